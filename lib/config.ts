@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+
+type Environment = Record<string, string | undefined>
+
+/** One setting: how its text is read, and its default. Without a default the setting is required. */
+export interface Setting<T> {
+  read: (text: string) => T
+  default?: T
+}
+
+/**
+ * Reads settings from the environment, each also from the file that `<NAME>_FILE` names.
+ * Throws one Error that lists every problem; no message shows a value.
+ */
+export function readConfig<S extends Record<string, Setting<unknown>>>(
+  settings: S,
+  environment: Environment = process.env,
+): { [K in keyof S]: S[K] extends Setting<infer T> ? T : never } {
+  const problems: string[] = []
+  const entries = Object.entries(settings).map(([name, setting]) => {
+    try {
+      const raw = rawValue(name, environment)
+      if (raw !== undefined) return [name, setting.read(raw)]
+      if ('default' in setting) return [name, setting.default]
+      problems.push(`${name} is not set (nor ${name}_FILE)`)
+    } catch (error) {
+      problems.push(`${name} ${error instanceof Error ? error.message : 'cannot be read'}`)
+    }
+    return [name, undefined]
+  })
+  if (problems.length > 0) throw new Error(`Configuration: ${problems.join('; ')}.`)
+  return Object.fromEntries(entries)
+}
+
+/** Any text. */
+export function text(fallback?: string): Setting<string> {
+  return withDefault((value) => value, fallback)
+}
+
+/** A text that may be missing. */
+export function optional(): Setting<string | undefined> {
+  return { read: (value) => value, default: undefined }
+}
+
+/** An absolute URL of one of these schemes, such as "nats". */
+export function url(schemes: string[], fallback?: string): Setting<string> {
+  return withDefault((value) => {
+    if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol.slice(0, -1)))
+      throw new Error(`is not a URL of the kind ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
+    return value
+  }, fallback)
+}
+
+/** A whole number between the bounds, both included. */
+export function integer(min: number, max: number, fallback?: number): Setting<number> {
+  return withDefault((value) => {
+    const number = Number(value)
+    if (value.trim() === '' || !Number.isInteger(number) || number < min || number > max)
+      throw new Error(`is not a whole number from ${min} to ${max}`)
+    return number
+  }, fallback)
+}
+
+/** Texts separated by commas; blanks around them do not count. */
+export function list(fallback?: string[]): Setting<string[]> {
+  return withDefault(
+    (value) =>
+      value
+        .split(',')
+        .map((item) => item.trim())
+        .filter(Boolean),
+    fallback,
+  )
+}
+
+function withDefault<T>(read: (text: string) => T, fallback: T | undefined): Setting<T> {
+  return fallback === undefined ? { read } : { read, default: fallback }
+}
+
+function rawValue(name: string, environment: Environment): string | undefined {
+  const value = environment[name]
+  if (value !== undefined && value !== '') return value
+  const file = environment[`${name}_FILE`]
+  if (file === undefined || file === '') return undefined
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    throw new Error(`cannot be read from the file that ${name}_FILE names`, { cause })
+  }
+}

@@ -1,0 +1,56 @@
+import { connect, type ConnectionOptions, type NatsConnection } from 'nats'
+import type { Log } from './log.ts'
+
+export interface Nats {
+  connection: NatsConnection
+  /** Whether the server is reachable right now. */
+  connected(): boolean
+  /** Calls back whenever the connection is lost; gives a function that ends it. */
+  onDisconnect(callback: () => void): () => void
+}
+
+/**
+ * Connects, waiting for the server as long as it takes, and reconnects for ever.
+ * User and password are those of the URL; the inbox prefix is the user's, since NATS lets nobody read a foreign inbox.
+ */
+export async function connectNats(url: string, service: string, log: Log): Promise<Nats> {
+  const { host, username, password } = new URL(url)
+  const options: ConnectionOptions = {
+    servers: host,
+    name: service,
+    inboxPrefix: `_INBOX_${service}`,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    waitOnFirstConnect: true,
+    pingInterval: 10_000,
+    maxPingOut: 2,
+    ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+  }
+  const connection = await connect(options)
+  const callbacks = new Set<() => void>()
+  let connected = true
+  const watch = async () => {
+    for await (const status of connection.status()) {
+      if (status.type === 'disconnect') {
+        connected = false
+        log.warn('NATS disconnected')
+        for (const callback of callbacks) callback()
+      }
+      if (status.type === 'reconnect') {
+        connected = true
+        log.info('NATS reconnected')
+      }
+      if (status.type === 'error') log.error({ error: status.data }, 'NATS error')
+    }
+  }
+  watch().catch((error: unknown) => log.error({ err: error }, 'NATS status'))
+  return {
+    connection,
+    connected: () => connected && !connection.isClosed(),
+    onDisconnect(callback) {
+      callbacks.add(callback)
+      return () => callbacks.delete(callback)
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import type { Log } from './log.ts'
+
+/** A running service: `stop` refuses new work, finishes what is under way and closes what was opened. */
+export interface Service {
+  stop(): Promise<void>
+}
+
+const stopDeadline = 10_000
+
+/**
+ * Runs a service as a process: starts it, stops it on SIGTERM or SIGINT within ten seconds, and exits.
+ * Exit code 0 after a stop, 1 when it cannot start, does not stop in time or fails where nothing caught it.
+ */
+export function runProcess(log: Log, start: () => Promise<Service>): void {
+  const fail = (message: string) => (error: unknown) => {
+    log.fatal({ err: error }, message)
+    process.exit(1)
+  }
+  process.on('uncaughtException', fail('uncaught exception'))
+  process.on('unhandledRejection', fail('unhandled rejection'))
+  const started = start()
+  started.then(() => log.info('ready'), fail('cannot start'))
+  let stopping = false
+  const stop = (signal: string) => {
+    if (stopping) return
+    stopping = true
+    log.info({ signal }, 'stopping')
+    setTimeout(() => fail('did not stop in time')(undefined), stopDeadline).unref()
+    started.then((service) => service.stop()).then(() => process.exit(0), fail('cannot stop'))
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}

@@ -1,0 +1,36 @@
+/** Roles on the whole instance and in one organization, and which permissions each gives. */
+const managesUsers = ['user.read', 'user.write', 'user.delete', 'user.grant.read', 'user.grant.write']
+const permissionsOf = new Map<string, (permission: string) => boolean>([
+  ['IAM_OWNER', () => true],
+  ['ORG_OWNER', (permission) => !permission.startsWith('iam.')],
+  ['ORG_USER_MANAGER', (permission) => managesUsers.includes(permission)],
+  ['ORG_OWNER_VIEWER', (permission) => permission.endsWith('.read') && !permission.startsWith('iam.')],
+])
+
+/** Every permission that a role can be compared by. */
+export const permissions = [
+  'iam.idp.read',
+  'iam.idp.write',
+  'org.create',
+  'org.read',
+  'org.member.write',
+  'project.write',
+  'project.role.write',
+  'project.grant.write',
+  'session.delete',
+  'user.read',
+  'user.write',
+  'user.delete',
+  'user.grant.read',
+  'user.grant.write',
+]
+
+/** Whether one of the roles gives the permission. An unknown role gives none. */
+export function grantsPermission(roles: string[], permission: string): boolean {
+  return roles.some((role) => permissionsOf.get(role)?.(permission) ?? false)
+}
+
+/** Whether the roles give everything that `role` gives: nobody gives away more than the own. */
+export function coversRole(roles: string[], role: string): boolean {
+  return permissions.every((permission) => !grantsPermission([role], permission) || grantsPermission(roles, permission))
+}

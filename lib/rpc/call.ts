@@ -1,0 +1,106 @@
+import { type Msg, NatsError } from 'nats'
+import { type BinaryReader, type BinaryWriter } from '@bufbuild/protobuf/wire'
+import { RosterError } from '../errors.ts'
+import type { Nats } from '../nats.ts'
+import { decodeStatus } from '../status.ts'
+import { type Call, writeHeaders } from './headers.ts'
+
+/**
+ * Sends request bytes to the service that answers `subject` and gives the answer's bytes.
+ * Throws the service's RosterError; UNAVAILABLE where nobody answers or the connection is lost; DEADLINE_EXCEEDED; CANCELLED
+ * once `signal` is aborted: then nobody waits, but the service may still do the work.
+ */
+export async function callBytes(
+  nats: Nats,
+  subject: string,
+  bytes: Uint8Array,
+  call: Call,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  if (!nats.connected()) throw unavailable('BROKER_UNAVAILABLE', 'The message broker cannot be reached.')
+  const timeout = call.deadline - Date.now()
+  if (timeout <= 0) throw deadlineExceeded()
+  const answer = await unlessInterrupted(
+    nats,
+    nats.connection.request(subject, bytes, { timeout, headers: writeHeaders(call) }),
+    signal,
+  )
+  if (answer.headers?.has('roster-error')) throw decodeStatus(answer.data)
+  return answer.data
+}
+
+/** A method of a generated service definition. */
+export interface MethodDefinition<Request, Response> {
+  name: string
+  requestType: Codec<Request>
+  responseType: Codec<Response>
+}
+
+interface Codec<Message> {
+  encode(message: Message): BinaryWriter
+  decode(input: BinaryReader | Uint8Array): Message
+}
+
+interface ServiceDefinition {
+  fullName: string
+  methods: Record<string, MethodDefinition<any, any>>
+}
+
+/** A client: every method of the definition as a function of request and call. */
+export type Client<S extends ServiceDefinition> = {
+  [M in keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
+    ? (request: Request, call: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>) => Promise<Response>
+    : never
+}
+
+/** Calls of one service to another's internal methods. Errors as of `callBytes`. */
+export function createClient<S extends ServiceDefinition>(nats: Nats, definition: S): Client<S> {
+  const entries = Object.entries(definition.methods).map(([name, method]) => [
+    name,
+    async (request: unknown, call: Call) => {
+      const own: Call = { ...call, caller: call.caller, organizationId: '', clientAddress: '' }
+      const bytes = method.requestType.encode(request).finish()
+      return method.responseType.decode(await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own))
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
+async function unlessInterrupted(nats: Nats, answer: Promise<Msg>, signal: AbortSignal | undefined): Promise<Msg> {
+  const { promise: interrupted, reject } = Promise.withResolvers<never>()
+  const lost = nats.onDisconnect(() =>
+    reject(unavailable('BROKER_UNAVAILABLE', 'The connection to the message broker was lost.')),
+  )
+  const cancel = () => reject(new RosterError('CANCELLED', 'CANCELLED', 'The client went away.'))
+  signal?.addEventListener('abort', cancel, { once: true })
+  if (signal?.aborted) cancel()
+  try {
+    return await Promise.race([answer, interrupted])
+  } catch (error) {
+    throw fromNats(error)
+  } finally {
+    lost()
+    signal?.removeEventListener('abort', cancel)
+    answer.catch(() => {})
+  }
+}
+
+function fromNats(error: unknown): unknown {
+  if (!(error instanceof NatsError)) return error
+  if (error.code === '503') return unavailable('SERVICE_UNAVAILABLE', 'The service is not available.', error)
+  if (error.code === 'TIMEOUT') return deadlineExceeded(error)
+  if (error.code === 'MAX_PAYLOAD_EXCEEDED')
+    return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', 'The request is too large.', { cause: error })
+  return unavailable('BROKER_UNAVAILABLE', 'The message broker cannot be reached.', error)
+}
+
+function unavailable(reason: string, message: string, cause?: unknown) {
+  return new RosterError('UNAVAILABLE', reason, message, { retryAfter: 1, cause })
+}
+
+/** The error of a call whose time is over. */
+export function deadlineExceeded(cause?: unknown): RosterError {
+  return new RosterError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'The deadline passed before the answer was there.', {
+    cause,
+  })
+}

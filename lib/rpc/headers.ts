@@ -1,0 +1,54 @@
+import { headers, type MsgHdrs } from 'nats'
+import { anonymous, type Caller } from './caller.ts'
+
+/** What a request carries beside its message. */
+export interface Call {
+  caller: Caller
+  /** The acting organization: that of x-service-orgid, else the caller's own. */
+  organizationId: string
+  requestId: string
+  /** Unix time in milliseconds after which nobody waits for the answer. */
+  deadline: number
+  /** Where the request came from, for throttling; empty between services. */
+  clientAddress: string
+  /** W3C trace context, as it came in. */
+  traceparent: string
+}
+
+/** The call as NATS headers. */
+export function writeHeaders(call: Call): MsgHdrs {
+  const result = headers()
+  if (call.caller !== anonymous) result.set('roster-caller', callerText(call.caller))
+  if (call.organizationId) result.set('roster-organization', call.organizationId)
+  result.set('roster-request-id', call.requestId)
+  result.set('roster-deadline', String(call.deadline))
+  if (call.clientAddress) result.set('roster-client', call.clientAddress)
+  if (call.traceparent) result.set('traceparent', call.traceparent)
+  return result
+}
+
+/** The call that `writeHeaders` wrote. */
+export function readHeaders(headers: MsgHdrs | undefined): Call {
+  const get = (name: string) => headers?.get(name) ?? ''
+  return {
+    caller: readCaller(get('roster-caller')),
+    organizationId: get('roster-organization'),
+    requestId: get('roster-request-id'),
+    deadline: Number(get('roster-deadline')) || Date.now() + 10_000,
+    clientAddress: get('roster-client'),
+    traceparent: get('traceparent'),
+  }
+}
+
+// The gateway keeps a caller object as long as its cache entry lives, so its text need not be made for every call.
+const texts = new WeakMap<Caller, string>()
+
+function callerText(caller: Caller): string {
+  let text = texts.get(caller)
+  if (text === undefined) texts.set(caller, (text = JSON.stringify(caller)))
+  return text
+}
+
+function readCaller(text: string): Caller {
+  return text === '' ? anonymous : (JSON.parse(text) as Caller)
+}

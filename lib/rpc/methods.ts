@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import {
+  createFileRegistry,
+  type DescMethod,
+  type FileRegistry,
+  fromBinary,
+  getOption,
+  type JsonObject,
+  toJson,
+  isMessage,
+} from '@bufbuild/protobuf'
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
+
+/** Who may call a method: `roster.options.v1.Access` in plain words. */
+export interface Access {
+  rule: 'public' | 'authenticated' | 'permission' | 'internal'
+  /** With rule "permission". */
+  permission: string
+  scope: 'organization' | 'instance' | 'resource'
+  /** With scope "resource": the request field, in proto spelling, that holds the id of the object. */
+  resource: string
+  orSelf: boolean
+}
+
+/** One method as the contract declares it. */
+export interface Method {
+  desc: DescMethod
+  /** `/roster.users.v1.UserService/SetEmail` */
+  path: string
+  /** `roster.users.v1.UserService.SetEmail` */
+  subject: string
+  access: Access
+  /** How it is reached over HTTP; internal methods are not. */
+  http: { verb: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'; template: string; hasBody: boolean } | undefined
+  /** Unix time in seconds since when it is deprecated. */
+  deprecatedSince: number | undefined
+}
+
+/** Bytes of the descriptor set that `npm run generate` made of proto/. */
+export const descriptorSet: Uint8Array = readFileSync(new URL('../../gen/descriptors.binpb', import.meta.url))
+
+export const registry: FileRegistry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet))
+
+/** Every method of every service of Roster, by its subject. Throws when one lacks its access option. */
+export const methods: ReadonlyMap<string, Method> = readMethods()
+
+/** The method with this full name and dots, such as `roster.users.v1.UserService.SetEmail`. */
+export function method(subject: string): Method {
+  const found = methods.get(subject)
+  if (!found) throw new Error(`${subject} is no method of proto/`)
+  return found
+}
+
+function readMethods() {
+  const found = new Map<string, Method>()
+  for (const type of registry) {
+    if (type.kind !== 'service' || !type.typeName.startsWith('roster.')) continue
+    for (const desc of type.methods) {
+      const subject = `${type.typeName}.${desc.name}`
+      found.set(subject, {
+        desc,
+        path: `/${type.typeName}/${desc.name}`,
+        subject,
+        access: readAccess(desc, subject),
+        http: readHttp(desc),
+        deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
+      })
+    }
+  }
+  return found
+}
+
+function readAccess(desc: DescMethod, subject: string): Access {
+  const access = option(desc, 'roster.options.v1.access') as JsonObject
+  const rule = (['public', 'authenticated', 'permission', 'internal'] as const).find((name) => access[name])
+  if (!rule) throw new Error(`${subject} lacks its access option`)
+  const scopes: Record<string, Access['scope']> = { SCOPE_INSTANCE: 'instance', SCOPE_RESOURCE: 'resource' }
+  return {
+    rule,
+    permission: String(access.permission ?? ''),
+    scope: scopes[String(access.scope)] ?? 'organization',
+    resource: String(access.resource ?? ''),
+    orSelf: access.orSelf === true,
+  }
+}
+
+function readHttp(desc: DescMethod): Method['http'] {
+  const rule = option(desc, 'google.api.http') as JsonObject
+  for (const verb of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const) {
+    const template = rule[verb.toLowerCase()]
+    if (template) return { verb, template: String(template), hasBody: rule.body === '*' }
+  }
+  return undefined
+}
+
+function option(desc: DescMethod, name: string): unknown {
+  const extension = registry.getExtension(name)
+  if (!extension) throw new Error(`${name} is no extension of proto/`)
+  const value: unknown = getOption(desc, extension)
+  return isMessage(value) ? toJson(registry.getMessage(value.$typeName)!, value, { registry }) : value
+}

@@ -1,0 +1,164 @@
+import type { ServiceMsg } from 'nats'
+import { headers } from 'nats'
+import { invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Nats } from '../nats.ts'
+import type { Service } from '../process.ts'
+import { encodeStatus } from '../status.ts'
+import { deadlineExceeded, type MethodDefinition } from './call.ts'
+import { holds } from './caller.ts'
+import { type Call, readHeaders } from './headers.ts'
+import { type Method, method } from './methods.ts'
+import { parse, validate } from './validate.ts'
+
+/** What answers a method. Throws RosterError; anything else becomes INTERNAL. */
+export type Handle<Context, Request, Response> = (context: Context, request: Request, call: Call) => Promise<Response>
+
+/** An operation: what answers, and what must hold before, beyond what the contract declares. */
+export type Operation<Context, Request, Response> =
+  | Handle<Context, Request, Response>
+  | {
+      /** Throws PERMISSION_DENIED; runs after the declared permission was checked and before validation. */
+      permit?: (request: Request, call: Call, holdsPermission: boolean) => void
+      /** Violations beyond the declared rules; all are reported together. */
+      check?: (context: Context, request: Request) => Violation[]
+      handle: Handle<Context, Request, Response>
+    }
+
+interface ServiceDefinition {
+  fullName: string
+  methods: Record<string, MethodDefinition<any, any>>
+}
+
+/** One operation for each method of the definition: a missing one does not compile. */
+export type Operations<S extends ServiceDefinition, Context> = {
+  [M in keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
+    ? Operation<Context, Request, Response>
+    : never
+}
+
+/** A service definition with the operations that answer it. */
+export interface Served<Context> {
+  definition: ServiceDefinition
+  operations: Record<string, Operation<Context, any, any>>
+}
+
+/** Pairs a definition with its operations. */
+export function served<S extends ServiceDefinition, Context>(
+  definition: S,
+  operations: Operations<S, Context>,
+): Served<Context> {
+  return { definition, operations: operations as Record<string, Operation<Context, any, any>> }
+}
+
+/** Whom an object belongs to; undefined when there is no such object. */
+export type FindOwner<Context> = (
+  context: Context,
+  id: string,
+) => Promise<{ userId?: string; organizationId: string } | undefined>
+
+export interface ServeOptions<Context> {
+  /** Name of the NATS micro service and of its queue group. */
+  name: string
+  nats: Nats
+  log: Log
+  context: Context
+  services: Served<Context>[]
+  /** By the request field that an access option with SCOPE_RESOURCE names. */
+  owners?: Record<string, FindOwner<Context>>
+}
+
+/** Answers the methods of the services over NATS until it is stopped; then it finishes what is under way. */
+export async function serve<Context>(options: ServeOptions<Context>): Promise<Service> {
+  const { connection } = options.nats
+  const service = await connection.services.add({ name: options.name, version: '1.0.0', queue: options.name })
+  const underWay = new Set<Promise<void>>()
+  for (const { definition, operations } of options.services) {
+    for (const [name, definitionOfMethod] of Object.entries(definition.methods)) {
+      const declared = method(`${definition.fullName}.${definitionOfMethod.name}`)
+      const operation = operations[name]!
+      const answer = prepare(options, declared, definitionOfMethod, operation)
+      service.addEndpoint(declared.subject.replaceAll('.', '-'), {
+        subject: declared.subject,
+        handler(error, message) {
+          if (error) return options.log.error({ err: error }, 'NATS subscription')
+          const work = respond(options.log, declared, message, answer)
+          underWay.add(work)
+          void work.finally(() => underWay.delete(work))
+        },
+      })
+    }
+  }
+  await connection.flush()
+  return {
+    async stop() {
+      await service.stop()
+      await Promise.all(underWay)
+      await connection.flush()
+    },
+  }
+}
+
+type Answer = (call: Call, bytes: Uint8Array) => Promise<Uint8Array>
+
+function prepare<Context>(
+  options: ServeOptions<Context>,
+  declared: Method,
+  codec: MethodDefinition<unknown, unknown>,
+  operation: Operation<Context, unknown, unknown>,
+): Answer {
+  const { permit, check, handle } = typeof operation === 'function' ? { handle: operation } : operation
+  return async (call, bytes) => {
+    if (call.deadline <= Date.now()) throw deadlineExceeded()
+    const message = parse(declared.desc.input, bytes)
+    const request = codec.requestType.decode(bytes)
+    const holdsPermission = await authorize(options, declared, request as Record<string, unknown>, call)
+    permit?.(request, call, holdsPermission)
+    const violations = validate(declared.desc.input, message)
+    if (check) violations.push(...check(options.context, request))
+    if (violations.length > 0) throw invalid(violations)
+    return codec.responseType.encode(await handle(options.context, request, call)).finish()
+  }
+}
+
+// Gives whether the caller holds the declared permission: the own object may be reached without it.
+async function authorize<Context>(
+  { owners, context }: ServeOptions<Context>,
+  { access, desc }: Method,
+  request: Record<string, unknown>,
+  { caller, organizationId }: Call,
+): Promise<boolean> {
+  if (access.rule === 'public' || access.rule === 'internal') return false
+  if (caller.userId === '') throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
+  if (access.rule === 'authenticated') return false
+  if (access.scope === 'organization' && holds(caller, access.permission, organizationId)) return true
+  if (holds(caller, access.permission)) return true
+  if (access.scope === 'resource') {
+    const field = desc.input.fields.find((candidate) => candidate.name === access.resource)
+    const findOwner = owners?.[access.resource]
+    if (!field || !findOwner) throw new Error(`nobody knows who owns a ${access.resource}`)
+    const owner = await findOwner(context, String(request[field.localName]))
+    if (owner && holds(caller, access.permission, owner.organizationId)) return true
+    if (owner && access.orSelf && owner.userId === caller.userId) return false
+  }
+  throw permissionDenied()
+}
+
+/** The one answer for everything that a caller may not do or see. */
+export function permissionDenied(): RosterError {
+  return new RosterError('PERMISSION_DENIED', 'PERMISSION_DENIED', 'The permission for this is missing.')
+}
+
+async function respond(log: Log, declared: Method, message: ServiceMsg, answer: Answer): Promise<void> {
+  const call = readHeaders(message.headers)
+  try {
+    message.respond(await answer(call, message.data))
+  } catch (thrown) {
+    const error = toRosterError(thrown)
+    if (error.reason === 'INTERNAL')
+      log.error({ err: error.cause, method: declared.subject, requestId: call.requestId }, 'failed')
+    const marked = headers()
+    marked.set('roster-error', error.reason)
+    message.respond(encodeStatus(error), { headers: marked })
+  }
+}

@@ -1,0 +1,51 @@
+import { BadRequest, ErrorInfo, RetryInfo } from '#gen/google/rpc/error_details'
+import { Status } from '#gen/google/rpc/status'
+import { type CodeName, codes, RosterError } from './errors.ts'
+
+const domain = 'roster'
+const typeUrl = (name: string) => `type.googleapis.com/google.rpc.${name}`
+const names = Object.fromEntries(Object.entries(codes).map(([name, code]) => [code, name])) as Record<number, CodeName>
+
+/** A `google.rpc.Status` in bytes: how an error crosses NATS and what `grpc-status-details-bin` holds. */
+export function encodeStatus(error: RosterError): Uint8Array {
+  const details = [
+    any('ErrorInfo', ErrorInfo.encode({ reason: error.reason, domain, metadata: error.metadata }).finish()),
+  ]
+  if (error.violations.length > 0)
+    details.push(any('BadRequest', BadRequest.encode({ fieldViolations: error.violations }).finish()))
+  if (error.retryAfter !== undefined)
+    details.push(any('RetryInfo', RetryInfo.encode({ retryDelay: toDuration(error.retryAfter) }).finish()))
+  return Status.encode({ code: error.code, message: error.message, details }).finish()
+}
+
+/** The error that `encodeStatus` made these bytes of, without its cause. */
+export function decodeStatus(bytes: Uint8Array): RosterError {
+  const status = Status.decode(bytes)
+  const find = (name: string) => status.details.find((detail) => detail.typeUrl === typeUrl(name))?.value
+  const [info, bad, retry] = [find('ErrorInfo'), find('BadRequest'), find('RetryInfo')]
+  const { reason, metadata } = info ? ErrorInfo.decode(info) : { reason: 'UNKNOWN', metadata: {} }
+  const delay = retry && RetryInfo.decode(retry).retryDelay
+  return new RosterError(names[status.code] ?? 'UNKNOWN', reason, status.message, {
+    metadata,
+    violations: bad ? BadRequest.decode(bad).fieldViolations : [],
+    ...(delay && { retryAfter: delay.seconds + delay.nanos / 1e9 }),
+  })
+}
+
+/** The same Status in canonical JSON: the error body of HTTP. */
+export function statusToJson(error: RosterError): object {
+  const details: object[] = [{ '@type': typeUrl('ErrorInfo'), reason: error.reason, domain, metadata: error.metadata }]
+  if (error.violations.length > 0) details.push({ '@type': typeUrl('BadRequest'), fieldViolations: error.violations })
+  if (error.retryAfter !== undefined)
+    details.push({ '@type': typeUrl('RetryInfo'), retryDelay: `${error.retryAfter}s` })
+  return { code: error.code, message: error.message, details }
+}
+
+function any(name: string, value: Uint8Array) {
+  return { typeUrl: typeUrl(name), value: Buffer.from(value) }
+}
+
+function toDuration(seconds: number) {
+  const whole = Math.floor(seconds)
+  return { seconds: whole, nanos: Math.round((seconds - whole) * 1e9) }
+}
