@@ -1,0 +1,73 @@
+import { AckPolicy, type ConsumerMessages, DeliverPolicy, nanos, NatsError } from 'nats'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import type { Nats } from '../nats.ts'
+import type { Service } from '../process.ts'
+import { ensureStream, type PublishedEvent, streamName } from './publish.ts'
+
+export interface ConsumeOptions {
+  nats: Nats
+  log: Log
+  /** Name of the durable consumer: its replicas share the events. */
+  durable: string
+  /** Which events, such as `roster.events.users.*.user.*.email.code.requested`. */
+  filter: string
+  /** Works on an event; it comes again where this throws, and may come again even where it does not. */
+  handle(event: PublishedEvent): Promise<void>
+}
+
+const retryAfter = 1000
+
+/** Hands events to `handle`, at least once each, acknowledged after the work. Recovers from lost connections and streams. */
+export function consume({ nats, log, durable, filter, handle }: ConsumeOptions): Service {
+  const stopped = new AbortController()
+  let messages: ConsumerMessages | undefined
+
+  async function run() {
+    while (!stopped.signal.aborted) {
+      try {
+        messages = await open()
+        for await (const message of messages) {
+          try {
+            await handle(message.json<PublishedEvent>())
+            message.ack()
+          } catch (error) {
+            log.warn({ err: error, subject: message.subject }, 'an event is tried again')
+            message.nak(retryAfter)
+          }
+        }
+      } catch (error) {
+        if (!stopped.signal.aborted) log.warn({ err: error, durable }, 'the consumer stopped and tries again')
+      }
+      await sleep(retryAfter, undefined, { signal: stopped.signal }).catch(() => {})
+    }
+  }
+
+  async function open() {
+    await ensureStream(nats)
+    const manager = await nats.connection.jetstreamManager({ checkAPI: false })
+    try {
+      await manager.consumers.info(streamName, durable)
+    } catch (error) {
+      if (!(error instanceof NatsError) || error.code !== '404') throw error
+      await manager.consumers.add(streamName, {
+        durable_name: durable,
+        filter_subject: filter,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.All,
+        ack_wait: nanos(30_000),
+      })
+    }
+    const consumer = await nats.connection.jetstream().consumers.get(streamName, durable)
+    return consumer.consume({ max_messages: 100, idle_heartbeat: 5000, abort_on_missing_resource: true })
+  }
+
+  const finished = run()
+  return {
+    async stop() {
+      stopped.abort()
+      await messages?.close()
+      await finished
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import type { ObjectDetails } from '#gen/roster/object/v1/object'
+import { orUnavailable, type Sql } from './database.ts'
+
+/** Names one aggregate. */
+export interface AggregateKey {
+  type: string
+  id: string
+}
+
+/** An aggregate after its last event; `state` is undefined and `sequence` 0 where it does not exist. */
+export interface Aggregate<State = unknown> extends AggregateKey {
+  organizationId: string
+  sequence: number
+  createdAt: Date
+  changedAt: Date
+  state: State | undefined
+}
+
+/** An aggregate that exists. */
+export type Existing<State> = Aggregate<State> & { state: State }
+
+/** Loads aggregates in one statement, in the order of the keys. UNAVAILABLE STORE_UNAVAILABLE without a database. */
+export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Aggregate[]> {
+  const rows = await orUnavailable(sql<Row[]>`
+    select type, id, organization_id, sequence, created_at, changed_at, state
+    from aggregates
+    where (type, id) in (
+      select * from unnest(${keys.map((key) => key.type)}::text[], ${keys.map((key) => key.id)}::text[])
+    )
+  `)
+  const found = new Map(rows.map((row) => [keyText(row), row]))
+  return keys.map((key) => {
+    const row = found.get(keyText(key))
+    return row ? fromRow(row) : missing(key)
+  })
+}
+
+/** Loads one aggregate; undefined where it does not exist. Several loads of one moment become one statement. */
+export function createLoader(sql: Sql): <State>(type: string, id: string) => Promise<Existing<State> | undefined> {
+  let waiting: { key: AggregateKey; resolve: (aggregate: Aggregate) => void; reject: (error: unknown) => void }[] = []
+  const flush = () => {
+    const batch = waiting
+    waiting = []
+    loadAggregates(
+      sql,
+      batch.map((entry) => entry.key),
+    ).then(
+      (aggregates) => batch.forEach((entry, index) => entry.resolve(aggregates[index]!)),
+      (error: unknown) => batch.forEach((entry) => entry.reject(error)),
+    )
+  }
+  return async <State>(type: string, id: string) => {
+    const aggregate = await new Promise<Aggregate>((resolve, reject) => {
+      waiting.push({ key: { type, id }, resolve, reject })
+      if (waiting.length === 1) setImmediate(flush)
+    })
+    return aggregate.state === undefined ? undefined : (aggregate as Existing<State>)
+  }
+}
+
+/** The details block of an answer about this aggregate. */
+export function details(aggregate: Aggregate): ObjectDetails {
+  return {
+    sequence: aggregate.sequence,
+    creationDate: aggregate.createdAt,
+    changeDate: aggregate.changedAt,
+    resourceOwner: aggregate.organizationId,
+  }
+}
+
+/** A text that two equal keys share. */
+export function keyText(key: AggregateKey): string {
+  return `${key.type}/${key.id}`
+}
+
+interface Row extends AggregateKey {
+  organization_id: string
+  sequence: string
+  created_at: Date
+  changed_at: Date
+  state: unknown
+}
+
+function fromRow(row: Row): Aggregate {
+  return {
+    type: row.type,
+    id: row.id,
+    organizationId: row.organization_id,
+    sequence: Number(row.sequence),
+    createdAt: row.created_at,
+    changedAt: row.changed_at,
+    state: row.state,
+  }
+}
+
+function missing(key: AggregateKey): Aggregate {
+  const never = new Date(0)
+  return { ...key, organizationId: '', sequence: 0, createdAt: never, changedAt: never, state: undefined }
+}

@@ -1,0 +1,71 @@
+import postgres from 'postgres'
+import { type Aggregate, type AggregateKey, keyText } from './aggregate.ts'
+import type { UniqueKey } from './command.ts'
+import type { Sql } from './database.ts'
+import type { Decided } from './decide.ts'
+import type { Vocabulary } from './store.ts'
+
+/** Why a batch could not be stored: aggregates that changed since they were loaded, and keys that others hold. */
+export interface Problem {
+  stale: AggregateKey[]
+  taken: UniqueKey[]
+}
+
+// Another transaction was faster: unique_violation, serialization_failure, deadlock_detected.
+const lostRaces = new Set(['23505', '40001', '40P01'])
+
+/** Stores what a batch decided, in one transaction. Gives the problem, with nothing stored, where it cannot stand. */
+export async function appendBatch(sql: Sql, decided: Decided[], vocabulary: Vocabulary): Promise<Problem | undefined> {
+  const changes = decided.filter(({ events }) => events.length > 0)
+  if (changes.length === 0) return undefined
+  const batch = JSON.stringify(toBatch(changes))
+  const writes = changes.flatMap((change) => [
+    ...(change.decision.writes ?? []),
+    ...(vocabulary.project?.(change) ?? []),
+  ])
+  try {
+    if (writes.length === 0) await sql`select append(${batch}::text::jsonb)`
+    else
+      await sql.begin((transaction) => [
+        transaction`select append(${batch}::text::jsonb)`,
+        ...writes.map((write) => write(transaction)),
+      ])
+    return undefined
+  } catch (error) {
+    if (!(error instanceof postgres.PostgresError)) throw error
+    if (error.code === 'RS001') return JSON.parse(error.detail ?? '') as Problem
+    if (lostRaces.has(error.code)) return { stale: [], taken: [] }
+    throw error
+  }
+}
+
+function toBatch(changes: Decided[]) {
+  const first = new Map<string, Aggregate>()
+  const last = new Map<string, Aggregate>()
+  const reads = new Map<string, Aggregate>()
+  for (const { before, after } of changes) {
+    const key = keyText(before)
+    if (!first.has(key)) first.set(key, before)
+    last.set(key, after)
+  }
+  for (const read of changes.flatMap((change) => change.reads))
+    if (!first.has(keyText(read))) reads.set(keyText(read), read)
+  return {
+    writes: [...first.values()].map(expected),
+    reads: [...reads.values()].map(expected),
+    releases: changes.flatMap(({ decision }) => decision.releases ?? []),
+    claims: changes.flatMap(({ decision, after }) =>
+      (decision.claims ?? []).map(({ kind, scope, key }) => ({ kind, scope, key, aggregate_id: after.id })),
+    ),
+    events: changes.flatMap(({ events }) => events),
+    aggregates: [...last.values()].map(toRow),
+  }
+}
+
+function expected({ type, id, sequence }: Aggregate) {
+  return { type, id, sequence }
+}
+
+function toRow({ type, id, organizationId, sequence, createdAt, changedAt, state }: Aggregate) {
+  return { type, id, organization_id: organizationId, sequence, created_at: createdAt, changed_at: changedAt, state }
+}

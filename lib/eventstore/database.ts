@@ -1,0 +1,56 @@
+import postgres from 'postgres'
+import { RosterError } from '../errors.ts'
+import type { Log } from '../log.ts'
+
+export type Sql = postgres.Sql
+export type Transaction = postgres.TransactionSql
+/** A statement that runs in the transaction that it is given. */
+export type Write = (sql: Transaction) => PromiseLike<unknown>
+
+const connectionErrors = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+])
+
+/** A pool of connections to a service's own schema. It connects when it is needed and again when a connection is lost. */
+export function openDatabase(url: string, service: string, log: Log): Sql {
+  return postgres(url, {
+    max: 8,
+    connect_timeout: 5,
+    backoff: false,
+    onnotice: (notice) => log.debug({ notice: notice.message }, 'PostgreSQL'),
+    connection: { application_name: `roster-${service}`, statement_timeout: 30_000 },
+  })
+}
+
+/** Whether PostgreSQL could not be reached, or went away during a statement. */
+export function isConnectionError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && connectionErrors.has(String(error.code))
+}
+
+/** Gives the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL cannot be reached. */
+export async function orUnavailable<T>(result: PromiseLike<T>): Promise<T> {
+  try {
+    return await result
+  } catch (error) {
+    throw isConnectionError(error) ? storeUnavailable(error) : error
+  }
+}
+
+/** The error of a call that found no database. */
+export function storeUnavailable(cause: unknown): RosterError {
+  return new RosterError('UNAVAILABLE', 'STORE_UNAVAILABLE', 'The database cannot be reached.', {
+    retryAfter: 1,
+    cause,
+  })
+}

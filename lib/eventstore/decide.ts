@@ -1,0 +1,118 @@
+import { type Aggregate, keyText } from './aggregate.ts'
+import type { Problem } from './append.ts'
+import type { Decision, UniqueKey } from './command.ts'
+import type { Pending, Vocabulary } from './store.ts'
+
+/** An event as it is stored. */
+export interface EventRow {
+  aggregate_type: string
+  aggregate_id: string
+  sequence: number
+  type: string
+  payload: object
+  organization_id: string
+  creator: string
+  request_id: string
+  created_at: Date
+}
+
+/** A command with what it came to. */
+export interface Decided {
+  pending: Pending
+  /** The aggregate before and after. */
+  before: Aggregate<any>
+  after: Aggregate<any>
+  /** Other aggregates that the decision stands on. */
+  reads: Aggregate<any>[]
+  decision: Decision<any, any>
+  events: EventRow[]
+  /** Tells the caller; to be called once the batch is stored. */
+  answer(): void
+  /** Where one of the claims is among the taken keys: tells the caller so and gives true. */
+  refuse(problem: Problem): boolean
+}
+
+/**
+ * Lets each command decide on the state that the ones before it leave. Pure: nobody is told anything, since the batch may yet
+ * fail, and then even a refusal may have stood on what never came to be.
+ */
+export function decideBatch(
+  batch: Pending[],
+  loaded: Map<string, Aggregate>,
+  vocabulary: Vocabulary,
+  now: Date,
+): Decided[] {
+  const current = new Map(loaded)
+  const claimed = new Set<string>()
+  return batch.map((pending) => {
+    const { command, resolve, reject } = pending
+    const before = current.get(keyText(command.aggregate))! as Aggregate<any>
+    const reads = (command.reads ?? []).map((key) => current.get(keyText(key))! as Aggregate<any>)
+    const unchanged = { pending, before, after: before, reads, decision: nothing, events: [], refuse: () => false }
+    try {
+      const decision = command.decide(before, now, reads)
+      const taken = decision.claims?.find((claim) => claimed.has(claimText(claim)))
+      if (taken) throw taken.taken
+      const { after, events } = apply(pending, decision, before, vocabulary, now)
+      current.set(keyText(after), after)
+      for (const claim of decision.claims ?? []) claimed.add(claimText(claim))
+      return {
+        ...unchanged,
+        after,
+        decision,
+        events,
+        answer: () => (decision.error ? reject(decision.error) : resolve({ before, after, answer: decision.answer })),
+        refuse: (problem) => refuse(pending, decision, problem),
+      }
+    } catch (error) {
+      return { ...unchanged, answer: () => reject(error) }
+    }
+  })
+}
+
+const nothing: Decision<any, any> = { events: [], answer: undefined }
+
+function apply(
+  { command }: Pending,
+  decision: Decision<any, any>,
+  before: Aggregate<any>,
+  vocabulary: Vocabulary,
+  now: Date,
+): { after: Aggregate<any>; events: EventRow[] } {
+  if (decision.events.length === 0) return { after: before, events: [] }
+  const evolve = vocabulary.evolve[before.type]
+  if (!evolve) throw new Error(`nobody knows how a ${before.type} evolves`)
+  const organizationId = before.state === undefined ? decision.organizationId : before.organizationId
+  if (organizationId === undefined) throw new Error(`a new ${before.type} needs an organization`)
+  const events = decision.events.map(({ type, payload }, index) => ({
+    aggregate_type: before.type,
+    aggregate_id: before.id,
+    sequence: before.sequence + index + 1,
+    type,
+    payload,
+    organization_id: organizationId,
+    creator: command.call.caller.userId,
+    request_id: command.call.requestId,
+    created_at: now,
+  }))
+  const after = {
+    ...before,
+    organizationId,
+    sequence: before.sequence + events.length,
+    createdAt: before.state === undefined ? now : before.createdAt,
+    changedAt: now,
+    state: decision.events.reduce((state, event) => evolve(state, event, now), before.state),
+  }
+  return { after, events }
+}
+
+function refuse(pending: Pending, decision: Decision<any, any>, { taken }: Problem): boolean {
+  const keys = new Set(taken.map(claimText))
+  const claim = decision.claims?.find((candidate) => keys.has(claimText(candidate)))
+  if (claim) pending.reject(claim.taken)
+  return claim !== undefined
+}
+
+function claimText({ kind, scope, key }: UniqueKey): string {
+  return JSON.stringify([kind, scope, key])
+}

@@ -1,0 +1,129 @@
+import { RosterError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { deadlineExceeded } from '../rpc/call.ts'
+import { type Aggregate, createLoader, type Existing, keyText, loadAggregates } from './aggregate.ts'
+import { appendBatch } from './append.ts'
+import type { Command, NewEvent, Outcome } from './command.ts'
+import { isConnectionError, type Sql, storeUnavailable, type Write } from './database.ts'
+import { decideBatch } from './decide.ts'
+
+/** What a service knows about its aggregates. */
+export interface Vocabulary {
+  /** The state after an event, by aggregate type. Pure; must take every event that was ever stored. */
+  evolve: Record<string, (state: any, event: any, at: Date) => unknown>
+  /** Brings the service's own tables to the state after a change, in its transaction. */
+  project?: (change: { before: Aggregate<any>; after: Aggregate<any> }) => Write[]
+}
+
+export interface Store {
+  /**
+   * Decides and stores a command. Commands of one moment share a transaction; each is answered once it is durable.
+   * Throws what the decision throws; DEADLINE_EXCEEDED where it was not begun in time; UNAVAILABLE STORE_UNAVAILABLE: then it
+   * may have been stored or not.
+   */
+  execute<State, Event extends NewEvent, Answer>(
+    command: Command<State, Event, Answer>,
+  ): Promise<Outcome<State, Answer>>
+  /** The aggregate as it is, or undefined. */
+  load<State>(type: string, id: string): Promise<Existing<State> | undefined>
+}
+
+/** A command that waits for its outcome. */
+export interface Pending {
+  command: Command<any, any, any>
+  resolve: (outcome: Outcome<any, any>) => void
+  reject: (error: unknown) => void
+}
+
+const maxBatch = 64
+const maxUnderWay = 2
+const maxAttempts = 20
+
+/** Decides and stores commands over one database. `committed` is called after each commit. */
+export function createStore(sql: Sql, vocabulary: Vocabulary, log: Log, committed: () => void): Store {
+  let queue: Pending[] = []
+  const busy = new Set<string>()
+  let underWay = 0
+  let scheduled = false
+
+  function schedule() {
+    if (scheduled) return
+    scheduled = true
+    // After the whole of what the socket brought, so that it can share a transaction.
+    setImmediate(() => {
+      scheduled = false
+      while (underWay < maxUnderWay) {
+        const batch = take()
+        if (batch.length === 0) return
+        underWay++
+        void run(batch).finally(() => {
+          underWay--
+          for (const { command } of batch) busy.delete(keyText(command.aggregate))
+          if (queue.length > 0) schedule()
+        })
+      }
+    })
+  }
+
+  // Commands of an aggregate that a running batch changes wait for it: they would only find out that they are late.
+  function take(): Pending[] {
+    const batch: Pending[] = []
+    const rest: Pending[] = []
+    for (const pending of queue) {
+      const free = batch.length < maxBatch && !busy.has(keyText(pending.command.aggregate))
+      ;(free ? batch : rest).push(pending)
+    }
+    queue = rest
+    for (const { command } of batch) busy.add(keyText(command.aggregate))
+    return batch
+  }
+
+  async function run(batch: Pending[]): Promise<void> {
+    try {
+      await settle(batch)
+    } catch (error) {
+      if (isConnectionError(error)) for (const pending of batch) pending.reject(storeUnavailable(error))
+      else if (batch.length === 1) batch[0]!.reject(error)
+      else {
+        // The transaction is undone; one at a time, only the command at fault fails.
+        log.warn({ err: error, commands: batch.length }, 'batch failed, its commands run one by one')
+        for (const pending of batch) await run([pending])
+      }
+    }
+  }
+
+  async function settle(batch: Pending[]): Promise<void> {
+    let open = batch
+    for (let attempt = 1; open.length > 0; attempt++) {
+      open = open.filter((pending) => {
+        const late = pending.command.call.deadline <= Date.now()
+        if (late) pending.reject(deadlineExceeded())
+        return !late
+      })
+      const keys = new Map(
+        open.flatMap(({ command }) => [command.aggregate, ...(command.reads ?? [])]).map((key) => [keyText(key), key]),
+      )
+      const loaded = new Map(
+        (await loadAggregates(sql, [...keys.values()])).map((aggregate) => [keyText(aggregate), aggregate]),
+      )
+      const decided = decideBatch(open, loaded, vocabulary, new Date())
+      const problem = await appendBatch(sql, decided, vocabulary)
+      if (!problem) {
+        if (decided.some(({ events }) => events.length > 0)) committed()
+        for (const entry of decided) entry.answer()
+        return
+      }
+      open = decided.filter((entry) => !entry.refuse(problem)).map((entry) => entry.pending)
+      if (attempt === maxAttempts) throw new RosterError('ABORTED', 'CONFLICT', 'Others kept changing the same object.')
+    }
+  }
+
+  return {
+    execute: (command) =>
+      new Promise((resolve, reject) => {
+        queue.push({ command, resolve, reject })
+        schedule()
+      }),
+    load: createLoader(sql),
+  }
+}

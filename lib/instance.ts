@@ -1,0 +1,8 @@
+/** What the first start creates. The ids are fixed, so that each service can make its part without asking the others. */
+export const instance = {
+  id: 'roster',
+  organization: { id: 'default', name: 'Default' },
+  humanAdministrator: { id: 'admin', userName: 'admin' },
+  machineAdministrator: { id: 'admin-machine', userName: 'admin-machine' },
+  administratorRole: 'IAM_OWNER',
+}

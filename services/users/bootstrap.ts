@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
+import type { Decision, NewEvent } from '#lib/eventstore/command'
+import { instance } from '#lib/instance'
+import { anonymous } from '#lib/rpc/caller'
+import type { Context } from './context.ts'
+import { claimUserName } from './new-user.ts'
+import { hashPassword } from './password.ts'
+import { newToken, storeToken } from './token.ts'
+import type { UserEvent } from './vocabulary.ts'
+
+const lock = 7_265_003
+const organizationId = instance.organization.id
+
+/**
+ * Creates the first administrators, a human and a machine, where they are missing, and writes the machine's token to its file.
+ * The file is written before the token is stored: a start that dies in between leaves a file that the next one replaces.
+ */
+export async function bootstrap(context: Context): Promise<void> {
+  await context.sql.begin(async (transaction) => {
+    await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
+    await addHuman(context)
+    await addMachine(context)
+  })
+}
+
+async function addHuman({ config, store, log }: Context) {
+  const { id, userName } = instance.humanAdministrator
+  if (await store.load('user', id)) return
+  const given = config.ROSTER_ADMIN_PASSWORD
+  const password = given ?? randomBytes(18).toString('base64url')
+  if (given === undefined) {
+    const file = join(dirname(config.ROSTER_ADMIN_TOKEN_FILE), 'admin-password')
+    await writeSecret(file, password)
+    log.info({ file }, 'wrote the password of the first administrator')
+  }
+  const hash = await hashPassword(password)
+  await store.execute(
+    creation(id, {
+      claims: [claimUserName(organizationId, userName)],
+      events: [
+        {
+          type: 'human.added',
+          payload: {
+            userName,
+            profile: {
+              firstName: 'Roster',
+              lastName: 'Administrator',
+              displayName: 'Roster Administrator',
+              preferredLanguage: '',
+              gender: Gender.GENDER_UNSPECIFIED,
+            },
+            email: `admin@${new URL(config.PUBLIC_URL).hostname}`,
+            isVerified: true,
+          },
+        },
+      ],
+      writes: [(sql) => sql`insert into passwords (user_id, hash) values (${id}, ${hash})`],
+      answer: undefined,
+    }),
+  )
+}
+
+async function addMachine({ config, store, log }: Context) {
+  const { id, userName } = instance.machineAdministrator
+  if (await store.load('user', id)) return
+  const token = newToken()
+  await writeSecret(config.ROSTER_ADMIN_TOKEN_FILE, token)
+  log.info({ file: config.ROSTER_ADMIN_TOKEN_FILE }, 'wrote the token of the first administrator')
+  await store.execute(
+    creation(id, {
+      claims: [claimUserName(organizationId, userName)],
+      events: [
+        {
+          type: 'machine.added',
+          payload: {
+            userName,
+            name: 'Roster administrator',
+            description: '',
+            accessTokenType: AccessTokenType.ACCESS_TOKEN_TYPE_BEARER,
+          },
+        },
+      ],
+      writes: [storeToken(token, { userId: id, organizationId, human: false, sessionId: '', expiresAt: null })],
+      answer: undefined,
+    }),
+  )
+}
+
+function creation(id: string, decision: Decision<UserEvent>) {
+  return {
+    aggregate: { type: 'user', id },
+    call: { caller: { ...anonymous, userId: id }, requestId: 'bootstrap', deadline: Date.now() + 30_000 },
+    decide: (): Decision<NewEvent> => ({ ...decision, organizationId }),
+  }
+}
+
+async function writeSecret(file: string, secret: string) {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, `${secret}\n`, { mode: 0o600 })
+}

@@ -1,0 +1,26 @@
+import { integer, list, optional, readConfig, text, url } from '#lib/config'
+import { encryptionKey } from '#lib/keys'
+
+/** Reads the service's settings; throws one Error that lists every problem. */
+export function readUsersConfig(environment?: Record<string, string | undefined>) {
+  return readConfig(
+    {
+      DATABASE_URL: url(['postgres', 'postgresql']),
+      NATS_URL: url(['nats', 'tls']),
+      PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
+      ROSTER_ENCRYPTION_KEY: encryptionKey,
+      ROSTER_ADMIN_TOKEN_FILE: text('.roster/admin-token'),
+      // Password of the first administrator; without it one is made and written beside the token.
+      ROSTER_ADMIN_PASSWORD: optional(),
+      // Hosts that a urlTemplate may lead to; none: any.
+      EMAIL_LINK_HOSTS: list([]),
+      // Seconds.
+      EMAIL_CODE_LIFETIME: integer(60, 30 * 86_400, 3600),
+      SESSION_LIFETIME: integer(60, 365 * 86_400, 12 * 3600),
+      LOG_LEVEL: text('info'),
+    },
+    environment,
+  )
+}
+
+export type Config = ReturnType<typeof readUsersConfig>

@@ -1,0 +1,17 @@
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import type { Sql } from '#lib/eventstore/database'
+import type { Store } from '#lib/eventstore/store'
+import type { Keyring } from '#lib/keys'
+import type { Log } from '#lib/log'
+import type { Client } from '#lib/rpc/call'
+import type { Config } from './config.ts'
+
+/** What the operations work with. */
+export interface Context {
+  config: Config
+  sql: Sql
+  store: Store
+  keys: Keyring
+  grants: Client<typeof GrantsInternal>
+  log: Log
+}

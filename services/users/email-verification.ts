@@ -1,0 +1,41 @@
+import type { ReturnEmailVerificationCode, SendEmailVerificationCode } from '#gen/roster/users/v1/user'
+import type { Context } from './context.ts'
+import { deriveCode, newCode } from './email-code.ts'
+import type { CodeCause, NewCode, UserEvent } from './vocabulary.ts'
+
+/** What a request chose; undefined: a code is mailed. */
+export type Verification =
+  | { $case: 'sendCode'; value: SendEmailVerificationCode }
+  | { $case: 'returnCode'; value: ReturnEmailVerificationCode }
+  | { $case: 'isVerified'; value: boolean }
+  | undefined
+
+/** A new code: to be mailed, or in `returned` for the caller. */
+export interface CodeRequest {
+  code: NewCode
+  urlTemplate?: string
+  returned?: string
+}
+
+/** The code that the choice asks for; undefined where the address is verified without one. */
+export function requestCode(
+  { config, keys }: Pick<Context, 'config' | 'keys'>,
+  verification: Verification,
+  { userId, email }: { userId: string; email: string },
+  now: Date,
+): CodeRequest | undefined {
+  if (verification?.$case === 'isVerified' && verification.value) return undefined
+  const code = newCode(keys, config.EMAIL_CODE_LIFETIME, now)
+  if (verification?.$case === 'returnCode') return { code, returned: deriveCode(keys, code, userId, email) }
+  const urlTemplate = verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
+  return urlTemplate === undefined ? { code } : { code, urlTemplate }
+}
+
+/** The event of a new code. */
+export function codeRequested({ code, urlTemplate, returned }: CodeRequest, cause: CodeCause): UserEvent {
+  if (returned !== undefined) return { type: 'email.code.returned', payload: code }
+  return {
+    type: 'email.code.requested',
+    payload: { ...code, ...(urlTemplate !== undefined && { urlTemplate }), cause },
+  }
+}

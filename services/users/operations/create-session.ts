@@ -1,0 +1,91 @@
+import type { CreateSessionRequest, CreateSessionResponse } from '#gen/roster/users/v1/session_service'
+import { canonicalName } from '#lib/canonical-name'
+import { RosterError } from '#lib/errors'
+import { details } from '#lib/eventstore/aggregate'
+import { orUnavailable } from '#lib/eventstore/database'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../context.ts'
+import { userNameKind } from '../new-user.ts'
+import { verifyPassword } from '../password.ts'
+import { countAttempt } from '../sign-in-throttle.ts'
+import { newToken, storeToken } from '../token.ts'
+import type { SessionEvent } from '../vocabulary.ts'
+
+export async function createSession(
+  context: Context,
+  { loginName, password }: CreateSessionRequest,
+  call: Call,
+): Promise<CreateSessionResponse> {
+  const takeBack = await countAttempt(context.sql, loginName, call.clientAddress)
+  const user = await findUser(context, loginName, call)
+  const right = await verifyPassword(password, user?.hash)
+  if (!right || !user)
+    throw new RosterError('UNAUTHENTICATED', 'CREDENTIALS_INVALID', 'The login name or the password is wrong.')
+  await takeBack()
+  return open(context, user, call)
+}
+
+async function open({ config, store }: Context, user: FoundUser, call: Call): Promise<CreateSessionResponse> {
+  const { userId, organizationId } = user
+  const sessionId = uuid()
+  const sessionToken = newToken()
+  const { after, answer: expiresAt } = await store.execute({
+    aggregate: { type: 'session', id: sessionId },
+    call: { ...call, caller: { ...call.caller, userId } },
+    decide(_session, now): Decision<SessionEvent, Date> {
+      const end = new Date(now.getTime() + config.SESSION_LIFETIME * 1000)
+      return {
+        organizationId,
+        events: [{ type: 'created', payload: { userId, expiresAt: end.toISOString() } }],
+        writes: [storeToken(sessionToken, { userId, organizationId, human: true, sessionId, expiresAt: end })],
+        answer: end,
+      }
+    },
+  })
+  return { sessionId, sessionToken, expirationDate: expiresAt, details: details(after) }
+}
+
+interface FoundUser {
+  userId: string
+  organizationId: string
+  hash: string | undefined
+}
+
+// A bare name must be of one user only. The organization is asked for whenever there is an @, so that the time that the answer
+// takes does not tell which names exist.
+async function findUser({ sql, grants }: Context, loginName: string, call: Call): Promise<FoundUser | undefined> {
+  const at = loginName.lastIndexOf('@')
+  const [bare, organizationId] = await Promise.all([
+    orUnavailable(select(sql, loginName)),
+    at < 0 ? undefined : lookupDomain(grants, loginName.slice(at + 1), call),
+  ])
+  if (bare.length === 1) return bare[0]
+  if (organizationId === undefined) return undefined
+  const [user] = await orUnavailable(select(sql, loginName.slice(0, at), organizationId))
+  return user
+}
+
+function select(sql: Context['sql'], userName: string, organizationId?: string) {
+  return sql<FoundUser[]>`
+    select k.aggregate_id as "userId", k.scope as "organizationId", p.hash
+    from unique_keys k left join passwords p on p.user_id = k.aggregate_id
+    where k.kind = ${userNameKind} and k.key = ${canonicalName(userName)}
+      ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
+    limit 2
+  `
+}
+
+async function lookupDomain(grants: Context['grants'], domain: string, call: Call): Promise<string | undefined> {
+  try {
+    const { organizationId } = await grants.lookupOrganization(
+      { by: { $case: 'primaryDomain', value: domain.toLowerCase() } },
+      call,
+    )
+    return organizationId
+  } catch (error) {
+    if (error instanceof RosterError && error.reason === 'ORGANIZATION_NOT_FOUND') return undefined
+    throw error
+  }
+}

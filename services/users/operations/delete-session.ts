@@ -1,0 +1,21 @@
+import type { DeleteSessionRequest, DeleteSessionResponse } from '#gen/roster/users/v1/session_service'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../context.ts'
+import type { Session, SessionEvent } from '../vocabulary.ts'
+
+export async function deleteSession(
+  { store }: Context,
+  { sessionId }: DeleteSessionRequest,
+  call: Call,
+): Promise<DeleteSessionResponse> {
+  const { after } = await store.execute({ aggregate: { type: 'session', id: sessionId }, call, decide })
+  return { details: details(after) }
+}
+
+function decide({ state: session }: Aggregate<Session>): Decision<SessionEvent> {
+  if (!session || session.ended) throw new RosterError('NOT_FOUND', 'SESSION_NOT_FOUND', 'There is no such session.')
+  return { events: [{ type: 'ended', payload: { userId: session.userId } }], answer: undefined }
+}

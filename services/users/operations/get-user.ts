@@ -1,0 +1,28 @@
+import { type User as UserMessage, UserState } from '#gen/roster/users/v1/user'
+import type { GetUserRequest, GetUserResponse } from '#gen/roster/users/v1/user_service'
+import { details } from '#lib/eventstore/aggregate'
+import type { Context } from '../context.ts'
+import { type User, type UserAggregate, userNotFound } from '../vocabulary.ts'
+
+export async function getUser({ store }: Context, { userId }: GetUserRequest): Promise<GetUserResponse> {
+  const user = await store.load<User>('user', userId)
+  if (!user) throw userNotFound()
+  return { user: toMessage(user) }
+}
+
+function toMessage(aggregate: UserAggregate): UserMessage {
+  const { userName, human, machine } = aggregate.state
+  return {
+    userId: aggregate.id,
+    details: details(aggregate),
+    state: UserState.USER_STATE_ACTIVE,
+    userName,
+    organizationId: aggregate.organizationId,
+    type: human
+      ? {
+          $case: 'human',
+          value: { profile: human.profile, email: { email: human.email, isVerified: human.isVerified } },
+        }
+      : machine && { $case: 'machine', value: machine },
+  }
+}

@@ -1,0 +1,48 @@
+import type { ResendEmailCodeRequest, ResendEmailCodeResponse } from '#gen/roster/users/v1/user_service'
+import { RosterError, type Violation } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { permissionDenied } from '#lib/rpc/serve'
+import type { Context } from '../context.ts'
+import { checkTemplate } from '../email-link.ts'
+import { codeRequested, requestCode } from '../email-verification.ts'
+import { throttle } from '../throttle.ts'
+import { humanOf, type User, type UserEvent } from '../vocabulary.ts'
+
+export const resendEmailCode = {
+  permit({ verification }: ResendEmailCodeRequest, _call: Call, holdsPermission: boolean): void {
+    if (verification?.$case === 'returnCode' && !holdsPermission) throw permissionDenied()
+  },
+
+  check({ config }: Context, { verification }: ResendEmailCodeRequest): Violation[] {
+    if (verification?.$case !== 'sendCode' || !verification.value.urlTemplate) return []
+    return checkTemplate(verification.value.urlTemplate, config.EMAIL_LINK_HOSTS, 'sendCode.urlTemplate')
+  },
+
+  async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
+    const { after, answer: verificationCode } = await context.store.execute({
+      aggregate: { type: 'user', id: request.userId },
+      call,
+      decide: (user: Aggregate<User>, now) => decide(context, user, request, now),
+    })
+    return { details: details(after), verificationCode }
+  },
+}
+
+function decide(
+  context: Context,
+  { id, state }: Aggregate<User>,
+  { verification }: ResendEmailCodeRequest,
+  now: Date,
+): Decision<UserEvent, string | undefined> {
+  const human = humanOf(state)
+  if (human.isVerified)
+    throw new RosterError('FAILED_PRECONDITION', 'EMAIL_ALREADY_VERIFIED', 'The address is verified already.')
+  const code = requestCode(context, verification, { userId: id, email: human.email }, now)!
+  if (code.returned === undefined) {
+    throttle(human.resends, 5, 3600, now, 'CODE_THROTTLED')
+    throttle(human.resends, 1, 60, now, 'CODE_THROTTLED')
+  }
+  return { events: [codeRequested(code, 'resend')], answer: code.returned }
+}

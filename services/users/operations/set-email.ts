@@ -1,0 +1,60 @@
+import type { SetEmailRequest, SetEmailResponse } from '#gen/roster/users/v1/user_service'
+import { RosterError, type Violation } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { permissionDenied } from '#lib/rpc/serve'
+import type { Context } from '../context.ts'
+import { checkTemplate } from '../email-link.ts'
+import { type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
+import { throttle } from '../throttle.ts'
+import { humanOf, type User, type UserEvent, withinAnHour } from '../vocabulary.ts'
+
+const ownChangesAnHour = 10
+
+export const setEmail = {
+  permit({ verification }: SetEmailRequest, _call: Call, holdsPermission: boolean): void {
+    const needsPermission = verification?.$case === 'returnCode' || verification?.$case === 'isVerified'
+    if (needsPermission && !holdsPermission) throw permissionDenied()
+  },
+
+  check({ config }: Context, { verification }: SetEmailRequest): Violation[] {
+    if (verification?.$case !== 'sendCode' || !verification.value.urlTemplate) return []
+    return checkTemplate(verification.value.urlTemplate, config.EMAIL_LINK_HOSTS, 'sendCode.urlTemplate')
+  },
+
+  async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
+    const { after, answer: verificationCode } = await context.store.execute({
+      aggregate: { type: 'user', id: request.userId },
+      call,
+      decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
+        const code = requestCode(context, request.verification, request, now)
+        return decide(user, request, code, call.caller.userId === request.userId, now)
+      },
+    })
+    return { details: { ...details(after), creationDate: undefined }, verificationCode }
+  },
+}
+
+function decide(
+  { state }: Aggregate<User>,
+  { email, verification }: SetEmailRequest,
+  code: CodeRequest | undefined,
+  own: boolean,
+  now: Date,
+): Decision<UserEvent, string | undefined> {
+  const human = humanOf(state)
+  const events: UserEvent[] = []
+  if (email !== human.email) events.push({ type: 'email.changed', payload: { email, isVerified: !code } })
+  else if (!code) events.push(...(human.isVerified ? [] : [{ type: 'email.verified' as const, payload: {} }]))
+  else if (human.isVerified) {
+    if (verification?.$case !== 'isVerified')
+      throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_CHANGED', 'This is the verified address already.')
+    events.push({ type: 'email.changed', payload: { email, isVerified: false } })
+  }
+  if (!code) return { events, answer: undefined }
+  if (own && code.returned === undefined)
+    throttle(withinAnHour(human.ownChanges, now), ownChangesAnHour, 3600, now, 'EMAIL_CHANGES_THROTTLED')
+  events.push(codeRequested(code, own ? 'own-change' : 'change'))
+  return { events, answer: code.returned }
+}

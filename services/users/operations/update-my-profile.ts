@@ -1,0 +1,36 @@
+import type { UpdateMyProfileRequest, UpdateMyProfileResponse } from '#gen/roster/users/v1/user_service'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { isDeepStrictEqual } from 'node:util'
+import type { Context } from '../context.ts'
+import { type Profile, type User, type UserEvent, userNotFound } from '../vocabulary.ts'
+
+export async function updateMyProfile(
+  { store }: Context,
+  profile: UpdateMyProfileRequest,
+  call: Call,
+): Promise<UpdateMyProfileResponse> {
+  const { after } = await store.execute({
+    aggregate: { type: 'user', id: call.caller.userId },
+    call,
+    decide: (user: Aggregate<User>) => decide(user, profile),
+  })
+  return { details: details(after) }
+}
+
+function decide({ state: user }: Aggregate<User>, request: UpdateMyProfileRequest): Decision<UserEvent> {
+  if (!user) throw userNotFound()
+  if (!user.human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a profile.')
+  const profile: Profile = {
+    firstName: request.firstName,
+    lastName: request.lastName,
+    ...(request.nickName !== undefined && { nickName: request.nickName }),
+    displayName: request.displayName,
+    preferredLanguage: request.preferredLanguage,
+    gender: request.gender,
+  }
+  if (isDeepStrictEqual(profile, user.human.profile)) return { events: [], answer: undefined }
+  return { events: [{ type: 'profile.changed', payload: profile }], answer: undefined }
+}

@@ -1,0 +1,27 @@
+import type { FindOwner } from '#lib/rpc/serve'
+import type { Context } from './context.ts'
+import type { Session } from './vocabulary.ts'
+
+type Owner = { userId: string; organizationId: string }
+
+// A user stays in its organization, so what was once found stays true.
+const known = new Map<string, Owner>()
+const mostKnown = 10_000
+
+/** A user belongs to itself and to its organization. */
+export const ownerOfUser: FindOwner<Context> = async ({ store }, id) => {
+  const found = known.get(id)
+  if (found) return found
+  const user = await store.load('user', id)
+  if (!user) return undefined
+  const owner = { userId: id, organizationId: user.organizationId }
+  if (known.size >= mostKnown) known.clear()
+  known.set(id, owner)
+  return owner
+}
+
+/** A session belongs to its user and to the user's organization. */
+export const ownerOfSession: FindOwner<Context> = async ({ store }, id) => {
+  const session = await store.load<Session>('session', id)
+  return session && { userId: session.state.userId, organizationId: session.organizationId }
+}

@@ -1,0 +1,81 @@
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
+import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
+import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import { openDatabase } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { createStore } from '#lib/eventstore/store'
+import { startTail } from '#lib/eventstore/tail'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { createClient } from '#lib/rpc/call'
+import { serve, served } from '#lib/rpc/serve'
+import { bootstrap } from './bootstrap.ts'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { addHumanUser } from './operations/add-human-user.ts'
+import { addMachineUser } from './operations/add-machine-user.ts'
+import { authenticate } from './operations/authenticate.ts'
+import { createSession } from './operations/create-session.ts'
+import { deleteSession } from './operations/delete-session.ts'
+import { getEmailCode } from './operations/get-email-code.ts'
+import { getUser } from './operations/get-user.ts'
+import { listUnsentEmailCodes } from './operations/list-unsent-email-codes.ts'
+import { lookupUser } from './operations/lookup-user.ts'
+import { recordEmailCode } from './operations/record-email-code.ts'
+import { resendEmailCode } from './operations/resend-email-code.ts'
+import { setEmail } from './operations/set-email.ts'
+import { updateMyProfile } from './operations/update-my-profile.ts'
+import { verifyEmail } from './operations/verify-email.ts'
+import { ownerOfSession, ownerOfUser } from './owners.ts'
+import { startPruning } from './pruning.ts'
+import { callerChangedBy, project } from './views.ts'
+import { evolveSession, evolveUser } from './vocabulary.ts'
+
+/** Starts the users service: brings its schema up to date, makes the first administrators, and answers. */
+export async function startUsers({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
+  const sql = openDatabase(config.DATABASE_URL, 'users', log)
+  await migrate(sql, new URL('./migrations/', import.meta.url))
+  const tail = startTail({ service: 'users', sql, nats, log, callerChangedBy })
+  const vocabulary = { evolve: { user: evolveUser, session: evolveSession }, project }
+  const store = createStore(sql, vocabulary, log, tail.wake)
+  const grants = createClient(nats, GrantsInternal)
+  const context: Context = { config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, grants, log }
+  await bootstrap(context)
+  const pruning = startPruning(context)
+  const answering = await serve({
+    name: 'users',
+    nats,
+    log,
+    context,
+    owners: { user_id: ownerOfUser, session_id: ownerOfSession },
+    services: [
+      served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
+        updateMyProfile,
+        addMachineUser,
+        addHumanUser,
+        getUser,
+        setEmail,
+        verifyEmail,
+        resendEmailCode,
+      }),
+      served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, { createSession, deleteSession }),
+      served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
+        authenticate,
+        lookupUser,
+        getEmailCode,
+        recordEmailCode,
+        listUnsentEmailCodes,
+      }),
+    ],
+  })
+  return {
+    async stop() {
+      await answering.stop()
+      pruning.stop()
+      await tail.stop()
+      await sql.end()
+    },
+  }
+}

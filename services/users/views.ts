@@ -1,0 +1,42 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Write } from '#lib/eventstore/database'
+import type { StoredEvent } from '#lib/events/publish'
+import { type Code, maxWrongTries, type Session, type User } from './vocabulary.ts'
+
+/** Keeps the service's own tables in step with a change. */
+export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {
+  if (after.type === 'user') return projectUnsentCode(before, after)
+  if (after.type === 'session') return projectSession(after)
+  return []
+}
+
+function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Write[] {
+  const [was, is] = [unsent(before.state), unsent(after.state)]
+  if (was?.codeId === is?.codeId) return []
+  if (!is) return [(sql) => sql`delete from unsent_email_codes where user_id = ${after.id}`]
+  return [
+    (sql) => sql`
+      insert into unsent_email_codes (user_id, code_id, requested_at, expires_at)
+      values (${after.id}, ${is.codeId}, ${after.changedAt}, ${is.expiresAt})
+      on conflict (user_id) do update
+      set code_id = excluded.code_id, requested_at = excluded.requested_at, expires_at = excluded.expires_at
+    `,
+  ]
+}
+
+function unsent(user: User | undefined): Code | undefined {
+  const code = user?.human?.code
+  return code?.delivery === 'pending' && code.wrongTries < maxWrongTries ? code : undefined
+}
+
+// An ended session leaves nothing that could be mistaken for a token.
+function projectSession({ id, state }: Aggregate<Session>): Write[] {
+  return state?.ended ? [(sql) => sql`delete from tokens where session_id = ${id}`] : []
+}
+
+/** The user whose tokens an event ends. */
+export function callerChangedBy(event: StoredEvent): string | undefined {
+  return event.aggregate_type === 'session' && event.type === 'ended'
+    ? (event.payload as { userId: string }).userId
+    : undefined
+}
