@@ -34,8 +34,7 @@ function createKeyring(texts: string[]): Keyring {
 
   return {
     currentId,
-    mac: (purpose, keyId, parts) =>
-      createHmac('sha256', keyFor(purpose, keyId)).update(JSON.stringify(parts)).digest(),
+    mac: (purpose, keyId, parts) => createHmac('sha256', keyFor(purpose, keyId)).update(JSON.stringify(parts)).digest(),
     seal(purpose, plain) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', keyFor(purpose, currentId), nonce)

@@ -53,12 +53,28 @@ function toBatch(changes: Decided[]) {
   return {
     writes: [...first.values()].map(expected),
     reads: [...reads.values()].map(expected),
-    releases: changes.flatMap(({ decision }) => decision.releases ?? []),
-    claims: changes.flatMap(({ decision, after }) =>
-      (decision.claims ?? []).map(({ kind, scope, key }) => ({ kind, scope, key, aggregate_id: after.id })),
-    ),
+    ...netKeys(changes),
     events: changes.flatMap(({ events }) => events),
     aggregates: [...last.values()].map(toRow),
+  }
+}
+
+// Within a batch a key can change hands more than once: what counts is whether its row goes and who has it at the end.
+function netKeys(changes: Decided[]) {
+  const keys = new Map<string, { key: UniqueKey; releases: boolean; holder: string | undefined }>()
+  const touch = ({ kind, scope, key }: UniqueKey, releases: boolean, holder: string | undefined) => {
+    const text = JSON.stringify([kind, scope, key])
+    const earlier = keys.get(text)
+    keys.set(text, { key: { kind, scope, key }, releases: earlier ? earlier.releases : releases, holder })
+  }
+  for (const { decision, after } of changes) {
+    for (const key of decision.releases ?? []) touch(key, true, undefined)
+    for (const key of decision.claims ?? []) touch(key, false, after.id)
+  }
+  const all = [...keys.values()]
+  return {
+    releases: all.filter(({ releases }) => releases).map(({ key }) => key),
+    claims: all.filter(({ holder }) => holder).map(({ key, holder }) => ({ ...key, aggregate_id: holder })),
   }
 }
 

@@ -55,6 +55,7 @@ export function decideBatch(
       if (taken) throw taken.taken
       const { after, events } = apply(pending, decision, before, vocabulary, now)
       current.set(keyText(after), after)
+      for (const released of decision.releases ?? []) claimed.delete(claimText(released))
       for (const claim of decision.claims ?? []) claimed.add(claimText(claim))
       return {
         ...unchanged,

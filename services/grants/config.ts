@@ -1,0 +1,16 @@
+import { readConfig, text, url } from '#lib/config'
+
+/** Reads the service's settings; throws one Error that lists every problem. */
+export function readGrantsConfig(environment?: Record<string, string | undefined>) {
+  return readConfig(
+    {
+      DATABASE_URL: url(['postgres', 'postgresql']),
+      NATS_URL: url(['nats', 'tls']),
+      PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
+      LOG_LEVEL: text('info'),
+    },
+    environment,
+  )
+}
+
+export type Config = ReturnType<typeof readGrantsConfig>

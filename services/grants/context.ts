@@ -1,0 +1,13 @@
+import type { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
+import type { Sql } from '#lib/eventstore/database'
+import type { Store } from '#lib/eventstore/store'
+import type { Client } from '#lib/rpc/call'
+import type { Config } from './config.ts'
+
+/** What the operations work with. */
+export interface Context {
+  config: Config
+  sql: Sql
+  store: Store
+  users: Client<typeof UsersInternal>
+}

@@ -1,0 +1,33 @@
+import type {
+  AddOrganizationMemberRequest,
+  AddOrganizationMemberResponse,
+} from '#gen/roster/grants/v1/organization_service'
+import { details } from '#lib/eventstore/aggregate'
+import { coversRole } from '#lib/roles'
+import { rolesIn } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import { permissionDenied } from '#lib/rpc/serve'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../context.ts'
+import { addedMember } from '../new-member.ts'
+
+export const addOrganizationMember = {
+  permit({ roles }: AddOrganizationMemberRequest, { caller, organizationId }: Call): void {
+    const own = rolesIn(caller, organizationId)
+    if (!roles.every((role) => coversRole(own, role))) throw permissionDenied()
+  },
+
+  async handle(
+    { store, users }: Context,
+    { userId, roles }: AddOrganizationMemberRequest,
+    call: Call,
+  ): Promise<AddOrganizationMemberResponse> {
+    await users.lookupUser({ userId }, call)
+    const { after } = await store.execute({
+      aggregate: { type: 'member', id: uuid() },
+      call,
+      decide: () => addedMember(call.organizationId, { userId, roles }),
+    })
+    return { details: details(after) }
+  },
+}

@@ -1,0 +1,27 @@
+import type { AddOrganizationRequest, AddOrganizationResponse } from '#gen/roster/grants/v1/organization_service'
+import { RosterError } from '#lib/errors'
+import { details } from '#lib/eventstore/aggregate'
+import type { Call } from '#lib/rpc/headers'
+import { v4 as uuid } from 'uuid'
+import type { Context } from '../context.ts'
+import { addedOrganization, primaryDomain } from '../new-organization.ts'
+
+/** Organizations may have one name, but not one domain: the second of a name has a part of its id in it. */
+export async function addOrganization(
+  context: Context,
+  { name }: AddOrganizationRequest,
+  call: Call,
+): Promise<AddOrganizationResponse> {
+  const id = uuid()
+  const add = (suffix: string) =>
+    context.store.execute({
+      aggregate: { type: 'organization', id },
+      call,
+      decide: () => addedOrganization(id, name, primaryDomain(name, context.config.PUBLIC_URL, suffix)),
+    })
+  const { after } = await add('').catch((error: unknown) => {
+    if (error instanceof RosterError && error.reason === 'ORGANIZATION_DOMAIN_TAKEN') return add(id.slice(0, 8))
+    throw error
+  })
+  return { organizationId: id, details: details(after) }
+}

@@ -1,0 +1,57 @@
+import type { AddProjectGrantRequest, AddProjectGrantResponse } from '#gen/roster/grants/v1/project_service'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../context.ts'
+import { ownProject } from '../own-project.ts'
+import {
+  keyKinds,
+  type Organization,
+  type Project,
+  type ProjectGrantEvent,
+  roleNotFound,
+  sortRoleKeys,
+} from '../vocabulary.ts'
+
+export async function addProjectGrant(
+  { store }: Context,
+  request: AddProjectGrantRequest,
+  call: Call,
+): Promise<AddProjectGrantResponse> {
+  const { after } = await store.execute({
+    aggregate: { type: 'project_grant', id: uuid() },
+    reads: [
+      { type: 'project', id: request.projectId },
+      { type: 'organization', id: request.grantedOrgId },
+    ],
+    call,
+    decide: (_, _now, [project, granted]) => decide(project!, granted!, request, call.organizationId),
+  })
+  return { grantId: after.id, details: details(after) }
+}
+
+function decide(
+  aggregate: Aggregate<Project>,
+  granted: Aggregate<Organization>,
+  request: AddProjectGrantRequest,
+  organizationId: string,
+): Decision<ProjectGrantEvent> {
+  const project = ownProject(aggregate, organizationId)
+  if (!granted.state || granted.id === organizationId)
+    throw new RosterError(
+      'FAILED_PRECONDITION',
+      'ORGANIZATION_NOT_FOUND',
+      'There is no such organization, or it owns the project.',
+    )
+  const { roleKeys, unknown } = sortRoleKeys(request.roleKeys, (key) => Object.hasOwn(project.roles, key))
+  if (unknown.length > 0) throw roleNotFound(unknown)
+  const taken = new RosterError('ALREADY_EXISTS', 'PROJECT_GRANT_EXISTS', 'The organization has the project already.')
+  return {
+    organizationId,
+    claims: [{ kind: keyKinds.projectGrant, scope: aggregate.id, key: granted.id, taken }],
+    events: [{ type: 'added', payload: { projectId: aggregate.id, grantedOrganizationId: granted.id, roleKeys } }],
+    answer: undefined,
+  }
+}

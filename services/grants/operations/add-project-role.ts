@@ -1,0 +1,33 @@
+import type { AddProjectRoleRequest, AddProjectRoleResponse } from '#gen/roster/grants/v1/project_service'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../context.ts'
+import { ownProject } from '../own-project.ts'
+import type { Project, ProjectEvent } from '../vocabulary.ts'
+
+export async function addProjectRole(
+  { store }: Context,
+  request: AddProjectRoleRequest,
+  call: Call,
+): Promise<AddProjectRoleResponse> {
+  const { after } = await store.execute({
+    aggregate: { type: 'project', id: request.projectId },
+    call,
+    decide: (project: Aggregate<Project>) => decide(project, request, call.organizationId),
+  })
+  // The role is what was created, not its project.
+  return { details: { ...details(after), creationDate: after.changedAt } }
+}
+
+function decide(
+  aggregate: Aggregate<Project>,
+  { roleKey, displayName, group }: AddProjectRoleRequest,
+  organizationId: string,
+): Decision<ProjectEvent> {
+  const project = ownProject(aggregate, organizationId)
+  if (Object.hasOwn(project.roles, roleKey))
+    throw new RosterError('ALREADY_EXISTS', 'ROLE_EXISTS', 'The project has a role of this key already.')
+  return { events: [{ type: 'role.added', payload: { roleKey, displayName, group } }], answer: undefined }
+}

@@ -1,0 +1,24 @@
+import type { AddProjectRequest, AddProjectResponse } from '#gen/roster/grants/v1/project_service'
+import { details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../context.ts'
+import type { ProjectEvent } from '../vocabulary.ts'
+
+export async function addProject(
+  { store }: Context,
+  { name }: AddProjectRequest,
+  call: Call,
+): Promise<AddProjectResponse> {
+  const { after } = await store.execute({
+    aggregate: { type: 'project', id: uuid() },
+    call,
+    decide: (): Decision<ProjectEvent> => ({
+      organizationId: call.organizationId,
+      events: [{ type: 'added', payload: { name } }],
+      answer: undefined,
+    }),
+  })
+  return { id: after.id, details: details(after) }
+}

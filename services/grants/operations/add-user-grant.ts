@@ -1,0 +1,84 @@
+import type { AddUserGrantRequest, AddUserGrantResponse } from '#gen/roster/grants/v1/user_grant_service'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { orUnavailable } from '#lib/eventstore/database'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../context.ts'
+import {
+  keyKinds,
+  type Project,
+  type ProjectGrant,
+  roleNotFound,
+  sortRoleKeys,
+  type UserGrantEvent,
+} from '../vocabulary.ts'
+
+export async function addUserGrant(
+  context: Context,
+  request: AddUserGrantRequest,
+  call: Call,
+): Promise<AddUserGrantResponse> {
+  await context.users.lookupUser({ userId: request.userId }, call)
+  const grantId = await findProjectGrant(context, request.projectId, call.organizationId)
+  const { after } = await context.store.execute({
+    aggregate: { type: 'user_grant', id: uuid() },
+    reads: [
+      { type: 'project', id: request.projectId },
+      ...(grantId === undefined ? [] : [{ type: 'project_grant', id: grantId }]),
+    ],
+    call,
+    decide: (_, _now, [project, grant]) => decide(project!, grant, request, call.organizationId),
+  })
+  return { userGrantId: after.id, details: details(after) }
+}
+
+async function findProjectGrant({ sql }: Context, projectId: string, organizationId: string) {
+  const [found] = await orUnavailable(sql<{ id: string }[]>`
+    select aggregate_id as id from unique_keys
+    where kind = ${keyKinds.projectGrant} and scope = ${projectId} and key = ${organizationId}
+  `)
+  return found?.id
+}
+
+function decide(
+  project: Aggregate<Project>,
+  grant: Aggregate<ProjectGrant> | undefined,
+  request: AddUserGrantRequest,
+  organizationId: string,
+): Decision<UserGrantEvent> {
+  const owned = project.organizationId === organizationId
+  if (!project.state || !(owned || grant?.state))
+    throw new RosterError(
+      'FAILED_PRECONDITION',
+      'PROJECT_NOT_FOUND',
+      'The organization neither owns nor was granted such a project.',
+    )
+  const projectGrantId = owned ? '' : grant!.id
+  if (request.projectGrantId !== '' && request.projectGrantId !== projectGrantId)
+    throw new RosterError(
+      'FAILED_PRECONDITION',
+      'PROJECT_GRANT_NOT_FOUND',
+      'This is no grant of the project to the organization.',
+    )
+  const { roles } = project.state
+  const isKnown = (key: string) => (owned ? Object.hasOwn(roles, key) : grant!.state!.roleKeys.includes(key))
+  const { roleKeys, unknown } = sortRoleKeys(request.roleKeys, isKnown)
+  if (unknown.length > 0) throw roleNotFound(unknown)
+  const { userId, projectId } = request
+  const taken = new RosterError('ALREADY_EXISTS', 'USER_GRANT_EXISTS', 'The user has a grant for this project already.')
+  return {
+    organizationId,
+    claims: [
+      {
+        kind: keyKinds.userGrant,
+        scope: organizationId,
+        key: JSON.stringify([userId, projectId, projectGrantId]),
+        taken,
+      },
+    ],
+    events: [{ type: 'added', payload: { userId, projectId, projectGrantId, roleKeys } }],
+    answer: undefined,
+  }
+}

@@ -1,0 +1,28 @@
+import type { LookupOrganizationRequest, LookupOrganizationResponse } from '#gen/roster/grants/v1/internal_service'
+import { RosterError } from '#lib/errors'
+import { orUnavailable } from '#lib/eventstore/database'
+import type { Context } from '../context.ts'
+import { keyKinds } from '../vocabulary.ts'
+
+export async function lookupOrganization(
+  { sql, store }: Context,
+  { by }: LookupOrganizationRequest,
+): Promise<LookupOrganizationResponse> {
+  if (by?.$case === 'organizationId') {
+    const organization = await store.load('organization', by.value)
+    if (organization) return { organizationId: organization.id }
+  }
+  if (by?.$case === 'primaryDomain') {
+    const [found] = await orUnavailable(sql<LookupOrganizationResponse[]>`
+      select aggregate_id as "organizationId" from unique_keys
+      where kind = ${keyKinds.primaryDomain} and scope = '' and key = ${by.value}
+    `)
+    if (found) return found
+  }
+  throw organizationNotFound()
+}
+
+/** The answer where no such organization is. */
+export function organizationNotFound(): RosterError {
+  return new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', 'There is no such organization.')
+}

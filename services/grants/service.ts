@@ -1,0 +1,69 @@
+import { InternalServiceDefinition } from '#gen/roster/grants/v1/internal_service'
+import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
+import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
+import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
+import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
+import { openDatabase } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { createStore } from '#lib/eventstore/store'
+import { startTail } from '#lib/eventstore/tail'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { createClient } from '#lib/rpc/call'
+import { serve, served } from '#lib/rpc/serve'
+import { bootstrap } from './bootstrap.ts'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { addOrganization } from './operations/add-organization.ts'
+import { addOrganizationMember } from './operations/add-organization-member.ts'
+import { addProject } from './operations/add-project.ts'
+import { addProjectGrant } from './operations/add-project-grant.ts'
+import { addProjectRole } from './operations/add-project-role.ts'
+import { addUserGrant } from './operations/add-user-grant.ts'
+import { getMyOrganization } from './operations/get-my-organization.ts'
+import { getUserGrant } from './operations/get-user-grant.ts'
+import { listMemberships } from './operations/list-memberships.ts'
+import { lookupOrganization } from './operations/lookup-organization.ts'
+import { callerChangedBy, project } from './views.ts'
+import { evolve } from './vocabulary.ts'
+
+/** Starts the grants service: brings its schema up to date, makes the first organization, and answers. */
+export async function startGrants({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
+  const sql = openDatabase(config.DATABASE_URL, 'grants', log)
+  await migrate(sql, new URL('./migrations/', import.meta.url))
+  const tail = startTail({ service: 'grants', sql, nats, log, callerChangedBy })
+  const store = createStore(sql, { evolve, project }, log, tail.wake)
+  const context: Context = { config, sql, store, users: createClient(nats, UsersInternal) }
+  await bootstrap(context)
+  const answering = await serve({
+    name: 'grants',
+    nats,
+    log,
+    context,
+    services: [
+      served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
+        addOrganization,
+        getMyOrganization,
+        addOrganizationMember,
+      }),
+      served<typeof ProjectServiceDefinition, Context>(ProjectServiceDefinition, {
+        addProject,
+        addProjectRole,
+        addProjectGrant,
+      }),
+      served<typeof UserGrantServiceDefinition, Context>(UserGrantServiceDefinition, { addUserGrant, getUserGrant }),
+      served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
+        listMemberships,
+        lookupOrganization,
+      }),
+    ],
+  })
+  return {
+    async stop() {
+      await answering.stop()
+      await tail.stop()
+      await sql.end()
+    },
+  }
+}

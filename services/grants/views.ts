@@ -1,0 +1,23 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Write } from '#lib/eventstore/database'
+import type { StoredEvent } from '#lib/events/publish'
+import type { Member } from './vocabulary.ts'
+
+/** Keeps the service's own tables in step with a change. */
+export function project({ after }: { after: Aggregate<any> }): Write[] {
+  if (after.type !== 'member') return []
+  const { organizationId, state } = after as Aggregate<Member>
+  if (!state) return []
+  return [
+    (sql) => sql`
+      insert into memberships (user_id, organization_id, roles)
+      values (${state.userId}, ${organizationId}, ${state.roles})
+      on conflict (user_id, organization_id) do update set roles = excluded.roles
+    `,
+  ]
+}
+
+/** The user whose roles an event changes. */
+export function callerChangedBy(event: StoredEvent): string | undefined {
+  return event.aggregate_type === 'member' ? (event.payload as Member).userId : undefined
+}

@@ -1,0 +1,91 @@
+import { RosterError } from '#lib/errors'
+
+/** What can happen to an organization. */
+export type OrganizationEvent = { type: 'added'; payload: Organization }
+
+export interface Organization {
+  name: string
+  primaryDomain: string
+}
+
+/** What can happen to a membership. It belongs to the organization, or to the instance. */
+export type MemberEvent = { type: 'added'; payload: Member }
+
+export interface Member {
+  userId: string
+  roles: string[]
+}
+
+/** What can happen to a project. It belongs to the organization that owns it. */
+export type ProjectEvent =
+  | { type: 'added'; payload: { name: string } }
+  | { type: 'role.added'; payload: { roleKey: string; displayName: string; group: string } }
+
+export interface Project {
+  name: string
+  roles: Record<string, { displayName: string; group: string }>
+}
+
+/** What can happen to the grant of a project to another organization. It belongs to the project's owner. */
+export type ProjectGrantEvent = { type: 'added'; payload: ProjectGrant }
+
+export interface ProjectGrant {
+  projectId: string
+  grantedOrganizationId: string
+  roleKeys: string[]
+}
+
+/** What can happen to a user grant. It belongs to the organization that gave it. */
+export type UserGrantEvent = { type: 'added'; payload: UserGrant }
+
+export interface UserGrant {
+  userId: string
+  projectId: string
+  /** Empty where the organization owns the project. */
+  projectGrantId: string
+  roleKeys: string[]
+}
+
+/** Each aggregate after an event. */
+export const evolve = {
+  organization: (_: unknown, event: OrganizationEvent): Organization => event.payload,
+  member: (_: unknown, event: MemberEvent): Member => event.payload,
+  project: evolveProject,
+  project_grant: (_: unknown, event: ProjectGrantEvent): ProjectGrant => event.payload,
+  user_grant: (_: unknown, event: UserGrantEvent): UserGrant => event.payload,
+}
+
+function evolveProject(project: Project | undefined, event: ProjectEvent): Project {
+  if (event.type === 'added') return { name: event.payload.name, roles: {} }
+  if (project === undefined) throw new Error(`a project begins with ${event.type}`)
+  const { roleKey, ...role } = event.payload
+  return { ...project, roles: { ...project.roles, [roleKey]: role } }
+}
+
+/** Kinds of the unique keys. */
+export const keyKinds = {
+  /** Of all organizations. */
+  primaryDomain: 'primary_domain',
+  /** Scope: organization; key: user. */
+  member: 'member',
+  /** Scope: project; key: the organization that it is granted to. */
+  projectGrant: 'project_grant',
+  /** Scope: organization. */
+  userGrant: 'user_grant',
+}
+
+/** The keys, each once, and those that are not among the known ones. */
+export function sortRoleKeys(roleKeys: string[], isKnown: (key: string) => boolean) {
+  const unique = [...new Set(roleKeys)]
+  return { roleKeys: unique, unknown: unique.filter((key) => !isKnown(key)) }
+}
+
+const mostNamed = 10
+
+/** FAILED_PRECONDITION ROLE_NOT_FOUND, naming the first of the keys. */
+export function roleNotFound(unknown: string[]): RosterError {
+  const named = unknown.slice(0, mostNamed).map((key) => [...key].slice(0, 200).join(''))
+  return new RosterError('FAILED_PRECONDITION', 'ROLE_NOT_FOUND', `There are no such roles: ${named.join(', ')}.`, {
+    metadata: { roleKeys: JSON.stringify(named) },
+  })
+}

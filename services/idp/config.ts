@@ -1,0 +1,17 @@
+import { readConfig, text, url } from '#lib/config'
+import { encryptionKey } from '#lib/keys'
+
+/** Reads the service's settings; throws one Error that lists every problem. */
+export function readIdpConfig(environment?: Record<string, string | undefined>) {
+  return readConfig(
+    {
+      DATABASE_URL: url(['postgres', 'postgresql']),
+      NATS_URL: url(['nats', 'tls']),
+      ROSTER_ENCRYPTION_KEY: encryptionKey,
+      LOG_LEVEL: text('info'),
+    },
+    environment,
+  )
+}
+
+export type Config = ReturnType<typeof readIdpConfig>

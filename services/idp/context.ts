@@ -1,0 +1,8 @@
+import type { Store } from '#lib/eventstore/store'
+import type { Keyring } from '#lib/keys'
+
+/** What the operations work with. */
+export interface Context {
+  store: Store
+  keys: Keyring
+}

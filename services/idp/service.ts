@@ -1,0 +1,44 @@
+import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
+import { openDatabase } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { createStore } from '#lib/eventstore/store'
+import { startTail } from '#lib/eventstore/tail'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { serve, served } from '#lib/rpc/serve'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { addOidcIdp } from './operations/add-oidc-idp.ts'
+import { getIdp } from './operations/get-idp.ts'
+import { updateIdp } from './operations/update-idp.ts'
+import { evolveIdp } from './vocabulary.ts'
+
+/** Starts the idp service: brings its schema up to date, and answers. */
+export async function startIdp({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
+  const sql = openDatabase(config.DATABASE_URL, 'idp', log)
+  await migrate(sql, new URL('./migrations/', import.meta.url))
+  const tail = startTail({ service: 'idp', sql, nats, log })
+  const store = createStore(sql, { evolve: { idp: evolveIdp } }, log, tail.wake)
+  const context: Context = { store, keys: config.ROSTER_ENCRYPTION_KEY }
+  const answering = await serve({
+    name: 'idp',
+    nats,
+    log,
+    context,
+    services: [
+      served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {
+        updateIDP: updateIdp,
+        addOIDCIDP: addOidcIdp,
+        getIDP: getIdp,
+      }),
+    ],
+  })
+  return {
+    async stop() {
+      await answering.stop()
+      await tail.stop()
+      await sql.end()
+    },
+  }
+}
