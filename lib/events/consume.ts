@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { ensureStream, type PublishedEvent, streamName } from './publish.ts'
+import { type PublishedEvent, streamName } from './publish.ts'
 
 export interface ConsumeOptions {
   nats: Nats
@@ -44,7 +44,6 @@ export function consume({ nats, log, durable, filter, handle }: ConsumeOptions):
   }
 
   async function open() {
-    await ensureStream(nats)
     const manager = await nats.connection.jetstreamManager({ checkAPI: false })
     try {
       await manager.consumers.info(streamName, durable)
