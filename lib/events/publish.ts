@@ -7,7 +7,8 @@ export const streamName = 'roster-events'
 const subjects = ['roster.events.>']
 
 /** An event in the order of its commit. */
-export interface StoredEvent extends EventRow {
+export interface StoredEvent extends Omit<EventRow, 'sequence'> {
+  sequence: string
   position: string
   transaction_id: string
 }
@@ -31,7 +32,7 @@ export async function ensureStream({ connection }: Nats): Promise<void> {
 }
 
 /** `roster.events.<service>.<organization>.<aggregate type>.<aggregate id>.<event type>` */
-export function subjectOf(service: string, event: EventRow): string {
+export function subjectOf(service: string, event: StoredEvent): string {
   return `roster.events.${service}.${event.organization_id}.${event.aggregate_type}.${event.aggregate_id}.${event.type}`
 }
 

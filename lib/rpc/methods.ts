@@ -5,7 +5,6 @@ import {
   type FileRegistry,
   fromBinary,
   getOption,
-  type JsonObject,
   toJson,
   isMessage,
 } from '@bufbuild/protobuf'
@@ -71,24 +70,34 @@ function readMethods() {
 }
 
 function readAccess(desc: DescMethod, subject: string): Access {
-  const access = option(desc, 'roster.options.v1.access') as JsonObject
+  const access = option(desc, 'roster.options.v1.access') as Partial<AccessOption>
   const rule = (['public', 'authenticated', 'permission', 'internal'] as const).find((name) => access[name])
   if (!rule) throw new Error(`${subject} lacks its access option`)
-  const scopes: Record<string, Access['scope']> = { SCOPE_INSTANCE: 'instance', SCOPE_RESOURCE: 'resource' }
-  return {
-    rule,
-    permission: String(access.permission ?? ''),
-    scope: scopes[String(access.scope)] ?? 'organization',
-    resource: String(access.resource ?? ''),
-    orSelf: access.orSelf === true,
-  }
+  const { permission = '', scope = '', resource = '', orSelf = false } = access
+  return { rule, permission, scope: toScope(scope), resource, orSelf }
+}
+
+// The option in canonical JSON.
+interface AccessOption {
+  public: boolean
+  authenticated: boolean
+  permission: string
+  internal: boolean
+  scope: string
+  resource: string
+  orSelf: boolean
+}
+
+function toScope(name: string): Access['scope'] {
+  if (name === 'SCOPE_INSTANCE') return 'instance'
+  return name === 'SCOPE_RESOURCE' ? 'resource' : 'organization'
 }
 
 function readHttp(desc: DescMethod): Method['http'] {
-  const rule = option(desc, 'google.api.http') as JsonObject
+  const rule = option(desc, 'google.api.http') as Record<string, string | undefined>
   for (const verb of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const) {
     const template = rule[verb.toLowerCase()]
-    if (template) return { verb, template: String(template), hasBody: rule.body === '*' }
+    if (template) return { verb, template, hasBody: rule.body === '*' }
   }
   return undefined
 }

@@ -1,7 +1,5 @@
 import type { IDPStylingType } from '#gen/roster/idp/v1/identity_provider_service'
-import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
-import type { UniqueKey } from '#lib/eventstore/command'
 
 /** What can happen to an identity provider. */
 export type IdpEvent =
@@ -31,16 +29,6 @@ export function evolveIdp(idp: Idp | undefined, event: IdpEvent): Idp {
   if (event.type === 'oidc.added') return event.payload
   if (idp === undefined) throw new Error(`a provider begins with ${event.type}`)
   return { ...idp, ...event.payload }
-}
-
-/** A name may be used once in the instance. */
-export function nameKey(name: string): UniqueKey & { taken: RosterError } {
-  const taken = new RosterError(
-    'ALREADY_EXISTS',
-    'IDP_NAME_TAKEN',
-    'There is an identity provider of this name already.',
-  )
-  return { kind: 'idp_name', scope: '', key: canonicalName(name), taken }
 }
 
 /** The answer where no such provider is. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
-import type { Decision, NewEvent } from '#lib/eventstore/command'
+import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
@@ -93,7 +93,7 @@ function creation(id: string, decision: Decision<UserEvent>) {
   return {
     aggregate: { type: 'user', id },
     call: { caller: { ...anonymous, userId: id }, requestId: 'bootstrap', deadline: Date.now() + 30_000 },
-    decide: (): Decision<NewEvent> => ({ ...decision, organizationId }),
+    decide: (): Decision => ({ ...decision, organizationId }),
   }
 }
 

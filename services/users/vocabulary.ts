@@ -1,5 +1,4 @@
 import type { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
-import { type Existing } from '#lib/eventstore/aggregate'
 import { RosterError } from '#lib/errors'
 
 /** What can happen to a user. */
@@ -157,5 +156,3 @@ export function humanOf(user: User | undefined): Human {
   if (!user?.human) throw userNotFound()
   return user.human
 }
-
-export type UserAggregate = Existing<User>

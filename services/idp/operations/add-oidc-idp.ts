@@ -5,7 +5,8 @@ import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
-import { type IdpEvent, nameKey } from '../vocabulary.ts'
+import { nameKey } from '../idp-name.ts'
+import type { IdpEvent } from '../vocabulary.ts'
 
 export async function addOidcIdp(
   { store, keys }: Context,

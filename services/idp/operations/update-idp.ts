@@ -3,7 +3,8 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { type Idp, type IdpEvent, idpNotFound, nameKey } from '../vocabulary.ts'
+import { nameKey } from '../idp-name.ts'
+import { type Idp, type IdpEvent, idpNotFound } from '../vocabulary.ts'
 
 export async function updateIdp({ store }: Context, request: UpdateIDPRequest, call: Call): Promise<UpdateIDPResponse> {
   const { after } = await store.execute({

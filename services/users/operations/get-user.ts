@@ -1,8 +1,8 @@
 import { type User as UserMessage, UserState } from '#gen/roster/users/v1/user'
 import type { GetUserRequest, GetUserResponse } from '#gen/roster/users/v1/user_service'
-import { details } from '#lib/eventstore/aggregate'
+import { details, type Existing } from '#lib/eventstore/aggregate'
 import type { Context } from '../context.ts'
-import { type User, type UserAggregate, userNotFound } from '../vocabulary.ts'
+import { type User, userNotFound } from '../vocabulary.ts'
 
 export async function getUser({ store }: Context, { userId }: GetUserRequest): Promise<GetUserResponse> {
   const user = await store.load<User>('user', userId)
@@ -10,7 +10,7 @@ export async function getUser({ store }: Context, { userId }: GetUserRequest): P
   return { user: toMessage(user) }
 }
 
-function toMessage(aggregate: UserAggregate): UserMessage {
+function toMessage(aggregate: Existing<User>): UserMessage {
   const { userName, human, machine } = aggregate.state
   return {
     userId: aggregate.id,

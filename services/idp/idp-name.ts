@@ -1,0 +1,13 @@
+import { canonicalName } from '#lib/canonical-name'
+import { RosterError } from '#lib/errors'
+import type { UniqueKey } from '#lib/eventstore/command'
+
+/** A name may be used once in the instance. */
+export function nameKey(name: string): UniqueKey & { taken: RosterError } {
+  const taken = new RosterError(
+    'ALREADY_EXISTS',
+    'IDP_NAME_TAKEN',
+    'There is an identity provider of this name already.',
+  )
+  return { kind: 'idp_name', scope: '', key: canonicalName(name), taken }
+}
