@@ -1,10 +1,10 @@
-import { pino, type Logger } from 'pino'
+import { type DestinationStream, pino, type Logger } from 'pino'
 
 export type Log = Logger
 
-/** A log in JSON lines on standard output. It never shows a secret, an address or a query string. */
-export function createLog(service: string, level = 'info'): Log {
-  return pino({
+/** A log in JSON lines, on standard output where no destination is given. It never shows a secret, an address or a query string. */
+export function createLog(service: string, level = 'info', destination?: DestinationStream): Log {
+  const options = {
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -19,5 +19,6 @@ export function createLog(service: string, level = 'info'): Log {
       '*.parameters',
       '*.args',
     ],
-  })
+  }
+  return destination ? pino(options, destination) : pino(options)
 }

@@ -14,7 +14,7 @@ export interface Nats {
  * User and password are those of the URL; the inbox prefix is the user's, since NATS lets nobody read a foreign inbox.
  */
 export async function connectNats(url: string, service: string, log: Log): Promise<Nats> {
-  const { host, username, password } = new URL(url)
+  const { protocol, host, username, password } = new URL(url)
   const options: ConnectionOptions = {
     servers: host,
     name: service,
@@ -25,6 +25,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     waitOnFirstConnect: true,
     // A stack trace for every request, in case it fails, costs more than the rest of the request.
     noAsyncTraces: true,
+    ...(protocol === 'tls:' && { tls: {} }),
     pingInterval: 10_000,
     maxPingOut: 2,
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),

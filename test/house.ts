@@ -1,23 +1,30 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import { createLog } from '#lib/log'
+import { createLog, type Log } from '#lib/log'
 import { connectNats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import type { StoringService } from '../deploy/provision.ts'
 import { readGatewayConfig } from '../services/gateway/config.ts'
 import { startGateway } from '../services/gateway/server.ts'
 import { readGrantsConfig } from '../services/grants/config.ts'
 import { startGrants } from '../services/grants/service.ts'
 import { readIdpConfig } from '../services/idp/config.ts'
 import { startIdp } from '../services/idp/service.ts'
+import { readNotifierConfig } from '../services/notifier/config.ts'
+import { startNotifier } from '../services/notifier/service.ts'
 import { readUsersConfig } from '../services/users/config.ts'
 import { startUsers } from '../services/users/service.ts'
+import type { TestServers } from './infra.ts'
 
 /** A whole Roster. */
 export interface House {
-  /** Such as `http://127.0.0.1:40123`. */
+  /** Such as `http://127.0.0.1:40123`: of the first gateway. */
   url: string
+  /** Of every gateway. */
+  urls: string[]
   /** The bearer token of the machine administrator. */
   adminToken: string
   /** The password of the human administrator, `admin`. */
@@ -25,53 +32,80 @@ export interface House {
   stop(): Promise<void>
 }
 
+export interface HouseOptions {
+  /** Default: those of the run. */
+  servers?: TestServers
+  log?: Log
+  /** How many of each service but the notifier. The second gateway takes any free port. */
+  replicas?: number
+}
+
+type Name = StoringService | 'gateway' | 'notifier'
+
 /**
- * Boots the services in this process over the run's real servers, in the database that the URLs name. `settings` are added to
- * the environment of each service.
+ * Boots the five services in this process over the run's real servers, in the database that the URLs name. `settings` are added
+ * to the environment of each service. One house at a time on a NATS server, or they answer each other's requests.
  */
 export async function startHouse(
-  databaseUrls: Record<'users' | 'grants' | 'idp', string>,
+  databaseUrls: Record<StoringService, string>,
   settings: Record<string, string> = {},
+  { servers = inject('servers'), log = silentLog(), replicas = 1 }: HouseOptions = {},
 ): Promise<House> {
-  const { natsUrl } = inject('servers')
   const folder = await mkdtemp(join(tmpdir(), 'roster-house-'))
   const adminTokenFile = join(folder, 'admin-token')
   const adminPassword = randomBytes(12).toString('hex')
-  const log = createLog('house', process.env['ROSTER_TEST_LOG'] ?? 'silent')
-  const stops: (() => Promise<unknown>)[] = []
-  const environment = (service: 'users' | 'grants' | 'idp' | 'gateway') => ({
-    NATS_URL: natsUrl[service],
+  const running: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true })]
+  const each = Array.from({ length: replicas })
+
+  const environment = (name: Name, own: Record<string, string> = {}) => ({
+    NATS_URL: servers.natsUrl[name],
     PUBLIC_URL: 'http://localhost:8080',
     ROSTER_ENCRYPTION_KEY: encryptionKey,
     ROSTER_ADMIN_TOKEN_FILE: adminTokenFile,
     ROSTER_ADMIN_PASSWORD: adminPassword,
+    REDIS_URL: servers.redisUrl,
+    SMTP_URL: servers.smtpUrl,
     PORT: '0',
-    ...(service !== 'gateway' && { DATABASE_URL: databaseUrls[service] }),
+    ...((name === 'users' || name === 'grants' || name === 'idp') && { DATABASE_URL: databaseUrls[name] }),
     ...settings,
+    ...own,
   })
-  const nats = async (service: 'users' | 'grants' | 'idp' | 'gateway') => {
-    const own = await connectNats(natsUrl[service], service, log)
-    stops.push(() => own.connection.close())
-    return own
+  async function start<S extends Service>(name: Name, begin: (nats: Awaited<ReturnType<typeof connectNats>>) => Promise<S>) {
+    const nats = await connectNats(servers.natsUrl[name], name, log)
+    const service = await begin(nats)
+    running.push(async () => {
+      await service.stop()
+      await nats.connection.close()
+    })
+    return service
   }
-  const started = await Promise.all([
-    startUsers({ config: readUsersConfig(environment('users')), nats: await nats('users'), log }),
-    startGrants({ config: readGrantsConfig(environment('grants')), nats: await nats('grants'), log }),
-    startIdp({ config: readIdpConfig(environment('idp')), nats: await nats('idp'), log }),
+  const all = <S>(begin: (_: unknown, index: number) => Promise<S>) => Promise.all(each.map(begin))
+
+  await Promise.all([
+    all(() => start('users', (nats) => startUsers({ config: readUsersConfig(environment('users')), nats, log }))),
+    all(() => start('grants', (nats) => startGrants({ config: readGrantsConfig(environment('grants')), nats, log }))),
+    all(() => start('idp', (nats) => startIdp({ config: readIdpConfig(environment('idp')), nats, log }))),
   ])
-  const config = readGatewayConfig(environment('gateway'))
-  const gateway = await startGateway({ config, nats: await nats('gateway'), log })
+  await start('notifier', (nats) => startNotifier({ config: readNotifierConfig(environment('notifier')), nats, log }))
+  const gateways = await all((_, index) => {
+    const config = readGatewayConfig(environment('gateway', index > 0 ? { PORT: '0' } : {}))
+    return start('gateway', (nats) => startGateway({ config, nats, log }))
+  })
+  const urls = gateways.map(({ port }) => `http://127.0.0.1:${port}`)
   return {
-    url: `http://127.0.0.1:${gateway.port}`,
+    url: urls[0]!,
+    urls,
     adminToken: (await readFile(adminTokenFile, 'utf8')).trim(),
     adminPassword,
+    // The gateways first: they ask the others.
     async stop() {
-      await gateway.stop()
-      await Promise.all(started.map((service) => service.stop()))
-      await Promise.all(stops.map((stop) => stop()))
-      await rm(folder, { recursive: true })
+      for (const stop of running.reverse()) await stop()
     },
   }
+}
+
+function silentLog(): Log {
+  return createLog('house', process.env['ROSTER_TEST_LOG'] ?? 'silent')
 }
 
 // One for the run: houses over one database must agree on it.

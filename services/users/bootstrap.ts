@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
 import type { Decision } from '#lib/eventstore/command'
@@ -97,7 +97,9 @@ function creation(id: string, decision: Decision<UserEvent>) {
   }
 }
 
+// A file that is there already keeps its mode when it is written, so a new one takes its place.
 async function writeSecret(file: string, secret: string) {
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, `${secret}\n`, { mode: 0o600 })
+  await writeFile(`${file}.new`, `${secret}\n`, { mode: 0o600 })
+  await rename(`${file}.new`, file)
 }
