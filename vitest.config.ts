@@ -13,10 +13,21 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/**/*.test.ts'],
-          exclude: ['node_modules'],
+          exclude: ['node_modules', 'test/e2e/**'],
           globalSetup: './test/infra.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          globalSetup: './test/e2e/setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // After the other projects, which would take the processors from what is timed here.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -34,11 +34,17 @@ export function decodeStatus(bytes: Uint8Array): RosterError {
 
 /** The same Status in canonical JSON: the error body of HTTP. */
 export function statusToJson(error: RosterError): object {
-  const details: object[] = [{ '@type': typeUrl('ErrorInfo'), reason: error.reason, domain, metadata: error.metadata }]
+  const metadata = Object.keys(error.metadata).length > 0 && { metadata: error.metadata }
+  const details: object[] = [{ '@type': typeUrl('ErrorInfo'), reason: error.reason, domain, ...metadata }]
   if (error.violations.length > 0) details.push({ '@type': typeUrl('BadRequest'), fieldViolations: error.violations })
   if (error.retryAfter !== undefined)
-    details.push({ '@type': typeUrl('RetryInfo'), retryDelay: `${error.retryAfter}s` })
+    details.push({ '@type': typeUrl('RetryInfo'), retryDelay: secondsToJson(error.retryAfter) })
   return { code: error.code, message: error.message, details }
+}
+
+// Canonical JSON has none, three, six or nine digits.
+function secondsToJson(seconds: number): string {
+  return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(3)}s`
 }
 
 function any(name: string, value: Uint8Array) {

@@ -28,7 +28,7 @@ export interface Decided {
   events: EventRow[]
   /** Tells the caller; to be called once the batch is stored. */
   answer(): void
-  /** Where one of the claims is among the taken keys: tells the caller so and gives true. */
+  /** Where one of the claims is among the taken keys, and nothing that it stands on has changed: tells the caller so and gives true. */
   refuse(problem: Problem): boolean
 }
 
@@ -107,7 +107,11 @@ function apply(
   return { after, events }
 }
 
-function refuse(pending: Pending, decision: Decision<any, any>, { taken }: Problem): boolean {
+function refuse(pending: Pending, decision: Decision<any, any>, { stale, taken }: Problem): boolean {
+  const { aggregate, reads = [] } = pending.command
+  const old = new Set(stale.map(keyText))
+  // What changed meanwhile is looked at first: it may be this very aggregate that took the key.
+  if ([aggregate, ...reads].some((key) => old.has(keyText(key)))) return false
   const keys = new Set(taken.map(claimText))
   const claim = decision.claims?.find((candidate) => keys.has(claimText(candidate)))
   if (claim) pending.reject(claim.taken)

@@ -22,25 +22,35 @@ export async function countAttempt(sql: Sql, loginName: string, address: string)
     { key: `name ${name}`, most: 100, window: 3600 },
     { key: `address ${address}`, most: 100, window: 300 },
   ]
-  const keys = limits.map(({ key }) => createHash('sha256').update(key).digest())
-  const rows = await orUnavailable(sql<{ key: Buffer; attempts: number; wait: number }[]>`
+  // In hex: postgres.js takes an array of buffers for one buffer.
+  const keys = limits.map(({ key }) => createHash('sha256').update(key).digest('hex'))
+  const rows = await orUnavailable(sql<{ key: string; attempts: number; wait: number }[]>`
     insert into sign_in_attempts as a (key, attempts, window_end)
-    select key, 1, now() + make_interval(secs => window_seconds)
-    from unnest(${keys}::bytea[], ${limits.map(({ window }) => window)}::int[]) as l (key, window_seconds)
+    select decode(key, 'hex'), 1, now() + make_interval(secs => window_seconds)
+    from unnest(${keys}::text[], ${limits.map(({ window }) => window)}::int[]) as l (key, window_seconds)
     order by key
     on conflict (key) do update set
       attempts = case when a.window_end > now() then a.attempts + 1 else 1 end,
       window_end = case when a.window_end > now() then a.window_end else excluded.window_end end
-    returning key, attempts, extract(epoch from window_end - now())::float8 as wait
+    returning encode(key, 'hex') as key, attempts, extract(epoch from window_end - now())::float8 as wait
   `)
-  const waits = rows.filter(({ key, attempts }) => attempts > limits[keys.findIndex((own) => own.equals(key))]!.most)
+  const waits = rows.filter(({ key, attempts }) => attempts > limits[keys.indexOf(key)]!.most)
   if (waits.length > 0)
     throw new RosterError('RESOURCE_EXHAUSTED', 'SIGN_IN_THROTTLED', 'There were too many attempts to sign in.', {
       retryAfter: Math.max(1, Math.ceil(Math.max(...waits.map(({ wait }) => wait)))),
     })
   return async () => {
-    await sql`update sign_in_attempts set attempts = greatest(attempts - 1, 0) where key in ${sql(keys.slice(1))}`
-    await sql`delete from sign_in_attempts where key = ${keys[0]!}`
+    // In the order of the keys, as above, so that two sign-ins cannot wait for each other.
+    await sql`
+      update sign_in_attempts set attempts = greatest(attempts - 1, 0)
+      where key in (
+        select key from sign_in_attempts
+        where key in (select decode(unnest(${keys.slice(1)}::text[]), 'hex'))
+        order by key
+        for update
+      )
+    `
+    await sql`delete from sign_in_attempts where key = decode(${keys[0]!}, 'hex')`
   }
 }
 

@@ -1,0 +1,161 @@
+// The first file that runs on a fresh clone: plain JavaScript without dependencies, for any Node from 20 on.
+// node deploy/local/bootstrap.mjs <script.ts | command of node_modules/.bin> [args]
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+const modules = join(root, 'node_modules')
+const stampFile = join(modules, '.roster-stamp.json')
+
+const [wanted, ...args] = process.argv.slice(2)
+if (!wanted) fail('Usage: node deploy/local/bootstrap.mjs <script.ts | command> [args]')
+const node = await alone(() => {
+  const found = install()
+  generate()
+  return found
+})
+run(node, /\.m?[jt]s$/.test(wanted) ? resolve(wanted) : join(modules, '.bin', wanted), args)
+
+// Two starts at once on a fresh clone must not install into the same folder.
+async function alone(work) {
+  const lock = join(root, '.roster', 'bootstrap.lock')
+  mkdirSync(dirname(lock), { recursive: true, mode: 0o711 })
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' })
+      break
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+      if (!isRunning(lock)) rmSync(lock, { force: true })
+      else await new Promise((wake) => setTimeout(wake, 200))
+    }
+  }
+  process.on('exit', () => rmSync(lock, { force: true }))
+  try {
+    return work()
+  } finally {
+    rmSync(lock, { force: true })
+    process.removeAllListeners('exit')
+  }
+}
+
+function isRunning(lock) {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')) || -0x7fffffff, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+function install() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+  const stamp = readJson(stampFile)
+  if (stamp?.lock === lock && existsSync(resolve(root, stamp.node))) return resolve(root, stamp.node)
+  if (!isInstalled()) {
+    console.log('Installing dependencies (once; a minute or so) ...')
+    const quiet = ['--include=dev', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
+    // A registry that lacks another platform's optional package leaves a hole in the lock file, which `npm ci` refuses.
+    if (!npm(['ci', ...quiet]).ok) orFail(npm(['install', '--no-save', ...quiet]), 'npm install')
+  }
+  const found = findNode()
+  writeFileSync(stampFile, JSON.stringify({ lock, node: relative(root, found) }))
+  return found
+}
+
+// npm's own record of what lies in node_modules, held against the lock file.
+function isInstalled() {
+  const installed = readJson(join(modules, '.package-lock.json'))?.packages
+  if (!installed) return false
+  const locked = Object.entries(readJson(join(root, 'package-lock.json')).packages).filter(([path]) => path !== '')
+  return locked.every(([path, { version, optional }]) =>
+    installed[path] ? installed[path].version === version : optional,
+  )
+}
+
+function findNode() {
+  const shipped = () => [join(modules, '.bin/node'), join(modules, 'node/bin/node')].find(isNode24)
+  // The package fetches its binary in an install script, which npm may have been told not to run.
+  if (!shipped() && !isNode24(process.execPath)) {
+    spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: join(modules, 'node'), stdio: 'ignore' })
+  }
+  const found = shipped() ?? (isNode24(process.execPath) ? process.execPath : undefined)
+  return (
+    found ??
+    fail(
+      'Node 24.7 or later is needed and npm could not install it here: install it from https://nodejs.org and try again.',
+    )
+  )
+}
+
+function isNode24(file) {
+  if (!existsSync(file)) return false
+  const said = spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? ''
+  const [major, minor] = said.replace('v', '').split('.').map(Number)
+  return major > 24 || (major === 24 && minor >= 7)
+}
+
+function generate() {
+  const made = join(root, 'gen/descriptors.binpb')
+  if (!existsSync(join(root, 'proto'))) return
+  const sources = [join(root, 'proto'), join(root, 'buf.yaml'), join(root, 'buf.gen.yaml')]
+  if (existsSync(made) && Math.max(...sources.map(newest)) <= statSync(made).mtimeMs) return
+  console.log('Generating code from proto/ ...')
+  orFail(npm(['run', '--silent', 'generate']), 'npm run generate')
+}
+
+function newest(path) {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) return 0
+  const below = stat.isDirectory() ? readdirSync(path).map((name) => newest(join(path, name))) : []
+  return Math.max(stat.mtimeMs, ...below)
+}
+
+function npm(npmArgs) {
+  const cli = process.env.npm_execpath
+  const [command, first] = cli && basename(cli).startsWith('npm') ? [process.execPath, [cli]] : ['npm', []]
+  const { status, stdout, stderr, error } = spawnSync(command, [...first, ...npmArgs], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  })
+  if (error?.code === 'ENOENT') fail('npm is missing: install Node.js with npm.')
+  return { ok: status === 0, output: `${stdout ?? ''}${stderr ?? ''}` }
+}
+
+function orFail({ ok, output }, name) {
+  if (ok) return
+  process.stderr.write(output)
+  fail(`${name} failed (see above).`)
+}
+
+function run(command, script, scriptArgs) {
+  const env = { ...process.env, ROSTER_BOOTSTRAP_PID: String(process.pid) }
+  env.PATH = [join(modules, '.bin'), process.env.PATH].join(delimiter)
+  const child = spawn(command, [script, ...scriptArgs], { stdio: 'inherit', env })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => fail(`${command} does not run: ${error.message}`))
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code)
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}
+
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function fail(sentence) {
+  console.error(sentence)
+  process.exit(1)
+}

@@ -1,0 +1,98 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Daemon } from './daemon.ts'
+import { openHome, type Home } from './home.ts'
+import { mailFolder, startMailbox, type Mailbox } from './mailbox.ts'
+import { startNats } from './nats-server.ts'
+import { givenNatsUrls, type NatsUser } from './nats-users.ts'
+import { freePort } from './ports.ts'
+import { startPostgres } from './postgres-server.ts'
+import { startRedis } from './redis-server.ts'
+import { startWatchdog } from './watchdog.ts'
+
+export interface ServersOptions {
+  /** Where data, logs and passwords are kept. Default: `.roster` at the project's root, or a throwaway folder when ephemeral. */
+  dataDir?: string
+  /** "fixed" (default): 15432, 14222, 16379, 1025, 8025 or the next free ones. "random": whatever is free. */
+  ports?: 'fixed' | 'random'
+  /** For tests: nothing need outlive a power cut, and a throwaway folder goes away with `stop`. */
+  ephemeral?: boolean
+  /** Where DATABASE_URL, NATS_URL, REDIS_URL, SMTP_URL are looked up: a server given there is not started. Default: process.env. */
+  env?: Record<string, string | undefined>
+  /** Hears what takes long, such as an installation. Default: the console. */
+  say?: (line: string) => void
+}
+
+/** The servers that Roster stands on. A handle is undefined where the server was given by URL. */
+export interface Servers {
+  home: Home
+  /** The administrator's; `provision` makes the services' own. */
+  databaseUrl: string
+  /** One per user of deploy/nats/nats.conf; of a given NATS_URL, see `givenNatsUrls`. */
+  natsUrl: Record<NatsUser, string>
+  redisUrl: string
+  smtpUrl: string
+  /** Undefined where SMTP_URL is given. */
+  mailboxUrl: string | undefined
+  postgres: Daemon | undefined
+  nats: Daemon | undefined
+  redis: Daemon | undefined
+  mailbox: Mailbox | undefined
+  /** Stops what was started here. */
+  stop(): Promise<void>
+}
+
+/** Brings up what the environment does not name; rejects with one sentence when something is missing, leaving nothing behind. */
+export async function startServers(options: ServersOptions = {}): Promise<Servers> {
+  const { ephemeral = false, say = console.log, env = process.env } = options
+  const throwaway = ephemeral && !options.dataDir ? mkdtempSync(join(tmpdir(), 'roster-')) : undefined
+  if (throwaway) chmodSync(throwaway, 0o711)
+  const home = openHome(throwaway ?? options.dataDir)
+  const watchdog = startWatchdog(home.run, throwaway)
+  const port = (preferred: number) => freePort(options.ports === 'random' ? 0 : preferred)
+  const begun: { stop(): Promise<void> }[] = []
+
+  const stop = async () => {
+    await Promise.all(begun.splice(0).map((server) => server.stop()))
+    watchdog.dismiss()
+    if (throwaway) rmSync(throwaway, { recursive: true, force: true })
+  }
+  const start = <T extends { stop(): Promise<void> } | { server: Daemon }>(
+    url: string | undefined,
+    begin: () => Promise<T>,
+  ) =>
+    url
+      ? Promise.resolve(undefined)
+      : begin().then((started) => {
+          begun.push('server' in started ? started.server : started)
+          return started
+        })
+  const starting = [
+    start(env['DATABASE_URL'], async () => startPostgres(home, { port: await port(15432), ephemeral, say })),
+    start(env['NATS_URL'], async () => startNats(home, { port: await port(14222), say })),
+    start(env['REDIS_URL'], async () => startRedis(home, { port: await port(16379), ephemeral, say })),
+    start(env['SMTP_URL'], async () =>
+      startMailbox({ folder: mailFolder(home.dir), smtpPort: await port(1025), httpPort: await port(8025) }),
+    ),
+  ] as const
+  const failed = (await Promise.allSettled(starting)).find((result) => result.status === 'rejected')
+  if (failed) {
+    await stop()
+    throw failed.reason
+  }
+  const [postgres, nats, redis, mailbox] = await Promise.all(starting)
+  return {
+    home,
+    databaseUrl: postgres?.url ?? env['DATABASE_URL']!,
+    natsUrl: nats?.urls ?? givenNatsUrls(env['NATS_URL']!, env),
+    redisUrl: redis?.url ?? env['REDIS_URL']!,
+    smtpUrl: mailbox?.smtpUrl ?? env['SMTP_URL']!,
+    mailboxUrl: mailbox?.url,
+    postgres: postgres?.server,
+    nats: nats?.server,
+    redis: redis?.server,
+    mailbox,
+    stop,
+  }
+}

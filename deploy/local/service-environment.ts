@@ -1,0 +1,56 @@
+import { natsUsers, passwordVariable } from './nats-users.ts'
+import type { Servers } from './servers.ts'
+import type { ServicesOptions } from './services.ts'
+
+export const serviceNames = ['users', 'grants', 'idp', 'notifier', 'gateway'] as const
+
+export type ServiceName = (typeof serviceNames)[number]
+
+/** The environment of one service: the common part, and of the secrets only those that it needs. */
+export function serviceEnvironment(
+  name: ServiceName,
+  servers: Servers,
+  options: ServicesOptions,
+): Record<string, string | undefined> {
+  const inherited = Object.entries(options.env ?? process.env).filter(([key]) => !withheld.has(key))
+  return {
+    ...Object.fromEntries(inherited),
+    PUBLIC_URL: options.publicUrl ?? `http://localhost:${options.port}`,
+    NATS_URL: servers.natsUrl[name],
+    ...own(name, servers, options),
+  }
+}
+
+function own(name: ServiceName, servers: Servers, options: ServicesOptions): Record<string, string> {
+  switch (name) {
+    case 'users':
+      return {
+        DATABASE_URL: options.databaseUrls.users,
+        ROSTER_ADMIN_TOKEN_FILE: options.adminTokenFile,
+        ROSTER_ENCRYPTION_KEY: options.encryptionKey,
+      }
+    case 'grants':
+      return { DATABASE_URL: options.databaseUrls.grants }
+    case 'idp':
+      return { DATABASE_URL: options.databaseUrls.idp, ROSTER_ENCRYPTION_KEY: options.encryptionKey }
+    case 'notifier':
+      return { REDIS_URL: servers.redisUrl, SMTP_URL: servers.smtpUrl }
+    case 'gateway':
+      return { PORT: String(options.port) }
+  }
+}
+
+const shared = [
+  'PORT',
+  'DATABASE_URL',
+  'NATS_URL',
+  'REDIS_URL',
+  'SMTP_URL',
+  'ROSTER_ENCRYPTION_KEY',
+  'ROSTER_ADMIN_TOKEN_FILE',
+]
+const passwords = [
+  ...natsUsers.map(passwordVariable),
+  ...['USERS', 'GRANTS', 'IDP'].map((name) => `ROSTER_${name}_DB_PASSWORD`),
+]
+const withheld = new Set([...shared, ...passwords].flatMap((name) => [name, `${name}_FILE`]))

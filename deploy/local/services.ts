@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoringService } from '../provision.ts'
+import { daemon, tailOf, type Daemon } from './daemon.ts'
+import { projectRoot } from './home.ts'
+import { serviceEnvironment, serviceNames, type ServiceName } from './service-environment.ts'
+import type { Servers } from './servers.ts'
+import { keepAlive, type Backoff } from './supervise.ts'
+
+export interface ServicesOptions {
+  /** Each storing service's own database URL, as `provision` gives them. */
+  databaseUrls: Record<StoringService, string>
+  /** The gateway's port on all interfaces. */
+  port: number
+  /** What clients call the gateway. Default: http://localhost:<port>. */
+  publicUrl?: string
+  adminTokenFile: string
+  /** 32 bytes in base64. */
+  encryptionKey: string
+  /** Inherited by every service, less what belongs to another; wins over nothing made here. Default: process.env. */
+  env?: Record<string, string | undefined>
+  /** The file that a service's process runs. Default: services/<name>/main.ts. */
+  entry?: (name: ServiceName) => string
+  /** "off" leaves a crashed service down, for tests that want to see it so. Default: the usual waits. */
+  backoff?: Backoff | 'off'
+  say?: (line: string) => void
+}
+
+/** The five running services. */
+export interface Services {
+  /** Where the gateway is reached from this machine. */
+  url: string
+  /** `kill` a service and the supervisor brings it back. */
+  handles: Record<ServiceName, Daemon>
+  /** SIGTERM to all, SIGKILL after 10 s. */
+  stop(): Promise<void>
+}
+
+/** Starts the five services as processes; resolves when the gateway's /readyz says 200, rejects with the log of one that ended before. */
+export async function startServices(servers: Servers, options: ServicesOptions): Promise<Services> {
+  const { entry = defaultEntry, say = console.log, backoff = {} } = options
+  const url = `http://127.0.0.1:${options.port}`
+  const handles = Object.fromEntries(
+    serviceNames.map((name) => {
+      const env = serviceEnvironment(name, servers, options)
+      const args = [entry(name)]
+      const spec = { name, kind: 'service', command: process.execPath, args, env, stopSignal: 'SIGTERM' } as const
+      return [name, daemon(servers.home, { ...spec, ready: async () => true })]
+    }),
+  ) as Record<ServiceName, Daemon>
+  const all = Object.values(handles)
+  let keepers: { dismiss(): void }[] = []
+  const stop = async () => {
+    for (const keeper of keepers) keeper.dismiss()
+    await Promise.all(all.map((service) => service.stop()))
+  }
+  try {
+    await Promise.all(all.map((service) => service.start()))
+    await firstReadiness(url, all)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  if (backoff !== 'off') keepers = all.map((service) => keepAlive(service, say, backoff))
+  return { url, handles, stop }
+}
+
+async function firstReadiness(url: string, services: Daemon[]): Promise<void> {
+  const deadline = Date.now() + 60_000
+  for (let last = 'no answer'; Date.now() < deadline; await sleep(50)) {
+    const down = services.find((service) => service.pid === undefined)
+    if (down) throw new Error(`${down.name} ended before it was ready.\n${tailOf(down.logFile)}`)
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
+    if (answer?.status === 200) return
+    if (answer) last = `${answer.status} ${await answer.text()}`
+    if (Date.now() > deadline - 100)
+      throw new Error(
+        `The gateway was not ready within a minute (${last}).\n${services.map((service) => tailOf(service.logFile, 5)).join('\n')}`,
+      )
+  }
+}
+
+function defaultEntry(name: ServiceName): string {
+  return join(projectRoot, 'services', name, 'main.ts')
+}

@@ -1,0 +1,144 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { isAlive, type PidEntry } from './pid-files.ts'
+import { freePort } from './ports.ts'
+
+let folder: string
+let running: Started[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'roster-start-test-'))
+  chmodSync(folder, 0o711)
+  running = []
+  writeFileSync(join(folder, 'gateway.ts'), gateway)
+  writeFileSync(join(folder, 'other.ts'), other)
+  writeFileSync(join(folder, 'start.ts'), starter)
+})
+afterEach(async () => {
+  for (const { process } of running) process.kill('SIGKILL')
+  await vi.waitFor(() => expect(pidFiles().filter(isAlive)).toEqual([]), { timeout: 15_000, interval: 100 })
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+test('it brings all up, says where, refuses a second start, and stops all at Ctrl-C', { timeout: 60_000 }, async () => {
+  const first = await up()
+  const names = pidFiles()
+    .map((entry) => entry.name)
+    .toSorted()
+  expect(names).toEqual(['gateway', 'grants', 'idp', 'nats', 'notifier', 'postgres', 'redis', 'users'])
+  const second = launch()
+  expect(await second.ended).toBe(1)
+  expect(second.output()).toMatch(/^Roster runs already: process \d+, http:\/\/localhost:\d+; stop that one first\.$/m)
+  const entries = pidFiles()
+  first.process.kill('SIGINT')
+  first.process.kill('SIGINT') // npm passes on what the terminal sent already
+  expect(await first.ended).toBe(0)
+  expect(entries.filter(isAlive)).toEqual([])
+  expect(readFileSync(join(folder, 'home/log/users.log'), 'utf8')).toContain('bye')
+})
+
+test('each service is given the secrets that it needs and no other', { timeout: 60_000 }, async () => {
+  await up()
+  const given = (name: string) =>
+    JSON.parse(readFileSync(join(folder, `home/log/${name}.log`), 'utf8').split('\n')[0]!) as string[]
+  const common = ['NATS_URL', 'PUBLIC_URL']
+  await vi.waitFor(() => {
+    expect(given('users')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ADMIN_TOKEN_FILE', 'ROSTER_ENCRYPTION_KEY'])
+    expect(given('grants')).toEqual(['DATABASE_URL', ...common])
+    expect(given('idp')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ENCRYPTION_KEY'])
+    expect(given('notifier')).toEqual([...common, 'REDIS_URL', 'SMTP_URL'])
+    expect(given('gateway')).toEqual(['NATS_URL', 'PORT', 'PUBLIC_URL'])
+  })
+})
+
+test('a kill -9 of the starter leaves no orphan, and the next start finds its data', { timeout: 60_000 }, async () => {
+  const first = await up()
+  const entries = pidFiles()
+  const before = readFileSync(join(folder, 'home/secrets.json'), 'utf8')
+  first.process.kill('SIGKILL')
+  await first.ended
+  await vi.waitFor(() => expect(entries.filter(isAlive)).toEqual([]), { timeout: 15_000, interval: 50 })
+  await up()
+  expect(readFileSync(join(folder, 'home/secrets.json'), 'utf8')).toBe(before)
+})
+
+test(
+  'a service that ends before readiness stops the start and shows the end of its log',
+  { timeout: 60_000 },
+  async () => {
+    writeFileSync(join(folder, 'other.ts'), `console.error("KEY is not set"); process.exit(1);`)
+    const first = launch()
+    expect(await first.ended).toBe(1)
+    expect(first.output()).toMatch(/(users|grants|idp|notifier) ended before it was ready\.\n.*log:\n  KEY is not set/)
+    expect(pidFiles()).toEqual([])
+  },
+)
+
+test('Ctrl-C while it is still starting leaves nothing behind', { timeout: 60_000 }, async () => {
+  writeFileSync(join(folder, 'gateway.ts'), other)
+  const first = launch()
+  await vi.waitFor(() => expect(pidFiles().map((entry) => entry.name)).toContain('gateway'), { timeout: 30_000 })
+  const entries = pidFiles()
+  first.process.kill('SIGINT')
+  expect(await first.ended).toBe(0)
+  expect(first.output()).toMatch(/^Stopping \.\.\.\n$/)
+  await vi.waitFor(() => expect(entries.filter(isAlive)).toEqual([]), { timeout: 10_000 })
+})
+
+test('the printed lines are bash that works', { timeout: 60_000 }, async () => {
+  const first = await up()
+  const lines = first
+    .output()
+    .split('\n')
+    .filter((line) => /^(curl|N=|for) /.test(line) || line.startsWith('N='))
+  expect(lines).toHaveLength(4)
+  for (const line of lines) execFileSync('bash', ['-n', '-c', line])
+})
+
+interface Started {
+  process: ChildProcess
+  output: () => string
+  ended: Promise<number | null>
+}
+
+async function up(): Promise<Started> {
+  const started = launch({ PORT: String(await freePort(0)) })
+  await vi.waitFor(() => expect(started.output()).toContain('Ctrl-C stops everything.'), {
+    timeout: 45_000,
+    interval: 50,
+  })
+  return started
+}
+
+function launch(env: Record<string, string> = {}): Started {
+  const child = spawn(process.execPath, [join(folder, 'start.ts')], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: 'pipe',
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
+  const ended = new Promise<number | null>((resolve) => void child.once('close', resolve))
+  const started = { process: child, output: () => output, ended }
+  running.push(started)
+  return started
+}
+
+function pidFiles(): PidEntry[] {
+  const run = join(folder, 'home/run')
+  if (!existsSync(run)) return []
+  const files = readdirSync(run).filter((file) => file.endsWith('.pid'))
+  return files.map((file) => JSON.parse(readFileSync(join(run, file), 'utf8')) as PidEntry)
+}
+
+const names = `console.log(JSON.stringify(Object.keys(process.env).filter((name) => /URL|PORT|ROSTER/.test(name)).sort()));
+process.on("SIGTERM", () => { console.log("bye"); process.exit(0); });`
+const other = `${names} setInterval(() => {}, 1000);`
+const gateway = `import { createServer } from "node:http"; ${names} createServer((_, answer) => answer.end()).listen(process.env.PORT);`
+const starter = `import { main } from ${JSON.stringify(join(import.meta.dirname, 'start.ts'))};
+await main({
+  dataDir: import.meta.dirname + "/home",
+  entry: (name) => import.meta.dirname + (name === "gateway" ? "/gateway.ts" : "/other.ts"),
+});`

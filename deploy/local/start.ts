@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { provision, storingServices, type StoringService } from '../provision.ts'
+import { greeting } from './greeting.ts'
+import { openHome, type Home } from './home.ts'
+import { AlreadyRunning, claimInstance } from './instance.ts'
+import { stopStale } from './pid-files.ts'
+import { freePort } from './ports.ts'
+import { startServers } from './servers.ts'
+import { startServices, type ServicesOptions } from './services.ts'
+import { onSignals } from './signals.ts'
+import { keepAlive } from './supervise.ts'
+
+/** What `npm start` runs: servers, schemas and roles, the five services; until a signal or the end of its parent. */
+export async function main(options: { dataDir?: string; entry?: ServicesOptions['entry'] } = {}): Promise<void> {
+  const home = openHome(options.dataDir)
+  try {
+    await start(home, options.entry)
+  } catch (error) {
+    // Half-started parts complain when they are stopped.
+    if (stopping) return
+    console.error(error instanceof Error ? error.message : error)
+    if (!(error instanceof AlreadyRunning)) await stopStale(home.run)
+    process.exit(1)
+  }
+}
+
+async function start(home: Home, entry: ServicesOptions['entry']): Promise<void> {
+  const instance = claimInstance(home)
+  const parts: { stop(): Promise<void> }[] = []
+  let up = false
+  onSignals({
+    stop: async () => {
+      stopping = true
+      console.log('Stopping ...')
+      // What is still coming up is known by its pid files only.
+      if (!up) await stopStale(home.run)
+      for (const part of parts.toReversed()) await part.stop()
+      instance.release()
+    },
+    runDir: home.run,
+  })
+  await stopStale(home.run)
+  const env = withFiles(process.env)
+
+  const servers = await startServers({ dataDir: home.dir, env })
+  parts.push(servers)
+  const databaseUrls = await provision(servers.databaseUrl, databasePasswords(home), {
+    dedicated: servers.postgres !== undefined,
+  })
+  const port = env['PORT'] ? Number(env['PORT']) : await freePort(8080)
+  const adminTokenFile = env['ROSTER_ADMIN_TOKEN_FILE'] ?? join(home.dir, 'admin-token')
+  const publicUrl = env['PUBLIC_URL'] ?? `http://localhost:${port}`
+  const encryptionKey = env['ROSTER_ENCRYPTION_KEY'] ?? home.key('encryption-key')
+  const services = await startServices(servers, {
+    databaseUrls,
+    port,
+    publicUrl,
+    adminTokenFile,
+    encryptionKey,
+    env,
+    ...(entry && { entry }),
+  })
+  const keepers = [servers.postgres, servers.nats, servers.redis].flatMap((server) =>
+    server ? keepAlive(server, console.log) : [],
+  )
+  parts.push({ stop: async () => keepers.forEach((keeper) => keeper.dismiss()) }, services)
+  up = true
+  instance.announce(`http://localhost:${port}`)
+  console.log(
+    greeting({ port, adminTokenFile, mailboxUrl: servers.mailboxUrl, logs: join(home.dir, 'log'), cwd: process.cwd() }),
+  )
+}
+
+function databasePasswords(home: Home): Record<StoringService, string> {
+  const made = storingServices.map((service) => [service, home.secret(`postgres-${service}`)])
+  return Object.fromEntries(made) as Record<StoringService, string>
+}
+
+// DATABASE_URL_FILE and its like: the content stands for the variable.
+function withFiles(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  const names = ['DATABASE_URL', 'NATS_URL', 'REDIS_URL', 'SMTP_URL', 'ROSTER_ENCRYPTION_KEY']
+  const read = names.flatMap((name) => {
+    const file = env[`${name}_FILE`]
+    return file ? [[name, readFileSync(file, 'utf8').trim()]] : []
+  })
+  return { ...env, ...Object.fromEntries(read) }
+}
+
+let stopping = false
+
+if (import.meta.main) await main()

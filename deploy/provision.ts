@@ -1,0 +1,148 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
+
+/** The services that keep data, each in a schema of its own under a role of its own, both named `roster_<service>`. */
+export const storingServices = ['users', 'grants', 'idp'] as const
+
+export type StoringService = (typeof storingServices)[number]
+
+/**
+ * Makes the database (where it is missing), roles and schemas as they should be, again and again with the same result,
+ * also when several do it at once. Returns each service's URL. `dedicated` says that the whole server is Roster's:
+ * then the roles may not enter its other databases either.
+ */
+export async function provision(
+  adminUrl: string,
+  passwords: Record<StoringService, string>,
+  options: { dedicated?: boolean } = {},
+): Promise<Record<StoringService, string>> {
+  const url = new URL(adminUrl)
+  if (url.pathname.length < 2) url.pathname = '/roster'
+  const database = decodeURIComponent(url.pathname.slice(1))
+  await ensureDatabase(url, database, options.dedicated ?? false)
+  const sql = postgres(url.href, { ...connection, database })
+  try {
+    await again(() => sql.begin((tx) => arrange(tx, database, passwords)))
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+  const urls = storingServices.map((service) => [service, serviceUrl(url, service, passwords[service])])
+  return Object.fromEntries(urls) as Record<StoringService, string>
+}
+
+const connection = { max: 1, onnotice: () => {}, connect_timeout: 30 }
+
+async function ensureDatabase(url: URL, database: string, dedicated: boolean): Promise<void> {
+  const exists = await withDatabase(url, database, (sql) => sql`select 1`).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === '3D000') return false
+      throw error
+    },
+  )
+  if (exists && !dedicated) return
+  await withDatabase(url, 'postgres', async (sql) => {
+    if (!exists) {
+      await again(() => sql`create database ${sql(database)}`).catch((error: unknown) => {
+        if (codeOf(error) !== '42P04') throw error
+      })
+    }
+    if (dedicated) await again(() => sql`revoke all on database postgres, template1 from public`)
+  })
+}
+
+async function withDatabase<T>(url: URL, database: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = postgres(url.href, { ...connection, database })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+}
+
+async function arrange(tx: TransactionSql, database: string, passwords: Record<StoringService, string>): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtext('roster provision'))`
+  await tx`revoke all on database ${tx(database)} from public`
+  await tx`revoke all on schema public from public`
+  for (const service of storingServices) await arrangeService(tx, database, service, passwords[service])
+}
+
+async function arrangeService(
+  tx: TransactionSql,
+  database: string,
+  service: StoringService,
+  password: string,
+): Promise<void> {
+  const role = `roster_${service}`
+  const [known] = await tx`select from pg_roles where rolname = ${role}`
+  if (!known) await tx`create role ${tx(role)}`
+  // Hashed here: a password never stands in a statement that the server might log.
+  const attributes = `login nosuperuser nocreatedb nocreaterole noreplication password '${scramVerifier(password)}'`
+  const [me] = await tx`select rolsuper from pg_roles where rolname = current_user`
+  if (!me?.['rolsuper']) await tx`grant ${tx(role)} to current_user`
+  // Only a superuser may name the attributes that are off by default.
+  await tx.unsafe(`alter role ${role} ${me?.['rolsuper'] ? attributes : attributes.replace(/no\w+ /g, '')}`)
+  await tx`grant connect on database ${tx(database)} to ${tx(role)}`
+  await tx`create schema if not exists ${tx(role)} authorization ${tx(role)}`
+  await tx`alter schema ${tx(role)} owner to ${tx(role)}`
+  await tx`revoke all on schema ${tx(role)} from public`
+  await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${tx(role)}`
+}
+
+// RFC 5803, as PostgreSQL keeps it.
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16)
+  const salted = pbkdf2Sync(password.normalize('NFKC'), salt, 4096, 32, 'sha256')
+  const hmac = (text: string) => createHmac('sha256', salted).update(text).digest()
+  const stored = createHash('sha256').update(hmac('Client Key')).digest('base64')
+  return `SCRAM-SHA-256$4096:${salt.toString('base64')}$${stored}:${hmac('Server Key').toString('base64')}`
+}
+
+// Roles belong to the whole server, the lock to one database: two databases may still meet at a role.
+async function again<T>(work: () => PromiseLike<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      const meeting = ['XX000', '40P01', '40001', '23505', '42710', '55006'].includes(codeOf(error) ?? '')
+      if (!meeting || attempt === 20) throw error
+      await sleep(Math.random() * 50 * attempt)
+    }
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string }).code
+}
+
+function serviceUrl(admin: URL, service: StoringService, password: string): string {
+  const url = new URL(admin)
+  url.username = `roster_${service}`
+  url.password = encodeURIComponent(password)
+  return url.href
+}
+
+function setting(name: string): string {
+  const file = process.env[`${name}_FILE`]
+  const value = file ? readFileSync(file, 'utf8').trim() : process.env[name]
+  if (!value) throw new Error(`${name} (or ${name}_FILE) is not set.`)
+  return value
+}
+
+if (import.meta.main) {
+  try {
+    const passwords = storingServices.map((service) => [
+      service,
+      setting(`ROSTER_${service.toUpperCase()}_DB_PASSWORD`),
+    ])
+    const dedicated = process.env['ROSTER_DEDICATED_POSTGRES'] === '1'
+    await provision(setting('DATABASE_URL'), Object.fromEntries(passwords) as Record<StoringService, string>, {
+      dedicated,
+    })
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import postgres from 'postgres'
+import { inject } from 'vitest'
+import { provision, type StoringService } from '../deploy/provision.ts'
+
+/** A database of a test file's own. */
+export interface TestDatabase {
+  /** The administrator's URL. */
+  adminUrl: string
+  /** Each service's own URL. */
+  urls: Record<StoringService, string>
+  /** Removes it, ending whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/** Makes an empty, provisioned database on the run's PostgreSQL. Takes about a tenth of a second. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const { databaseUrl, databasePasswords } = inject('servers')
+  const url = new URL(databaseUrl)
+  const name = `roster_test_${randomUUID().replaceAll('-', '')}`
+  url.pathname = `/${name}`
+  const urls = await provision(url.href, databasePasswords)
+  return { adminUrl: url.href, urls, drop: () => drop(databaseUrl, name) }
+}
+
+async function drop(adminUrl: string, name: string): Promise<void> {
+  const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
+  await sql`drop database if exists ${sql(name)} with (force)`
+  await sql.end()
+}

@@ -1,0 +1,64 @@
+import type { TestProject } from 'vitest/node'
+import { startServers } from '../deploy/local/servers.ts'
+import type { NatsUser } from '../deploy/local/nats-users.ts'
+import { provision, type StoringService } from '../deploy/provision.ts'
+import { startContainers } from './infra-containers.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    servers: TestServers
+  }
+}
+
+/** What `inject("servers")` gives to a test. */
+export interface TestServers {
+  /** The administrator's URL of a provisioned database. */
+  databaseUrl: string
+  databasePasswords: Record<StoringService, string>
+  /** Each service's own URL of that database. */
+  serviceDatabaseUrls: Record<StoringService, string>
+  natsUrl: Record<NatsUser, string>
+  redisUrl: string
+  smtpUrl: string
+  /** Undefined where ROSTER_TEST_SMTP_URL names a mail server that is not ours. */
+  mailboxUrl: string | undefined
+}
+
+/** Vitest's global setup: servers for the whole run. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { servers, stop } = await startTestServers()
+  project.provide('servers', servers)
+  return stop
+}
+
+/**
+ * Servers and a provisioned database. Those of ROSTER_TEST_DATABASE_URL, _NATS_URL, _REDIS_URL, _SMTP_URL
+ * where set (NATS with ROSTER_NATS_PASSWORD_<USER>), else containers where ROSTER_TEST_CONTAINERS=1 asks for them, else local programs.
+ */
+export async function startTestServers(): Promise<{ servers: TestServers; stop(): Promise<void> }> {
+  const containers = process.env['ROSTER_TEST_CONTAINERS'] === '1' ? await startContainers() : undefined
+  const named = (name: string) => process.env[`ROSTER_TEST_${name}`] ?? containers?.env[name]
+  const env = {
+    ...process.env,
+    ...containers?.env,
+    ...Object.fromEntries(['DATABASE_URL', 'NATS_URL', 'REDIS_URL', 'SMTP_URL'].map((name) => [name, named(name)])),
+  }
+  const servers = await startServers({ ephemeral: true, ports: 'random', env })
+  const databasePasswords = { users: 'users-password', grants: 'grants-password', idp: 'idp-password' }
+  const databaseUrl = withDatabase(servers.databaseUrl, `roster_test_${process.pid}_${Date.now()}`)
+  const serviceDatabaseUrls = await provision(databaseUrl, databasePasswords)
+  const { natsUrl, redisUrl, smtpUrl, mailboxUrl } = servers
+  return {
+    servers: { databaseUrl, databasePasswords, serviceDatabaseUrls, natsUrl, redisUrl, smtpUrl, mailboxUrl },
+    async stop() {
+      await servers.stop()
+      await containers?.stop()
+    },
+  }
+}
+
+function withDatabase(url: string, database: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
+}
