@@ -19,15 +19,15 @@ export interface Aggregate<State = unknown> extends AggregateKey {
 /** An aggregate that exists. */
 export type Existing<State> = Aggregate<State> & { state: State }
 
-/** Loads aggregates in one statement, in the order of the keys. UNAVAILABLE STORE_UNAVAILABLE without a database. */
+/** Loads aggregates in one statement, in the order of the keys. */
 export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Aggregate[]> {
-  const rows = await orUnavailable(sql<Row[]>`
+  const rows = await sql<Row[]>`
     select type, id, organization_id, sequence, created_at, changed_at, state
     from aggregates
     where (type, id) in (
       select * from unnest(${keys.map((key) => key.type)}::text[], ${keys.map((key) => key.id)}::text[])
     )
-  `)
+  `
   const found = new Map(rows.map((row) => [keyText(row), row]))
   return keys.map((key) => {
     const row = found.get(keyText(key))
@@ -35,16 +35,17 @@ export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Ag
   })
 }
 
-/** Loads one aggregate; undefined where it does not exist. Several loads of one moment become one statement. */
+/**
+ * Loads one aggregate; undefined where it does not exist. Several loads of one moment become one statement.
+ * UNAVAILABLE STORE_UNAVAILABLE without a database.
+ */
 export function createLoader(sql: Sql): <State>(type: string, id: string) => Promise<Existing<State> | undefined> {
   let waiting: { key: AggregateKey; resolve: (aggregate: Aggregate) => void; reject: (error: unknown) => void }[] = []
   const flush = () => {
     const batch = waiting
     waiting = []
-    loadAggregates(
-      sql,
-      batch.map((entry) => entry.key),
-    ).then(
+    const keys = batch.map((entry) => entry.key)
+    orUnavailable(loadAggregates(sql, keys)).then(
       (aggregates) => batch.forEach((entry, index) => entry.resolve(aggregates[index]!)),
       (error: unknown) => batch.forEach((entry) => entry.reject(error)),
     )

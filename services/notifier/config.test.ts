@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { readNotifierConfig } from './config.ts'
+
+const needed = { NATS_URL: 'nats://localhost', REDIS_URL: 'redis://localhost', SMTP_URL: 'smtp://localhost' }
+
+describe('whom mails come from', () => {
+  it.each([
+    ['https://id.example.com/path', 'no-reply@id.example.com'],
+    ['http://localhost:8080', 'no-reply@localhost'],
+    ['http://127.0.0.1:8080', 'no-reply@[127.0.0.1]'],
+    ['http://[::1]:8080', 'no-reply@[IPv6:::1]'],
+  ])('is by default nobody at the host of PUBLIC_URL %s', (PUBLIC_URL, address) => {
+    expect(readNotifierConfig({ ...needed, PUBLIC_URL }).MAIL_FROM).toMatchObject({ name: 'Roster', address })
+  })
+
+  it.each([
+    ['Sign-in <login@example.com>', { name: 'Sign-in', address: 'login@example.com', domain: 'example.com' }],
+    [
+      '"Roster, Inc." <login@example.com>',
+      { name: 'Roster, Inc.', address: 'login@example.com', domain: 'example.com' },
+    ],
+    ['login@example.com', { name: '', address: 'login@example.com', domain: 'example.com' }],
+  ])('may be %s', (MAIL_FROM, sender) => {
+    expect(readNotifierConfig({ ...needed, MAIL_FROM }).MAIL_FROM).toEqual(sender)
+  })
+
+  it.each(['example.com', 'a@b, c@d', 'Name <a@b> c', 'Name <>', 'a@'])('may not be %s', (MAIL_FROM) => {
+    expect(() => readNotifierConfig({ ...needed, MAIL_FROM })).toThrow('MAIL_FROM is not a mail address')
+  })
+})

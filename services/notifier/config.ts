@@ -1,0 +1,55 @@
+import { integer, readConfig, type Setting, text, url } from '#lib/config'
+
+const defaultPublicUrl = 'http://localhost:8080'
+
+/** Reads the service's settings; throws one Error that lists every problem. */
+export function readNotifierConfig(environment?: Record<string, string | undefined>) {
+  const config = readConfig(
+    {
+      NATS_URL: url(['nats', 'tls']),
+      REDIS_URL: url(['redis', 'rediss']),
+      // User and password in the URL; smtp:// uses STARTTLS where the server offers it, and with ?requireTLS=true nothing else.
+      SMTP_URL: url(['smtp', 'smtps']),
+      PUBLIC_URL: url(['http', 'https'], defaultPublicUrl),
+      // `Name <address>` or a bare address. Default: Roster <no-reply@host of PUBLIC_URL>.
+      MAIL_FROM: sender,
+      // Mails under way at a time.
+      MAIL_CONCURRENCY: integer(1, 1000, 5),
+      // Seconds that the mail server may be silent. It may take long to accept a mail: who gives up too early sends it twice.
+      SMTP_TIMEOUT: integer(1, 600, 120),
+      // Seconds between two looks for codes that are still to be mailed.
+      SWEEP_INTERVAL: integer(1, 3600, 15),
+      LOG_LEVEL: text('info'),
+    },
+    environment,
+  )
+  const host = new URL(config.PUBLIC_URL).host
+  return { ...config, host, MAIL_FROM: config.MAIL_FROM ?? defaultSender(config.PUBLIC_URL) }
+}
+
+export type Config = ReturnType<typeof readNotifierConfig>
+
+/** Whom mails come from. */
+export interface Sender {
+  name: string
+  address: string
+  /** Of the address: message ids end with it. */
+  domain: string
+}
+
+const sender: Setting<Sender | undefined> = {
+  default: undefined,
+  read(value) {
+    const [, name, bracketed, bare] = /^\s*(?:([^<>]*)<([^<>]*)>|([^<>]*))\s*$/.exec(value) ?? []
+    const address = (bracketed ?? bare ?? '').trim()
+    const domain = /^[^\s@,;:"()\\]+@([^\s@,;:"()\\]+)$/.exec(address)?.[1]
+    if (!domain) throw new Error('is not a mail address, nor of the form: Name <address>')
+    return { name: (name ?? '').trim().replace(/^"(.*)"$/, '$1'), address, domain }
+  },
+}
+
+function defaultSender(publicUrl: string): Sender {
+  const { hostname } = new URL(publicUrl)
+  const domain = /^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname.replace(/^\[/, '[IPv6:')
+  return { name: 'Roster', address: `no-reply@${domain}`, domain }
+}

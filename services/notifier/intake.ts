@@ -1,0 +1,21 @@
+import { consume } from '#lib/events/consume'
+import type { PublishedEvent } from '#lib/events/publish'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import type { CodeQueue } from './queue.ts'
+
+/** Makes a job of every code that is to be mailed. An event is acknowledged once its job is in Redis. */
+export function startIntake({ nats, queue, log }: { nats: Nats; queue: CodeQueue; log: Log }): Service {
+  return consume({
+    nats,
+    log,
+    durable: 'notifier',
+    filter: 'roster.events.users.*.user.*.email.code.requested',
+    async handle({ aggregateId: userId, payload }: PublishedEvent) {
+      const { codeId, expiresAt } = payload as { codeId: string; expiresAt: string }
+      if (Date.parse(expiresAt) <= Date.now()) return log.info({ userId, codeId }, 'expired before it came here')
+      await queue.add([{ userId, codeId, expiresAt }])
+    },
+  })
+}

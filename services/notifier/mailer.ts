@@ -1,0 +1,47 @@
+import { createTransport } from 'nodemailer'
+import type { EmailCode } from '#gen/roster/users/v1/internal_service'
+import type { Config } from './config.ts'
+import type { Mails } from './mails/render.ts'
+
+const connectWithin = 10_000
+
+export interface Mailer {
+  /** Resolves once the mail server took the mail; rejects with nodemailer's error, which `readRefusal` reads. */
+  send(codeId: string, code: EmailCode): Promise<void>
+  /** Ends the connections; what is under way fails. */
+  close(): void
+}
+
+/** Sends mails over a few connections that stay open. */
+export function openMailer(config: Config, mails: Mails): Mailer {
+  const { name, address, domain } = config.MAIL_FROM
+  const transport = createTransport({
+    url: config.SMTP_URL,
+    pool: true,
+    maxConnections: config.MAIL_CONCURRENCY,
+    connectionTimeout: connectWithin,
+    greetingTimeout: connectWithin,
+    dnsTimeout: connectWithin,
+    socketTimeout: config.SMTP_TIMEOUT * 1000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send(codeId, { email, code, url, displayName, preferredLanguage, expirationDate }) {
+      const validFor = expirationDate!.getTime() - Date.now()
+      const mail = mails.render(preferredLanguage, { displayName, code, url, host: config.host, validFor })
+      await transport.sendMail({
+        from: { name, address },
+        // As an object, so that nothing in it is read as a list or a name.
+        to: { name: '', address: email },
+        messageId: `<${codeId}@${domain}>`,
+        headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': mail.language },
+        xMailer: false,
+        subject: mail.subject,
+        text: mail.text,
+        html: mail.html,
+      })
+    },
+    close: () => transport.close({ force: true }),
+  }
+}

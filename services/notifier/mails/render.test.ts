@@ -1,0 +1,169 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+import { greetedName } from './greeted-name.ts'
+import { loadMails, type MailValues } from './render.ts'
+
+const values: MailValues = {
+  displayName: 'Gigi Giraffe',
+  code: 'ABC234',
+  url: 'https://id.example.com/ui/verify-email#userId=42&code=ABC234',
+  host: 'id.example.com',
+  validFor: 3_600_000,
+}
+const mails = loadMails()
+
+describe('the language of a mail', () => {
+  it.each([
+    ['de', 'de'],
+    ['de-AT', 'de'],
+    ['de-Latn-CH-1996', 'de'],
+    ['DE-ch', 'de'],
+    ['en-GB', 'en'],
+    ['', 'en'],
+    ['fr', 'en'],
+    ['deu', 'en'],
+    ['x-klingon', 'en'],
+    ['__proto__', 'en'],
+  ])('for %j is %s', (wanted, language) => {
+    expect(mails.render(wanted, values).language).toBe(language)
+  })
+})
+
+describe.each(['en', 'de'])('the mail in %s', (language) => {
+  const mail = mails.render(language, values)
+
+  it('shows name, code, link and place in text and HTML, and nothing is left to fill in', () => {
+    for (const body of [mail.text, mail.html]) {
+      expect(body).toContain('Gigi Giraffe')
+      expect(body).toContain('ABC234')
+      expect(body).toContain('id.example.com')
+      expect(body).not.toMatch(/[{}]{2}/)
+    }
+    expect(mail.text).toContain(`\n${values.url}\n`)
+    expect(mail.html).toContain('href="https://id.example.com/ui/verify-email#userId=42&amp;code=ABC234"')
+  })
+
+  it('keeps the code out of the subject, which shows on locked screens and in logs', () => {
+    expect(mail.subject).not.toContain('ABC234')
+    expect(mail.subject).not.toMatch(/[\r\n]/)
+  })
+
+  it('loads nothing from anywhere', () => {
+    expect(mail.html).not.toMatch(/<(img|script|link|iframe|style)|url\(|src=/i)
+  })
+
+  it('greets without a name where there is none', () => {
+    const { text } = mails.render(language, { ...values, displayName: '' })
+    expect(text).toMatch(/^(Hello|Guten Tag),\n/)
+  })
+})
+
+describe('the time that a code is valid', () => {
+  it.each([
+    ['en', 3_600_000, '1 hour'],
+    ['en', 3_599_400, '1 hour'],
+    ['en', 2_700_000, '45 minutes'],
+    ['en', 5_400_000, '90 minutes'],
+    ['en', 7_200_000, '2 hours'],
+    ['en', 30 * 86_400_000, '30 days'],
+    ['en', 5000, '1 minute'],
+    ['en', -5000, '1 minute'],
+    ['de', 3_600_000, '1 Stunde'],
+    ['de', 3 * 86_400_000, '3 Tage'],
+  ])('in %s %d ms is %s', (language, validFor, shown) => {
+    expect(mails.render(language, { ...values, validFor }).text).toContain(` ${shown}.`)
+  })
+})
+
+describe('what a user says of themselves', () => {
+  it('is escaped in HTML, in text and in attributes', () => {
+    const { html } = mails.render('en', { ...values, displayName: `Conan "O'Brien" & Co`, url: `https://x/"><b>'` })
+    expect(html).toContain('Hello Conan &quot;O&#39;Brien&quot; &amp; Co,')
+    expect(html).toContain('href="https://x/&quot;&gt;&lt;b&gt;&#39;"')
+  })
+
+  it('cannot break a line or turn the direction of the text', () => {
+    expect(greetedName('Gigi\r\n\r\nBcc: x\u2028\u202egnirts')).toBe('')
+    expect(greetedName('Gigi\r\nGiraffe\u202e\u0000')).toBe('Gigi Giraffe')
+    const { text } = mails.render('en', { ...values, url: 'https://x/\r\nSubject: y\u2028' })
+    expect(text).toContain('\nhttps://x/ Subject: y \n')
+  })
+
+  it('is not filled in a second time', () => {
+    expect(mails.render('en', { ...values, displayName: '$& $1 $$' }).text).toContain('Hello $& $1 $$,')
+    expect(mails.render('en', { ...values, displayName: '{{code}}' }).text).toMatch(/^Hello,/)
+  })
+
+  it.each([
+    'Your prize: https://evil.example',
+    'see evil.example',
+    'www evil。example',
+    'evil．example',
+    'write to me@evil',
+    'call +49 (0)30 1234567',
+    '<b>bold</b>',
+    'gigi\\evil',
+  ])('does not carry a message to a stranger: %s is left out', (name) => {
+    expect(greetedName(name)).toBe('')
+  })
+
+  it.each([
+    'J. R. R. Tolkien',
+    'J.R.R. Tolkien',
+    'Anne-Marie O’Neil',
+    '李小龍',
+    'Gigi the 3rd',
+    'José',
+    'محمد',
+    '👩‍👩‍👧 Smith',
+  ])('is shown where it is a name: %s', (name) => {
+    expect(greetedName(name)).toBe(name)
+  })
+
+  it('is cut where it is long', () => {
+    expect(greetedName('Gigi '.repeat(40))).toBe(`${'Gigi '.repeat(8).trim()}…`)
+    expect(greetedName(`Z${'\u0301'.repeat(190)}`)).toBe('')
+  })
+})
+
+describe('mail files that a translator broke stop the start and say where', () => {
+  let folder = ''
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  function broken(file: string, change: (text: string) => string): () => unknown {
+    folder = mkdtempSync(join(tmpdir(), 'mails-'))
+    cpSync(new URL('./en', import.meta.url), join(folder, 'en'), { recursive: true })
+    cpSync(new URL('./en', import.meta.url), join(folder, 'fr'), { recursive: true })
+    const path = join(folder, file)
+    writeFileSync(path, change(readFileSync(path, 'utf8')))
+    return () => loadMails(pathToFileURL(`${folder}/`))
+  }
+
+  it('a file without the code', () => {
+    expect(broken('fr/email-code.txt', (text) => text.replace('{{code}}', ''))).toThrow(
+      'fr/email-code.txt lacks {{code}}',
+    )
+    expect(broken('fr/email-code.html', (text) => text.replaceAll('{{code}}', ''))).toThrow(
+      'fr/email-code.html lacks {{code}}',
+    )
+  })
+
+  it('a placeholder that does not exist', () => {
+    expect(broken('fr/email-code.html', (text) => `${text}{{surname}}`)).toThrow('has the unknown {{surname}}')
+    expect(broken('fr/email-code.txt', (text) => text.replace('Verify', '{{code}}'))).toThrow(
+      'fr/email-code.txt (subject) has the unknown {{code}}',
+    )
+    expect(broken('fr/email-code.txt', (text) => `${text}{{ code }}`)).toThrow(
+      'has braces that belong to no placeholder',
+    )
+  })
+
+  it('a text without its subject line', () => {
+    expect(broken('fr/email-code.txt', (text) => text.replace('Subject', 'Sujet'))).toThrow(
+      'fr/email-code.txt does not begin',
+    )
+  })
+})

@@ -1,0 +1,86 @@
+import { greetedName, unprintable } from './greeted-name.ts'
+import { readTemplates, type Template } from './templates.ts'
+
+/** What a verification mail shows. */
+export interface MailValues {
+  displayName: string
+  code: string
+  url: string
+  /** Where the account is, such as id.example.com. */
+  host: string
+  /** Milliseconds. */
+  validFor: number
+}
+
+export interface Mail {
+  /** BCP 47: the language that was found. */
+  language: string
+  subject: string
+  text: string
+  html: string
+}
+
+export interface Mails {
+  /** The mail in the wanted language (BCP 47), or its nearest relative, else in English. */
+  render(preferredLanguage: string, values: MailValues): Mail
+}
+
+/** Reads the mail files of the folder. Throws one Error that lists what is wrong with them. */
+export function loadMails(folder = new URL('./', import.meta.url)): Mails {
+  const templates = new Map(readTemplates(folder).map((template) => [template.language.toLowerCase(), template]))
+  return { render: (language, values) => render(lookUp(templates, language), values) }
+}
+
+// RFC 4647, section 3.4: de-AT-1996, de-AT, de.
+function lookUp(templates: Map<string, Template>, language: string): Template {
+  const subtags = language.toLowerCase().split('-')
+  for (; subtags.length > 0; subtags.pop()) {
+    const template = templates.get(subtags.join('-'))
+    if (template) return template
+  }
+  return templates.get('en')!
+}
+
+function render(template: Template, values: MailValues): Mail {
+  const { language, subject, text, html } = template
+  const displayName = greetedName(values.displayName)
+  const shown: Record<string, string> = {
+    greeting: displayName === '' ? template.greetingWithoutName : fill(template.greeting, { displayName }, plain),
+    code: values.code,
+    url: values.url,
+    host: values.host,
+    validFor: duration(values.validFor, language),
+  }
+  return {
+    language,
+    subject: fill(subject, shown, plain),
+    text: fill(text, shown, plain),
+    html: fill(html, shown, escaped),
+  }
+}
+
+function fill(template: string, values: Record<string, string>, write: (value: string) => string): string {
+  return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => write(values[name]!))
+}
+
+function plain(value: string): string {
+  return value.replace(unprintable, ' ')
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+function escaped(value: string): string {
+  return plain(value).replace(/[&<>"']/g, (symbol) => entities[symbol]!)
+}
+
+// A duration needs no time zone: "45 minutes", "1 hour", "3 days". Rounded down, but for a minute that the way here took.
+function duration(milliseconds: number, language: string): string {
+  const minutes = Math.max(1, Math.round(milliseconds / 60_000))
+  const [count, unit] =
+    minutes < 60 || (minutes < 120 && minutes % 60 !== 0)
+      ? [minutes, 'minute']
+      : minutes < 48 * 60
+        ? [Math.floor(minutes / 60), 'hour']
+        : [Math.floor(minutes / (24 * 60)), 'day']
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
+}

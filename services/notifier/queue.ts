@@ -1,0 +1,66 @@
+import { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { Log } from '#lib/log'
+import { throttled } from './redis.ts'
+
+/** What Redis knows of a mail: ids and times, no code and no address. */
+export interface CodeJob {
+  userId: string
+  codeId: string
+  /** RFC 3339. */
+  expiresAt: string
+  /** The mail server took the mail, which is not yet recorded. RFC 3339. */
+  sentAt?: string
+  /** The mail failed for good and why, which is not yet recorded. */
+  failure?: string
+}
+
+export interface CodeQueue {
+  /** Adds a job for each code that has none. Rejects where Redis does not take it within five seconds. */
+  add(codes: Pick<CodeJob, 'userId' | 'codeId' | 'expiresAt'>[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** Where the jobs wait, in Redis: `roster:email-codes`. */
+export const queueName = 'email-codes'
+export const queuePrefix = 'roster'
+
+const addDeadline = 5000
+
+/** Opens the queue. The job's id is the code's, so that a code has one job however often it is added. */
+export function openQueue(redis: Redis, log: Log): CodeQueue {
+  const queue = new Queue<CodeJob>(queueName, {
+    connection: redis,
+    prefix: queuePrefix,
+    // Time ends a job, not a count.
+    defaultJobOptions: {
+      attempts: 1_000_000,
+      // A name that BullMQ does not know: the worker's own.
+      backoff: { type: 'until-expiry' },
+      removeOnComplete: true,
+      removeOnFail: true,
+      stackTraceLimit: 1,
+    },
+    streams: { events: { maxLen: 100 } },
+  })
+  queue.on('error', throttled(log, 'the queue'))
+  return {
+    async add(codes) {
+      const jobs = codes.map((code) => ({ name: 'mail', data: code, opts: { jobId: code.codeId } }))
+      await within(addDeadline, queue.addBulk(jobs))
+    },
+    close: () => queue.close(),
+  }
+}
+
+// Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('Redis does not take jobs')), milliseconds)
+  work.catch(() => {})
+  try {
+    await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}

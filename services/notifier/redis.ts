@@ -1,0 +1,34 @@
+import { Redis } from 'ioredis'
+import type { Log } from '#lib/log'
+
+const sameErrorEvery = 30_000
+
+/**
+ * A connection that waits for Redis as long as it takes and reconnects for ever; its commands wait, too.
+ * A server that holds the connection but does not answer for 20 s counts as gone: BullMQ blocks for 10 s at most.
+ */
+export function connectRedis(url: string, log: Log): Redis {
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: null,
+    connectTimeout: 5000,
+    socketTimeout: 20_000,
+    retryStrategy: (times) => Math.min(100 * times, 2000) + Math.random() * 100,
+  })
+  redis.on('error', throttled(log, 'Redis'))
+  return redis
+}
+
+/** Logs an error at most every 30 s: while Redis is away, every connection and every try brings one. */
+export function throttled(log: Log, message: string): (error: Error) => void {
+  let next = 0
+  let silent = 0
+  return (error) => {
+    if (Date.now() < next) {
+      silent++
+      return
+    }
+    log.error({ err: error, silent }, message)
+    next = Date.now() + sameErrorEvery
+    silent = 0
+  }
+}

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { createClient } from '#lib/rpc/call'
+import type { Config } from './config.ts'
+import { startIntake } from './intake.ts'
+import { openMailer } from './mailer.ts'
+import { loadMails } from './mails/render.ts'
+import { openQueue } from './queue.ts'
+import { connectRedis } from './redis.ts'
+import { startSweep } from './sweep.ts'
+import { startWorker } from './worker.ts'
+
+// Below the ten seconds in which a process must have stopped.
+const stopDeadline = 8000
+const stopDeadlineWithoutRedis = 1000
+
+/** Starts the notifier: codes that are to be mailed become jobs, jobs become mails. Throws for broken mail files; waits for no server. */
+export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
+  const mails = loadMails()
+  const users = createClient(nats, InternalServiceDefinition)
+  const mailer = openMailer(config, mails)
+  const redis = connectRedis(config.REDIS_URL, log)
+  const queue = openQueue(redis, log)
+  const worker = startWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
+  const intake = startIntake({ nats, queue, log })
+  const sweep = startSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
+  return {
+    async stop() {
+      const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop()])
+      // Whoever runs next takes up the events and jobs that do not end in time.
+      await Promise.race([
+        stopped,
+        sleep(redis.status === 'ready' ? stopDeadline : stopDeadlineWithoutRedis, undefined, { ref: false }),
+      ])
+      worker.abandon()
+      mailer.close()
+      await queue.close()
+      redis.disconnect()
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
+import type { Log } from '#lib/log'
+import type { Service } from '#lib/process'
+import type { Client } from '#lib/rpc/call'
+import { anonymous } from '#lib/rpc/caller'
+import type { CodeQueue } from './queue.ts'
+import { throttled } from './redis.ts'
+
+const limit = 5000
+const answerWithin = 10_000
+
+export interface SweepOptions {
+  users: Client<typeof InternalServiceDefinition>
+  queue: CodeQueue
+  log: Log
+  /** Milliseconds. */
+  every: number
+}
+
+/**
+ * Asks users for the codes that are still to be mailed, at once and again and again, and makes a job for each that has none:
+ * an event stream that is lost or a Redis that is emptied delays a mail and loses none.
+ */
+export function startSweep({ users, queue, log, every }: SweepOptions): Service {
+  const stopped = new AbortController()
+  const failed = throttled(log, 'the sweep failed and tries again')
+
+  async function run() {
+    while (!stopped.signal.aborted) {
+      await look().catch(failed)
+      await sleep(every, undefined, { signal: stopped.signal }).catch(() => {})
+    }
+  }
+
+  async function look() {
+    const call = { caller: anonymous, requestId: randomUUID(), deadline: Date.now() + answerWithin }
+    const { codes } = await users.listUnsentEmailCodes({ limit }, call)
+    const jobs = codes.map(({ userId, codeId, expirationDate }) => {
+      return { userId, codeId, expiresAt: expirationDate!.toISOString() }
+    })
+    if (jobs.length > 0 && !stopped.signal.aborted) await queue.add(jobs)
+  }
+
+  const finished = run()
+  return {
+    async stop() {
+      stopped.abort()
+      await finished
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import postgres from 'postgres'
+import { inject } from 'vitest'
+import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
+import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import { Gender } from '#gen/roster/users/v1/user'
+import { streamName } from '#lib/events/publish'
+import { connectNats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { callBytes, createClient, type MethodDefinition } from '#lib/rpc/call'
+import { anonymous } from '#lib/rpc/caller'
+import { startServers } from '../../deploy/local/servers.ts'
+import { createDatabase } from '../../test/infra-database.ts'
+// The users service itself: a test of ours is no proof against an imitation.
+// oxlint-disable-next-line no-restricted-imports
+import { readUsersConfig } from '../users/config.ts'
+// oxlint-disable-next-line no-restricted-imports
+import { startUsers } from '../users/service.ts'
+import { readNotifierConfig } from './config.ts'
+import { startNotifier } from './service.ts'
+import { startTestMailServer } from './test-mail-server.ts'
+
+export type TestHouse = Awaited<ReturnType<typeof openHouse>>
+
+/** The notifier and the users service in this process, on NATS, Redis and SMTP servers of their own that a test may restart. */
+export async function openHouse() {
+  const [mail, database] = await Promise.all([startTestMailServer(), createDatabase()])
+  const given = { DATABASE_URL: inject('servers').databaseUrl, SMTP_URL: mail.url }
+  const servers = await startServers({ ephemeral: true, ports: 'random', env: given, say: () => {} })
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) })
+  const nats = await Promise.all(
+    (['users', 'notifier', 'admin'] as const).map((user) => connectNats(servers.natsUrl[user], user, log)),
+  )
+  const [natsOfUsers, natsOfNotifier, natsOfAdmin] = nats as [(typeof nats)[0], (typeof nats)[0], (typeof nats)[0]]
+  const sql = postgres(database.urls.users, { max: 1, onnotice: () => {} })
+  const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null }).on('error', () => {})
+  const environment: Record<string, string> = {
+    DATABASE_URL: database.urls.users,
+    NATS_URL: servers.natsUrl.users,
+    REDIS_URL: servers.redisUrl,
+    SMTP_URL: mail.url,
+    PUBLIC_URL: 'https://id.example.com',
+    ROSTER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ROSTER_ADMIN_TOKEN_FILE: join(servers.home.dir, 'admin-token'),
+    // So long that only the sweep at the start counts.
+    SWEEP_INTERVAL: '3600',
+  }
+  let users: Service | undefined
+  const notifiers: Service[] = []
+
+  async function ask<Q, R>({ name, requestType, responseType }: MethodDefinition<Q, R>, request: Q): Promise<R> {
+    const caller = { ...anonymous, userId: 'admin-machine', organizationId: 'default', instanceRoles: ['IAM_OWNER'] }
+    const call = { caller, organizationId: 'default', requestId: '', clientAddress: '', traceparent: '' }
+    const subject = `${UserServiceDefinition.fullName}.${name}`
+    const bytes = requestType.encode(request).finish()
+    return responseType.decode(await callBytes(natsOfAdmin, subject, bytes, { ...call, deadline: Date.now() + 10_000 }))
+  }
+
+  async function stopNotifiers() {
+    await Promise.all(notifiers.splice(0).map((notifier) => notifier.stop()))
+  }
+
+  return {
+    mail,
+    servers,
+    redis,
+    environment,
+    /** All that was logged, as text. */
+    logged: () => lines.join(''),
+    internal: createClient(natsOfAdmin, InternalServiceDefinition),
+    startUsers: async () =>
+      void (users = await startUsers({ config: readUsersConfig(environment), nats: natsOfUsers, log })),
+    async stopUsers() {
+      await users?.stop()
+      users = undefined
+    },
+    async startNotifier(more: Record<string, string> = {}) {
+      const config = readNotifierConfig({ ...environment, ...more })
+      notifiers.push(await startNotifier({ config, nats: natsOfNotifier, log }))
+    },
+    stopNotifiers,
+    /** Adds a human whose address a code is mailed to. */
+    async addHuman(profile: Partial<NonNullable<AddHumanUserRequest['profile']>> = {}, email = newAddress()) {
+      const names = { firstName: 'Gigi', lastName: 'Giraffe', preferredLanguage: '', gender: Gender.GENDER_UNSPECIFIED }
+      const request = { userName: email, profile: { ...names, ...profile }, email: { email } }
+      const { userId } = await ask(UserServiceDefinition.methods.addHumanUser, request)
+      return { userId, email }
+    },
+    setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
+    call: () => ({ caller: anonymous, requestId: '', deadline: Date.now() + 2000 }),
+    async deleteStream() {
+      await (await natsOfAdmin.connection.jetstreamManager()).streams.delete(streamName)
+    },
+    /** The data of the jobs that Redis holds. */
+    async jobs(): Promise<string[]> {
+      const keys = await redis.keys('roster:email-codes:????????-????-????-????-????????????')
+      return Promise.all(keys.map(async (key) => (await redis.hget(key, 'data')) ?? ''))
+    },
+    /** Whether any file below the folder holds the text. */
+    async grep(folder: string, text: string): Promise<boolean> {
+      const files = await readdir(folder, { recursive: true, withFileTypes: true })
+      const texts = files
+        .filter((file) => file.isFile())
+        .map((file) => readFile(join(file.parentPath, file.name), 'latin1'))
+      return (await Promise.all(texts)).some((content) => content.includes(text))
+    },
+    /** What became of a user's codes, oldest first: requested, sent or failed, with the reason. */
+    async codeEvents(userId: string): Promise<string[]> {
+      const rows = await sql<{ type: string; failure: string | null }[]>`
+        select type, payload->>'failure' as failure from events
+        where aggregate_id = ${userId} and type like 'email.code.%' order by sequence
+      `
+      return rows.map(({ type, failure }) => [type.replace('email.code.', ''), failure].filter(Boolean).join(': '))
+    },
+    async stop() {
+      await stopNotifiers()
+      await users?.stop()
+      await Promise.all(nats.map(({ connection }) => connection.close()))
+      redis.disconnect()
+      await sql.end()
+      await Promise.all([mail.pause(), servers.stop(), database.drop()])
+    },
+  }
+}
+
+/** An address that nobody else in the test uses. */
+export function newAddress(): string {
+  return `${randomUUID()}@example.com`
+}

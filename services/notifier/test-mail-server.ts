@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+
+/** What the server says to one mail instead of taking it. */
+export interface Answer {
+  at: 'RCPT TO' | 'DATA'
+  code: number
+}
+
+/** A real SMTP server that keeps what it takes and refuses what it is told to. */
+export interface TestMailServer {
+  url: string
+  /** The mails that it took for an address. */
+  mailsTo(address: string): Email[]
+  /** How often somebody tried to bring a mail for an address. */
+  triesFor(address: string): number
+  /** The answers to the next mails for an address; after them it takes what comes. */
+  answer(address: string, ...answers: Answer[]): void
+  /** Runs after a mail came whole and before the server says so. */
+  beforeAccepting(work: (address: string) => Promise<void>): void
+  /** Cuts every connection and refuses new ones, until `resume`. */
+  pause(): Promise<void>
+  resume(): Promise<void>
+}
+
+/** Listens on a free port of 127.0.0.1. */
+export async function startTestMailServer(): Promise<TestMailServer> {
+  const mails: { address: string; email: Email }[] = []
+  const tries: string[] = []
+  const answers = new Map<string, Answer[]>()
+  let beforeAccepting = async (_address: string) => {}
+
+  function refusal(address: string, at: Answer['at']): Error | undefined {
+    const [next, ...others] = answers.get(address) ?? []
+    if (next?.at !== at) return undefined
+    answers.set(address, others)
+    return Object.assign(new Error(`${next.code < 500 ? 4 : 5}.1.1 <${address}> not now`), { responseCode: next.code })
+  }
+
+  async function take(address: string, stream: NodeJS.ReadableStream): Promise<void> {
+    const email = await PostalMime.parse(await buffer(stream))
+    const refused = refusal(address, 'DATA')
+    if (refused) throw refused
+    mails.push({ address, email })
+    await beforeAccepting(address)
+  }
+
+  const create = () =>
+    new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onRcptTo({ address }, _session, callback) {
+        tries.push(address)
+        callback(refusal(address, 'RCPT TO'))
+      },
+      onData(stream, { envelope }, callback) {
+        take(envelope.rcptTo[0]!.address, stream).then(() => callback(), callback)
+      },
+    }).on('error', () => {})
+
+  let server = create()
+  let port = 0
+  async function resume() {
+    server = create()
+    server.listen(port, '127.0.0.1')
+    await once(server.server, 'listening')
+    port = (server.server.address() as AddressInfo).port
+  }
+  await resume()
+
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mailsTo: (address) => mails.filter((mail) => mail.address === address).map((mail) => mail.email),
+    triesFor: (address) => tries.filter((tried) => tried === address).length,
+    answer: (address, ...next) => void answers.set(address, next),
+    beforeAccepting: (work) => void (beforeAccepting = work),
+    async pause() {
+      for (const connection of server.connections) connection.close()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+    resume,
+  }
+}

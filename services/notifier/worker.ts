@@ -1,0 +1,58 @@
+import { type Job, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { Service } from '#lib/process'
+import { retryDelay } from './backoff.ts'
+import { createDelivery, type DeliveryOptions, type End } from './delivery.ts'
+import { type CodeJob, queueName, queuePrefix } from './queue.ts'
+import { throttled } from './redis.ts'
+
+// A job whose worker was killed is free after the lock's time and noticed at one of the next two looks.
+const lockFor = 10_000
+const lookEvery = 5_000
+
+export interface WorkerOptions extends DeliveryOptions {
+  redis: Redis
+  concurrency: number
+}
+
+export interface MailWorker extends Service {
+  /** Ends the connections under a `stop` that takes too long. */
+  abandon(): void
+}
+
+/** Works on the jobs. A job that throws comes again until its code has expired. */
+export function startWorker({ redis, concurrency, ...options }: WorkerOptions): MailWorker {
+  const { log } = options
+  const deliver = createDelivery(options)
+  const worker = new Worker<CodeJob, End>(queueName, (job) => deliver(job.data, (changed) => job.updateData(changed)), {
+    connection: redis,
+    prefix: queuePrefix,
+    concurrency,
+    lockDuration: lockFor,
+    stalledInterval: lookEvery,
+    // A worker that is killed again and again is no fault of the job.
+    maxStalledCount: 1_000_000,
+    runRetryDelay: 500,
+    // BullMQ at times misses that a job became due while it waited for new ones: seconds that such a wait takes at most.
+    drainDelay: 1,
+    settings: {
+      backoffStrategy: (tries, _type, _error, job) => retryDelay(tries, (job as Job<CodeJob>).data.expiresAt),
+    },
+  })
+  worker.on('error', throttled(log, 'the worker'))
+  worker.on('completed', (job, end) => log.info({ ...ids(job), end }, 'job done'))
+  worker.on('failed', (job, { message: reason }) => {
+    if (!job) return
+    const message = job.finishedOn === undefined ? 'job is tried again' : 'job given up: its code has expired'
+    log.warn({ ...ids(job), tries: job.attemptsMade, reason }, message)
+  })
+  worker.on('stalled', (codeId) => log.warn({ codeId }, 'a job lost its worker and is taken up again'))
+  return {
+    stop: () => worker.close(),
+    abandon: () => void worker.disconnect().catch(() => {}),
+  }
+}
+
+function ids({ data: { userId, codeId } }: Job<CodeJob>) {
+  return { userId, codeId }
+}
