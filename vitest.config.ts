@@ -28,6 +28,8 @@ export default defineConfig({
           hookTimeout: 60_000,
           // After the other projects, which would take the processors from what is timed here.
           sequence: { groupOrder: 1 },
+          // A test waits more than it works.
+          maxWorkers: 2,
         },
       },
     ],

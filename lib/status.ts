@@ -6,8 +6,11 @@ const domain = 'roster'
 const typeUrl = (name: string) => `type.googleapis.com/google.rpc.${name}`
 const names = Object.fromEntries(Object.entries(codes).map(([name, code]) => [code, name])) as Record<number, CodeName>
 
+/** What of an error is public. */
+export type PublicError = Pick<RosterError, 'code' | 'reason' | 'message' | 'metadata' | 'violations' | 'retryAfter'>
+
 /** A `google.rpc.Status` in bytes: how an error crosses NATS and what `grpc-status-details-bin` holds. */
-export function encodeStatus(error: RosterError): Uint8Array {
+export function encodeStatus(error: PublicError): Uint8Array {
   const details = [
     any('ErrorInfo', ErrorInfo.encode({ reason: error.reason, domain, metadata: error.metadata }).finish()),
   ]

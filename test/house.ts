@@ -70,7 +70,10 @@ export async function startHouse(
     ...settings,
     ...own,
   })
-  async function start<S extends Service>(name: Name, begin: (nats: Awaited<ReturnType<typeof connectNats>>) => Promise<S>) {
+  async function start<S extends Service>(
+    name: Name,
+    begin: (nats: Awaited<ReturnType<typeof connectNats>>) => Promise<S>,
+  ) {
     const nats = await connectNats(servers.natsUrl[name], name, log)
     const service = await begin(nats)
     running.push(async () => {
@@ -99,7 +102,7 @@ export async function startHouse(
     adminPassword,
     // The gateways first: they ask the others.
     async stop() {
-      for (const stop of running.reverse()) await stop()
+      for (const stop of running.toReversed()) await stop()
     },
   }
 }

@@ -37,15 +37,20 @@ export function subjectOf(service: string, event: StoredEvent): string {
 }
 
 /**
- * Publishes events in their order and gives once the stream has stored them all. An event that the stream holds from an
- * earlier try is dropped there (Nats-Msg-Id).
+ * Publishes events and gives once the stream has stored them all. An event that the stream holds from an earlier try is dropped
+ * there (Nats-Msg-Id). Each is sent once the stream has stored the one before it of its aggregate: were that one lost on the way,
+ * this one would overtake it.
  */
 export async function publish(stream: JetStreamClient, service: string, events: StoredEvent[]): Promise<void> {
-  await Promise.all(
-    events.map((event) =>
-      stream.publish(subjectOf(service, event), encode(service, event), { msgID: `${service}-${event.position}` }),
-    ),
-  )
+  const last = new Map<string, Promise<unknown>>()
+  for (const event of events) {
+    const aggregate = `${event.aggregate_type}/${event.aggregate_id}`
+    const send = () =>
+      stream.publish(subjectOf(service, event), encode(service, event), { msgID: `${service}-${event.position}` })
+    const before = last.get(aggregate)
+    last.set(aggregate, before ? before.then(send) : send())
+  }
+  await Promise.all(last.values())
 }
 
 /** What a consumer reads. */

@@ -59,7 +59,8 @@ function toBatch(changes: Decided[]) {
   }
 }
 
-// Within a batch a key can change hands more than once: what counts is whether its row goes and who has it at the end.
+// Within a batch a key can change hands more than once: what counts is whether its row goes and who has it at the end. A key
+// that was claimed before it was released must have been free, even where nobody has it at the end.
 function netKeys(changes: Decided[]) {
   const keys = new Map<string, { key: UniqueKey; releases: boolean; holder: string | undefined }>()
   const touch = ({ kind, scope, key }: UniqueKey, releases: boolean, holder: string | undefined) => {
@@ -74,7 +75,9 @@ function netKeys(changes: Decided[]) {
   const all = [...keys.values()]
   return {
     releases: all.filter(({ releases }) => releases).map(({ key }) => key),
-    claims: all.filter(({ holder }) => holder).map(({ key, holder }) => ({ ...key, aggregate_id: holder })),
+    claims: all
+      .filter(({ releases, holder }) => holder !== undefined || !releases)
+      .map(({ key, holder }) => ({ ...key, aggregate_id: holder })),
   }
 }
 

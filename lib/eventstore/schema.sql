@@ -53,7 +53,8 @@ insert into published (transaction_id, position) values ('0', 0);
 
 -- Appends what a batch of commands decided, all of it or nothing.
 --   batch: { "reads": [{type, id, sequence}], "writes": [{type, id, sequence}]: what the decisions stood on, sequence 0 for none;
---            "releases": [{kind, scope, key}], "claims": [{kind, scope, key, aggregate_id}];
+--            "releases": [{kind, scope, key}],
+--            "claims": [{kind, scope, key, aggregate_id}]: must be free, and aggregate_id, where there is one, has it from now on;
 --            "events": [a row of events], "aggregates": [a row of aggregates] }
 -- Raises RS001 with a detail { "stale": [{type, id}], "taken": [{kind, scope, key}] } where it cannot stand.
 create function append(batch jsonb) returns void language plpgsql as $$
@@ -94,6 +95,14 @@ begin
     join unique_keys k using (kind, scope, key);
   end if;
 
+  -- A key may be taken by what changed one of these aggregates after it was looked at above.
+  if stale is null and taken is not null then
+    select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
+    from jsonb_to_recordset((batch -> 'writes') || (batch -> 'reads')) as e (type text, id text, sequence bigint)
+    left join aggregates a using (type, id)
+    where coalesce(a.sequence, 0) <> e.sequence;
+  end if;
+
   if stale is not null or taken is not null then
     raise exception using errcode = 'RS001', message = 'the batch cannot stand',
       detail = jsonb_build_object('stale', coalesce(stale, '[]'), 'taken', coalesce(taken, '[]'));
@@ -103,6 +112,7 @@ begin
     insert into unique_keys (kind, scope, key, aggregate_id)
     select kind, scope, key, aggregate_id
     from jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
+    where aggregate_id is not null
     order by kind, scope, key;
   end if;
 
@@ -124,5 +134,19 @@ begin
   )
   on conflict (type, id) do update
   set sequence = excluded.sequence, changed_at = excluded.changed_at, state = excluded.state;
+
+  -- The last guard: the events follow what was expected without a gap, and the state is that of the last one.
+  if exists (
+    select from (
+      select aggregate_type as type, aggregate_id as id, min(sequence) as first, max(sequence) as last, count(*) as number
+      from jsonb_to_recordset(batch -> 'events') as e (aggregate_type text, aggregate_id text, sequence bigint)
+      group by 1, 2
+    ) e
+    full join jsonb_to_recordset(batch -> 'writes') as w (type text, id text, sequence bigint) using (type, id)
+    full join jsonb_to_recordset(batch -> 'aggregates') as a (type text, id text, sequence bigint) using (type, id)
+    where (e.first, e.last, a.sequence) is distinct from (w.sequence + 1, w.sequence + e.number, e.last)
+  ) then
+    raise exception 'the events of the batch leave a gap';
+  end if;
 end
 $$;

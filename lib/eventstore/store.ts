@@ -79,42 +79,45 @@ export function createStore(sql: Sql, vocabulary: Vocabulary, log: Log, committe
   }
 
   async function run(batch: Pending[]): Promise<void> {
+    const open = new Set(batch)
     try {
-      await settle(batch)
+      await settle(open)
     } catch (error) {
-      if (isConnectionError(error)) for (const pending of batch) pending.reject(storeUnavailable(error))
-      else if (batch.length === 1) batch[0]!.reject(error)
+      if (isConnectionError(error)) for (const pending of open) pending.reject(storeUnavailable(error))
+      else if (open.size === 1) for (const pending of open) pending.reject(error)
       else {
         // The transaction is undone; one at a time, only the command at fault fails.
-        log.warn({ err: error, commands: batch.length }, 'batch failed, its commands run one by one')
-        for (const pending of batch) await run([pending])
+        log.warn({ err: error, commands: open.size }, 'batch failed, its commands run one by one')
+        for (const pending of open) await run([pending])
       }
     }
   }
 
-  async function settle(batch: Pending[]): Promise<void> {
-    let open = batch
-    for (let attempt = 1; open.length > 0; attempt++) {
-      open = open.filter((pending) => {
-        const late = pending.command.call.deadline <= Date.now()
-        if (late) pending.reject(deadlineExceeded())
-        return !late
-      })
+  // Takes out of `open` whoever is told an outcome: what is left when it throws may run again.
+  async function settle(open: Set<Pending>): Promise<void> {
+    for (let attempt = 1; open.size > 0; attempt++) {
+      for (const pending of open) {
+        if (pending.command.call.deadline > Date.now()) continue
+        open.delete(pending)
+        pending.reject(deadlineExceeded())
+      }
+      const batch = [...open]
       const keys = new Map(
-        open.flatMap(({ command }) => [command.aggregate, ...(command.reads ?? [])]).map((key) => [keyText(key), key]),
+        batch.flatMap(({ command }) => [command.aggregate, ...(command.reads ?? [])]).map((key) => [keyText(key), key]),
       )
       const loaded = new Map(
         (await loadAggregates(sql, [...keys.values()])).map((aggregate) => [keyText(aggregate), aggregate]),
       )
-      const decided = decideBatch(open, loaded, vocabulary, new Date())
+      const decided = decideBatch(batch, loaded, vocabulary, new Date())
       const problem = await appendBatch(sql, decided, vocabulary)
       if (!problem) {
         if (decided.some(({ events }) => events.length > 0)) committed()
         for (const entry of decided) entry.answer()
         return
       }
-      open = decided.filter((entry) => !entry.refuse(problem)).map((entry) => entry.pending)
-      if (attempt === maxAttempts) throw new RosterError('ABORTED', 'CONFLICT', 'Others kept changing the same object.')
+      for (const entry of decided) if (entry.refuse(problem)) open.delete(entry.pending)
+      if (attempt === maxAttempts && open.size > 0)
+        throw new RosterError('ABORTED', 'CONFLICT', 'Others kept changing the same object.')
     }
   }
 

@@ -3,16 +3,14 @@ import { ensureStream, publish, type StoredEvent } from '../events/publish.ts'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import type { Sql } from './database.ts'
+import { callersChanged } from '../rpc/caller.ts'
+import type { Sql, Transaction } from './database.ts'
 
 const pageSize = 500
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
 const pollEvery = 200
 const retryAfter = 1000
 const lock = 7_265_002
-
-/** The subject that tells every gateway whose tokens or roles changed: the message is the user's id. */
-export const callersChanged = 'roster.callers.changed'
 
 export interface TailOptions {
   service: string
@@ -42,7 +40,10 @@ export function startTail(options: TailOptions): Tail {
     while (!stopped.signal.aborted) {
       try {
         await ensureStream(nats)
-        await lead()
+        while (!stopped.signal.aborted) {
+          woken = Promise.withResolvers()
+          if (!(await takeTurn())) await pause()
+        }
       } catch (error) {
         if (stopped.signal.aborted) return
         log.warn({ err: error }, 'the tail stopped and tries again')
@@ -51,40 +52,43 @@ export function startTail(options: TailOptions): Tail {
     }
   }
 
-  // The lock belongs to the connection: a leader that dies is followed at once.
-  async function lead() {
-    const connection = await sql.reserve()
+  // The lock belongs to the transaction: whoever loses its connection loses the lock too, and nothing of it is left behind on a
+  // connection that others use next. Gives whether there may be more to publish.
+  async function takeTurn(): Promise<boolean> {
+    let over = false
     try {
-      while (!stopped.signal.aborted) {
-        const [row] = await connection<{ leads: boolean }[]>`
-          select pg_try_advisory_lock(hashtextextended(current_schema(), ${lock})) as leads
-        `
-        if (row?.leads) break
-        await pause()
-      }
-      // A cursor that a crash sets back costs a second publishing, which the stream drops.
-      await connection`set synchronous_commit = off`
-      while (!stopped.signal.aborted) {
-        woken = Promise.withResolvers()
-        const events = await page(connection)
-        if (events.length > 0) await forward(connection, events)
-        if (events.length < pageSize) await pause()
-      }
-      await connection`reset synchronous_commit`
-      await connection`select pg_advisory_unlock_all()`
+      return await sql.begin((transaction) => turn(transaction, () => over))
     } finally {
-      connection.release()
+      over = true
     }
   }
 
-  async function forward(connection: Sql, events: StoredEvent[]) {
+  async function turn(transaction: Transaction, isOver: () => boolean): Promise<boolean> {
+    const [[lockRow], events] = await Promise.all([
+      transaction<{ leads: boolean }[]>`
+        select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
+      `,
+      page(transaction),
+    ])
+    if (!lockRow!.leads || events.length === 0) return false
+    await forward(events)
+    // The connection was lost meanwhile, and may be open again for somebody else: nothing may follow on it, not even a rollback.
+    if (isOver()) return new Promise(() => {})
+    const last = events.at(-1)!
+    // A cursor that a crash sets back costs a second publishing, which the stream drops.
+    await Promise.all([
+      transaction`set local synchronous_commit = off`,
+      transaction`update published set transaction_id = ${last.transaction_id}::xid8, position = ${last.position}`,
+    ])
+    return events.length === pageSize
+  }
+
+  async function forward(events: StoredEvent[]) {
     for (const event of events) {
       const userId = options.callerChangedBy?.(event)
       if (userId !== undefined) nats.connection.publish(callersChanged, userId)
     }
     await publish(stream, service, events)
-    const last = events.at(-1)!
-    await connection`update published set transaction_id = ${last.transaction_id}::xid8, position = ${last.position}`
   }
 
   async function pause() {
@@ -102,14 +106,16 @@ export function startTail(options: TailOptions): Tail {
   }
 }
 
-function page(connection: Sql) {
-  return connection<StoredEvent[]>`
-    select e.position, e.transaction_id::text, e.aggregate_type, e.aggregate_id, e.sequence, e.type, e.payload,
-      e.organization_id, e.creator, e.request_id, e.created_at
-    from events e, published p
-    where (e.transaction_id, e.position) > (p.transaction_id, p.position)
-      and e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-    order by e.transaction_id, e.position
+// The subquery, unlike a join, makes the index begin at the cursor, whatever the planner thinks of the tables. The order is that
+// of the columns: unqualified, it would be that of the text which is selected, where 10 comes before 9.
+function page(transaction: Transaction) {
+  return transaction<StoredEvent[]>`
+    select position, transaction_id::text, aggregate_type, aggregate_id, sequence, type, payload,
+      organization_id, creator, request_id, created_at
+    from events
+    where (transaction_id, position) > (select transaction_id, position from published)
+      and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    order by events.transaction_id, events.position
     limit ${pageSize}
   `
 }

@@ -3,7 +3,10 @@ import { type BinaryReader, type BinaryWriter } from '@bufbuild/protobuf/wire'
 import { RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
 import { decodeStatus } from '../status.ts'
+import { anonymous } from './caller.ts'
+import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'
+import { endOfTurn } from './turn.ts'
 
 /**
  * Sends request bytes to the service that answers `subject` and gives the answer's bytes.
@@ -22,7 +25,7 @@ export async function callBytes(
   if (timeout <= 0) throw deadlineExceeded()
   const answer = await unlessInterrupted(
     nats,
-    nats.connection.request(subject, bytes, { timeout, headers: writeHeaders(call) }),
+    endOfTurn().then(() => nats.connection.request(subject, bytes, { timeout, headers: writeHeaders(call) })),
     signal,
   )
   if (answer.headers?.has('roster-error')) throw decodeStatus(answer.data)
@@ -46,10 +49,13 @@ interface ServiceDefinition {
   methods: Record<string, MethodDefinition<any, any>>
 }
 
+/** What a service says of its call to another. */
+export type ServiceCall = Pick<Call, 'requestId' | 'deadline'> & Partial<Call>
+
 /** A client: every method of the definition as a function of request and call. */
 export type Client<S extends ServiceDefinition> = {
   [M in keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
-    ? (request: Request, call: Pick<Call, 'requestId' | 'deadline'> & Partial<Call>) => Promise<Response>
+    ? (request: Request, call: ServiceCall) => Promise<Response>
     : never
 }
 
@@ -57,8 +63,9 @@ export type Client<S extends ServiceDefinition> = {
 export function createClient<S extends ServiceDefinition>(nats: Nats, definition: S): Client<S> {
   const entries = Object.entries(definition.methods).map(([name, method]) => [
     name,
-    async (request: unknown, call: Call) => {
-      const own: Call = { ...call, caller: call.caller, organizationId: '', clientAddress: '' }
+    async (request: unknown, call: ServiceCall) => {
+      const { caller = anonymous, traceparent = '', requestId, deadline } = call
+      const own: Call = { caller, traceparent, requestId, deadline, organizationId: '', clientAddress: '' }
       const bytes = method.requestType.encode(request).finish()
       return method.responseType.decode(await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own))
     },

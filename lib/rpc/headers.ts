@@ -27,13 +27,18 @@ export function writeHeaders(call: Call): MsgHdrs {
   return result
 }
 
-/** The call that `writeHeaders` wrote. */
+/** The id of the request, whatever else is wrong with the headers. */
+export function requestIdOf(headers: MsgHdrs | undefined): string {
+  return headers?.get('roster-request-id') ?? ''
+}
+
+/** The call that `writeHeaders` wrote. Throws where the caller cannot be read. */
 export function readHeaders(headers: MsgHdrs | undefined): Call {
   const get = (name: string) => headers?.get(name) ?? ''
   return {
     caller: readCaller(get('roster-caller')),
     organizationId: get('roster-organization'),
-    requestId: get('roster-request-id'),
+    requestId: requestIdOf(headers),
     deadline: Number(get('roster-deadline')) || Date.now() + 10_000,
     clientAddress: get('roster-client'),
     traceparent: get('traceparent'),

@@ -7,8 +7,9 @@ import type { Service } from '../process.ts'
 import { encodeStatus } from '../status.ts'
 import { deadlineExceeded, type MethodDefinition } from './call.ts'
 import { holds } from './caller.ts'
-import { type Call, readHeaders } from './headers.ts'
+import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
+import { endOfTurn } from './turn.ts'
 import { parse, validate } from './validate.ts'
 
 /** What answers a method. Throws RosterError; anything else becomes INTERNAL. */
@@ -82,7 +83,9 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
         subject: declared.subject,
         handler(error, message) {
           if (error) return options.log.error({ err: error }, 'NATS subscription')
-          const work = respond(options.log, declared, message, answer)
+          const work = respond(options.log, declared, message, answer).catch((cause: unknown) =>
+            options.log.error({ err: cause, method: declared.subject }, 'an answer could not be sent'),
+          )
           underWay.add(work)
           void work.finally(() => underWay.delete(work))
         },
@@ -137,7 +140,9 @@ async function authorize<Context>(
     const field = desc.input.fields.find((candidate) => candidate.name === access.resource)
     const findOwner = owners?.[access.resource]
     if (!field || !findOwner) throw new Error(`nobody knows who owns a ${access.resource}`)
-    const owner = await findOwner(context, String(request[field.localName]))
+    const id = String(request[field.localName])
+    // Validation comes later, so what no database can hold is looked at here: nobody owns it.
+    const owner = id.includes('\0') ? undefined : await findOwner(context, id)
     if (owner && holds(caller, access.permission, owner.organizationId)) return true
     if (owner && access.orSelf && owner.userId === caller.userId) return false
   }
@@ -150,15 +155,16 @@ export function permissionDenied(): RosterError {
 }
 
 async function respond(log: Log, declared: Method, message: ServiceMsg, answer: Answer): Promise<void> {
-  const call = readHeaders(message.headers)
   try {
-    message.respond(await answer(call, message.data))
+    const bytes = await answer(readHeaders(message.headers), message.data)
+    await endOfTurn()
+    message.respond(bytes)
   } catch (thrown) {
     const error = toRosterError(thrown)
-    if (error.reason === 'INTERNAL')
-      log.error({ err: error.cause, method: declared.subject, requestId: call.requestId }, 'failed')
     const marked = headers()
     marked.set('roster-error', error.reason)
     message.respond(encodeStatus(error), { headers: marked })
+    if (error.reason === 'INTERNAL')
+      log.error({ err: error.cause, method: declared.subject, requestId: requestIdOf(message.headers) }, 'failed')
   }
 }

@@ -1,0 +1,49 @@
+import { request as http } from 'node:http'
+import { request as https } from 'node:https'
+import { hostname } from 'node:os'
+import { connect, RequestStrategy } from 'nats'
+import { optional, readConfig, text } from '#lib/config'
+
+/**
+ * Ends with 0 when the service in this container is ready, else with 1 and a sentence: `node deploy/healthcheck.ts users`.
+ * The gateway is asked over its port, another service over NATS, with the service's own settings; replicas elsewhere do not count.
+ */
+const [service] = process.argv.slice(2)
+const problem = await (service === 'gateway' ? askGateway() : askOverNats(service!)).catch(
+  (error: Error) => error.message,
+)
+if (problem) console.log(problem)
+process.exit(problem ? 1 : 0)
+
+function askGateway(): Promise<string | undefined> {
+  const { PORT, TLS_CERT } = readConfig({ PORT: text('8080'), TLS_CERT: optional() })
+  const [request, scheme] = TLS_CERT === undefined ? [http, 'http'] : [https, 'https']
+  return new Promise((resolve, reject) => {
+    // The certificate names another host than this one.
+    const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(4000) }
+    const asked = request(`${scheme}://127.0.0.1:${PORT}/readyz`, options, (answer) => {
+      resolve(answer.statusCode === 200 ? undefined : `/readyz: ${answer.statusCode}`)
+    })
+    asked.on('error', reject).end()
+  })
+}
+
+async function askOverNats(name: string): Promise<string | undefined> {
+  const { protocol, host, username, password } = new URL(readConfig({ NATS_URL: text() }).NATS_URL)
+  const connection = await connect({
+    ...{ servers: host, name: `${name} health`, inboxPrefix: `_INBOX_${name}`, reconnect: false, timeout: 3000 },
+    ...(protocol === 'tls:' && { tls: {} }),
+    ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+  })
+  // However many replicas there are, the one here is among those that answer.
+  const answers = await connection.requestMany(`$SRV.PING.${name}`, '', {
+    strategy: RequestStrategy.Timer,
+    maxWait: 1000,
+  })
+  for await (const answer of answers) {
+    if (answer.headers?.code === 503) break
+    const { metadata } = answer.json<{ metadata?: { host?: string } }>()
+    if (metadata?.host === hostname()) return undefined
+  }
+  return `no ${name} of this host answers over NATS`
+}

@@ -1,0 +1,72 @@
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startServers, type Servers } from './local/servers.ts'
+import { provision, storingServices } from './provision.ts'
+
+const elsewhere = { NATS_URL: 'nats://none', REDIS_URL: 'redis://none', SMTP_URL: 'smtp://none' }
+const passwords = { users: 'it\'s "users" %/@', grants: 'grants', idp: 'idp' }
+let servers: Servers
+
+beforeAll(async () => {
+  servers = await startServers({ ephemeral: true, ports: 'random', env: elsewhere })
+}, 60_000)
+afterAll(() => servers.stop())
+
+test(
+  'each role works in a schema of its own and can neither read nor make anything elsewhere',
+  { timeout: 30_000 },
+  async () => {
+    const urls = await provision(servers.databaseUrl, passwords, { dedicated: true })
+    for (const service of storingServices) {
+      const sql = open(urls[service])
+      await sql`create table secret as select 42 as value`
+      const [row] = await sql`select schemaname from pg_tables where tablename = 'secret' and tableowner = current_user`
+      expect(row?.['schemaname']).toBe(`roster_${service}`)
+    }
+    const users = open(urls.users)
+    const denied = { code: '42501' }
+    await expect(users`select * from roster_grants.secret`).rejects.toMatchObject(denied)
+    await expect(users`create table roster_idp.mine (x int)`).rejects.toMatchObject(denied)
+    await expect(users`create table public.mine (x int)`).rejects.toMatchObject(denied)
+    await expect(users`create schema mine`).rejects.toMatchObject(denied)
+    await expect(users`create temp table mine (x int)`).rejects.toMatchObject(denied)
+    await expect(users`set role roster_grants`).rejects.toMatchObject(denied)
+    await expect(users`create role mine`).rejects.toMatchObject(denied)
+    await expect(open(urls.users.replace(/roster$/, 'postgres'))`select 1`).rejects.toMatchObject(denied)
+  },
+)
+
+test(
+  'doing it again, and by several at once over several databases, changes nothing and fails nowhere',
+  { timeout: 30_000 },
+  async () => {
+    const database = (name: string) => servers.databaseUrl.replace(/roster$/, name)
+    const names = ['a', 'b', 'a', 'b', "it's", 'a']
+    const all = await Promise.all(names.map((name) => provision(database(name), passwords)))
+    const first = open(all[0]!.users)
+    await first`create table kept as select 1 as value`
+    await provision(database('a'), passwords)
+    expect([...(await first`select value from kept`)]).toEqual([{ value: 1 }])
+    expect(all[0]).toEqual(all[2])
+    for (const urls of all)
+      expect([...(await open(urls.grants)`select current_schema() as name`)]).toEqual([{ name: 'roster_grants' }])
+  },
+)
+
+test('an administrator who is no superuser can do it too', { timeout: 30_000 }, async () => {
+  const fresh = await startServers({ ephemeral: true, ports: 'random', env: elsewhere })
+  onTestFinished(() => fresh.stop())
+  const root = open(fresh.databaseUrl.replace(/roster$/, 'postgres'))
+  await root`create role manager login createdb createrole password 'manager'`
+  const url = new URL(fresh.databaseUrl)
+  Object.assign(url, { username: 'manager', password: 'manager' })
+  const urls = await provision(url.href, passwords)
+  await provision(url.href, passwords)
+  expect([...(await open(urls.idp)`select current_schema() as name`)]).toEqual([{ name: 'roster_idp' }])
+})
+
+function open(url: string): postgres.Sql {
+  const sql = postgres(url, { max: 1, onnotice: () => {}, connect_timeout: 5 })
+  onTestFinished(() => sql.end({ timeout: 1 }))
+  return sql
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { RosterError } from '../errors.ts'
+import type { Aggregate } from './aggregate.ts'
+import { add, audit, call, count, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+import { createHold } from './test-hold.ts'
+
+let database: TestDatabase
+let [a, b]: Replica[] = []
+const slow = createHold()
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ;[a, b] = await Promise.all([openReplica(database.urls.users), openReplica(database.urls.users, slow.wrap)])
+})
+
+afterAll(async () => {
+  await Promise.all([a?.stop(), b?.stop()])
+  await database?.drop()
+})
+
+/** Lets `b` decide `late`, then `a` do all of `first`, and only then `b` store what it decided. */
+async function overtaken(late: any, ...first: any[]): Promise<string> {
+  const { arrived, release } = slow.hold()
+  const work = outcome(b!.store.execute(late))
+  await arrived
+  for (const command of first) await a!.store.execute(command)
+  release()
+  return work
+}
+
+const nameOf = async (id: string) => (await a!.store.load<{ name: string; count: number }>('counter', id))?.state
+
+describe('who was overtaken decides again on what is there now', () => {
+  test('an event of another replica is neither lost nor overwritten', async () => {
+    await a!.store.execute(add('both', 'both'))
+    expect(await overtaken(count('both'), count('both'), count('both'))).toBe('stored')
+    expect(await nameOf('both')).toMatchObject({ count: 3 })
+  })
+
+  test('the second creation of an id is refused for the id, although its name is taken too', async () => {
+    expect(await overtaken(add('twin', 'twin'), add('twin', 'twin'))).toBe('ID_TAKEN')
+  })
+
+  test('a rename that another replica has done already changes nothing and is no error', async () => {
+    await a!.store.execute(add('renamed', 'before'))
+    expect(await overtaken(rename('renamed', 'after'), rename('renamed', 'after'))).toBe('stored')
+    expect((await a!.store.load('counter', 'renamed'))?.sequence).toBe(2)
+  })
+
+  test('a name that became free meanwhile can be taken', async () => {
+    await a!.store.execute(add('leaver', 'left'))
+    expect(await overtaken(add('heir', 'left'), rename('leaver', 'gone'))).toBe('stored')
+  })
+
+  test('a release stands on the name of today: the name that somebody else has got is not taken from them', async () => {
+    await a!.store.execute(add('mover', 'seat'))
+    expect(await overtaken(rename('mover', 'third'), rename('mover', 'second'), add('sitter', 'seat'))).toBe('stored')
+    expect(await outcome(a!.store.execute(add('thief', 'seat')))).toBe('NAME_TAKEN')
+  })
+
+  test('a deadline that passes meanwhile ends the tries', async () => {
+    await a!.store.execute(add('hurried', 'hurried'))
+    const deadline = Date.now() + 50
+    const hurried = { ...count('hurried'), call: call(deadline) }
+    const { arrived, release } = slow.hold()
+    const work = outcome(b!.store.execute(hurried))
+    await arrived
+    await a!.store.execute(count('hurried'))
+    while (Date.now() <= deadline) await new Promise((resolve) => setTimeout(resolve, 5))
+    release()
+    expect(await work).toBe('DEADLINE_EXCEEDED')
+    expect(await nameOf('hurried')).toMatchObject({ count: 1 })
+  })
+})
+
+test('who was refused stays refused, although what shared the transaction runs again one by one', async () => {
+  await a!.store.execute(add('holder', 'held'))
+  const poison = {
+    ...add('poison', 'poison'),
+    decide: () => ({
+      organizationId: 'house',
+      events: [{ type: 'added', payload: { name: 'poison' } }],
+      writes: [(sql: any) => sql`select 1 / 0`],
+      answer: undefined,
+    }),
+  }
+  const first = slow.hold()
+  const work = [add('refused', 'held'), add('beside', 'beside'), poison].map((command) =>
+    outcome(b!.store.execute(command as ReturnType<typeof add>)),
+  )
+  await first.arrived
+  const second = slow.hold()
+  first.release()
+  await second.arrived
+  // The name becomes free, but its first asker was told already that it is not.
+  await a!.store.execute(rename('holder', 'free'))
+  second.release()
+  const [refused, beside] = await Promise.all(work)
+  expect([refused, beside]).toEqual(['NAME_TAKEN', 'stored'])
+  expect(await a!.store.load('counter', 'refused')).toBeUndefined()
+})
+
+describe('what a decision reads', () => {
+  const copy = (id: string, from: string) => ({
+    aggregate: { type: 'counter', id },
+    reads: [{ type: 'counter', id: from }],
+    call: call(),
+    decide(_: unknown, _now: Date, [read]: Aggregate<any>[]) {
+      if (!read!.state) throw new RosterError('NOT_FOUND', 'COUNTER_NOT_FOUND', '')
+      const name = `${read!.state.name}-${id}`
+      return { organizationId: 'house', claims: [], events: [{ type: 'added', payload: { name } }], answer: name }
+    },
+  })
+
+  test('stays as it was until the decision is stored, else it decides again', async () => {
+    await a!.store.execute(add('original', 'first'))
+    expect(await overtaken(copy('copy', 'original'), rename('original', 'last'))).toBe('stored')
+    expect(await nameOf('copy')).toMatchObject({ name: 'last-copy' })
+  })
+
+  test('is what the commands before it in the same transaction made of it', async () => {
+    const [, copied] = await Promise.all([
+      a!.store.execute(add('early', 'early')),
+      a!.store.execute(copy('early-copy', 'early')),
+    ])
+    expect(copied.answer).toBe('early-early-copy')
+  })
+
+  test('does not make two replicas wait for each other for ever', async () => {
+    await a!.store.execute(add('left', 'left hand'))
+    await a!.store.execute(add('right', 'right hand'))
+    const reading = (id: string, other: string) => ({ ...count(id), reads: [{ type: 'counter', id: other }] })
+    const work = Array.from({ length: 20 }, () => [
+      a!.store.execute(reading('left', 'right')),
+      b!.store.execute(reading('right', 'left')),
+    ])
+    await Promise.all(work.flat())
+    expect(await nameOf('left')).toMatchObject({ count: 20 })
+    expect(await nameOf('right')).toMatchObject({ count: 20 })
+  })
+})
+
+test('the state, the view and the unique keys are the fold of the events', async () => {
+  // The copies claim no name.
+  await a!.sql`insert into unique_keys select 'name', '', state ->> 'name', id from aggregates where id like '%copy'`
+  await audit(a!.sql)
+})

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { driverSurvives, openProxy, type Proxy, unlessMended } from './test-outage.ts'
+import { add, audit, count, openReplica, outcome, type Replica } from './test-counters.ts'
+
+let database: TestDatabase
+let proxy: Proxy
+let [a, b]: Replica[] = []
+
+beforeAll(async () => {
+  database = await createDatabase()
+  proxy = await openProxy(database.urls.users)
+  ;[a, b] = await Promise.all([openReplica(proxy.url), openReplica(proxy.url)])
+})
+
+afterAll(async () => {
+  await Promise.all([a?.stop(), b?.stop()])
+  await proxy?.cut()
+  await database?.drop()
+})
+
+test('a statement that fails leaves nothing of its command: no event, no view, no key, no other statement', async () => {
+  await a!.sql`create table secrets (id text)`
+  const failing = {
+    ...add('half', 'half'),
+    decide: (counter: any) => ({
+      ...add('half', 'half').decide(counter),
+      writes: [(sql: any) => sql`insert into secrets values ('half')`, (sql: any) => sql`select 1 / 0`],
+    }),
+  }
+  expect(await outcome(a!.store.execute(failing))).toContain('division by zero')
+  const [left] = await a!.sql`
+    select (select count(*) from secrets) + (select count(*) from counts where id = 'half')
+      + (select count(*) from events where aggregate_id = 'half') + (select count(*) from unique_keys where key = 'half') as rows
+  `
+  expect(left).toEqual({ rows: '0' })
+})
+
+test('without a database, reads and writes are refused with what to do next, and go on once it is back', async () => {
+  await a!.store.execute(add('survivor', 'survivor'))
+  await proxy.cut()
+  const errors = await Promise.all(
+    [
+      a!.store.execute(count('survivor')),
+      a!.store.load('counter', 'survivor'),
+      b!.store.execute(count('survivor')),
+    ].map((work) => work.catch((error: unknown) => error)),
+  )
+  await proxy.mend()
+  for (const error of errors) expect(error).toMatchObject({ code: 14, reason: 'STORE_UNAVAILABLE', retryAfter: 1 })
+  await vi.waitFor(() => Promise.all([a, b].map((replica) => replica!.store.execute(count('survivor')))), {
+    timeout: 10_000,
+  })
+})
+
+describe.skipIf(!driverSurvives)(`connections that are lost while they work${unlessMended}`, () => {
+  test('a transaction whose connection dies half-way leaves nothing, and its caller hears UNAVAILABLE', async () => {
+    const dying = {
+      ...add('dying', 'dying'),
+      decide: (counter: any) => ({
+        ...add('dying', 'dying').decide(counter),
+        writes: [(sql: any) => sql`select pg_terminate_backend(pg_backend_pid())`],
+      }),
+    }
+    expect(await outcome(a!.store.execute(dying))).toBe('STORE_UNAVAILABLE')
+    expect(await a!.store.load('counter', 'dying')).toBeUndefined()
+    expect(await outcome(a!.store.execute(add('dying', 'dying')))).toBe('stored')
+  })
+
+  test('every acknowledged command is stored once, and what was not acknowledged at most once', async () => {
+    await Promise.all(Array.from({ length: 10 }, (_, i) => a!.store.execute(add(`target-${i}`, `target-${i}`))))
+    const acknowledged = new Set<string>()
+    let stopped = false
+    const client = async (n: number) => {
+      for (let i = 0; !stopped; i++) {
+        const by = `${n}-${i}`
+        const result = await outcome([a!, b!][n % 2]!.store.execute(count(`target-${(n + i) % 10}`, by)))
+        if (result === 'stored') acknowledged.add(by)
+        else expect(result).toBe('STORE_UNAVAILABLE')
+      }
+    }
+    const clients = Array.from({ length: 16 }, (_, n) => client(n))
+    for (let kills = 0; kills < 8; kills++) {
+      const seen = acknowledged.size
+      await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(seen + 50), { timeout: 10_000, interval: 5 })
+      await a!.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()
+      `.catch(() => {})
+    }
+    stopped = true
+    await Promise.all(clients)
+    const stored = await vi.waitFor(
+      () => a!.sql<{ by: string; times: number }[]>`
+        select payload ->> 'by' as by, count(*)::int as times from events where type = 'counted' group by 1
+      `,
+    )
+    const counts = new Map(stored.map(({ by, times }) => [by, times]))
+    expect([...acknowledged].filter((by) => counts.get(by) !== 1)).toEqual([])
+    expect(stored.filter(({ by, times }) => by !== '' && times !== 1)).toEqual([])
+  })
+})
+
+test('the state, the view and the unique keys are the fold of the events', async () => {
+  await audit(a!.sql)
+})

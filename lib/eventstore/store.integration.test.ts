@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { add, audit, call, count, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+
+let database: TestDatabase
+let [a, b]: Replica[] = []
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ;[a, b] = await Promise.all([openReplica(database.urls.users), openReplica(database.urls.users)])
+})
+
+afterAll(async () => {
+  await Promise.all([a?.stop(), b?.stop()])
+  await database?.drop()
+})
+
+const replica = (index: number) => (index % 2 === 0 ? a! : b!).store
+const times = (n: number) => Array.from({ length: n }, (_, index) => index)
+
+async function eventsOf(id: string) {
+  return a!.sql<{ sequence: string; type: string; by: string | null }[]>`
+    select sequence, type, payload ->> 'by' as by from events where aggregate_id = ${id} order by sequence
+  `
+}
+
+describe('events', () => {
+  test('of an aggregate are numbered from 1 without a gap, and its details are those of the first and the last', async () => {
+    const { after: added } = await a!.store.execute(add('numbered', 'numbered'))
+    const { before, after, answer } = await b!.store.execute(count('numbered'))
+    expect([added.sequence, before.sequence, after.sequence, answer]).toEqual([1, 1, 2, 1])
+    expect(after.createdAt).toEqual(added.createdAt)
+    expect(after.organizationId).toBe('house')
+    expect((await eventsOf('numbered')).map(({ sequence }) => sequence)).toEqual(['1', '2'])
+  })
+
+  test('are stored once for each acknowledged command: 200 on one aggregate over two replicas', async () => {
+    await a!.store.execute(add('one', 'one'))
+    const names = times(200).map((index) => `command ${index}`)
+    const outcomes = await Promise.all(names.map((name, index) => replica(index).execute(count('one', name))))
+    expect(new Set(outcomes.map(({ after }) => after.sequence)).size).toBe(200)
+    expect(outcomes.every(({ after, answer }) => after.sequence === answer + 1)).toBe(true)
+    expect((await eventsOf('one')).flatMap(({ by }) => by ?? []).sort()).toEqual([...names].sort())
+  })
+
+  test('are stored once for each acknowledged command: 1000 on 50 aggregates over two replicas', async () => {
+    await Promise.all(times(50).map((index) => replica(index).execute(add(`many-${index}`, `many-${index}`))))
+    await Promise.all(times(1000).map((index) => replica(index * 7).execute(count(`many-${index % 50}`, `${index}`))))
+    const rows = await a!.sql<{ by: string }[]>`
+      select payload ->> 'by' as by from events where aggregate_id like 'many-%' and type = 'counted'
+    `
+    expect(rows.map(({ by }) => Number(by)).sort((left, right) => left - right)).toEqual(times(1000))
+  })
+
+  test('of a command that changes nothing are none, and the answer is of today', async () => {
+    await a!.store.execute(add('still', 'still'))
+    const { before, after } = await a!.store.execute(rename('still', 'still'))
+    expect(after).toEqual(before)
+    expect(await eventsOf('still')).toHaveLength(1)
+  })
+
+  test('carry who caused them and in which request', async () => {
+    const caller = { ...call().caller, userId: 'arthur' }
+    await a!.store.execute({ ...add('signed', 'signed'), call: { ...call(), caller, requestId: 'request-1' } })
+    const [event] = await a!.sql`select creator, request_id, organization_id from events where aggregate_id = 'signed'`
+    expect(event).toEqual({ creator: 'arthur', request_id: 'request-1', organization_id: 'house' })
+  })
+})
+
+describe('an error of the decision', () => {
+  test('that goes with events is thrown after they are stored', async () => {
+    await a!.store.execute(add('marked', 'marked'))
+    const { decide, ...rest } = count('marked')
+    const error = new Error('wrong try')
+    const marked = { ...rest, decide: (counter: any) => ({ ...decide(counter), error: error as never }) }
+    await expect(a!.store.execute(marked)).rejects.toBe(error)
+    expect(await eventsOf('marked')).toHaveLength(2)
+  })
+
+  test('does not touch the commands that share its transaction', async () => {
+    const outcomes = await Promise.all([
+      outcome(a!.store.execute(add('beside-1', 'beside-1'))),
+      outcome(a!.store.execute(count('nobody'))),
+      outcome(a!.store.execute(add('beside-2', 'beside-2'))),
+    ])
+    expect(outcomes).toEqual(['stored', 'COUNTER_NOT_FOUND', 'stored'])
+  })
+})
+
+describe('a poisonous command fails alone', () => {
+  const poison = (decide: () => any) => ({ aggregate: { type: 'counter', id: 'poison' }, call: call(), decide })
+  const poisons: Record<string, () => any> = {
+    'that throws a string': () => {
+      // eslint-disable-next-line no-throw-literal
+      throw 'poison'
+    },
+    'whose payload PostgreSQL cannot hold': () => ({
+      organizationId: 'house',
+      events: [{ type: 'added', payload: { name: 'a\0b' } }],
+    }),
+    'whose own statement fails': () => ({
+      organizationId: 'house',
+      events: [{ type: 'added', payload: { name: 'x' } }],
+      writes: [(sql: any) => sql`select 1 / 0`],
+    }),
+    'whose own statement breaks a constraint': () => ({
+      organizationId: 'house',
+      events: [{ type: 'added', payload: { name: 'x' } }],
+      writes: [(sql: any) => sql`insert into counts (id, name, count) values ('y', 'y', 5000)`],
+    }),
+    'of an aggregate without an organization': () => ({ events: [{ type: 'added', payload: { name: 'x' } }] }),
+    'that decides nothing at all': () => undefined,
+  }
+
+  test.each(Object.keys(poisons))('%s', async (name) => {
+    const id = `good ${name}`
+    const results = await Promise.all([
+      outcome(a!.store.execute(add(id, id))),
+      outcome(a!.store.execute(poison(poisons[name]!))),
+      outcome(a!.store.execute(count(id))),
+    ])
+    expect([results[0], results[2]]).toEqual(['stored', 'stored'])
+    expect(results[1]).not.toBe('stored')
+    expect(await eventsOf('poison')).toEqual([])
+    expect(await eventsOf(id)).toHaveLength(2)
+  })
+})
+
+test('a command whose deadline passed while it waited is not begun', async () => {
+  let decided = false
+  const late = { ...add('late', 'late'), call: call(Date.now() - 1) }
+  const command = { ...late, decide: (counter: any) => ((decided = true), late.decide(counter)) }
+  expect(await outcome(a!.store.execute(command))).toBe('DEADLINE_EXCEEDED')
+  expect(decided).toBe(false)
+})
+
+test('the state, the view and the unique keys are the fold of the events', async () => {
+  await audit(a!.sql)
+})

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { callersChanged } from './tail.ts'
+import { driverSurvives, unlessMended } from './test-outage.ts'
+import { add, count, rename, type Replica } from './test-counters.ts'
+import { byAggregate, everythingIsPublished, type Publishing, readStream, startPublishing } from './test-stream.ts'
+
+let publishing: Publishing
+let [a, b]: Replica[] = []
+
+beforeAll(async () => {
+  publishing = await startPublishing()
+  ;[a, b] = publishing.replicas
+})
+
+afterAll(() => publishing?.stop())
+
+describe('events in the stream', () => {
+  test('are those of the database, each once and in the order of its aggregate, with two replicas', async () => {
+    await Promise.all(Array.from({ length: 40 }, (_, i) => [a!, b!][i % 2]!.store.execute(add(`c${i}`, `c${i}`))))
+    await Promise.all(Array.from({ length: 800 }, (_, i) => [a!, b!][i % 2]!.store.execute(count(`c${(i * 7) % 40}`))))
+    publishing.tails[0].wake()
+    await everythingIsPublished(publishing)
+  })
+
+  test('tell all of what happened, in plain JSON', async () => {
+    const { after } = await a!.store.execute(add('told', 'told'))
+    await everythingIsPublished(publishing)
+    const event = (await readStream(publishing.admin)).find(({ aggregateId }) => aggregateId === 'told')
+    expect(event).toEqual({
+      id: expect.stringMatching(/^users-\d+$/),
+      ...{ type: 'added', aggregateType: 'counter', aggregateId: 'told', organizationId: 'house', sequence: 1 },
+      ...{ creator: '', requestId: 'test', time: after.changedAt.toISOString(), payload: { name: 'told' } },
+    })
+  })
+
+  test('wait for an older transaction that is still running, and then none is skipped', async () => {
+    const commit = Promise.withResolvers<void>()
+    const inserted = Promise.withResolvers<void>()
+    const slow = a!.sql.begin(async (sql) => {
+      await sql`insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
+        values ('counter', 'slow', 1, 'added', '{"name": "slow"}', 'house', '', '', now())`
+      inserted.resolve()
+      await commit.promise
+    })
+    await inserted.promise
+    await b!.store.execute(add('fast', 'fast'))
+    const { asked } = publishing
+    const looks = asked[0] + asked[1]
+    publishing.tails[1].wake()
+    await vi.waitFor(() => expect(asked[0] + asked[1]).toBeGreaterThan(looks + 10), { timeout: 10_000 })
+    expect(byAggregate(await readStream(publishing.admin))).not.toHaveProperty('fast')
+    commit.resolve()
+    await slow
+    await everythingIsPublished(publishing)
+  })
+
+  test('do not wait for ever for a transaction that is given up', async () => {
+    const slow = a!.sql.begin(async (sql) => {
+      await sql`select pg_current_xact_id()`
+      await b!.store.execute(add('after', 'after'))
+      throw new Error('given up')
+    })
+    await expect(slow).rejects.toThrow('given up')
+    await everythingIsPublished(publishing)
+  })
+
+  test('are announced to the gateways where they change what a caller may do', async () => {
+    const messages = publishing.admin.connection.subscribe(callersChanged, { max: 1 })
+    await publishing.admin.connection.flush()
+    await a!.store.execute(rename('told', 'told-anew'))
+    for await (const message of messages) expect(message.string()).toBe('told')
+  })
+})
+
+describe('two replicas', () => {
+  test('the one that waits does not keep the database busy, although it commits', async () => {
+    publishing.tails[0].wake()
+    publishing.tails[1].wake()
+    await everythingIsPublished(publishing)
+    const { asked } = publishing
+    asked.fill(0)
+    await vi.waitFor(() => expect(Math.min(...asked)).toBeGreaterThan(5), { timeout: 10_000, interval: 5 })
+    expect(Math.max(...asked)).toBeLessThan(60)
+  })
+
+  test.skipIf(!driverSurvives).each([1, 2, 3, 4])(
+    `go on when connections are lost while they work (%i)${unlessMended}`,
+    async (round) => {
+      const load = Array.from({ length: 200 }, async (_, i) =>
+        [a!, b!][i % 2]!.store.execute(count(`c${(i + round) % 40}`)).catch(() => {}),
+      )
+      await a!.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+    `
+      await Promise.all(load)
+      await everythingIsPublished(publishing)
+    },
+  )
+
+  test('whatever happened, no connection of the pools is left with a lock or careless about commits', async () => {
+    await Promise.all(publishing.tails.map((tail) => tail.stop()))
+    const locks = await a!.sql`
+      select l.pid from pg_locks l join pg_database d on d.oid = l.database
+      where locktype = 'advisory' and datname = current_database()
+    `
+    expect(locks).toHaveLength(0)
+    const held = await Promise.all([a!, b!].flatMap(({ sql }) => Array.from({ length: 8 }, () => sql.reserve())))
+    const settings = await Promise.all(held.map(async (sql) => (await sql`show synchronous_commit`)[0]))
+    for (const sql of held) sql.release()
+    expect(new Set(settings.map((row) => row!.synchronous_commit))).toEqual(new Set(['on']))
+  })
+})

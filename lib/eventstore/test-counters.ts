@@ -1,0 +1,183 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { RosterError } from '../errors.ts'
+import { createLog } from '../log.ts'
+import { anonymous } from '../rpc/caller.ts'
+import type { Aggregate } from './aggregate.ts'
+import type { Decision, UniqueKey } from './command.ts'
+import { openDatabase, type Sql, type Write } from './database.ts'
+import { migrate } from './migrate.ts'
+import { createStore, type Store, type Vocabulary } from './store.ts'
+
+/** What the tests of the event store keep: a counter with a name that no other one has. */
+export interface Counter {
+  name: string
+  count: number
+}
+
+export type CounterEvent =
+  | { type: 'added'; payload: { name: string } }
+  | { type: 'counted'; payload: { by: string } }
+  | { type: 'renamed'; payload: { name: string } }
+
+export function evolveCounter(counter: Counter | undefined, event: CounterEvent): Counter {
+  if (event.type === 'added') return { name: event.payload.name, count: 0 }
+  if (event.type === 'renamed') return { ...counter!, name: event.payload.name }
+  return { ...counter!, count: counter!.count + 1 }
+}
+
+export const silent = createLog('test', 'silent')
+
+/** A replica of a service that keeps counters; its view is the table `counts`. */
+export interface Replica {
+  sql: Sql
+  store: Store
+  stop(): Promise<void>
+}
+
+/** Opens a replica; `wrap` may put something between the store and the database. */
+export async function openReplica(url: string, wrap: (sql: Sql) => Sql = (sql) => sql): Promise<Replica> {
+  const sql = openDatabase(url, 'test', silent)
+  await migrate(sql, await viewMigration())
+  const vocabulary: Vocabulary = { evolve: { counter: evolveCounter, other: evolveCounter }, project }
+  return { sql, store: createStore(wrap(sql), vocabulary, silent, () => {}), stop: () => sql.end({ timeout: 5 }) }
+}
+
+function project({ after }: { after: Aggregate<Counter> }): Write[] {
+  const { id, state } = after
+  return [
+    (sql) => sql`
+      insert into counts (id, name, count) values (${id}, ${state!.name}, ${state!.count})
+      on conflict (id) do update set name = excluded.name, count = excluded.count
+    `,
+  ]
+}
+
+let folder: Promise<URL> | undefined
+
+function viewMigration(): Promise<URL> {
+  return (folder ??= writeMigrations({
+    '0001-counts.sql':
+      'create table counts (id text primary key, name text not null, count int not null check (count < 1000))',
+  }))
+}
+
+/** A folder of migrations that goes away with the process. */
+export async function writeMigrations(files: Record<string, string>): Promise<URL> {
+  const path = await mkdtemp(join(tmpdir(), 'roster-migrations-'))
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(path, name), text)))
+  process.once('exit', () => void rm(path, { recursive: true, force: true }))
+  return pathToFileURL(`${path}/`)
+}
+
+export const call = (deadline = Date.now() + 30_000) => ({ caller: anonymous, requestId: 'test', deadline })
+
+const nameOf = (name: string): UniqueKey & { taken: RosterError } => ({
+  kind: 'name',
+  scope: '',
+  key: name,
+  taken: new RosterError('ALREADY_EXISTS', 'NAME_TAKEN', 'The name is taken.'),
+})
+
+/** Adds a counter. ALREADY_EXISTS ID_TAKEN or NAME_TAKEN. */
+export function add(id: string, name: string) {
+  return {
+    aggregate: { type: 'counter', id },
+    call: call(),
+    decide({ state }: Aggregate<Counter>): Decision<CounterEvent> {
+      if (state) throw new RosterError('ALREADY_EXISTS', 'ID_TAKEN', 'The id is taken.')
+      return {
+        organizationId: 'house',
+        claims: [nameOf(name)],
+        events: [{ type: 'added', payload: { name } }],
+        answer: undefined,
+      }
+    },
+  }
+}
+
+/** Counts one further. NOT_FOUND COUNTER_NOT_FOUND. */
+export function count(id: string, by = '') {
+  return {
+    aggregate: { type: 'counter', id },
+    call: call(),
+    decide({ state }: Aggregate<Counter>): Decision<CounterEvent, number> {
+      if (!state) throw notFound()
+      return { events: [{ type: 'counted', payload: { by } }], answer: state.count + 1 }
+    },
+  }
+}
+
+/** Gives a counter another name; the same one changes nothing. NOT_FOUND COUNTER_NOT_FOUND; ALREADY_EXISTS NAME_TAKEN. */
+export function rename(id: string, name: string) {
+  return {
+    aggregate: { type: 'counter', id },
+    call: call(),
+    decide({ state }: Aggregate<Counter>): Decision<CounterEvent> {
+      if (!state) throw notFound()
+      if (state.name === name) return { events: [], answer: undefined }
+      return {
+        claims: [nameOf(name)],
+        releases: [nameOf(state.name)],
+        events: [{ type: 'renamed', payload: { name } }],
+        answer: undefined,
+      }
+    },
+  }
+}
+
+function notFound() {
+  return new RosterError('NOT_FOUND', 'COUNTER_NOT_FOUND', 'There is no such counter.')
+}
+
+/** What became of a command: its reason where it was refused, else "stored". */
+export async function outcome(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'stored',
+    (error: unknown) => (error instanceof RosterError ? error.reason : String(error)),
+  )
+}
+
+/** Everything that must hold of a database of counters, whatever happened to it. */
+export async function audit(sql: Sql): Promise<void> {
+  const events = await sql<
+    { id: string; sequence: string; type: string; payload: unknown; position: string }[]
+  >`select aggregate_id as id, sequence, type, payload, position from events order by position`
+  const folded = new Map<string, { sequence: number; state: Counter }>()
+  for (const { id, sequence, type, payload } of events) {
+    const before = folded.get(id)
+    if (Number(sequence) !== (before?.sequence ?? 0) + 1) throw new Error(`${id} has a gap before ${sequence}`)
+    folded.set(id, {
+      sequence: Number(sequence),
+      state: evolveCounter(before?.state, { type, payload } as CounterEvent),
+    })
+  }
+  const aggregates = await sql<
+    { id: string; sequence: string; state: Counter }[]
+  >`select id, sequence, state from aggregates`
+  const counts = await sql<{ id: string; name: string; count: number }[]>`select id, name, count from counts`
+  const keys = await sql<{ key: string; id: string }[]>`select key, aggregate_id as id from unique_keys`
+  const sorted = (rows: string[]) => rows.sort().join('\n')
+  const wanted = [...folded]
+  const same = (what: string, left: string[], right: string[]) => {
+    if (sorted(left) !== sorted(right))
+      throw new Error(`${what}:\n${sorted(left)}\n--- but the events say\n${sorted(right)}`)
+  }
+  same(
+    'aggregates',
+    aggregates.map(({ id, sequence, state }) => `${id} ${sequence} ${state.name} ${state.count}`),
+    wanted.map(([id, { sequence, state }]) => `${id} ${sequence} ${state.name} ${state.count}`),
+  )
+  same(
+    'view',
+    counts.map(({ id, name, count }) => `${id} ${name} ${count}`),
+    wanted.map(([id, { state }]) => `${id} ${state.name} ${state.count}`),
+  )
+  same(
+    'unique keys',
+    keys.map(({ key, id }) => `${key} ${id}`),
+    wanted.map(([id, { state }]) => `${state.name} ${id}`),
+  )
+}

@@ -1,0 +1,104 @@
+import { expect, inject, vi } from 'vitest'
+import { createDatabase } from '../../test/infra-database.ts'
+import { startServers, type Servers } from '../../deploy/local/servers.ts'
+import { type PublishedEvent, streamName } from '../events/publish.ts'
+import { connectNats, type Nats } from '../nats.ts'
+import type { Sql } from './database.ts'
+import { startTail, type Tail } from './tail.ts'
+import { openProxy, type Proxy } from './test-outage.ts'
+import { openReplica, type Replica, silent } from './test-counters.ts'
+
+/** Two replicas of a service, each with its tail, over a database and a NATS server of their own. */
+export interface Publishing {
+  servers: Servers
+  /** The replicas' way to the database. */
+  proxy: Proxy
+  replicas: [Replica, Replica]
+  tails: [Tail, Tail]
+  /** How often each tail asked the database. */
+  asked: [number, number]
+  admin: Nats
+  stop(): Promise<void>
+}
+
+export async function startPublishing(): Promise<Publishing> {
+  const [servers, database] = await Promise.all([startOwnNats(), createDatabase()])
+  const proxy = await openProxy(database.urls.users)
+  const replicas: [Replica, Replica] = [await openReplica(proxy.url), await openReplica(proxy.url)]
+  const connect = (url: string, service: string) => connectNats(url, service, silent)
+  const admin = await connect(servers.natsUrl.admin, 'admin')
+  const connections = await Promise.all(replicas.map(() => connect(servers.natsUrl.users, 'users')))
+  const asked: [number, number] = [0, 0]
+  const tails = replicas.map(({ sql }, index) =>
+    startTail({
+      service: 'users',
+      sql: counting(sql, () => asked[index]!++),
+      nats: connections[index]!,
+      log: silent,
+      callerChangedBy: (event) => (event.type === 'renamed' ? event.aggregate_id : undefined),
+    }),
+  ) as [Tail, Tail]
+  return {
+    ...{ servers, proxy, replicas, tails, asked, admin },
+    async stop() {
+      await Promise.all(tails.map((tail) => tail.stop()))
+      await Promise.all([admin, ...connections].map((nats) => nats.connection.close()))
+      await Promise.all(replicas.map((replica) => replica.stop()))
+      await proxy.cut()
+      await Promise.all([database.drop(), servers.stop()])
+    },
+  }
+}
+
+/** A NATS server that the test may kill; the others are the run's. */
+export function startOwnNats(): Promise<Servers> {
+  const { databaseUrl, redisUrl, smtpUrl } = inject('servers')
+  const env = { ...process.env, NATS_URL: undefined, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, SMTP_URL: smtpUrl }
+  return startServers({ ephemeral: true, ports: 'random', env })
+}
+
+// Calls back with every statement and transaction.
+function counting(sql: Sql, called: () => void): Sql {
+  return new Proxy(sql, {
+    apply: (target, self, args) => (called(), Reflect.apply(target, self, args)),
+    get(target, key) {
+      if (key === 'begin') return (...args: [never]) => (called(), target.begin(...args))
+      if (key === 'reserve') return async () => counting(await target.reserve(), called)
+      return Reflect.get(target, key)
+    },
+  })
+}
+
+/** Every message that the stream holds, first to last. */
+export async function readStream({ connection }: Nats): Promise<PublishedEvent[]> {
+  const manager = await connection.jetstreamManager()
+  const { state } = await manager.streams.info(streamName)
+  const sequences = Array.from({ length: state.messages }, (_, index) => state.first_seq + index)
+  const messages = await Promise.all(sequences.map((seq) => manager.streams.getMessage(streamName, { seq })))
+  return messages.map((message) => message.json<PublishedEvent>())
+}
+
+/** Waits until the stream holds every event of the database exactly once, in the order of each aggregate. */
+export async function everythingIsPublished({ admin, replicas }: Publishing): Promise<void> {
+  const compare = async () => expect(byAggregate(await readStream(admin))).toEqual(await stored(replicas[0].sql))
+  await vi.waitFor(compare, { timeout: 20_000, interval: 50 })
+}
+
+/** The ids of published events by aggregate, in the order of the stream. */
+export function byAggregate(events: PublishedEvent[]): Record<string, string[]> {
+  return group(events.map(({ aggregateId, id }) => ({ aggregate: aggregateId, id })))
+}
+
+async function stored(sql: Sql): Promise<Record<string, string[]>> {
+  return group(
+    await sql<{ aggregate: string; id: string }[]>`
+      select aggregate_id as aggregate, 'users-' || position as id from events order by aggregate_id, sequence
+    `,
+  )
+}
+
+function group(rows: { aggregate: string; id: string }[]): Record<string, string[]> {
+  const groups: Record<string, string[]> = {}
+  for (const { aggregate, id } of rows) (groups[aggregate] ??= []).push(id)
+  return groups
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { add, audit, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+
+let database: TestDatabase
+let [a, b]: Replica[] = []
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ;[a, b] = await Promise.all([openReplica(database.urls.users), openReplica(database.urls.users)])
+})
+
+afterAll(async () => {
+  await Promise.all([a?.stop(), b?.stop()])
+  await database?.drop()
+})
+
+/** The commands in one transaction, one after the other. */
+const together = (...commands: any[]) => Promise.all(commands.map((command) => outcome(a!.store.execute(command))))
+const holder = async (name: string) =>
+  (await a!.sql<{ id: string }[]>`select aggregate_id as id from unique_keys where key = ${name}`)[0]?.id
+
+test.each([1, 2, 3])('of 50 who want one name over two replicas, one has it (%i)', async (round) => {
+  const outcomes = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      outcome((index % 2 ? a! : b!).store.execute(add(`${round}-${index}`, `wanted-${round}`))),
+    ),
+  )
+  expect(outcomes.filter((reason) => reason === 'stored')).toHaveLength(1)
+  expect(outcomes.filter((reason) => reason === 'NAME_TAKEN')).toHaveLength(49)
+})
+
+test('of 50 who want one id over two replicas, one has it', async () => {
+  const outcomes = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      outcome((index % 2 ? a! : b!).store.execute(add('wanted', `name-${index}`))),
+    ),
+  )
+  expect(outcomes.filter((reason) => reason === 'stored')).toHaveLength(1)
+  expect(outcomes.filter((reason) => reason === 'ID_TAKEN')).toHaveLength(49)
+})
+
+test('a name that was given up can be taken, also in the same transaction', async () => {
+  await a!.store.execute(add('arthur', 'x'))
+  expect(await together(rename('arthur', 'y'), add('bedivere', 'x'))).toEqual(['stored', 'stored'])
+  expect([await holder('x'), await holder('y')]).toEqual(['bedivere', 'arthur'])
+})
+
+test('a name that another one took in the same transaction cannot be taken back', async () => {
+  await a!.store.execute(add('galahad', 'g'))
+  const outcomes = await together(rename('galahad', 'h'), add('hector', 'g'), rename('galahad', 'g'))
+  expect(outcomes).toEqual(['stored', 'stored', 'NAME_TAKEN'])
+  expect([await holder('g'), await holder('h')]).toEqual(['hector', 'galahad'])
+})
+
+test('a name goes round three hands in one transaction and ends in the last', async () => {
+  await a!.store.execute(add('kay', 'k'))
+  const outcomes = await together(
+    rename('kay', 'k1'),
+    add('lot', 'k'),
+    rename('lot', 'l'),
+    add('mark', 'k'),
+    rename('kay', 'l1'),
+    add('nimue', 'k1'),
+  )
+  expect(new Set(outcomes)).toEqual(new Set(['stored']))
+  expect([await holder('k'), await holder('l'), await holder('l1'), await holder('k1')]).toEqual([
+    'mark',
+    'lot',
+    'kay',
+    'nimue',
+  ])
+})
+
+test('who asks for a name before its holder gives it up in the same transaction does not get it', async () => {
+  await a!.store.execute(add('percival', 'p'))
+  const outcomes = await together(add('thief', 'p'), rename('percival', 'q'))
+  expect(outcomes).toEqual(['NAME_TAKEN', 'stored'])
+  expect([await holder('p'), await holder('q')]).toEqual([undefined, 'percival'])
+})
+
+test('a name that is held cannot be had even for the moment before a rename', async () => {
+  await a!.store.execute(add('tristan', 't'))
+  const outcomes = await together(add('usurper', 't'), rename('usurper', 'u'))
+  expect(outcomes).toEqual(['NAME_TAKEN', 'COUNTER_NOT_FOUND'])
+})
+
+test('a refusal never stands on a batch that failed', async () => {
+  await a!.store.execute(add('uther', 'crown'))
+  // `vortigern` would have "helm" if it could be; it cannot, so "helm" is free for the next one.
+  const vortigern = add('vortigern', 'helm')
+  const greedy = {
+    ...vortigern,
+    decide: (counter: any) => {
+      const decision = vortigern.decide(counter)
+      return { ...decision, claims: [...decision.claims!, ...add('', 'crown').decide(counter).claims!] }
+    },
+  }
+  expect(await together(greedy, add('wace', 'helm'))).toEqual(['NAME_TAKEN', 'stored'])
+})
+
+test('the state, the view and the unique keys are the fold of the events', async () => {
+  await audit(a!.sql)
+})

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Servers } from '../../deploy/local/servers.ts'
+import { AddMachineUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import { startOwnNats } from '../eventstore/test-stream.ts'
+import type { RosterError } from '../errors.ts'
+import type { Nats } from '../nats.ts'
+import { callBytes, createClient } from './call.ts'
+import type { Call } from './headers.ts'
+import { callOf, connect, owner, serveUsers } from './test-rpc.ts'
+
+let servers: Servers
+let users: Nats
+let gateway: Nats
+
+beforeAll(async () => {
+  servers = await startOwnNats()
+  ;[users, gateway] = await Promise.all([
+    connect(servers.natsUrl.users, 'users'),
+    connect(servers.natsUrl.gateway, 'gateway'),
+  ])
+})
+
+afterAll(async () => {
+  await Promise.all([users, gateway].map((nats) => nats?.connection.close()))
+  await servers?.stop()
+})
+
+const bytes = AddMachineUserRequest.encode({
+  ...{ userName: 'robot', name: 'Robot', description: '', accessTokenType: 0, userId: undefined },
+} as AddMachineUserRequest).finish()
+const send = (call: Call = callOf(), signal?: AbortSignal, nats = gateway) =>
+  callBytes(nats, 'roster.users.v1.UserService.AddMachineUser', bytes, call, signal)
+const failure = (work: Promise<unknown>): Promise<RosterError> =>
+  work.then(
+    () => expect.fail('it was answered'),
+    (error: RosterError) => error,
+  )
+/** Runs the work and says whether it ended long before the deadline of ten seconds. */
+async function atOnce(work: Promise<RosterError>): Promise<RosterError> {
+  const started = performance.now()
+  const error = await work
+  expect(performance.now() - started).toBeLessThan(5000)
+  return error
+}
+
+test('nobody there to answer: UNAVAILABLE at once, with what to do next', async () => {
+  expect(await atOnce(failure(send()))).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE', retryAfter: 1 })
+})
+
+test('no answer in time: DEADLINE_EXCEEDED', async () => {
+  const service = await serveUsers(users, {})
+  const error = await failure(send(callOf(owner, { deadline: Date.now() + 50 })))
+  expect(error).toMatchObject({ code: 4, reason: 'DEADLINE_EXCEEDED' })
+  // What is never answered would be waited for.
+  void service.stop()
+})
+
+test('a deadline that has passed: nothing is sent', async () => {
+  expect(await failure(send(callOf(owner, { deadline: Date.now() - 1 })))).toMatchObject({ code: 4 })
+})
+
+test('a client that went away: CANCELLED, also where it went before', async () => {
+  const begun = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<object>()
+  const service = await serveUsers(users, { addMachineUser: () => (begun.resolve(), finish.promise) })
+  const gone = new AbortController()
+  const work = failure(send(callOf(), gone.signal))
+  await begun.promise
+  gone.abort()
+  expect(await work).toMatchObject({ code: 1, reason: 'CANCELLED' })
+  expect(await failure(send(callOf(), gone.signal))).toMatchObject({ code: 1, reason: 'CANCELLED' })
+  finish.resolve({ userId: '', details: undefined })
+  await service.stop()
+})
+
+test('a request that the broker does not take: RESOURCE_EXHAUSTED', async () => {
+  const large = new Uint8Array(gateway.connection.info!.max_payload + 1)
+  const error = await failure(callBytes(gateway, 'roster.users.v1.UserService.AddMachineUser', large, callOf()))
+  expect(error).toMatchObject({ code: 8, reason: 'REQUEST_TOO_LARGE' })
+})
+
+test('a client needs no caller', async () => {
+  const service = await serveUsers(users, { verifyEmail: async () => ({ details: undefined }) })
+  const client = createClient(gateway, UserServiceDefinition)
+  const request = { userId: 'x', verificationCode: 'y' }
+  await client.verifyEmail(request, { requestId: 'request-1', deadline: Date.now() + 5000 })
+  await service.stop()
+})
+
+test('the broker lost while waiting: UNAVAILABLE at once; without it: at once; once it is back: answered', async () => {
+  const begun = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<object>()
+  await serveUsers(users, { addMachineUser: () => (begun.resolve(), finish.promise) })
+  const waiting = failure(send())
+  await begun.promise
+  await servers.nats!.kill()
+  expect(await atOnce(waiting)).toMatchObject({ code: 14, reason: 'BROKER_UNAVAILABLE', retryAfter: 1 })
+  expect(gateway.connected()).toBe(false)
+  expect(await atOnce(failure(send()))).toMatchObject({ code: 14, reason: 'BROKER_UNAVAILABLE' })
+  finish.resolve({ userId: 'made', details: undefined })
+  await servers.nats!.start()
+  await vi.waitFor(() => send(), { timeout: 15_000 })
+})
+
+test('a caller with more to say than a header may hold is an error, not the end of the process', async () => {
+  const call = callOf(owner, { requestId: 'two\r\nlines' })
+  expect(await failure(send(call).catch((error: RosterError) => Promise.reject(error)))).toBeInstanceOf(Error)
+})

@@ -1,0 +1,303 @@
+import { headers } from 'nats'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import {
+  AddMachineUserRequest,
+  AddMachineUserResponse,
+  SetEmailRequest,
+  SetEmailResponse,
+  VerifyEmailRequest,
+} from '#gen/roster/users/v1/user_service'
+import { invalid, RosterError } from '../errors.ts'
+import type { Nats } from '../nats.ts'
+import type { Service } from '../process.ts'
+import { callBytes } from './call.ts'
+import { anonymous } from './caller.ts'
+import type { Call } from './headers.ts'
+import { permissionDenied } from './serve.ts'
+import { callOf, connect, keepingLog, owner, serveUsers } from './test-rpc.ts'
+
+let users: Nats
+let gateway: Nats
+let service: Service | undefined
+let order: string[]
+let logged: ReturnType<typeof keepingLog>
+
+beforeAll(async () => {
+  const { natsUrl } = inject('servers')
+  ;[users, gateway] = await Promise.all([connect(natsUrl.users, 'users'), connect(natsUrl.gateway, 'gateway')])
+})
+
+beforeEach(() => {
+  order = []
+  logged = keepingLog()
+})
+
+afterEach(() => service?.stop())
+afterAll(() => Promise.all([users, gateway].map((nats) => nats?.connection.close())))
+
+async function start(operations: Record<string, unknown>, options: object = {}) {
+  service = await serveUsers(users, operations, { log: logged.log, ...options })
+}
+
+const subject = (name: string) => `roster.users.v1.UserService.${name}`
+const send = (name: string, bytes: Uint8Array, call: Call = callOf()) => callBytes(gateway, subject(name), bytes, call)
+const failure = (work: Promise<unknown>): Promise<RosterError> =>
+  work.then(
+    () => expect.fail('it was answered'),
+    (error: RosterError) => error,
+  )
+const machine = (more: Partial<AddMachineUserRequest> = {}) =>
+  AddMachineUserRequest.encode({
+    ...{ userName: 'robot', name: 'Robot', description: '', accessTokenType: 0, userId: undefined },
+    ...more,
+  } as AddMachineUserRequest).finish()
+const email = (userId: string, address = 'a@example.com') =>
+  SetEmailRequest.encode({ userId, email: address, verification: undefined }).finish()
+
+const added = { userId: 'made', details: undefined }
+
+describe('an operation', () => {
+  test('gets the request and all of the call, and its answer comes back', async () => {
+    let seen: unknown[] = []
+    await start({ addMachineUser: async (...args: unknown[]) => ((seen = args), added) })
+    const call = callOf(owner, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' })
+    const answer = await send('AddMachineUser', machine({ description: 'ünïcödé' }), call)
+    expect(AddMachineUserResponse.decode(answer).userId).toBe('made')
+    expect(seen[1]).toMatchObject({ userName: 'robot', description: 'ünïcödé' })
+    expect(seen[2]).toEqual(call)
+  })
+
+  test('throws an error that crosses whole, but for its cause', async () => {
+    const details = {
+      metadata: { today: '7' },
+      violations: [{ field: 'a.b[1]', description: 'is wrong' }],
+      retryAfter: 3,
+    }
+    const thrown = new RosterError('RESOURCE_EXHAUSTED', 'CODE_THROTTLED', 'Später.', { ...details, cause: 'secret' })
+    await start({ addMachineUser: () => Promise.reject(thrown) })
+    const error = await failure(send('AddMachineUser', machine()))
+    expect(error).toMatchObject({ code: 8, reason: 'CODE_THROTTLED', message: 'Später.', ...details })
+    expect(error.cause).toBeUndefined()
+    expect(logged.lines).toEqual([])
+  })
+
+  test.each([
+    ['an Error', () => Promise.reject(new Error('secret detail'))],
+    ['at once', () => { throw new Error('secret detail') }], // prettier-ignore
+    ['a string', () => Promise.reject('secret detail')], // eslint-disable-line prefer-promise-reject-errors
+    ['undefined', () => Promise.reject(undefined)], // eslint-disable-line prefer-promise-reject-errors
+    ['null', () => Promise.reject(null)], // eslint-disable-line prefer-promise-reject-errors
+    ['an object without a prototype', () => Promise.reject(Object.create(null))],
+    ['nothing, and answers nothing', () => Promise.resolve(undefined)],
+  ])('that fails with something strange (%s) tells the caller nothing of it', async (_, addMachineUser) => {
+    await start({ addMachineUser })
+    const error = await failure(send('AddMachineUser', machine()))
+    expect(error).toMatchObject({ code: 13, reason: 'INTERNAL', message: 'An internal error occurred.', metadata: {} })
+    expect(logged.lines).toHaveLength(1)
+    expect(logged.lines[0]).toContain('"requestId":"request-1"')
+  })
+})
+
+describe('the order of the checks', () => {
+  const spying = {
+    permit() {
+      order.push('permit')
+    },
+    check() {
+      order.push('check')
+      return []
+    },
+    async handle() {
+      order.push('handle')
+      return added
+    },
+  }
+  const denied = { reason: 'PERMISSION_DENIED', code: 7 }
+  const stranger = { ...owner, organizationRoles: {} }
+
+  test('is permission, permit, validation, handler', async () => {
+    await start({ addMachineUser: spying })
+    await send('AddMachineUser', machine())
+    expect(order).toEqual(['permit', 'check', 'handle'])
+  })
+
+  test('without a token: 16, before all else', async () => {
+    await start({ addMachineUser: spying })
+    expect(await failure(send('AddMachineUser', machine({ userName: '' }), callOf(anonymous)))).toMatchObject({
+      code: 16,
+      reason: 'TOKEN_MISSING',
+    })
+    expect(order).toEqual([])
+  })
+
+  test('without the permission: 7, although the request is not valid either', async () => {
+    await start({ addMachineUser: spying })
+    expect(await failure(send('AddMachineUser', machine({ userName: '' }), callOf(stranger)))).toMatchObject(denied)
+    expect(order).toEqual([])
+  })
+
+  test('in an organization where the caller has no role: 7', async () => {
+    await start({ addMachineUser: spying })
+    const call = callOf(owner, { organizationId: 'elsewhere' })
+    expect(await failure(send('AddMachineUser', machine(), call))).toMatchObject(denied)
+  })
+
+  test('where permit refuses: 7, although the request is not valid either', async () => {
+    await start({ addMachineUser: { ...spying, permit: () => { throw permissionDenied() } } }) // prettier-ignore
+    expect(await failure(send('AddMachineUser', machine({ userName: '' })))).toMatchObject(denied)
+    expect(order).toEqual([])
+  })
+
+  test('where the request is not valid: 3, with the violations of the contract and of the operation together', async () => {
+    const check = () => [{ field: 'name', description: 'is odd' }]
+    await start({ addMachineUser: { ...spying, check } })
+    const error = await failure(send('AddMachineUser', machine({ userName: '', description: 'x'.repeat(501) })))
+    expect(error).toMatchObject({ code: 3, reason: 'VALIDATION_FAILED' })
+    expect(error.violations.map(({ field }) => field)).toEqual(['userName', 'description', 'name'])
+    expect(order).toEqual(['permit'])
+  })
+
+  test('after the deadline: 4, and nothing is done', async () => {
+    await start({ addMachineUser: spying })
+    const call = headers()
+    call.set('roster-deadline', String(Date.now() - 1))
+    const { headers: marked } = await gateway.connection.request(subject('AddMachineUser'), machine(), { headers: call, timeout: 5000 }) // prettier-ignore
+    expect(marked?.get('roster-error')).toBe('DEADLINE_EXCEEDED')
+    expect(order).toEqual([])
+  })
+})
+
+describe('an operation on an object', () => {
+  const owners = {
+    user_id: async (_: object, id: string) => {
+      order.push(id)
+      if (id.includes('\0')) throw new Error('PostgreSQL cannot hold this')
+      return {
+        arthur: { userId: 'arthur', organizationId: 'house' },
+        guest: { userId: 'guest', organizationId: 'other' },
+      }[id]
+    },
+  }
+  const handle = async () => ({ details: undefined, verificationCode: undefined })
+  let held: boolean | undefined
+  const setEmail = { permit: (_r: unknown, _c: unknown, holds: boolean) => void (held = holds), handle }
+  const guest = { ...owner, userId: 'guest', organizationId: 'other', organizationRoles: {} }
+
+  beforeEach(() => start({ setEmail }, { owners }))
+
+  test('of the own organization needs the permission there, whatever organization is acting', async () => {
+    const answer = await send('SetEmail', email('arthur'), callOf(owner, { organizationId: 'other' }))
+    expect(SetEmailResponse.decode(answer)).toEqual({ details: undefined, verificationCode: undefined })
+    expect(held).toBe(true)
+  })
+
+  test('of the caller needs none, but is told that it is not held', async () => {
+    await send('SetEmail', email('guest'), callOf(guest))
+    expect(held).toBe(false)
+  })
+
+  test('that is foreign and one that does not exist are refused alike', async () => {
+    const errors = await Promise.all(['guest', 'nobody', ''].map((id) => failure(send('SetEmail', email(id)))))
+    expect(new Set(errors.map(({ code, reason, message }) => JSON.stringify([code, reason, message]))).size).toBe(1)
+    expect(errors[0]).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
+  })
+
+  test('whose id no database can hold is refused like one that does not exist, and nobody is asked for it', async () => {
+    expect(await failure(send('SetEmail', email('a\0b')))).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
+    expect(order).toEqual([])
+  })
+
+  test('reaches everybody on the whole instance: existence is the operation’s to say', async () => {
+    const root = { ...anonymous, userId: 'root', instanceRoles: ['IAM_OWNER'] }
+    await send('SetEmail', email('nobody'), callOf(root))
+    expect(held).toBe(true)
+    expect(await failure(send('SetEmail', email('a\0b'), callOf(root)))).toMatchObject({ code: 3 })
+  })
+
+  test('may be public: then nobody needs a token', async () => {
+    await service!.stop()
+    await start({ verifyEmail: async () => ({ details: undefined }) })
+    await send(
+      'VerifyEmail',
+      VerifyEmailRequest.encode({ userId: 'x', verificationCode: 'y' }).finish(),
+      callOf(anonymous),
+    )
+  })
+})
+
+describe('what is no call', () => {
+  test.each([
+    ['bytes that are no protobuf', Uint8Array.of(0xff, 0xff, 0xff)],
+    ['a field that ends too early', Uint8Array.of(0x0a, 0x05, 0x61)],
+    ['a string that is no UTF-8', Uint8Array.of(0x0a, 0x02, 0xc3, 0x28)],
+    ['half a surrogate pair', Uint8Array.of(0x0a, 0x03, 0xed, 0xa0, 0x80)],
+    ['a field of the wrong wire type', Uint8Array.of(0x0d, 1, 2, 3, 4)],
+    ['an endless varint', new Uint8Array(100).fill(0x80)],
+  ])('is refused as such: %s', async (_, bytes) => {
+    await start({ addMachineUser: async () => added })
+    const error = await failure(send('AddMachineUser', bytes))
+    expect(error).toMatchObject({ code: 3 })
+    expect(logged.lines).toEqual([])
+  })
+
+  test.each([
+    ['roster-caller', '{broken'],
+    ['roster-caller', 'null'],
+    ['roster-caller', '{}'],
+    ['roster-caller', '{"userId":"x"}'],
+    ['roster-deadline', 'soon'],
+  ])('is answered and ends nothing: header %s: %s', async (name, value) => {
+    await start({ addMachineUser: async () => added })
+    const broken = headers()
+    broken.set(name, value)
+    const answer = await gateway.connection.request(subject('AddMachineUser'), machine(), {
+      headers: broken,
+      timeout: 5000,
+    })
+    expect(answer.headers?.get('roster-error')).toMatch(/^(INTERNAL|TOKEN_MISSING)$/)
+    await send('AddMachineUser', machine())
+  })
+
+  test('nobody can make a role of a name that every object has', async () => {
+    await start({ addMachineUser: async () => added })
+    for (const organizationId of ['__proto__', 'constructor', 'toString']) {
+      const call = callOf(owner, { organizationId })
+      expect(await failure(send('AddMachineUser', machine(), call))).toMatchObject({ reason: 'PERMISSION_DENIED' })
+    }
+  })
+})
+
+test('an answer that is too large for the broker is an internal error, and the service lives', async () => {
+  const { max_payload: most } = users.connection.info!
+  let size = most + 1
+  await start({ addMachineUser: async () => ({ userId: 'x'.repeat(size), details: undefined }) })
+  expect(await failure(send('AddMachineUser', machine()))).toMatchObject({ code: 13, reason: 'INTERNAL' })
+  size = 1
+  await send('AddMachineUser', machine())
+})
+
+test('stop refuses what is new and finishes what is under way', async () => {
+  const begun = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<typeof added>()
+  await start({ addMachineUser: () => (begun.resolve(), finish.promise) })
+  const work = send('AddMachineUser', machine())
+  await begun.promise
+  let stopped = false
+  const stopping = service!.stop().then(() => (stopped = true))
+  service = undefined
+  await expect.poll(() => failure(send('AddMachineUser', machine(), callOf(owner, { deadline: Date.now() + 200 })))).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE' }) // prettier-ignore
+  expect(stopped).toBe(false)
+  finish.resolve(added)
+  expect(AddMachineUserResponse.decode(await work).userId).toBe('made')
+  await stopping
+})
+
+test('several violations that an operation throws itself cross too', async () => {
+  const violations = [{ field: 'verificationCode', description: 'is wrong' }]
+  await start({ addMachineUser: () => Promise.reject(invalid(violations, 'CODE_INVALID')) })
+  expect(await failure(send('AddMachineUser', machine()))).toMatchObject({
+    code: 3,
+    reason: 'CODE_INVALID',
+    violations,
+  })
+})

@@ -1,0 +1,51 @@
+import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import { connectNats, type Nats } from '../nats.ts'
+import { createLog, type Log } from '../log.ts'
+import type { Service } from '../process.ts'
+import { anonymous, type Caller } from './caller.ts'
+import type { Call } from './headers.ts'
+import { serve, served, type ServeOptions } from './serve.ts'
+
+/** Serves the users' methods; those that are not given are never answered. */
+export async function serveUsers(
+  nats: Nats,
+  operations: Record<string, unknown>,
+  options: Partial<ServeOptions<object>> = {},
+): Promise<Service> {
+  const all = Object.keys(UserServiceDefinition.methods).map((name) => [name, () => new Promise(() => {})])
+  const every = { ...Object.fromEntries(all), ...operations }
+  const users = served<typeof UserServiceDefinition, object>(UserServiceDefinition, every as never)
+  return serve({ name: 'users', nats, log: silent, context: {}, services: [users], ...options })
+}
+
+export const silent: Log = createLog('test', 'silent')
+
+/** A log that keeps its lines. */
+export function keepingLog(): { log: Log; lines: string[] } {
+  const lines: string[] = []
+  const log = createLog('test', 'debug', { write: (line) => void lines.push(line) })
+  return { log, lines }
+}
+
+export const connect = (url: string, service: string) => connectNats(url, service, silent)
+
+/** A caller who owns one organization. */
+export const owner: Caller = {
+  ...anonymous,
+  userId: 'owner',
+  human: true,
+  organizationId: 'house',
+  organizationRoles: { house: ['ORG_OWNER'] },
+}
+
+export function callOf(caller: Caller = owner, more: Partial<Call> = {}): Call {
+  return {
+    caller,
+    organizationId: caller.organizationId,
+    requestId: 'request-1',
+    deadline: Date.now() + 10_000,
+    clientAddress: '203.0.113.7',
+    traceparent: '',
+    ...more,
+  }
+}

@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto'
+import { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/v1/internal_service'
+import { codes, RosterError } from '#lib/errors'
+import type { Nats } from '#lib/nats'
+import { createClient, deadlineExceeded } from '#lib/rpc/call'
+import { anonymous, type Caller, callersChanged } from '#lib/rpc/caller'
+import type { Access } from '#lib/rpc/methods'
+import { permissionDenied } from '#lib/rpc/serve'
+import { createMemory } from './memory.ts'
+
+export interface Credentials {
+  authorization: string | undefined
+  /** x-service-orgid. */
+  organization: string | undefined
+  requestId: string
+  /** Unix time in milliseconds. */
+  deadline: number
+  signal: AbortSignal
+}
+
+export interface Identity {
+  caller: Caller
+  /** The acting organization. */
+  organizationId: string
+}
+
+export interface Authenticator {
+  /**
+   * Who calls, and for which organization. A public method looks at neither token nor organization: a stale token must not
+   * keep anybody from signing in again.
+   * UNAUTHENTICATED TOKEN_MISSING or TOKEN_INVALID; PERMISSION_DENIED for an organization that is unknown or where the
+   * caller may nothing; errors of the services that are asked.
+   */
+  authenticate(access: Access, credentials: Credentials): Promise<Identity>
+  stop(): void
+}
+
+const nobody: Identity = { caller: anonymous, organizationId: '' }
+const lookupTimeout = 5_000
+
+/** Asks users and grants who holds a token, and remembers it for at most `maxAge` milliseconds. */
+export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator {
+  const users = createClient(nats, UsersDefinition)
+  const grants = createClient(nats, GrantsDefinition)
+  const callers = createMemory<Caller>({ capacity: 10_000, maxAge })
+  const organizations = createMemory<true>({ capacity: 10_000, maxAge })
+
+  const subscription = nats.connection.subscribe(callersChanged, {
+    callback: (_error, message) => {
+      const userId = message.string()
+      callers.forget((caller) => caller.userId === userId)
+    },
+  })
+  const unwatch = nats.onDisconnect(() => callers.forgetAll())
+
+  async function lookUp(tokenHash: string) {
+    const call = { requestId: '', deadline: Date.now() + lookupTimeout }
+    const holder = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
+    const { instanceRoles, memberships } = await grants.listMemberships({ userId: holder.userId }, call)
+    const caller: Caller = {
+      userId: holder.userId,
+      human: holder.human,
+      organizationId: holder.organizationId,
+      sessionId: holder.sessionId,
+      instanceRoles,
+      organizationRoles: Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles])),
+    }
+    return { value: caller, until: holder.expirationDate?.getTime() }
+  }
+
+  async function exists(organizationId: string) {
+    const call = { requestId: '', deadline: Date.now() + lookupTimeout }
+    try {
+      await grants.lookupOrganization({ by: { $case: 'organizationId', value: organizationId } }, call)
+    } catch (error) {
+      if (error instanceof RosterError && error.code === codes.NOT_FOUND) throw permissionDenied()
+      throw error
+    }
+    return { value: true as const }
+  }
+
+  async function actingOrganization(caller: Caller, { organization, deadline, signal }: Credentials) {
+    if (organization === undefined || organization === '' || organization === caller.organizationId)
+      return caller.organizationId
+    if (Object.hasOwn(caller.organizationRoles, organization)) return organization
+    if (caller.instanceRoles.length === 0 || !/^[\x21-\x7e]{1,200}$/.test(organization)) throw permissionDenied()
+    if (!organizations.get(organization))
+      await within(
+        organizations.obtain(organization, () => exists(organization)),
+        deadline,
+        signal,
+      )
+    return organization
+  }
+
+  return {
+    async authenticate(access, credentials) {
+      if (access.rule === 'public') return nobody
+      const key = hash('sha256', readToken(credentials.authorization), 'base64')
+      const caller =
+        callers.get(key) ??
+        (await within(
+          callers.obtain(key, () => lookUp(key)),
+          credentials.deadline,
+          credentials.signal,
+        ))
+      return { caller, organizationId: await actingOrganization(caller, credentials) }
+    },
+    stop() {
+      subscription.unsubscribe()
+      unwatch()
+    },
+  }
+}
+
+function readToken(authorization: string | undefined): string {
+  if (authorization === undefined || authorization === '')
+    throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
+  const token = /^bearer +([A-Za-z0-9\-._~+/]{1,4096}=*) *$/i.exec(authorization)?.[1]
+  if (token === undefined) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.')
+  return token
+}
+
+// A shared lookup goes on for those who still wait, whatever the deadline of one of them.
+async function within<T>(work: Promise<T>, deadline: number, signal: AbortSignal): Promise<T> {
+  const { promise: interrupted, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(deadlineExceeded()), Math.max(deadline - Date.now(), 0))
+  const cancel = () => reject(new RosterError('CANCELLED', 'CANCELLED', 'The client went away.'))
+  signal.addEventListener('abort', cancel, { once: true })
+  if (signal.aborted) cancel()
+  try {
+    return await Promise.race([work, interrupted])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', cancel)
+    work.catch(() => {})
+  }
+}

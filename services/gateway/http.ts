@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { RosterError, toRosterError } from '#lib/errors'
+import { type Exchange, protective, send, sendError, sendJson } from './answers.ts'
+import { type Gateway, requestIdOf } from './calls.ts'
+import { createCors } from './cors.ts'
+import { type Pages, servePage } from './pages.ts'
+import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
+import { serveJson, unsupportedType } from './protocols/json.ts'
+import type { Readiness } from './readiness.ts'
+import { byGrpcPath, findRoutes } from './routes.ts'
+
+/** Answers everything that comes over HTTP/1.1: JSON, gRPC-web, pages, health. */
+export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Readiness) {
+  const cors = createCors(gateway.config.CORS_ORIGINS)
+
+  async function serve(exchange: Exchange): Promise<void> {
+    const { request, path } = exchange
+    const preflight = cors.preflight(request.method, request.headers)
+    if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
+    if (request.method === 'POST' && isGrpcWeb(request.headers['content-type']))
+      return serveGrpcWeb(gateway, exchange, byGrpcPath.get(path))
+    const routes = findRoutes(path)
+    const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
+    const match = routes.get(verb)
+    if (match) return serveJson(gateway, exchange, match)
+    if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
+    const page = pages.get(path)
+    const fixed = page ? () => servePage(exchange, page) : operational.get(path)
+    if (fixed) return verb === 'GET' ? fixed(exchange) : refuseVerb(exchange, ['GET'])
+    if (byGrpcPath.has(path)) return verb === 'POST' ? refuseType(exchange) : refuseVerb(exchange, ['POST'])
+    sendError(exchange, new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.'))
+  }
+
+  const operational = new Map<string, (exchange: Exchange) => void | Promise<void>>([
+    ['/healthz', (exchange) => sendJson(exchange, 200, '{"status":"ok"}')],
+    [
+      '/readyz',
+      async (exchange) => {
+        const missing = await readiness.missing()
+        if (missing.length === 0) sendJson(exchange, 200, '{"status":"ok"}')
+        else sendJson(exchange, 503, JSON.stringify({ status: 'unavailable', missing }))
+      },
+    ],
+  ])
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = open(request, response, cors.headers(request.headers.origin))
+    serve(exchange).catch((error: unknown) => {
+      gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
+      sendError(exchange, toRosterError(error))
+    })
+  }
+}
+
+function open(request: IncomingMessage, response: ServerResponse, headers: Record<string, string>): Exchange {
+  const requestId = requestIdOf(request.headers['x-request-id'] as string | undefined)
+  const url = request.url!.startsWith('/') ? request.url! : relative(request.url!)
+  const at = url.indexOf('?')
+  const [path, query] = at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
+  return { request, response, requestId, path, query, headers: { 'x-request-id': requestId, ...headers } }
+}
+
+// A proxy's client sends the whole address.
+function relative(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed ? parsed.pathname + parsed.search : url
+}
+
+function refuseVerb(exchange: Exchange, verbs: string[]) {
+  const allow = [...verbs, ...(verbs.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  if (exchange.request.method === 'OPTIONS') return send(exchange, 204, { ...protective, allow }, '')
+  const error = new RosterError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED', `This path takes ${allow}.`)
+  sendError(exchange, error, { allow })
+}
+
+function refuseType(exchange: Exchange) {
+  sendError(exchange, unsupportedType('application/grpc-web+proto, or application/grpc over HTTP/2'))
+}

@@ -1,0 +1,96 @@
+import { expect, test, vi } from 'vitest'
+import { createMemory } from './memory.ts'
+
+const answer = (value: string, until?: number) => () =>
+  Promise.resolve({ value, ...(until !== undefined && { until }) })
+
+function pending() {
+  const { promise, resolve, reject } = Promise.withResolvers<{ value: string }>()
+  return { ask: vi.fn(() => promise), answer: (value: string) => resolve({ value }), fail: reject }
+}
+
+test('an answer is remembered, and not longer than its age or its own end', async () => {
+  vi.useFakeTimers({ now: 1000 })
+  try {
+    const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
+    await memory.obtain('a', answer('A'))
+    await memory.obtain('b', answer('B', 1050))
+    expect([memory.get('a'), memory.get('b')]).toEqual(['A', 'B'])
+    vi.setSystemTime(1050)
+    expect([memory.get('a'), memory.get('b')]).toEqual(['A', undefined])
+    vi.setSystemTime(1100)
+    expect(memory.get('a')).toBeUndefined()
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('the age counts from the question, since the answer may be as old as that', async () => {
+  vi.useFakeTimers({ now: 1000 })
+  try {
+    const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
+    const slow = pending()
+    const asked = memory.obtain('a', slow.ask)
+    vi.setSystemTime(1090)
+    slow.answer('A')
+    await asked
+    vi.setSystemTime(1100)
+    expect(memory.get('a')).toBeUndefined()
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('who asks at the same time shares one question', async () => {
+  const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
+  const slow = pending()
+  const all = [memory.obtain('a', slow.ask), memory.obtain('a', slow.ask)]
+  slow.answer('A')
+  expect(await Promise.all(all)).toEqual(['A', 'A'])
+  expect(slow.ask).toHaveBeenCalledTimes(1)
+})
+
+test('a failure is told to all who wait and not remembered', async () => {
+  const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
+  const slow = pending()
+  const all = [memory.obtain('a', slow.ask), memory.obtain('a', slow.ask)]
+  slow.fail(new Error('no'))
+  for (const one of all) await expect(one).rejects.toThrow('no')
+  expect(await memory.obtain('a', answer('A'))).toBe('A')
+})
+
+test('what is used least goes first when there are too many', async () => {
+  const memory = createMemory<string>({ capacity: 2, maxAge: 1000 })
+  await memory.obtain('a', answer('A'))
+  await memory.obtain('b', answer('B'))
+  memory.get('a')
+  await memory.obtain('c', answer('C'))
+  expect(['a', 'b', 'c'].map((key) => memory.get(key))).toEqual(['A', undefined, 'C'])
+})
+
+test('forgetting takes what fits and leaves the rest', async () => {
+  const memory = createMemory<string>({ capacity: 9, maxAge: 1000 })
+  await memory.obtain('a', answer('A'))
+  await memory.obtain('b', answer('B'))
+  memory.forget((value) => value === 'A')
+  expect([memory.get('a'), memory.get('b')]).toEqual([undefined, 'B'])
+  memory.forgetAll()
+  expect(memory.get('b')).toBeUndefined()
+})
+
+test('an answer that was on its way when it was to be forgotten is not remembered, and nobody joins it any more', async () => {
+  const memory = createMemory<string>({ capacity: 9, maxAge: 1000 })
+  const [old, other, fresh] = [pending(), pending(), pending()]
+  const first = memory.obtain('a', old.ask)
+  const unconcerned = memory.obtain('b', other.ask)
+  memory.forget((value) => value === 'A')
+  const second = memory.obtain('a', fresh.ask)
+  expect(fresh.ask).toHaveBeenCalledTimes(1)
+  old.answer('A')
+  other.answer('B')
+  await Promise.all([first, unconcerned])
+  expect([memory.get('a'), memory.get('b')]).toEqual([undefined, 'B'])
+  fresh.answer('A')
+  await second
+  expect(memory.get('a')).toBe('A')
+})

@@ -1,0 +1,71 @@
+/** Answers that are remembered for a short while, each asked for once however many wait for it. */
+export interface Memory<Value> {
+  /** What is remembered under the key and not too old. */
+  get(key: string): Value | undefined
+  /** Asks, unless somebody asks already; remembers the answer until `maxAge` or `until` (Unix time in milliseconds). */
+  obtain(key: string, ask: () => Promise<{ value: Value; until?: number }>): Promise<Value>
+  /** Forgets what fits, also the answer that is still under way. */
+  forget(fits: (value: Value) => boolean): void
+  forgetAll(): void
+}
+
+interface Question<Value> {
+  answer: Promise<Value>
+  /** What was to be forgotten while it was under way: its answer may be older than that. */
+  forgotten: ((value: Value) => boolean)[]
+}
+
+/** Remembers up to `capacity` answers, the most recently used, each for at most `maxAge` milliseconds. */
+export function createMemory<Value>({ capacity, maxAge }: { capacity: number; maxAge: number }): Memory<Value> {
+  const entries = new Map<string, { value: Value; until: number }>()
+  const underWay = new Map<string, Question<Value>>()
+  const questions = new Set<Question<Value>>()
+
+  function remember(key: string, value: Value, until: number) {
+    entries.delete(key)
+    entries.set(key, { value, until })
+    if (entries.size > capacity) entries.delete(entries.keys().next().value!)
+  }
+
+  function start(key: string, ask: () => Promise<{ value: Value; until?: number }>): Question<Value> {
+    const asked = Date.now()
+    const question: Question<Value> = { answer: undefined!, forgotten: [] }
+    const run = async () => {
+      try {
+        const { value, until = Infinity } = await ask()
+        if (!question.forgotten.some((fits) => fits(value))) remember(key, value, Math.min(asked + maxAge, until))
+        return value
+      } finally {
+        questions.delete(question)
+        if (underWay.get(key) === question) underWay.delete(key)
+      }
+    }
+    questions.add(question)
+    underWay.set(key, question)
+    question.answer = run()
+    return question
+  }
+
+  function forget(fits: (value: Value) => boolean) {
+    for (const [key, { value }] of entries) if (fits(value)) entries.delete(key)
+    for (const question of questions) question.forgotten.push(fits)
+    // Who asks from now on must not get an answer that was on its way before.
+    underWay.clear()
+  }
+
+  return {
+    get(key) {
+      const entry = entries.get(key)
+      if (!entry) return undefined
+      entries.delete(key)
+      if (entry.until <= Date.now()) return undefined
+      entries.set(key, entry)
+      return entry.value
+    },
+    obtain(key, ask) {
+      return (underWay.get(key) ?? start(key, ask)).answer
+    },
+    forget,
+    forgetAll: () => forget(() => true),
+  }
+}

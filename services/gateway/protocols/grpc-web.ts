@@ -1,0 +1,106 @@
+import { RosterError } from '#lib/errors'
+import type { Method } from '#lib/rpc/methods'
+import { encodeStatus } from '#lib/status'
+import { errorHeaders, type Exchange, protective, send } from '../answers.ts'
+import { maxRequestBytes, readBody, tooLarge } from '../body.ts'
+import { type Gateway, perform } from '../calls.ts'
+import { arrive } from '../http-arrival.ts'
+import { readGrpcTimeout } from '../timeout.ts'
+
+const contentType = /^application\/grpc-web(-text)?(\+proto)?(;.*)?$/i
+
+/** Whether a content type makes a request gRPC-web. */
+export function isGrpcWeb(type: string | undefined): boolean {
+  return type !== undefined && contentType.test(type)
+}
+
+/**
+ * Answers a gRPC-web call, binary or text: HTTP 200, the message where there is one, and always a trailer frame. Without a
+ * method: UNIMPLEMENTED.
+ */
+export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method: Method | undefined): Promise<void> {
+  const text = contentType.exec(exchange.request.headers['content-type']!)?.[1] !== undefined
+  const answer = method
+    ? await perform(
+        gateway,
+        arrive(exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
+        () => readMessage(exchange, text),
+        (bytes) => bytes,
+      )
+    : unknownMethod()
+  const frames =
+    answer instanceof RosterError
+      ? trailerFrame(errorTrailers(answer), exchange.requestId)
+      : Buffer.concat([frame(0, answer), trailerFrame({ 'grpc-status': '0' }, exchange.requestId)])
+  const body = text ? frames.toString('base64') : frames
+  const type = `application/grpc-web${text ? '-text' : ''}+proto`
+  send(exchange, 200, { ...protective, 'content-type': type }, body)
+}
+
+/** UNIMPLEMENTED for a gRPC path that leads nowhere. */
+export function unknownMethod(): RosterError {
+  return new RosterError('UNIMPLEMENTED', 'METHOD_UNKNOWN', 'There is no such method.')
+}
+
+/** The one message of a body of gRPC-web frames. INVALID_ARGUMENT FRAME_MALFORMED, UNIMPLEMENTED COMPRESSION_UNSUPPORTED. */
+export function readFrame(body: Uint8Array): Uint8Array {
+  if (body.length < 5) throw malformed('it has no whole frame')
+  if (body[0] === 1)
+    throw new RosterError('UNIMPLEMENTED', 'COMPRESSION_UNSUPPORTED', 'Compressed messages are not accepted.')
+  if (body[0] !== 0) throw malformed('its first frame is no message')
+  const length = new DataView(body.buffer, body.byteOffset).getUint32(1)
+  if (length > maxRequestBytes) throw tooLarge()
+  if (length > body.length - 5) throw malformed('its frame is longer than the body')
+  if (length < body.length - 5) throw malformed('something follows its message')
+  return body.subarray(5)
+}
+
+/** Bytes of base64 text, of which several pieces, each padded by itself, may follow one another. */
+export function decodeText(text: string): Uint8Array {
+  const pieces = text.match(/[A-Za-z0-9+/]+={0,2}/g) ?? []
+  if (pieces.join('') !== text || pieces.some((piece) => piece.length % 4 !== 0)) throw malformed('it is no base64')
+  return Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64')))
+}
+
+async function readMessage({ request }: Exchange, text: boolean): Promise<Uint8Array> {
+  const limit = maxRequestBytes + 5
+  const body = await readBody(request, text ? Math.ceil(limit / 3) * 4 : limit)
+  return readFrame(text ? decodeText(body.toString('latin1')) : body)
+}
+
+function errorTrailers(error: RosterError): Record<string, string> {
+  return {
+    'grpc-status': String(error.code),
+    'grpc-message': encodeMessage(error.message),
+    'grpc-status-details-bin': Buffer.from(encodeStatus(error)).toString('base64').replace(/=+$/, ''),
+    ...errorHeaders(error),
+  }
+}
+
+function trailerFrame(trailers: Record<string, string>, requestId: string): Buffer {
+  const lines = Object.entries({ ...trailers, 'x-request-id': requestId }).map(
+    ([name, value]) => `${name}:${value}\r\n`,
+  )
+  return frame(0x80, Buffer.from(lines.join('')))
+}
+
+function frame(flag: number, payload: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(payload.length + 5)
+  bytes[0] = flag
+  bytes.writeUInt32BE(payload.length, 1)
+  bytes.set(payload, 5)
+  return bytes
+}
+
+/** Percent-encodes what `grpc-message` cannot hold: all but visible ASCII and blanks, and the percent sign. */
+export function encodeMessage(message: string): string {
+  return message.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, (part) => percentEncode(part))
+}
+
+function percentEncode(part: string): string {
+  return [...Buffer.from(part)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+}
+
+function malformed(problem: string) {
+  return new RosterError('INVALID_ARGUMENT', 'FRAME_MALFORMED', `The body is no gRPC-web call: ${problem}.`)
+}

@@ -1,0 +1,174 @@
+import { toJson } from '@bufbuild/protobuf'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { RosterError } from '#lib/errors'
+import { findRoutes } from '../routes.ts'
+import { readRequest } from './json-request.ts'
+
+function read(verb: string, path: string, body?: string | Uint8Array, query = '') {
+  const match = findRoutes(path).get(verb)!
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  return toJson(match.method.desc.input, readRequest(match, query, bytes))
+}
+
+function refusal(work: () => unknown): RosterError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof RosterError) return error
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+const setEmail = (body: string | Uint8Array, path = '/v2/users/u1/email') => read('POST', path, body)
+const addGrant = (body: string) => read('POST', '/management/v1/users/u1/grants', body)
+const profile = (body: string) => read('PUT', '/auth/v1/users/me/profile', body)
+const fields = (work: () => unknown) => refusal(work).violations.map(({ field }) => field)
+
+describe('what is accepted', () => {
+  test('both spellings of a name', () => {
+    expect(setEmail('{"email":"a@b.c","send_code":{"url_template":"x"}}')).toEqual(
+      setEmail('{"email":"a@b.c","sendCode":{"urlTemplate":"x"}}'),
+    )
+  })
+  test('enum values by name and by number, unknown numbers too: those the service refuses', () => {
+    expect(profile('{"gender":"GENDER_FEMALE"}')).toEqual({ gender: 'GENDER_FEMALE' })
+    expect(profile('{"gender":2}')).toEqual({ gender: 'GENDER_MALE' })
+    expect(profile('{"gender":77}')).toEqual({ gender: 77 })
+  })
+  test('no body, an empty one and one of blanks count as {}', () => {
+    for (const body of [undefined, '', ' \r\n\t', '{}'])
+      expect(read('PUT', '/auth/v1/users/me/profile', body)).toEqual({})
+  })
+  test('a byte order mark before the text', () =>
+    expect(profile('\ufeff{"firstName":"A"}')).toEqual({ firstName: 'A' }))
+  test('null as "not given"', () => expect(profile('{"firstName":null,"nickName":null}')).toEqual({}))
+  test('an explicit empty text of an optional field stays given', () =>
+    expect(profile('{"nickName":""}')).toEqual({ nickName: '' }))
+})
+
+describe('path variables', () => {
+  test('are percent-decoded as UTF-8', () => {
+    expect(setEmail('{}', '/v2/users/a%2Fb%20%C3%A9/email')).toEqual({ userId: 'a/b é' })
+  })
+  test.each(['%', '%zz', '%C3', '%ff'])('%s is refused, naming the field', (text) => {
+    expect(fields(() => setEmail('{}', `/v2/users/${text}/email`))).toEqual(['userId'])
+  })
+  test('may be repeated by the body, but not contradicted', () => {
+    expect(setEmail('{"userId":"u1","email":"x"}')).toEqual({ userId: 'u1', email: 'x' })
+    expect(fields(() => setEmail('{"userId":"u2"}'))).toEqual(['userId'])
+    expect(fields(() => setEmail('{"user_id":"u2"}'))).toEqual(['userId'])
+  })
+})
+
+describe('the query string', () => {
+  test.each(['x=1', 'userId=u2', 'user_id=u1', 'x', '=', '__proto__=1'])('?%s is refused, naming it', (query) => {
+    const error = refusal(() => read('GET', '/v2/users/u1', undefined, query))
+    expect(error.violations.map(({ field }) => field)).toEqual([query.split('=')[0]])
+  })
+  test('binds no field of a request whose body has all others', () => {
+    expect(fields(() => read('POST', '/v2/users/u1/email', '{}', 'email=x'))).toEqual(['email'])
+  })
+  test('that is no percent-encoded UTF-8 is refused', () => {
+    expect(refusal(() => read('GET', '/v2/users/u1', undefined, 'a=%ff')).reason).toBe('REQUEST_MALFORMED')
+  })
+})
+
+describe('the field at fault is named with its whole path in JSON spelling', () => {
+  test.each([
+    ['a wrong type', () => setEmail('{"email":5}'), ['email']],
+    ['a wrong type deep inside', () => setEmail('{"send_code":{"url_template":[]}}'), ['sendCode.urlTemplate']],
+    ['a message that is none', () => setEmail('{"sendCode":"x"}'), ['sendCode']],
+    ['a wrong element', () => addGrant('{"roleKeys":["a",5,"b",null]}'), ['roleKeys[1]', 'roleKeys[3]']],
+    ['a list that is none', () => addGrant('{"roleKeys":"a"}'), ['roleKeys']],
+    ['an unknown field', () => setEmail('{"emial":"x"}'), ['emial']],
+    ['an unknown field deep inside', () => setEmail('{"sendCode":{"x":1}}'), ['sendCode.x']],
+    ['a name from another world', () => setEmail('{"__proto__":{"email":"x"}}'), ['__proto__']],
+    ['another one', () => setEmail('{"constructor":{}}'), ['constructor']],
+    ['an unknown enum value', () => profile('{"gender":"FEMALE"}'), ['gender']],
+    ['an enum value of a wrong type', () => profile('{"gender":true}'), ['gender']],
+    ['an enum number out of range', () => profile('{"gender":1e10}'), ['gender']],
+    ['a half surrogate', () => profile('{"firstName":"\\ud800"}'), ['firstName']],
+    ['a boolean as text', () => setEmail('{"isVerified":"true"}'), ['isVerified']],
+    ['two members of a oneof', () => setEmail('{"sendCode":{},"isVerified":true}'), ['isVerified']],
+    ['a field in both spellings', () => profile('{"firstName":"a","first_name":"b"}'), ['firstName']],
+    ['a name twice', () => profile('{"firstName":"a","firstName":"b"}'), ['firstName']],
+    [
+      'a name twice deep inside',
+      () => setEmail('{"sendCode":{"url_template":"a","url_template":"b"}}'),
+      ['sendCode.urlTemplate'],
+    ],
+    ['all at once', () => setEmail('{"email":5,"x":1,"sendCode":{"y":2}}'), ['email', 'x', 'sendCode.y']],
+  ] as const)('%s', (_name, work, expected) => {
+    const error = refusal(work)
+    expect(error).toMatchObject({ code: 3, reason: 'REQUEST_MALFORMED' })
+    expect(error.violations.map(({ field }) => field)).toEqual(expected)
+    for (const { description } of error.violations) expect(description).toMatch(/^(must|is) /)
+  })
+  test('an unknown enum value is told which ones there are', () => {
+    expect(refusal(() => profile('{"gender":"X"}')).violations[0]!.description).toContain('GENDER_DIVERSE')
+  })
+  test('a thousand faults make an answer of bearable size', () => {
+    const body = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`${at}${'x'.repeat(900)}`, 1])),
+    )
+    const error = refusal(() => profile(body))
+    expect(error.violations).toHaveLength(100)
+    expect(error.message.length).toBeLessThan(50_000)
+  })
+})
+
+describe('where the text itself is broken, the place is named', () => {
+  test('malformed JSON: line and column', () => {
+    const error = refusal(() => profile('{\n  "firstName": "a",\n  oops\n}'))
+    expect(error).toMatchObject({ reason: 'REQUEST_MALFORMED', metadata: { line: '3', column: '3' } })
+    expect(error.message).toContain('line 3, column 3')
+  })
+  test('malformed UTF-8: the byte', () => {
+    const body = Buffer.concat([Buffer.from('{"firstName":"é'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])
+    expect(refusal(() => setEmail(body))).toMatchObject({ reason: 'REQUEST_MALFORMED', metadata: { offset: '16' } })
+  })
+  test.each(['[]', '"x"', '5', 'null', 'true'])('a body that is %s and no object is refused', (body) => {
+    expect(refusal(() => profile(body)).message).toContain('must be a JSON object')
+  })
+  test('bodies nested without end are refused', () => {
+    for (const body of [
+      '['.repeat(500_000),
+      '{"a":'.repeat(100_000),
+      `{"firstName":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+    ])
+      expect(refusal(() => profile(body)).code).toBe(3)
+  })
+})
+
+test('whatever the body is, it is read or refused with INVALID_ARGUMENT', () => {
+  const names = fc.constantFrom(
+    'email',
+    'sendCode',
+    'send_code',
+    'urlTemplate',
+    'isVerified',
+    'returnCode',
+    'x',
+    '__proto__',
+  )
+  const leaf = fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null), fc.array(fc.integer()))
+  const json = fc.dictionary(names, fc.oneof(leaf, fc.dictionary(names, leaf)))
+  const bodies = fc.oneof(
+    json.map((value) => Buffer.from(JSON.stringify(value))),
+    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+  )
+  fc.assert(
+    fc.property(bodies, (body) => {
+      try {
+        setEmail(body)
+      } catch (error) {
+        expect(error).toBeInstanceOf(RosterError)
+        expect(error).toMatchObject({ code: 3, reason: 'REQUEST_MALFORMED' })
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})

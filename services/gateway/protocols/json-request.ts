@@ -1,0 +1,149 @@
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  fromJsonString,
+  type JsonValue,
+  type Message,
+  mergeFromJson,
+  ScalarType,
+} from '@bufbuild/protobuf'
+import { reflect } from '@bufbuild/protobuf/reflect'
+import { RosterError, type Violation } from '#lib/errors'
+import { registry } from '#lib/rpc/methods'
+import type { Match } from '../routes.ts'
+import { findFaults, malformed, spellPath } from './json-faults.ts'
+import { findTextFault, placeOf } from './json-text.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The request message of a call over HTTP: body, path variables and query string, strictly.
+ * INVALID_ARGUMENT REQUEST_MALFORMED names the field; where the text itself is broken, its place.
+ */
+export function readRequest({ method, variables }: Match, query: string, body: Uint8Array | undefined): Message {
+  const desc = method.desc.input
+  const message = readBodyMessage(desc, body)
+  const violations: Violation[] = []
+  for (const { field, text } of variables) bindVariable(desc, message, field, text, violations)
+  if (violations.length > 0) throw malformed(violations)
+  if (query !== '') {
+    const bound = method.http?.hasBody ? desc.fields : variables.map(({ field }) => field)
+    bindQuery(desc, message, query, bound)
+  }
+  return message
+}
+
+function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined): Message {
+  if (body === undefined) return create(desc)
+  const text = decode(body)
+  if (/^[ \t\r\n]*$/.test(text)) return create(desc)
+  try {
+    return fromJsonString(desc, text, { registry })
+  } catch {
+    throw explain(desc, text)
+  }
+}
+
+function decode(body: Uint8Array): string {
+  try {
+    return utf8.decode(body)
+  } catch {
+    const offset = firstMalformedByte(body)
+    throw new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The body is no UTF-8 at byte ${offset}.`, {
+      metadata: { offset: String(offset) },
+    })
+  }
+}
+
+// Where decoding and encoding again first gives another byte.
+function firstMalformedByte(body: Uint8Array): number {
+  const repaired = Buffer.from(Buffer.from(body).toString('utf8'))
+  let offset = 0
+  while (offset < body.length && body[offset] === repaired[offset]) offset++
+  return offset
+}
+
+// protobuf-es says that something is wrong, in terms of its own; this says what and where, in those of the caller.
+function explain(desc: DescMessage, text: string): RosterError {
+  const fault = findTextFault(text)
+  if (fault?.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
+  if (fault) {
+    const { line, column } = placeOf(text, fault.offset)
+    const sentence = `The body is no JSON at line ${line}, column ${column}: ${fault.problem}.`
+    return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', sentence, {
+      metadata: { line: String(line), column: String(column) },
+    })
+  }
+  return malformed(findFaults(desc, JSON.parse(text) as JsonValue))
+}
+
+function bindVariable(desc: DescMessage, message: Message, field: DescField, text: string, violations: Violation[]) {
+  const value = unescapePart(text)
+  const description = `the path has it as ${JSON.stringify(value)}`
+  if (value === undefined) {
+    violations.push({ field: field.jsonName, description: 'is not percent-encoded UTF-8 in the path' })
+    return
+  }
+  const target = reflect(desc, message)
+  const before = target.isSet(field) ? target.get(field) : undefined
+  bind(desc, message, field, value)
+  if (before !== undefined && before !== target.get(field))
+    violations.push({ field: field.jsonName, description: `must be left out or be the same: ${description}` })
+}
+
+function bind(desc: DescMessage, message: Message, field: DescField, text: string) {
+  if (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING) reflect(desc, message).set(field, text)
+  else merge(desc, message, { [field.jsonName]: toJsonValue(field, text) })
+}
+
+function bindQuery(desc: DescMessage, message: Message, query: string, bound: readonly DescField[]) {
+  const json: Record<string, JsonValue> = {}
+  const violations: Violation[] = []
+  for (const pair of query.split('&')) {
+    if (pair === '') continue
+    const [name, value] = splitPair(pair)
+    const field = desc.fields.find((candidate) => candidate.name === name || candidate.jsonName === name)
+    if (name === undefined || value === undefined)
+      violations.push({ field: name ?? '', description: 'is not percent-encoded UTF-8 in the query' })
+    else if (!field || bound.includes(field))
+      violations.push({ field: name.slice(0, 200), description: 'is no query parameter of this request' })
+    else if (field.fieldKind === 'list')
+      json[field.jsonName] = [...((json[field.jsonName] as JsonValue[]) ?? []), toJsonValue(field, value)]
+    else if (Object.hasOwn(json, field.jsonName))
+      violations.push({ field: field.jsonName, description: 'is given twice' })
+    else json[field.jsonName] = toJsonValue(field, value)
+  }
+  if (violations.length > 0) throw malformed(violations)
+  merge(desc, message, json)
+}
+
+function merge(desc: DescMessage, message: Message, json: Record<string, JsonValue>) {
+  try {
+    mergeFromJson(desc, message, json, { registry })
+  } catch {
+    throw malformed(findFaults(desc, json))
+  }
+}
+
+function splitPair(pair: string): [string | undefined, string | undefined] {
+  const at = pair.indexOf('=')
+  const parts = at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
+  const [name, value] = parts.map((part) => unescapePart(part.replaceAll('+', ' ')))
+  return [name, value]
+}
+
+function unescapePart(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+// Text stands for numbers, enum names and times in JSON too; only these need another form.
+function toJsonValue(field: DescField, text: string): JsonValue {
+  if (field.scalar === ScalarType.BOOL && (text === 'true' || text === 'false')) return text === 'true'
+  if (field.enum && /^-?\d{1,10}$/.test(text)) return Number(text)
+  return text
+}

@@ -1,0 +1,138 @@
+/** Where something stands in a JSON document: member names and array indices. */
+export type JsonPath = (string | number)[]
+
+/** What is wrong with a JSON text. */
+export interface TextFault {
+  /** UTF-16 units before it. */
+  offset: number
+  problem: string
+  /** Where in the document it is. */
+  path: JsonPath
+  /** It is sound JSON, but an object has a name twice. */
+  duplicate: boolean
+}
+
+/** Finds the first fault of a JSON text, a name that an object has twice included; undefined when it is sound. */
+export function findTextFault(text: string): TextFault | undefined {
+  try {
+    scanDocument({ text, offset: 0, path: [] })
+    return undefined
+  } catch (error) {
+    if (error instanceof FaultFound) return error.fault
+    throw error
+  }
+}
+
+/** Line and column, both from 1, of an offset in a text. */
+export function placeOf(text: string, offset: number): { line: number; column: number } {
+  let [line, start] = [1, 0]
+  for (let end = text.indexOf('\n'); end >= 0 && end < offset; end = text.indexOf('\n', start)) {
+    line++
+    start = end + 1
+  }
+  return { line, column: offset - start + 1 }
+}
+
+class FaultFound extends Error {
+  readonly fault: TextFault
+
+  constructor(fault: TextFault) {
+    super(fault.problem)
+    this.fault = fault
+  }
+}
+
+interface Scanner {
+  text: string
+  offset: number
+  path: JsonPath
+}
+
+const maxDepth = 200
+const blanks = /[ \t\r\n]*/y
+const literals = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const escapes = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+
+function scanDocument(scanner: Scanner) {
+  scanValue(scanner)
+  if (peek(scanner) !== '') fail(scanner, 'something follows the end')
+}
+
+function scanValue(scanner: Scanner) {
+  const next = peek(scanner)
+  if (scanner.path.length > maxDepth) fail(scanner, 'it is nested too deeply')
+  if (next === '{') scanObject(scanner)
+  else if (next === '[') scanArray(scanner)
+  else if (next === '"') scanString(scanner)
+  else if (!skip(scanner, literals)) fail(scanner, next === '' ? 'the end comes too soon' : 'a value is expected')
+}
+
+function scanObject(scanner: Scanner) {
+  const names = new Set<string>()
+  scanItems(scanner, '}', 'a comma or } is expected', () => {
+    if (peek(scanner) !== '"') fail(scanner, 'a name in double quotes is expected')
+    const start = scanner.offset
+    scanString(scanner)
+    const name = JSON.parse(scanner.text.slice(start, scanner.offset)) as string
+    scanner.path.push(name)
+    if (names.has(name)) fail({ ...scanner, offset: start }, 'the name is given twice', true)
+    names.add(name)
+    if (peek(scanner) !== ':') fail(scanner, 'a colon is expected')
+    scanner.offset++
+    scanValue(scanner)
+    scanner.path.pop()
+  })
+}
+
+function scanArray(scanner: Scanner) {
+  let index = 0
+  scanItems(scanner, ']', 'a comma or ] is expected', () => {
+    scanner.path.push(index++)
+    scanValue(scanner)
+    scanner.path.pop()
+  })
+}
+
+function scanItems(scanner: Scanner, end: string, problem: string, scanItem: () => void) {
+  scanner.offset++
+  if (peek(scanner) === end) return void scanner.offset++
+  for (;;) {
+    scanItem()
+    const next = peek(scanner)
+    if (next !== ',' && next !== end) fail(scanner, next === '' ? 'the end comes too soon' : problem)
+    scanner.offset++
+    if (next === end) return
+  }
+}
+
+function scanString(scanner: Scanner) {
+  const { text } = scanner
+  scanner.offset++
+  for (;;) {
+    const next = text[scanner.offset]
+    if (next === undefined) fail(scanner, 'the end comes too soon')
+    else if (next < ' ') fail(scanner, 'a control character must be escaped')
+    else if (next === '\\') {
+      if (!skip(scanner, escapes)) fail(scanner, 'there is no such escape')
+    } else {
+      scanner.offset++
+      if (next === '"') return
+    }
+  }
+}
+
+function peek(scanner: Scanner): string {
+  skip(scanner, blanks)
+  return scanner.text[scanner.offset] ?? ''
+}
+
+function skip(scanner: Scanner, pattern: RegExp): boolean {
+  pattern.lastIndex = scanner.offset
+  const found = pattern.test(scanner.text)
+  if (found) scanner.offset = pattern.lastIndex
+  return found
+}
+
+function fail({ offset, path }: Scanner, problem: string, duplicate = false): never {
+  throw new FaultFound({ offset, problem, path: [...path], duplicate })
+}

@@ -1,0 +1,42 @@
+import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
+import { RosterError } from '#lib/errors'
+import { type Method, registry } from '#lib/rpc/methods'
+import { type Exchange, sendError, sendJson } from '../answers.ts'
+import { readBody } from '../body.ts'
+import { type Gateway, perform } from '../calls.ts'
+import { arrive } from '../http-arrival.ts'
+import type { Match } from '../routes.ts'
+import { readRequestTimeout } from '../timeout.ts'
+import { readRequest } from './json-request.ts'
+
+/** Answers a call that came over the HTTP path of a method, in JSON. */
+export async function serveJson(gateway: Gateway, exchange: Exchange, match: Match): Promise<void> {
+  const { method } = match
+  if (method.deprecatedSince !== undefined) exchange.headers.deprecation = `@${method.deprecatedSince}`
+  const answer = await perform(
+    gateway,
+    arrive(exchange, method, 'json', (header) => readRequestTimeout(header('x-request-timeout'))),
+    async () => toBinary(method.desc.input, readRequest(match, exchange.query, await readJsonBody(exchange, method))),
+    (bytes) => toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), { registry }),
+  )
+  if (typeof answer === 'string') sendJson(exchange, 200, answer)
+  else sendError(exchange, answer)
+}
+
+const jsonType = /^application\/json *(; *charset="?utf-8"? *)?$/i
+
+async function readJsonBody({ request }: Exchange, { http }: Method): Promise<Uint8Array | undefined> {
+  const type = request.headers['content-type']
+  if (http!.hasBody && type !== undefined && !jsonType.test(type)) throw unsupportedType()
+  const body = await readBody(request)
+  if (body.length === 0) return undefined
+  if (!http!.hasBody)
+    throw new RosterError('INVALID_ARGUMENT', 'BODY_NOT_ALLOWED', 'This request must not have a body.')
+  if (type === undefined) throw unsupportedType()
+  return body
+}
+
+/** The error of a request whose content type is not one that its path reads. */
+export function unsupportedType(wanted = 'application/json'): RosterError {
+  return new RosterError('INVALID_ARGUMENT', 'CONTENT_TYPE_UNSUPPORTED', `The content type must be ${wanted}.`)
+}

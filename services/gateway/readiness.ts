@@ -1,0 +1,60 @@
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import { offered } from './routes.ts'
+
+export interface Readiness {
+  /** What is missing right now; empty when the gateway can answer calls. */
+  missing(): Promise<string[]>
+  /** From now on the gateway is not ready, whatever is there. */
+  close(): void
+}
+
+const pingTimeout = 1_000
+const interval = 2_000
+
+/** Names of the services behind the gateway: the packages of the offered methods, `roster.<name>.v1`. */
+const services = [...new Set(offered.map(({ subject }) => subject.split('.')[1]!))]
+
+/** Watches whether the services answer; calls back with every change, and once at the start. */
+export function watchReadiness(nats: Nats, log: Log, onChange: (ready: boolean) => void): Readiness {
+  let closed = false
+  let known: string | undefined
+  let checking: Promise<string[]> | undefined
+
+  async function check() {
+    const missing = closed ? ['gateway'] : await findMissing(nats)
+    const text = closed ? 'gateway' : missing.join(', ')
+    if (text !== known) {
+      known = text
+      if (text === '') log.info('ready for calls')
+      else log.warn({ missing }, 'not ready for calls')
+      onChange(text === '')
+    }
+    return missing
+  }
+  // However many ask, one question is under way.
+  const missing = () => (checking ??= check().finally(() => (checking = undefined)))
+  const timer = setInterval(() => void missing(), interval)
+  void missing()
+  return {
+    missing: () => (closed ? Promise.resolve(['gateway']) : missing()),
+    close() {
+      closed = true
+      clearInterval(timer)
+      void check()
+    },
+  }
+}
+
+async function findMissing(nats: Nats): Promise<string[]> {
+  if (!nats.connected()) return ['nats']
+  const answers = await Promise.all(
+    services.map((name) =>
+      nats.connection.request(`$SRV.PING.${name}`, '', { timeout: pingTimeout }).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return services.filter((_name, index) => !answers[index])
+}

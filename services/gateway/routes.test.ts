@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { methods } from '#lib/rpc/methods'
+import { byGrpcPath, findRoutes, offered } from './routes.ts'
+
+const at = (verb: string, path: string) => {
+  const match = findRoutes(path).get(verb)
+  return match && [match.method.desc.name, ...match.variables.map(({ field, text }) => `${field.name}=${text}`)]
+}
+
+test('every offered method is reached by its path of google.api.http, and by its gRPC path', () => {
+  for (const method of offered) {
+    const path = method.http!.template.replace(/\{\w+\}/g, 'some-id')
+    expect(findRoutes(path).get(method.http!.verb)?.method).toBe(method)
+    expect(byGrpcPath.get(method.path)).toBe(method)
+  }
+})
+
+test('internal methods are not offered', () => {
+  const internal = [...methods.values()].filter(({ access }) => access.rule === 'internal')
+  expect(internal.length).toBeGreaterThan(0)
+  for (const { path } of internal) expect(byGrpcPath.has(path)).toBe(false)
+})
+
+test('path variables come out as they stand in the path', () => {
+  expect(at('GET', '/management/v1/users/a%2Fb/grants/7')).toEqual(['GetUserGrant', 'user_id=a%2Fb', 'grant_id=7'])
+})
+
+test('a literal segment comes before a variable, for its own verbs only', () => {
+  expect(at('POST', '/admin/v1/idps/oidc')).toEqual(['AddOIDCIDP'])
+  expect(at('PUT', '/admin/v1/idps/oidc')).toEqual(['UpdateIDP', 'idp_id=oidc'])
+  expect(at('GET', '/v2/users/human')).toEqual(['GetUser', 'user_id=human'])
+})
+
+test('empty segments, trailing slashes and shorter or longer paths lead nowhere', () => {
+  for (const path of [
+    '/',
+    '',
+    '/v2/users//email',
+    '/v2/users/u/email/',
+    '/v2/users',
+    '/v2/users/u/email/x',
+    'v2/users/u',
+  ])
+    expect(findRoutes(path).size, path).toBe(0)
+})
+
+test('names of object members are no paths', () => {
+  for (const path of ['/__proto__', '/constructor', '/v2/__proto__', '/toString']) expect(findRoutes(path).size).toBe(0)
+})

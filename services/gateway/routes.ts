@@ -1,0 +1,78 @@
+import type { DescField } from '@bufbuild/protobuf'
+import { type Method, methods } from '#lib/rpc/methods'
+
+/** A path variable and the request field that it fills. */
+export interface Variable {
+  field: DescField
+  /** As it stands in the path, percent-encoding included. */
+  text: string
+}
+
+/** Where a path leads: by verb. */
+export interface Match {
+  method: Method
+  variables: Variable[]
+}
+
+/** The methods that the gateway offers: all but the internal ones. */
+export const offered: Method[] = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
+
+/** Offered methods by gRPC path, `/package.Service/Method`. */
+export const byGrpcPath: ReadonlyMap<string, Method> = new Map(offered.map((method) => [method.path, method]))
+
+/**
+ * What `google.api.http` rules lead to from this path, by verb: empty where no rule has the path. Where several rules fit,
+ * a literal segment comes before a variable.
+ */
+export function findRoutes(path: string): Map<string, Match> {
+  const found = new Map<string, Match>()
+  collect(root, path.split('/'), 1, [], found)
+  return found
+}
+
+interface Node {
+  literals: Map<string, Node>
+  variable: Node | undefined
+  leaves: { verb: string; method: Method; fields: DescField[] }[]
+}
+
+const root = createNode()
+for (const method of offered) add(method)
+
+function createNode(): Node {
+  return { literals: new Map(), variable: undefined, leaves: [] }
+}
+
+function add(method: Method) {
+  if (!method.http) return
+  const { verb, template } = method.http
+  const fields: DescField[] = []
+  let node = root
+  for (const segment of template.split('/').slice(1)) {
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1]
+    if (name === undefined) {
+      if (!/^[\w.-]+$/.test(segment)) throw new Error(`${method.subject}: the gateway cannot route ${template}`)
+      node = node.literals.get(segment) ?? node.literals.set(segment, createNode()).get(segment)!
+      continue
+    }
+    const field = method.desc.input.fields.find((candidate) => candidate.name === name)
+    if (!field) throw new Error(`${method.subject}: ${template} names no field of the request`)
+    fields.push(field)
+    node = node.variable ??= createNode()
+  }
+  if (node.leaves.some((leaf) => leaf.verb === verb)) throw new Error(`two methods share ${verb} ${template}`)
+  node.leaves.push({ verb, method, fields })
+}
+
+function collect(node: Node, segments: string[], index: number, values: string[], found: Map<string, Match>) {
+  if (index === segments.length) {
+    for (const { verb, method, fields } of node.leaves)
+      if (!found.has(verb))
+        found.set(verb, { method, variables: fields.map((field, at) => ({ field, text: values[at]! })) })
+    return
+  }
+  const segment = segments[index]!
+  const literal = node.literals.get(segment)
+  if (literal) collect(literal, segments, index + 1, values, found)
+  if (node.variable && segment !== '') collect(node.variable, segments, index + 1, [...values, segment], found)
+}

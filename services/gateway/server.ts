@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { ServerCredentials } from '@grpc/grpc-js'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { createAuthenticator } from './authenticate.ts'
+import type { Gateway } from './calls.ts'
+import { answerBrokenRequests } from './broken-requests.ts'
+import type { GatewayConfig } from './config.ts'
+import { createHttpHandler } from './http.ts'
+import { createListener } from './listener.ts'
+import { readPages } from './pages.ts'
+import { createGrpcServer } from './protocols/grpc.ts'
+import { addHealth } from './protocols/health.ts'
+import { addReflection } from './protocols/reflection.ts'
+import { watchReadiness } from './readiness.ts'
+
+export interface GatewayOptions {
+  config: GatewayConfig
+  /** Stays the caller's: stopping the gateway does not close it. */
+  nats: Nats
+  log: Log
+}
+
+/** Starts the gateway. `port` is the one it listens on, of use where the configured one is 0. */
+export async function startGateway({ config, nats, log }: GatewayOptions): Promise<Service & { port: number }> {
+  const authenticator = createAuthenticator(nats)
+  const gateway: Gateway = { config, nats, log, authenticator }
+  const grpc = createGrpcServer(gateway)
+  addReflection(grpc)
+  const setHealth = addHealth(grpc)
+  const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
+  const readiness = watchReadiness(nats, log, setHealth)
+  const listener = createListener(config, (socket) => injector.injectConnection(socket))
+  const http = listener.server
+  const handle = createHttpHandler(gateway, readPages(fileURLToPath(new URL('pages', import.meta.url))), readiness)
+  http.on('request', handle).on('checkExpectation', handle)
+  answerBrokenRequests(http)
+  await nats.connection.flush()
+  http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
+  await once(http, 'listening')
+
+  return {
+    port: (http.address() as AddressInfo).port,
+    async stop() {
+      readiness.close()
+      const closed = new Promise((resolve) => http.close(resolve))
+      http.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
+      const sweep = setInterval(() => http.closeIdleConnections(), 50)
+      listener.closeUndecided()
+      grpc.tryShutdown(() => {})
+      const force = setTimeout(listener.closeAll, config.DRAIN_TIMEOUT_MS)
+      await closed
+      clearTimeout(force)
+      clearInterval(sweep)
+      authenticator.stop()
+    },
+  }
+}

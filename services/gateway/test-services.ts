@@ -1,0 +1,52 @@
+import {
+  type DescMessage,
+  fromBinary,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  toBinary,
+  toJson,
+} from '@bufbuild/protobuf'
+import { BinaryWriter } from '@bufbuild/protobuf/wire'
+import { pino } from 'pino'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import type { Call } from '#lib/rpc/headers'
+import { method, registry } from '#lib/rpc/methods'
+import { serve, type Served } from '#lib/rpc/serve'
+
+/** Operations by full method name; they take and give canonical JSON. */
+export type Operations = Record<string, (request: JsonObject, call: Call) => JsonValue | Promise<JsonValue>>
+
+/** Answers the operations over NATS as real services, one per package. The user `member-id` of `home` owns every object. */
+export async function serveJsonOperations(nats: Nats, operations: Operations): Promise<Map<string, Service>> {
+  const services = new Map<string, Map<string, Served<object>>>()
+  for (const [subject, operation] of Object.entries(operations)) {
+    const { desc } = method(subject)
+    const fullName = desc.parent.typeName
+    const name = fullName.split('.')[1]!
+    const ofService = services.get(name) ?? services.set(name, new Map()).get(name)!
+    const served = ofService.get(fullName) ?? { definition: { fullName, methods: {} }, operations: {} }
+    served.definition.methods[desc.name] = {
+      name: desc.name,
+      requestType: codec(desc.input),
+      responseType: codec(desc.output),
+    }
+    served.operations[desc.name] = async (_context, request: JsonObject, call) => operation(request, call)
+    ofService.set(fullName, served)
+  }
+  const owner = async () => ({ userId: 'member-id', organizationId: 'home' })
+  const log = pino({ level: 'silent' })
+  const started = [...services].map(async ([name, served]) => {
+    const owners = { user_id: owner, session_id: owner }
+    return [name, await serve({ name, nats, log, context: {}, services: [...served.values()], owners })] as const
+  })
+  return new Map(await Promise.all(started))
+}
+
+function codec(desc: DescMessage) {
+  return {
+    encode: (json: JsonValue) => new BinaryWriter().raw(toBinary(desc, fromJson(desc, json, { registry }))),
+    decode: (bytes: Uint8Array) => toJson(desc, fromBinary(desc, bytes), { registry }),
+  }
+}

@@ -1,0 +1,25 @@
+import { RosterError } from '#lib/errors'
+
+const milliseconds: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 }
+
+/** `grpc-timeout`: up to eight digits and a unit of H, M, S, m, u, n. Gives milliseconds. INVALID_ARGUMENT TIMEOUT_MALFORMED. */
+export function readGrpcTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? []
+  if (digits === undefined || unit === undefined) throw malformed('grpc-timeout')
+  return Number(digits) * milliseconds[unit]!
+}
+
+/**
+ * `x-request-timeout`, for JSON: seconds as a decimal number, such as `5` or `0.25`. Gives milliseconds.
+ * INVALID_ARGUMENT TIMEOUT_MALFORMED.
+ */
+export function readRequestTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,8}(\.\d{1,9})?$/.test(text)) throw malformed('x-request-timeout')
+  return Number(text) * 1000
+}
+
+function malformed(header: string) {
+  return new RosterError('INVALID_ARGUMENT', 'TIMEOUT_MALFORMED', `The header ${header} cannot be read.`)
+}

@@ -1,0 +1,142 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { admin, newHuman, newMachine, newMember, newOrganization, ok } from '../examples/people.ts'
+import { grantProject, newProject } from '../examples/projects.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+
+let home: string
+let abroad: string
+let owned: string
+let granted: string
+let grant: string
+
+beforeAll(async () => {
+  ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
+  owned = await newProject(home, ['reader', 'writer'])
+  granted = await newProject(abroad, ['reader', 'writer'])
+  grant = await grantProject(abroad, granted, home, ['reader'])
+})
+
+async function getGrant(userId: string, grantId: string, organization: string): Promise<any> {
+  return ok(await json('GetUserGrant', { userId, grantId }, admin(organization))).userGrant
+}
+
+describe.each(encodings)('AddUserGrant over $encoding', ({ call }) => {
+  const add = (request: object, organization = home) => call('AddUserGrant', { ...request }, admin(organization))
+  const newUser = async () => (await newHuman(home)).userId
+
+  test('gives roles of an owned project, at sequence 1, in the acting organization', async () => {
+    const userId = await newUser()
+    const { userGrantId, details } = ok(await add({ userId, projectId: owned, roleKeys: ['writer', 'reader'] }))
+    expect(details).toEqual({
+      sequence: '1',
+      creationDate: expect.any(String),
+      changeDate: details.creationDate,
+      resourceOwner: home,
+    })
+    expect(await getGrant(userId, userGrantId, home)).toEqual({
+      id: userGrantId,
+      details,
+      userId,
+      projectId: owned,
+      roleKeys: ['writer', 'reader'],
+      state: 'USER_GRANT_STATE_ACTIVE',
+      organizationId: home,
+    })
+  })
+
+  test('finds and fills in the grant of a granted project', async () => {
+    const userId = await newUser()
+    const { userGrantId } = ok(await add({ userId, projectId: granted, roleKeys: ['reader'] }))
+    expect(await getGrant(userId, userGrantId, home)).toMatchObject({ projectGrantId: grant, roleKeys: ['reader'] })
+  })
+
+  test('takes the right grant of a granted project, and then it is the same grant as the one filled in', async () => {
+    const userId = await newUser()
+    ok(await add({ userId, projectId: granted, projectGrantId: grant }))
+    expect(factsOf(await add({ userId, projectId: granted })).reason).toBe('USER_GRANT_EXISTS')
+  })
+
+  test('refuses a grant that is unknown or of another organization, and any grant on an owned project', async () => {
+    const userId = await newUser()
+    const third = await newOrganization()
+    const foreign = await grantProject(abroad, granted, third, [])
+    for (const projectGrantId of ['unknown', foreign])
+      expect(factsOf(await add({ userId, projectId: granted, projectGrantId }))).toMatchObject({
+        code: 9,
+        reason: 'PROJECT_GRANT_NOT_FOUND',
+      })
+    for (const projectGrantId of ['unknown', grant])
+      expect(factsOf(await add({ userId, projectId: owned, projectGrantId })).reason).toBe('PROJECT_GRANT_NOT_FOUND')
+  })
+
+  test('refuses a project that is unknown or neither owned nor granted', async () => {
+    const userId = await newUser()
+    const third = await newOrganization()
+    for (const [projectId, organization] of [
+      ['unknown', home],
+      [owned, abroad],
+      [granted, third],
+    ] as const)
+      expect(factsOf(await add({ userId, projectId }, organization))).toMatchObject({
+        code: 9,
+        reason: 'PROJECT_NOT_FOUND',
+      })
+  })
+
+  test('refuses roles outside the project, and outside the grant, naming them', async () => {
+    const userId = await newUser()
+    const unknown = factsOf(await add({ userId, projectId: owned, roleKeys: ['reader', 'no', 'Reader', 'no'] }))
+    expect(unknown).toMatchObject({ code: 9, reason: 'ROLE_NOT_FOUND', metadata: { roleKeys: '["no","Reader"]' } })
+    const ungranted = factsOf(await add({ userId, projectId: granted, roleKeys: ['reader', 'writer'] }))
+    expect(ungranted).toMatchObject({ reason: 'ROLE_NOT_FOUND', metadata: { roleKeys: '["writer"]' } })
+    ok(await add({ userId, projectId: owned }))
+  })
+
+  test('stores a role key that is sent twice once', async () => {
+    const userId = await newUser()
+    const { userGrantId } = ok(await add({ userId, projectId: owned, roleKeys: ['reader', 'reader', 'writer'] }))
+    expect((await getGrant(userId, userGrantId, home)).roleKeys).toEqual(['reader', 'writer'])
+  })
+
+  test('refuses the same again, whatever the roles; another user, project or organization is another grant', async () => {
+    const userId = await newUser()
+    ok(await add({ userId, projectId: owned, roleKeys: ['reader'] }))
+    for (const roleKeys of [['reader'], ['writer'], []])
+      expect(factsOf(await add({ userId, projectId: owned, roleKeys }))).toMatchObject({
+        code: 6,
+        reason: 'USER_GRANT_EXISTS',
+      })
+    ok(await add({ userId: await newUser(), projectId: owned }))
+    ok(await add({ userId, projectId: granted }))
+    ok(await add({ userId, projectId: granted }, abroad))
+  })
+
+  test('takes users of another organization, and machines', async () => {
+    ok(await add({ userId: (await newHuman(abroad)).userId, projectId: owned }))
+    ok(await add({ userId: await newMachine(home), projectId: owned }))
+  })
+
+  test('is seen by the organization that gave it only', async () => {
+    const userId = await newUser()
+    const { userGrantId: grantId } = ok(await add({ userId, projectId: granted }))
+    for (const [organization, user] of [
+      [abroad, userId],
+      [home, 'another'],
+    ] as const)
+      expect(factsOf(await call('GetUserGrant', { userId: user, grantId }, admin(organization))).reason).toBe(
+        'USER_GRANT_NOT_FOUND',
+      )
+  })
+
+  test('may be used by a user manager in the own organization, not by a viewer', async () => {
+    const [manager, viewer] = await Promise.all([
+      newMember(home, ['ORG_USER_MANAGER']),
+      newMember(home, ['ORG_OWNER_VIEWER']),
+    ])
+    const request = { userId: await newUser(), projectId: owned }
+    expect(factsOf(await call('AddUserGrant', request, viewer)).reason).toBe('PERMISSION_DENIED')
+    const { userGrantId } = ok(await call('AddUserGrant', request, manager))
+    ok(await call('GetUserGrant', { userId: request.userId, grantId: userGrantId }, viewer))
+  })
+})

@@ -1,0 +1,53 @@
+import type { JsonObject } from '@bufbuild/protobuf'
+import { type Arbitrary, array, assert, asyncProperty, constantFrom, oneof, record, string, tuple } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Operation } from '../examples/contract.ts'
+import { admin } from '../examples/people.ts'
+import { factsOf } from './clients/call.ts'
+import { encodings } from './clients/encodings.ts'
+
+const text = oneof(
+  string({ unit: 'binary', maxLength: 250 }),
+  constantFrom('', '\0', '__proto__', 'default', 'admin', "'; drop table events; --"),
+)
+// What a client cannot put into a path is never sent.
+const id = text.map((value) => (/^\.{0,2}$/.test(value) ? 'unknown' : value.toWellFormed()))
+
+const requests: [Operation, Arbitrary<JsonObject>][] = [
+  ['UpdateMyProfile', some('firstName', 'lastName', 'nickName', 'displayName', 'preferredLanguage')],
+  ['UpdateIDP', record({ idpId: id, name: text })],
+  ['AddMachineUser', some('userName', 'name', 'description', 'userId')],
+  ['SetEmail', record({ userId: id, email: text, sendCode: some('urlTemplate') })],
+  ['AddUserGrant', tuple(id, text, array(text, { maxLength: 5 })).map(toUserGrant)],
+  ['VerifyEmail', record({ userId: id, verificationCode: text })],
+  ['GetUserGrant', record({ userId: id, grantId: id })],
+]
+
+describe.each(encodings)('no request is answered with INTERNAL over $encoding', ({ call }) => {
+  test.each(requests)('%s, whatever its texts are', async (operation, arbitrary) => {
+    await assert(
+      asyncProperty(arbitrary, async (request) => {
+        const { code } = factsOf(await call(operation, wellFormed(request), admin()))
+        expect([0, 3, 5, 6, 7, 9]).toContain(code)
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+// Any of the fields, or none.
+function some(...names: string[]): Arbitrary<Record<string, string>> {
+  const fields = Object.fromEntries(names.map((name) => [name, text]))
+  return record(fields, { requiredKeys: [] }) as Arbitrary<Record<string, string>>
+}
+
+function toUserGrant([userId, projectId, roleKeys]: [string, string, string[]]): JsonObject {
+  return { userId, projectId, roleKeys }
+}
+
+// Half a surrogate pair is no text in any encoding but JSON's.
+function wellFormed(request: JsonObject): JsonObject {
+  return JSON.parse(
+    JSON.stringify(request, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)),
+  )
+}

@@ -1,0 +1,50 @@
+import type { JsonObject, JsonValue } from '@bufbuild/protobuf'
+import type { Operation } from '../../examples/contract.ts'
+
+/** One call in one encoding. */
+export type Call = (operation: Operation, request?: JsonObject, options?: CallOptions) => Promise<Answer>
+
+export interface CallOptions {
+  /** The bearer token; undefined: a call without one. */
+  token?: string | undefined
+  /** x-service-orgid. */
+  organization?: string | undefined
+  /** Further headers or metadata. */
+  headers?: Record<string, string>
+  /** Default: the Roster of the run. */
+  url?: string
+}
+
+/** What came back, in canonical JSON whatever the encoding. */
+export interface Answer {
+  /** The response; undefined where there is an error. */
+  ok: any
+  /** The `google.rpc.Status`; undefined where there is a response. */
+  error: Status | undefined
+  /** The HTTP status; 0 in gRPC, whose library does not show it. */
+  http: number
+  /** Headers and trailers, or metadata, by lower-case name. */
+  headers: Record<string, string>
+}
+
+export interface Status {
+  code: number
+  message: string
+  details: StatusDetail[]
+}
+
+export type StatusDetail = { '@type': string } & Record<string, JsonValue>
+
+/** The facts of a Status that programs go by. */
+export function factsOf({ error }: Answer) {
+  const find = (name: string) => error?.details.find((detail) => detail['@type'].endsWith(`.${name}`))
+  const violations = (find('BadRequest')?.['fieldViolations'] ?? []) as { field: string; description: string }[]
+  return {
+    code: error?.code ?? 0,
+    reason: find('ErrorInfo')?.['reason'] as string | undefined,
+    metadata: (find('ErrorInfo')?.['metadata'] ?? {}) as Record<string, string>,
+    fields: violations.map(({ field }) => field ?? ''),
+    violations,
+    retryDelay: find('RetryInfo')?.['retryDelay'] as string | undefined,
+  }
+}

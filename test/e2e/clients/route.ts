@@ -1,0 +1,17 @@
+import type { JsonObject } from '@bufbuild/protobuf'
+import { contract, type Operation } from '../../examples/contract.ts'
+
+/** Where a request goes over HTTP, by the contract: fields of the path are taken out of the body. */
+export function httpRoute(operation: Operation, request: JsonObject) {
+  const [verb, template] = contract[operation][1].split(' ') as [string, string]
+  const body = { ...request }
+  const path = template.replace(/\{(\w+)\}/g, (_, field: string) => {
+    const name = field.replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase())
+    const value = body[name]
+    if (typeof value !== 'string') throw new Error(`${operation} needs a ${name}`)
+    delete body[name]
+    return encodeURIComponent(value)
+  })
+  const hasBody = verb === 'POST' || verb === 'PUT'
+  return { verb, path, body: hasBody ? JSON.stringify(body) : undefined }
+}

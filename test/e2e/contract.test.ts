@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest'
+import { method, methods, registry } from '#lib/rpc/methods'
+import { contract, enums, fields } from '../examples/contract.ts'
+
+describe('proto/ declares what spec/contract.md promises', () => {
+  test.each(Object.entries(contract))('%s: service, verb and path', (name, [service, http]) => {
+    const { path, http: declared } = method(`${service}.${name}`)
+    expect(path).toBe(`/${service}/${name}`)
+    expect(`${declared?.verb} ${declared?.template}`).toBe(http)
+  })
+
+  test('nothing else is offered under these services without being in the contract', () => {
+    const offered = [...methods.values()]
+      .filter(({ access }) => access.rule !== 'internal')
+      .map(({ desc }) => desc.name)
+    expect(offered.toSorted()).toEqual(Object.keys(contract).toSorted())
+  })
+
+  test.each(Object.entries(fields))('%s: field names, numbers and presence', (typeName, promised) => {
+    const declared = registry
+      .getMessage(typeName)!
+      .fields.map(({ name, number, proto }) => `${name} ${number}${proto.proto3Optional ? ' ?' : ''}`)
+    expect(declared.join(', ')).toBe(promised)
+  })
+
+  test.each(Object.entries(enums))('%s: values', (typeName, promised) => {
+    expect(registry.getEnum(typeName)!.values.map(({ name, number }) => [number, name])).toEqual([
+      ...promised.entries(),
+    ])
+  })
+
+  test('UpdateIDP alone is deprecated', () => {
+    const deprecated = [...methods.values()].filter(({ desc }) => desc.deprecated).map(({ desc }) => desc.name)
+    expect(deprecated).toEqual(['UpdateIDP'])
+  })
+})

@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { organizationErrors, projectErrors, userGrantErrors } from '../examples/grant-errors.ts'
+import { idpErrors } from '../examples/idp-errors.ts'
+import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
+import { newProject } from '../examples/projects.ts'
+import { codeAndSessionErrors, creationErrors, profileErrors, setEmailErrors } from '../examples/user-errors.ts'
+import { buildWorld, type World } from '../examples/world.ts'
+import { type Answer, factsOf } from './clients/call.ts'
+import { encodings } from './clients/encodings.ts'
+
+const errorCases = [
+  profileErrors,
+  creationErrors,
+  setEmailErrors,
+  codeAndSessionErrors,
+  userGrantErrors,
+  organizationErrors,
+  projectErrors,
+  idpErrors,
+].flat()
+let world: World
+
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+describe('the same Status in JSON, gRPC, gRPC-web and gRPC-web-text', () => {
+  test.each(errorCases)('$operation: $reason, $http, when $when', async (entry) => {
+    const { operation, as, organization, request, code, http, reason, fields = [], metadata = {} } = entry
+    const caller = as ? as(world) : admin()
+    const acting = organization?.(world) ?? (as ? undefined : world.home)
+    const body = request(world)
+    const answers: Answer[] = []
+    for (const { call } of encodings)
+      answers.push(await call(operation, body, { token: caller?.token, organization: acting }))
+    const [json, ...others] = answers
+    expect(factsOf(json!)).toMatchObject({ code, reason, metadata, fields })
+    expect(json!.http).toBe(http)
+    expect(json!.error!.message).not.toBe('')
+    expect(json!.error!.details[0]).toMatchObject({
+      '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+      domain: 'roster',
+    })
+    for (const other of others) expect(other.error).toEqual(json!.error)
+    for (const { headers } of answers) expect(headers['x-request-id']).toMatch(/\S/)
+    for (const { headers } of answers) expect('www-authenticate' in headers).toBe(code === 16)
+  })
+
+  test('AddUserGrant: USER_GRANT_EXISTS, 409, when the same is given again', async () => {
+    const request = { userId: world.human.userId, projectId: await newProject(world.home) }
+    ok(await encodings[0].call('AddUserGrant', request, admin(world.home)))
+    await expectSame(({ call }) => call('AddUserGrant', request, admin(world.home)), 'USER_GRANT_EXISTS', 409)
+  })
+
+  test('SetEmail: EMAIL_CHANGES_THROTTLED, 429, when an eleventh own change would mail a code, with Retry-After', async () => {
+    const { userId, token } = await newMember(world.home, [])
+    const change = ({ call }: (typeof encodings)[number]) =>
+      call('SetEmail', { userId, email: uniqueEmail() }, { token })
+    for (let n = 0; n < 10; n++) ok(await change(encodings[n % 4]!))
+    await expectThrottled(change, 'EMAIL_CHANGES_THROTTLED', 3600)
+  })
+
+  test('ResendEmailCode: CODE_THROTTLED, 429, within a minute after the last one, with Retry-After', async () => {
+    const { userId } = await newHuman(world.home, { verification: { returnCode: {} } })
+    ok(await encodings[0].call('ResendEmailCode', { userId }, admin()))
+    await expectThrottled(({ call }) => call('ResendEmailCode', { userId }, admin()), 'CODE_THROTTLED', 60)
+  })
+
+  test('CreateSession: SIGN_IN_THROTTLED, 429, after five wrong passwords, with Retry-After', async () => {
+    const human = await newHuman(await newOrganization(), { password: unique('Password') })
+    const attempt = ({ call }: (typeof encodings)[number]) =>
+      call('CreateSession', { loginName: human.userName, password: 'wrong-password' })
+    for (let n = 0; n < 5; n++) expect(factsOf(await attempt(encodings[n % 4]!)).reason).toBe('CREDENTIALS_INVALID')
+    await expectThrottled(attempt, 'SIGN_IN_THROTTLED', 300)
+    await expect(signIn(human), 'even with the right password').rejects.toThrow('SIGN_IN_THROTTLED')
+  })
+
+  test('REQUEST_TOO_LARGE: 413, and 8 in every encoding, for more than 1 MiB', async () => {
+    const request = { userName: unique('machine'), name: 'M', description: 'x'.repeat(1024 * 1024) }
+    await expectSame(({ call }) => call('AddMachineUser', request, admin(world.home)), 'REQUEST_TOO_LARGE', 413)
+  })
+})
+
+type Encoding = (typeof encodings)[number]
+
+async function expectSame(call: (encoding: Encoding) => Promise<Answer>, reason: string, http: number) {
+  const answers: Answer[] = []
+  for (const encoding of encodings) answers.push(await call(encoding))
+  expect(factsOf(answers[0]!).reason).toBe(reason)
+  expect(answers[0]!.http).toBe(http)
+  for (const answer of answers) expect(answer.error).toEqual(answers[0]!.error)
+}
+
+async function expectThrottled(call: (encoding: Encoding) => Promise<Answer>, reason: string, longest: number) {
+  for (const encoding of encodings) {
+    const answer = await call(encoding)
+    const { code, retryDelay, ...facts } = factsOf(answer)
+    expect({ code, reason: facts.reason }).toEqual({ code: 8, reason })
+    if (encoding.encoding === 'json') expect(answer.http).toBe(429)
+    const seconds = Number(answer.headers['retry-after'])
+    expect(seconds).toBeGreaterThanOrEqual(1)
+    expect(seconds).toBeLessThanOrEqual(longest)
+    expect(retryDelay).toBe(`${seconds}s`)
+  }
+}

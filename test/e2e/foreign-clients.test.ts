@@ -1,0 +1,153 @@
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, inject, test } from 'vitest'
+import { contract } from '../examples/contract.ts'
+import { type Errand, fiveOperations } from '../examples/five-operations.ts'
+import { decode, decodeStatus, describeOperation, encode, grpcPath } from './clients/messages.ts'
+import { frame } from './clients/grpc-web-text.ts'
+import { httpRoute } from './clients/route.ts'
+
+const run = promisify(execFile)
+const { url } = inject('roster')
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const descriptors = `${root}gen/descriptors.binpb`
+const operations = ['UpdateMyProfile', 'UpdateIDP', 'AddMachineUser', 'SetEmail', 'AddUserGrant']
+
+/** Calls each of the five operations with the client and looks whether it was done. */
+async function perform(call: (errand: Errand) => Promise<unknown>) {
+  const errands = await fiveOperations()
+  expect(errands.map(({ operation }) => operation)).toEqual(operations)
+  for (const errand of errands) await errand.check(await call(errand))
+}
+
+function headers({ token, organization }: Errand): string[] {
+  return ['-H', `authorization: Bearer ${token}`, '-H', `x-service-orgid: ${organization}`]
+}
+
+const noCurl = unless(() => execFileSync('curl', ['--version']), 'there is no curl')
+
+describe(`curl${noCurl}`, () => {
+  // --http2 asks for an upgrade, which a server may leave alone.
+  test.skipIf(noCurl).each(['--http1.1', '--http1.0', '--http2'])('performs all five in JSON, %s', async (version) => {
+    await perform(async (errand) => {
+      const { verb, path, body } = httpRoute(errand.operation, errand.request)
+      const sent = ['-X', verb, '-H', 'content-type: application/json', ...headers(errand), '-d', body!]
+      return JSON.parse((await run('curl', ['-sS', '--fail-with-body', version, ...sent, url + path])).stdout)
+    })
+  })
+
+  test.skipIf(noCurl)('performs all five in gRPC, --http2-prior-knowledge', async () => {
+    await perform((errand) =>
+      curlFrame(errand, ['--http2-prior-knowledge', '-H', 'content-type: application/grpc', '-H', 'te: trailers']),
+    )
+  })
+
+  test.skipIf(noCurl)('performs all five in gRPC-web, --http1.1', async () => {
+    await perform((errand) => curlFrame(errand, ['--http1.1', '-H', 'content-type: application/grpc-web+proto']))
+  })
+})
+
+async function curlFrame(errand: Errand, options: string[]): Promise<unknown> {
+  const { input, output } = describeOperation(errand.operation)
+  const sent = ['-sS', ...options, ...headers(errand), '--data-binary', '@-', url + grpcPath(errand.operation)]
+  const curl = spawn('curl', sent, { stdio: ['pipe', 'pipe', 'inherit'] })
+  curl.stdin.end(frame(encode(input, errand.request)))
+  const body = Buffer.concat(await curl.stdout.toArray())
+  const length = body.readUInt32BE(1)
+  return decode(output, body.subarray(5, 5 + length))
+}
+
+const buf = `${root}node_modules/.bin/buf`
+const noBuf = unless(() => execFileSync(buf, ['--version']), 'there is no buf')
+
+describe(`buf curl${noBuf}`, () => {
+  const schema = ['--schema', descriptors]
+
+  test.skipIf(noBuf).each([
+    ['grpc, by reflection', ['--protocol', 'grpc', '--http2-prior-knowledge']],
+    ['grpc, by schema', ['--protocol', 'grpc', '--http2-prior-knowledge', ...schema]],
+    ['grpcweb, by schema', ['--protocol', 'grpcweb', ...schema]],
+  ])('performs all five: %s', async (_, options) => {
+    await perform(async (errand) => {
+      const sent = [...headers(errand), '-d', JSON.stringify(errand.request), url + grpcPath(errand.operation)]
+      return JSON.parse((await run(buf, ['curl', ...options, ...sent])).stdout)
+    })
+  })
+
+  test.skipIf(noBuf)('finds the offered services by reflection, and no internal one', async () => {
+    const { stdout } = await run(buf, ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', '--list-services', url])
+    const offered = new Set(Object.values(contract).map(([service]) => service))
+    expect(stdout.trim().split('\n')).toEqual(expect.arrayContaining([...offered]))
+    expect(stdout).not.toContain('Internal')
+  })
+
+  test.skipIf(noBuf)('is told that the server is serving by the health service', async () => {
+    const { stdout } = await run(buf, [
+      'curl',
+      '--protocol',
+      'grpc',
+      '--http2-prior-knowledge',
+      '-d',
+      '{}',
+      '--schema',
+      healthSchema(),
+      `${url}/grpc.health.v1.Health/Check`,
+    ])
+    expect(JSON.parse(stdout)).toEqual({ status: 'SERVING' })
+  })
+})
+
+function healthSchema(): string {
+  return `${root}node_modules/grpc-health-check/proto/health/v1/health.proto`
+}
+
+const noGrpcio = unless(
+  () => execFileSync('/usr/bin/python3', ['-c', 'import grpc, google.protobuf'], { stdio: 'ignore' }),
+  'there is no python3-grpcio',
+)
+
+describe(`Debian's python3-grpcio${noGrpcio}`, () => {
+  test.skipIf(noGrpcio)('performs all five in gRPC', async () => {
+    await perform(async (errand) => {
+      const [answer] = await grpcio([errand])
+      expect(answer).toHaveProperty('ok')
+      return answer!.ok
+    })
+  })
+
+  test.skipIf(noGrpcio)('reads the Status of an error out of grpc-status-details-bin', async () => {
+    const [errand] = await fiveOperations()
+    const [answer] = await grpcio([{ ...errand!, token: 'wrong' }])
+    expect(answer).toMatchObject({ code: 16, message: expect.any(String) })
+    expect(decodeStatus(Buffer.from(answer!.details!, 'base64'))).toMatchObject({
+      code: 16,
+      details: [{ reason: 'TOKEN_INVALID', domain: 'roster' }],
+    })
+  })
+})
+
+async function grpcio(errands: Errand[]): Promise<{ ok?: unknown; code?: number; details?: string }[]> {
+  const calls = errands.map(({ operation, request, token, organization }) => ({
+    path: grpcPath(operation),
+    input: describeOperation(operation).input.typeName,
+    output: describeOperation(operation).output.typeName,
+    request,
+    metadata: { authorization: `Bearer ${token}`, 'x-service-orgid': organization },
+  }))
+  const script = fileURLToPath(new URL('clients/grpcio.py', import.meta.url))
+  const python = spawn('/usr/bin/python3', [script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  python.stdin.end(JSON.stringify({ address: new URL(url).host, descriptors, calls }))
+  return JSON.parse(await text(python.stdout))
+}
+
+/** Empty where the program is there; else why its tests are skipped. */
+function unless(attempt: () => unknown, reason: string): string {
+  try {
+    attempt()
+    return ''
+  } catch {
+    return ` (skipped: ${reason})`
+  }
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inject } from 'vitest'
+import { recordSecret } from './clients/encodings.ts'
+
+/** A mail with a verification code. */
+export interface CodeMail {
+  subject: string
+  text: string
+  html: string
+  code: string
+  /** Where its link leads. */
+  link: string
+}
+
+/** Whether the mails of the run can be read. */
+export function hasMailbox(): boolean {
+  return inject('roster').mailboxUrl !== undefined
+}
+
+/** The newest mail to an address, waited for: the n-th where `count` says so. */
+export async function mailTo(address: string, count = 1): Promise<CodeMail> {
+  const end = Date.now() + 20_000
+  for (;;) {
+    const mails = await mailsTo(address)
+    if (mails.length >= count) return readCode(mails[0]!)
+    if (Date.now() > end) throw new Error(`there are ${mails.length} mails to ${address}, not ${count}`)
+    await sleep(50)
+  }
+}
+
+/** How many mails there are to an address. */
+export async function mailCount(address: string): Promise<number> {
+  return (await mailsTo(address)).length
+}
+
+interface PlainMail {
+  subject: string
+  text: string
+  html: string
+}
+
+// Newest first. Mailpit's API, or maildev's where the mailbox does not know that one.
+async function mailsTo(address: string): Promise<PlainMail[]> {
+  const found = await get(`/api/v1/search?query=${encodeURIComponent(`to:"${address}"`)}`)
+  if (!found) return maildevMailsTo(address)
+  const mails: PlainMail[] = []
+  for (const { ID } of found.messages) {
+    const mail = await get(`/api/v1/message/${ID}`)
+    mails.push({ subject: mail.Subject, text: mail.Text, html: mail.HTML })
+  }
+  return mails
+}
+
+async function maildevMailsTo(address: string): Promise<PlainMail[]> {
+  const all: any[] = (await get('/email')) ?? []
+  return all
+    .filter(({ to }) => to.some((one: any) => one.address.toLowerCase() === address.toLowerCase()))
+    .toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time))
+    .map(({ subject, text, html }) => ({ subject, text, html }))
+}
+
+async function get(path: string): Promise<any> {
+  const response = await fetch(inject('roster').mailboxUrl + path)
+  if (response.status === 404) return undefined
+  if (!response.ok) throw new Error(`the mailbox answers ${response.status} to ${path}`)
+  return response.json()
+}
+
+function readCode(mail: PlainMail): CodeMail {
+  const code = /\b[2-9A-HJ-NP-Z]{6}\b/.exec(mail.text)?.[0]
+  const link = /https?:\/\/\S+/.exec(mail.text)?.[0]
+  if (!code || !link) throw new Error(`a mail without code or link: ${mail.text}`)
+  recordSecret(code)
+  return { ...mail, code, link }
+}

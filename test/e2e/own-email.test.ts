@@ -1,0 +1,58 @@
+import type { JsonObject } from '@bufbuild/protobuf'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { admin, getUser, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
+import { factsOf } from './clients/call.ts'
+import { encodings } from './clients/encodings.ts'
+
+let organization: string
+/** What takes more than being the user. */
+const declared: JsonObject[] = [{ returnCode: {} }, { isVerified: true }, { isVerified: false }]
+
+beforeAll(async () => {
+  organization = await newOrganization()
+})
+
+describe.each(encodings)('the own address over $encoding', ({ call }) => {
+  test('may be changed and its code mailed, but neither returned nor may the address be declared verified or unverified', async () => {
+    const me = await newMember(organization, [])
+    const set = (choice: object) => call('SetEmail', { userId: me.userId, email: uniqueEmail(), ...choice }, me)
+    for (const choice of declared)
+      expect(factsOf(await set(choice))).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
+    expect((await getUser(me.userId)).human.email).toEqual({ email: me.email, isVerified: true })
+    for (const choice of [{}, { sendCode: {} }, { sendCode: { urlTemplate: 'https://app.example.com/{{.Code}}' } }])
+      expect(ok(await set(choice))).not.toHaveProperty('verificationCode')
+  })
+
+  test('may be changed in every way by one who holds user.write', async () => {
+    const me = await newMember(organization, ['ORG_USER_MANAGER'])
+    for (const choice of declared)
+      ok(await call('SetEmail', { userId: me.userId, email: uniqueEmail(), ...choice }, me))
+  })
+
+  test('may be changed ten times an hour with a mailed code; an administrator still may', async () => {
+    const me = await newMember(organization, [])
+    const set = () => call('SetEmail', { userId: me.userId, email: uniqueEmail() }, me)
+    for (let n = 0; n < 10; n++) ok(await set())
+    const before = (await getUser(me.userId)).human.email
+    expect(factsOf(await set())).toMatchObject({ code: 8, reason: 'EMAIL_CHANGES_THROTTLED' })
+    expect((await getUser(me.userId)).human.email).toEqual(before)
+    ok(await call('SetEmail', { userId: me.userId, email: uniqueEmail() }, admin()))
+  })
+
+  test('of another user of the organization may not be changed', async () => {
+    const [me, other] = [await newMember(organization, []), await newMember(organization, ['ORG_OWNER_VIEWER'])]
+    for (const [caller, { userId }] of [
+      [me, other],
+      [other, me],
+    ] as const)
+      expect(factsOf(await call('SetEmail', { userId, email: uniqueEmail() }, caller)).reason).toBe('PERMISSION_DENIED')
+  })
+
+  test('is read by oneself; a viewer reads all of the organization, a stranger nothing', async () => {
+    const me = await newMember(organization, [])
+    const viewer = await newMember(organization, ['ORG_OWNER_VIEWER'])
+    const stranger = await newMember(await newOrganization(), ['ORG_OWNER'])
+    for (const caller of [me, viewer]) ok(await call('GetUser', { userId: me.userId }, caller))
+    expect(factsOf(await call('GetUser', { userId: me.userId }, stranger)).reason).toBe('PERMISSION_DENIED')
+  })
+})

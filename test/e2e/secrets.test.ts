@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
+import { newIdp } from '../examples/projects.ts'
+import { encodings, recordSecret } from './clients/encodings.ts'
+import { mailTo } from './mailbox.ts'
+import { dumpNats, dumpPostgres, dumpRedis } from './stores.ts'
+
+const { house, adminToken, adminPassword, secretsFile } = inject('roster')
+const why = house ? '' : ' (skipped: the servers of a Roster by URL are not known)'
+
+// What a run makes of secrets, in every encoding: codes returned, mailed, used, wrong and replaced; passwords, tokens, a client secret.
+async function live() {
+  const organization = await newOrganization()
+  recordSecret(adminToken)
+  recordSecret(adminPassword)
+  await newIdp()
+  for (const { call } of encodings) {
+    const me = await newMember(organization, [])
+    const { verificationCode } = ok(
+      await call('SetEmail', { userId: me.userId, email: uniqueEmail(), returnCode: {} }, admin()),
+    )
+    await call('VerifyEmail', { userId: me.userId, verificationCode: verificationCode.toLowerCase() })
+    await call('CreateSession', { loginName: me.userName, password: unique('mistyped') })
+    await call('CreateSession', { loginName: unique('nobody'), password: unique('mistyped') })
+    const short = unique('x').repeat(20)
+    recordSecret(short)
+    // Too long, so that it is refused with a word on the field.
+    await call('AddHumanUser', { userName: unique('human'), password: short }, admin(organization))
+    const dead = unique('dead-token')
+    recordSecret(dead)
+    await call('GetUser', { userId: me.userId }, { token: dead })
+    const human = await newHuman(organization, { verification: {}, password: unique('Password') })
+    const mailed = await mailTo(human.email)
+    await call('VerifyEmail', { userId: human.userId, verificationCode: mailed.code }, { token: await signIn(human) })
+    const unused = await newHuman(organization, { verification: { sendCode: {} } })
+    await mailTo(unused.email)
+    await newHuman(organization, { verification: { returnCode: {} } })
+  }
+}
+
+describe.skipIf(!house)(`no code, password, token or client secret is kept${why}`, () => {
+  let secrets: string[]
+
+  beforeAll(async () => {
+    await live()
+    const all = [...new Set(readFileSync(secretsFile, 'utf8').trim().split('\n'))]
+    // A code of digits alone stands in many a number by chance; those of the whole run would take minutes to look for.
+    secrets = all.filter((secret) => !/^\d+$/.test(secret)).slice(-400)
+    expect(secrets.length).toBeGreaterThan(40)
+  })
+
+  test('in PostgreSQL: no row of any table of any schema', async () => {
+    const dump = await dumpPostgres(house!.databaseUrl)
+    expect(dump).toContain('human.added')
+    expect(found(dump, secrets)).toEqual([])
+  })
+
+  test('in NATS: no message of any stream, nor its headers', async () => {
+    const dump = await dumpNats(house!.natsUrl)
+    expect(dump).toContain('email.code.requested')
+    expect(found(dump, secrets)).toEqual([])
+  })
+
+  test('in Redis: no key and no value', async () => {
+    const dump = await dumpRedis(house!.redisUrl)
+    expect(dump).toMatch(/\S/)
+    expect(found(dump, secrets)).toEqual([])
+  })
+
+  test('in the log, at its most talkative; nor does it know an address', async () => {
+    const log = readFileSync(house!.logFile, 'utf8')
+    expect(log).toContain('roster.users.v1.UserService.SetEmail')
+    expect(found(log, secrets)).toEqual([])
+    expect(log.match(/[\w.-]+@example\.com/g) ?? []).toEqual([])
+  })
+
+  test('the search finds what is there: raw, in hex and in base64 at any place', () => {
+    const secret = 'K7XM2P'
+    const hidden = ['a K7XM2P', Buffer.from(secret).toString('hex')]
+    for (const before of ['', 'x', 'xy']) hidden.push(Buffer.from(`${before}${secret}tail`).toString('base64'))
+    for (const text of hidden) expect(found(`--${text}--`, [secret])).toEqual([secret])
+    expect(found('nothing', [secret])).toEqual([])
+  })
+})
+
+/** Which of the secrets a text holds, as it is, in hex or in base64. */
+function found(text: string, secrets: string[]): string[] {
+  return secrets.filter((secret) => spellings(secret).some((spelling) => text.includes(spelling)))
+}
+
+function spellings(secret: string): string[] {
+  const hex = Buffer.from(secret).toString('hex')
+  // What of base64 does not depend on what stands before and after.
+  const base64 = [0, 1, 2].map((offset) => {
+    const whole = Buffer.from('\0'.repeat(offset) + secret)
+      .toString('base64')
+      .replace(/=+$/, '')
+    const usable = Math.floor(((secret.length + offset) * 8) / 6)
+    return whole.slice(Math.ceil((offset * 8) / 6), usable)
+  })
+  const urlSafe = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))
+  return [...new Set([secret, hex, hex.toUpperCase(), ...base64, ...urlSafe])]
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { admin, newMember, newOrganization, ok, unique } from '../examples/people.ts'
+import { newIdp } from '../examples/projects.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+
+async function getIdp(idpId: string): Promise<any> {
+  return ok(await json('GetIDP', { idpId }, admin())).idp
+}
+
+describe.each(encodings)('UpdateIDP over $encoding', ({ call }) => {
+  const update = (request: object) => call('UpdateIDP', { ...request }, admin())
+
+  test('updates all fields: one that is not sent is empty afterwards; the connection stays', async () => {
+    const { idpId, name } = await newIdp()
+    const { oidc } = await getIdp(idpId)
+    ok(await update({ idpId, name, stylingType: 'STYLING_TYPE_GOOGLE', autoRegister: true }))
+    expect(await getIdp(idpId)).toMatchObject({ stylingType: 'STYLING_TYPE_GOOGLE', autoRegister: true, oidc })
+    const renamed = unique('Renamed')
+    const { details } = ok(await update({ idpId, name: renamed }))
+    expect(await getIdp(idpId)).toEqual({ id: idpId, details, state: 'IDP_STATE_ACTIVE', name: renamed, oidc })
+  })
+
+  test('answers with all four details, owned by the instance', async () => {
+    const { idpId, name } = await newIdp()
+    const before = (await getIdp(idpId)).details
+    expect(before).toMatchObject({ sequence: '1', creationDate: before.changeDate })
+    const { details } = ok(await update({ idpId, name, autoRegister: true }))
+    expect(details).toEqual({ ...before, sequence: '2', changeDate: expect.any(String) })
+    expect(details.resourceOwner).toBe(before.resourceOwner)
+    expect(details.resourceOwner).toMatch(/\S/)
+  })
+
+  test('nothing changes: no event, the same details', async () => {
+    const { idpId, name } = await newIdp()
+    const { details } = ok(await update({ idpId, name }))
+    expect(details.sequence).toBe('1')
+    expect(details).toEqual((await getIdp(idpId)).details)
+  })
+
+  test('a name is taken by another provider after NFKC and lower-casing, not by itself, and free again once it is given up', async () => {
+    const { idpId, name } = await newIdp(unique('Ｇｒüne'))
+    const other = await newIdp()
+    const alike = name.normalize('NFKC').toUpperCase()
+    expect(factsOf(await update({ idpId: other.idpId, name: alike }))).toMatchObject({
+      code: 6,
+      reason: 'IDP_NAME_TAKEN',
+    })
+    ok(await update({ idpId, name: alike }))
+    ok(await update({ idpId, name: unique('Another') }))
+    ok(await update({ idpId: other.idpId, name }))
+  })
+
+  test('the secret never comes back', async () => {
+    const { idpId } = await newIdp()
+    expect(JSON.stringify(ok(await call('GetIDP', { idpId }, admin())))).not.toMatch(/secret/i)
+  })
+
+  test('an organization owner gets 403, for a known and an unknown provider alike', async () => {
+    const owner = await newMember(await newOrganization(), ['ORG_OWNER'])
+    const { idpId, name } = await newIdp()
+    const known = await call('UpdateIDP', { idpId, name }, owner)
+    expect(factsOf(known)).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
+    expect((await call('UpdateIDP', { idpId: 'unknown', name }, owner)).error).toEqual(known.error)
+  })
+})
+
+describe('UpdateIDP is deprecated', () => {
+  test('every HTTP answer carries Deprecation: 200, 400, 401, 403, 404 and 409', async () => {
+    const [{ idpId, name }, other] = [await newIdp(), await newIdp()]
+    const owner = await newMember(await newOrganization(), ['ORG_OWNER'])
+    const answers = [
+      await json('UpdateIDP', { idpId, name }, admin()),
+      await json('UpdateIDP', { idpId }, admin()),
+      await json('UpdateIDP', { idpId, name }),
+      await json('UpdateIDP', { idpId, name }, owner),
+      await json('UpdateIDP', { idpId: 'unknown', name }, admin()),
+      await json('UpdateIDP', { idpId, name: other.name }, admin()),
+    ]
+    expect(answers.map(({ http }) => http)).toEqual([200, 400, 401, 403, 404, 409])
+    for (const { headers } of answers) expect(headers['deprecation']).toMatch(/^@\d+$/)
+  })
+
+  test('no other operation carries it', async () => {
+    const { idpId } = await newIdp()
+    expect((await json('GetIDP', { idpId }, admin())).headers).not.toHaveProperty('deprecation')
+  })
+})

@@ -1,0 +1,117 @@
+import { unique } from './people.ts'
+import {
+  denied,
+  type ErrorCase,
+  exists,
+  fails,
+  invalid,
+  manager,
+  needsCaller,
+  notFound,
+  owner,
+  powerless,
+  precondition,
+  type World,
+} from './world.ts'
+
+const inAbroad = { organization: ({ abroad }: World) => abroad }
+const inUnknown = { organization: () => 'unknown' }
+const grant = (world: World, more: object = {}) => ({
+  userId: world.human.userId,
+  projectId: world.project,
+  ...more,
+})
+
+/** AddUserGrant and GetUserGrant. */
+export const userGrantErrors: ErrorCase[] = [
+  ...needsCaller('AddUserGrant', grant),
+  fails('AddUserGrant', denied, 'the caller may not', (world) => grant(world), powerless),
+  fails('AddUserGrant', denied, 'the organization is unknown', (world) => grant(world), inUnknown),
+  fails('AddUserGrant', invalid, 'the project is missing', ({ human: { userId } }) => ({ userId }), {
+    fields: ['projectId'],
+  }),
+  fails('AddUserGrant', notFound('USER_NOT_FOUND'), 'the user is unknown', (world) =>
+    grant(world, { userId: 'unknown' }),
+  ),
+  fails('AddUserGrant', precondition('PROJECT_NOT_FOUND'), 'the project is unknown', (world) =>
+    grant(world, { projectId: 'unknown' }),
+  ),
+  fails(
+    'AddUserGrant',
+    precondition('PROJECT_NOT_FOUND'),
+    'the project is not granted',
+    (world) => grant(world),
+    inAbroad,
+  ),
+  fails('AddUserGrant', precondition('PROJECT_GRANT_NOT_FOUND'), 'the grant is of another project', (world) =>
+    grant(world, { projectGrantId: world.grant }),
+  ),
+  fails('AddUserGrant', precondition('PROJECT_GRANT_NOT_FOUND'), 'the grant is unknown', (world) =>
+    grant(world, { projectId: world.foreignProject, projectGrantId: 'unknown' }),
+  ),
+  fails(
+    'AddUserGrant',
+    precondition('ROLE_NOT_FOUND'),
+    'roles are not of the project',
+    (world) => grant(world, { roleKeys: ['reader', 'no-such', 'nor-this'] }),
+    { metadata: { roleKeys: '["no-such","nor-this"]' } },
+  ),
+  fails(
+    'AddUserGrant',
+    precondition('ROLE_NOT_FOUND'),
+    'a role is not granted',
+    (world) => grant(world, { projectId: world.foreignProject, roleKeys: ['writer'] }),
+    { metadata: { roleKeys: '["writer"]' } },
+  ),
+  fails('GetUserGrant', notFound('USER_GRANT_NOT_FOUND'), 'the grant is unknown', ({ human: { userId } }) => ({
+    userId,
+    grantId: 'unknown',
+  })),
+]
+
+const member = (userId: string, role = 'ORG_OWNER') => ({ userId, roles: [role] })
+
+/** Organizations and their members. */
+export const organizationErrors: ErrorCase[] = [
+  fails('AddOrganization', denied, 'an organization owner calls', () => ({ name: unique('Organization') }), owner),
+  fails('GetMyOrganization', denied, 'the organization is unknown', () => ({}), inUnknown),
+  fails('AddOrganizationMember', denied, 'the role is above the own', ({ human }) => member(human.userId), manager),
+  fails('AddOrganizationMember', invalid, 'there is no such role', ({ human }) => member(human.userId, 'IAM_OWNER'), {
+    fields: ['roles[0]'],
+  }),
+  fails('AddOrganizationMember', notFound('USER_NOT_FOUND'), 'the user is unknown', () => member('unknown')),
+  fails('AddOrganizationMember', exists('MEMBER_EXISTS'), 'the user is a member', (world) =>
+    member(world.manager.userId),
+  ),
+]
+
+const role = (projectId: string, roleKey: string) => ({ projectId, roleKey, displayName: 'R' })
+
+/** Projects, their roles and their grants. */
+export const projectErrors: ErrorCase[] = [
+  fails('AddProject', denied, 'the caller manages users only', () => ({ name: 'P' }), manager),
+  fails('AddProjectRole', exists('ROLE_EXISTS'), 'the project has the role', ({ project }) => role(project, 'reader')),
+  fails('AddProjectRole', notFound('PROJECT_NOT_FOUND'), 'the project is foreign', ({ foreignProject }) =>
+    role(foreignProject, 'new'),
+  ),
+  fails(
+    'AddProjectGrant',
+    exists('PROJECT_GRANT_EXISTS'),
+    'the organization has the project',
+    ({ foreignProject, home }) => ({ projectId: foreignProject, grantedOrgId: home }),
+    inAbroad,
+  ),
+  fails(
+    'AddProjectGrant',
+    precondition('ORGANIZATION_NOT_FOUND'),
+    'the organization is the owner',
+    ({ project, home }) => ({ projectId: project, grantedOrgId: home }),
+  ),
+  fails(
+    'AddProjectGrant',
+    precondition('ROLE_NOT_FOUND'),
+    'a role is not of the project',
+    ({ project, abroad }) => ({ projectId: project, grantedOrgId: abroad, roleKeys: ['none'] }),
+    { metadata: { roleKeys: '["none"]' } },
+  ),
+]

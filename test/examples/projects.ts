@@ -1,0 +1,34 @@
+import { call } from '../e2e/clients/encodings.ts'
+import { admin, ok, unique } from './people.ts'
+
+/** A new project with these roles; gives its id. */
+export async function newProject(organization: string, roles: string[] = []): Promise<string> {
+  const { id } = ok(await call('AddProject', { name: unique('Project') }, admin(organization)))
+  for (const roleKey of roles)
+    ok(await call('AddProjectRole', { projectId: id, roleKey, displayName: roleKey }, admin(organization)))
+  return id
+}
+
+/** Grants the owner's project to another organization; gives the id of the grant. */
+export async function grantProject(owner: string, projectId: string, grantedOrgId: string, roleKeys: string[]) {
+  const { grantId } = ok(await call('AddProjectGrant', { projectId, grantedOrgId, roleKeys }, admin(owner)))
+  return grantId as string
+}
+
+/** A new identity provider; gives its id and name. */
+export async function newIdp(name = unique('Provider')): Promise<{ idpId: string; name: string }> {
+  const { idpId } = ok(
+    await call(
+      'AddOIDCIDP',
+      {
+        name,
+        clientId: 'client',
+        clientSecret: unique('client-secret'),
+        issuer: 'https://issuer.example.com',
+        scopes: ['openid'],
+      },
+      admin(),
+    ),
+  )
+  return { idpId, name }
+}

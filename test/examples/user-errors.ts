@@ -1,0 +1,136 @@
+import type { JsonObject } from '@bufbuild/protobuf'
+import { profile, unique } from './people.ts'
+import {
+  denied,
+  type ErrorCase,
+  exists,
+  fails,
+  invalid,
+  manager,
+  needsCaller,
+  nobody,
+  notFound,
+  owner,
+  powerless,
+  precondition,
+  type World,
+} from './world.ts'
+
+const email = 'new@example.com'
+const machine = () => ({ userName: unique('machine'), name: 'M' })
+const returned = (userId: string, address = email) => ({ userId, email: address, returnCode: {} })
+const ofHuman = ({ human }: World) => returned(human.userId)
+const mine = (world: World) => returned(world.nobody.userId)
+const newHuman = (address: JsonObject) => ({ userName: unique('human'), profile, email: address })
+
+/** UpdateMyProfile. */
+export const profileErrors: ErrorCase[] = [
+  ...needsCaller('UpdateMyProfile', () => profile),
+  fails('UpdateMyProfile', invalid, 'nothing is sent', () => ({}), {
+    ...powerless,
+    fields: ['firstName', 'lastName', 'displayName'],
+  }),
+  fails('UpdateMyProfile', precondition('NOT_A_HUMAN'), 'a machine calls', () => profile),
+]
+
+/** AddMachineUser and AddHumanUser. */
+export const creationErrors: ErrorCase[] = [
+  ...needsCaller('AddMachineUser', machine),
+  fails('AddMachineUser', denied, 'the caller may not', machine, powerless),
+  fails('AddMachineUser', denied, 'the organization is unknown', machine, { organization: () => 'unknown' }),
+  fails('AddMachineUser', denied, 'the organization is foreign', machine, {
+    ...owner,
+    organization: ({ abroad }) => abroad,
+  }),
+  fails('AddMachineUser', invalid, 'nothing is sent', () => ({}), { fields: ['userName', 'name'] }),
+  fails('AddMachineUser', exists('USER_NAME_TAKEN'), 'the name is taken', (world) => ({
+    ...machine(),
+    userName: world.machine,
+  })),
+  fails('AddMachineUser', exists('USER_ID_TAKEN'), 'the id is taken', ({ human: { userId } }) => ({
+    ...machine(),
+    userId,
+  })),
+  fails('AddHumanUser', exists('USER_NAME_TAKEN'), 'a machine has the name', (world) => ({
+    ...newHuman({ email, isVerified: true }),
+    userName: world.machine,
+  })),
+  fails(
+    'AddHumanUser',
+    invalid,
+    'profile and email are missing',
+    () => ({ userName: unique('human'), password: 'short' }),
+    { fields: ['profile', 'email', 'password'] },
+  ),
+  fails(
+    'AddHumanUser',
+    invalid,
+    'inner fields are wrong',
+    () => ({ ...newHuman({ email: 'none' }), profile: { firstName: 'A' } }),
+    { fields: ['profile.lastName', 'email.email'] },
+  ),
+  fails('GetUser', denied, 'the user is unknown to one who may not', () => ({ userId: 'unknown' }), powerless),
+  fails('GetUser', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+]
+
+/** SetEmail. */
+export const setEmailErrors: ErrorCase[] = [
+  ...needsCaller('SetEmail', ofHuman),
+  fails('SetEmail', denied, 'the user is foreign', ({ stranger }) => returned(stranger.userId), manager),
+  fails('SetEmail', denied, 'the user is unknown to one who may not', () => returned('unknown'), manager),
+  fails('SetEmail', denied, 'the own code is asked for', mine, powerless),
+  fails('SetEmail', invalid, 'the address is none', ({ human }) => returned(human.userId, 'Ada <ada@example.com>'), {
+    fields: ['email'],
+  }),
+  fails(
+    'SetEmail',
+    invalid,
+    'the template has another variable',
+    ({ human: { userId } }) => ({ userId, email, sendCode: { urlTemplate: 'https://app.example.com/{{.Name}}' } }),
+    { fields: ['sendCode.urlTemplate'] },
+  ),
+  fails('SetEmail', notFound('USER_NOT_FOUND'), 'the user is unknown', () => returned('unknown')),
+  fails('SetEmail', notFound('USER_NOT_FOUND'), 'the user is a machine', ({ machineId }) => returned(machineId)),
+  fails('SetEmail', precondition('EMAIL_NOT_CHANGED'), 'it is the verified address', ({ human }) =>
+    returned(human.userId, human.email),
+  ),
+]
+
+const codeInvalid = { reason: 'CODE_INVALID', code: 3, http: 400 }
+const code = (userId: string) => ({ userId, verificationCode: 'WRONG2' })
+const atFault = { ...nobody, fields: ['verificationCode'] }
+const credentialsInvalid = { reason: 'CREDENTIALS_INVALID', code: 16, http: 401 }
+const signIn = (loginName: string) => ({ loginName, password: 'wrong-password' })
+
+/** VerifyEmail, ResendEmailCode and the sessions. */
+export const codeAndSessionErrors: ErrorCase[] = [
+  fails('VerifyEmail', codeInvalid, 'the user is unknown', () => code('unknown'), atFault),
+  fails('VerifyEmail', codeInvalid, 'the code is wrong', ({ unverified }) => code(unverified.userId), atFault),
+  fails('VerifyEmail', codeInvalid, 'there is no code', ({ human }) => code(human.userId), atFault),
+  fails(
+    'ResendEmailCode',
+    precondition('EMAIL_ALREADY_VERIFIED'),
+    'the address is verified',
+    ({ human: { userId } }) => ({ userId }),
+  ),
+  fails('ResendEmailCode', notFound('USER_NOT_FOUND'), 'the user is a machine', ({ machineId }) => ({
+    userId: machineId,
+  })),
+  fails(
+    'ResendEmailCode',
+    denied,
+    'the own code is asked for',
+    (world) => ({ userId: world.nobody.userId, returnCode: {} }),
+    powerless,
+  ),
+  fails('CreateSession', credentialsInvalid, 'the user is unknown', () => signIn(unique('unknown')), nobody),
+  fails('CreateSession', credentialsInvalid, 'the password is wrong', ({ human }) => signIn(human.userName), nobody),
+  fails(
+    'DeleteSession',
+    denied,
+    'the session is unknown to one who may not',
+    () => ({ sessionId: 'unknown' }),
+    powerless,
+  ),
+  fails('DeleteSession', notFound('SESSION_NOT_FOUND'), 'the session is unknown', () => ({ sessionId: 'unknown' })),
+]
