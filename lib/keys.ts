@@ -13,6 +13,9 @@ export interface Keyring {
   open(purpose: string, sealed: Buffer): string
 }
 
+// Said aloud, or a shortened tag would be taken too.
+const authTagLength = 16
+
 /** `ROSTER_ENCRYPTION_KEY`: 32 bytes in base64; several, separated by commas, to change keys: the new one first. */
 export const encryptionKey: Setting<Keyring> = { read: (value) => createKeyring(value.split(',')) }
 
@@ -37,15 +40,15 @@ function createKeyring(texts: string[]): Keyring {
     mac: (purpose, keyId, parts) => createHmac('sha256', keyFor(purpose, keyId)).update(JSON.stringify(parts)).digest(),
     seal(purpose, plain) {
       const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', keyFor(purpose, currentId), nonce)
+      const cipher = createCipheriv('aes-256-gcm', keyFor(purpose, currentId), nonce, { authTagLength })
       const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
       return Buffer.concat([Buffer.from(currentId, 'hex'), nonce, cipher.getAuthTag(), body])
     },
     open(purpose, sealed) {
       const keyId = sealed.subarray(0, 4).toString('hex')
-      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose, keyId), sealed.subarray(4, 16))
-      decipher.setAuthTag(sealed.subarray(16, 32))
-      return Buffer.concat([decipher.update(sealed.subarray(32)), decipher.final()]).toString('utf8')
+      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose, keyId), sealed.subarray(4, 16), { authTagLength })
+      decipher.setAuthTag(sealed.subarray(16, 16 + authTagLength))
+      return Buffer.concat([decipher.update(sealed.subarray(16 + authTagLength)), decipher.final()]).toString('utf8')
     },
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { callersChanged } from './tail.ts'
+import { callersChanged } from '../rpc/caller.ts'
 import { driverSurvives, unlessMended } from './test-outage.ts'
 import { add, count, rename, type Replica } from './test-counters.ts'
 import { byAggregate, everythingIsPublished, type Publishing, readStream, startPublishing } from './test-stream.ts'

@@ -4,7 +4,6 @@ import { RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
 import { decodeStatus } from '../status.ts'
 import { anonymous } from './caller.ts'
-import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'
 import { endOfTurn } from './turn.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Call } from '#lib/rpc/headers'
-import { callersChanged } from './authenticate.ts'
+import { callersChanged } from '#lib/rpc/caller'
 import { callJson } from './test-client.ts'
 import { startTestGateway, type TestGateway } from './test-gateway.ts'
 
