@@ -31,7 +31,11 @@ function askGateway(): Promise<string | undefined> {
 async function askOverNats(name: string): Promise<string | undefined> {
   const { protocol, host, username, password } = new URL(readConfig({ NATS_URL: text() }).NATS_URL)
   const connection = await connect({
-    ...{ servers: host, name: `${name} health`, inboxPrefix: `_INBOX_${name}`, reconnect: false, timeout: 3000 },
+    servers: host,
+    name: `${name} health`,
+    inboxPrefix: `_INBOX_${name}`,
+    reconnect: false,
+    timeout: 3000,
     ...(protocol === 'tls:' && { tls: {} }),
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   })

@@ -46,7 +46,9 @@ function createKeyring(texts: string[]): Keyring {
     },
     open(purpose, sealed) {
       const keyId = sealed.subarray(0, 4).toString('hex')
-      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose, keyId), sealed.subarray(4, 16), { authTagLength })
+      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose, keyId), sealed.subarray(4, 16), {
+        authTagLength,
+      })
       decipher.setAuthTag(sealed.subarray(16, 16 + authTagLength))
       return Buffer.concat([decipher.update(sealed.subarray(16 + authTagLength)), decipher.final()]).toString('utf8')
     },

@@ -1,4 +1,5 @@
-import { connect, type ConnectionOptions, type NatsConnection } from 'nats'
+import { hostname } from 'node:os'
+import { connect, type ConnectionOptions, type NatsConnection, type Service } from 'nats'
 import type { Log } from './log.ts'
 
 export interface Nats {
@@ -56,4 +57,9 @@ export async function connectNats(url: string, service: string, log: Log): Promi
       return () => callbacks.delete(callback)
     },
   }
+}
+
+/** Registers this process as a NATS micro service: it answers `$SRV.PING`, `INFO` and `STATS`. The name is its queue group too. */
+export function addMicroService({ connection }: Nats, name: string): Promise<Service> {
+  return connection.services.add({ name, version: '1.0.0', queue: name, metadata: { host: hostname() } })
 }

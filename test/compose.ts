@@ -24,31 +24,26 @@ Object.assign(process.env, {
   ROSTER_ADMIN_PASSWORD: adminPassword,
 })
 
-let failed = true
+// What runs below hears of it, too, and ends; then all is taken down.
+let interrupted = false
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (interrupted = true))
+
+let passed = false
 try {
   const standIn = process.env['ROSTER_STAND_IN']
   if (standIn) run([standIn, ...imageNames()])
   run([...compose, 'build', '--quiet'])
   run([...compose, 'up', '--detach'])
   await healthy()
-  failed = test() !== 0
-  if (failed) run([...compose, 'logs', '--no-color', '--tail=50'])
+  passed = test()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
-  spawnSync(compose[0]!, [...compose.slice(1), 'logs', '--no-color', '--tail=50'], {
-    cwd: projectRoot,
-    stdio: 'inherit',
-  })
-} finally {
-  if (keep)
-    console.log(`${url} stays; end it with: ${compose.join(' ')} -p ${process.env['COMPOSE_PROJECT_NAME']} down -v`)
-  else
-    spawnSync(compose[0]!, [...compose.slice(1), 'down', '--volumes', '--timeout=15'], {
-      cwd: projectRoot,
-      stdio: 'inherit',
-    })
 }
-process.exit(failed ? 1 : 0)
+if (!passed && !interrupted) run([...compose, 'logs', '--no-color', '--tail=50'])
+if (keep)
+  console.log(`${url} stays; end it with: ${compose.join(' ')} -p ${process.env['COMPOSE_PROJECT_NAME']} down -v`)
+else run([...compose, 'down', '--volumes'])
+process.exit(passed ? 0 : 1)
 
 function findCompose(): string[] {
   const candidates = [['docker', 'compose'], ['docker-compose']]
@@ -77,12 +72,13 @@ async function healthy(): Promise<void> {
     states = output(['docker', 'ps', '--all', '--filter', filter, '--format', format]).split('\n')
     if (states.every((state) => /: (Up (?!.*\((un|health: )).*|Exited \(0\).*)$/.test(state))) return
     const broken = states.filter((state) => /\(unhealthy\)|: Restarting|Exited \([1-9]/.test(state))
+    if (interrupted) throw new Error('Interrupted.')
     if (broken.length > 0) throw new Error(`Not healthy: ${broken.join(', ')}`)
   }
   throw new Error(`Not healthy within three minutes:\n${states.join('\n')}`)
 }
 
-function test(): number | null {
+function test(): boolean {
   const env = {
     ...process.env,
     ROSTER_E2E_URL: url,
@@ -91,7 +87,7 @@ function test(): number | null {
     ROSTER_E2E_MAILBOX_URL: `http://127.0.0.1:${mailboxPort}`,
   }
   const vitest = [join(projectRoot, 'node_modules/vitest/vitest.mjs'), 'run', '--project', 'e2e', ...vitestArguments]
-  return spawnSync(process.execPath, vitest, { cwd: projectRoot, env, stdio: 'inherit' }).status
+  return spawnSync(process.execPath, vitest, { cwd: projectRoot, env, stdio: 'inherit' }).status === 0
 }
 
 function run([command, ...args]: string[]): void {

@@ -23,7 +23,15 @@ export async function startContainers(): Promise<{ env: Record<string, string>; 
       .withWaitStrategy(Wait.forLogMessage(/Server is ready/))
       .start(),
     new GenericContainer('redis:7.2')
-      .withCommand(['redis-server', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', '--protected-mode', 'no'])
+      .withCommand([
+        'redis-server',
+        '--appendonly',
+        'yes',
+        '--maxmemory-policy',
+        'noeviction',
+        '--protected-mode',
+        'no',
+      ])
       .withExposedPorts(6379)
       .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
       .start(),

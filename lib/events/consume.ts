@@ -39,7 +39,10 @@ export function consume({ nats, log, durable, filter, handle }: ConsumeOptions):
           }
         }
       } catch (error) {
-        if (!stopped.signal.aborted) log.warn({ err: error, durable }, 'the consumer stopped and tries again')
+        // Whoever publishes first makes the stream.
+        if (error instanceof NatsError && error.message === 'stream not found')
+          log.info({ durable }, 'there is no stream yet')
+        else if (!stopped.signal.aborted) log.warn({ err: error, durable }, 'the consumer stopped and tries again')
       }
       await sleep(retryAfter, undefined, { signal: stopped.signal }).catch(() => {})
     }

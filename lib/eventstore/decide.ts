@@ -34,16 +34,17 @@ export interface Decided {
 
 /**
  * Lets each command decide on the state that the ones before it leave. Pure: nobody is told anything, since the batch may yet
- * fail, and then even a refusal may have stood on what never came to be.
+ * fail, and then even a refusal may have stood on what never came to be. `taken`: keys that others were found to hold.
  */
 export function decideBatch(
   batch: Pending[],
   loaded: Map<string, Aggregate>,
   vocabulary: Vocabulary,
   now: Date,
+  taken: UniqueKey[] = [],
 ): Decided[] {
   const current = new Map(loaded)
-  const claimed = new Set<string>()
+  const claimed = new Set(taken.map(claimText))
   return batch.map((pending) => {
     const { command, resolve, reject } = pending
     const before = current.get(keyText(command.aggregate))! as Aggregate<any>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
-import { driverSurvives, openProxy, type Proxy, unlessMended } from './test-outage.ts'
+import { openProxy, type Proxy } from './test-outage.ts'
 import { add, audit, count, openReplica, outcome, type Replica } from './test-counters.ts'
 
 let database: TestDatabase
@@ -53,7 +53,7 @@ test('without a database, reads and writes are refused with what to do next, and
   })
 })
 
-describe.skipIf(!driverSurvives)(`connections that are lost while they work${unlessMended}`, () => {
+describe('connections that are lost while they work', () => {
   test('a transaction whose connection dies half-way leaves nothing, and its caller hears UNAVAILABLE', async () => {
     const dying = {
       ...add('dying', 'dying'),

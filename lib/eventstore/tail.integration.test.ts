@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { callersChanged } from '../rpc/caller.ts'
-import { driverSurvives, unlessMended } from './test-outage.ts'
 import { add, count, rename, type Replica } from './test-counters.ts'
 import { byAggregate, everythingIsPublished, type Publishing, readStream, startPublishing } from './test-stream.ts'
 
@@ -83,30 +82,34 @@ describe('two replicas', () => {
     expect(Math.max(...asked)).toBeLessThan(60)
   })
 
-  test.skipIf(!driverSurvives).each([1, 2, 3, 4])(
-    `go on when connections are lost while they work (%i)${unlessMended}`,
-    async (round) => {
-      const load = Array.from({ length: 200 }, async (_, i) =>
-        [a!, b!][i % 2]!.store.execute(count(`c${(i + round) % 40}`)).catch(() => {}),
-      )
-      await a!.sql`
+  test.each([1, 2, 3, 4])('go on when connections are lost while they work (%i)', async (round) => {
+    const load = Array.from({ length: 200 }, async (_, i) =>
+      [a!, b!][i % 2]!.store.execute(count(`c${(i + round) % 40}`)).catch(() => {}),
+    )
+    await a!.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()
     `
-      await Promise.all(load)
-      await everythingIsPublished(publishing)
-    },
-  )
+    await Promise.all(load)
+    await everythingIsPublished(publishing)
+  })
 
   test('whatever happened, no connection of the pools is left with a lock or careless about commits', async () => {
     await Promise.all(publishing.tails.map((tail) => tail.stop()))
-    const locks = await a!.sql`
-      select l.pid from pg_locks l join pg_database d on d.oid = l.database
-      where locktype = 'advisory' and datname = current_database()
-    `
+    // The first statement on a connection that is opened anew may still be told of the end of the old one.
+    const locks = await vi.waitFor(
+      () => a!.sql`
+        select l.pid from pg_locks l join pg_database d on d.oid = l.database
+        where locktype = 'advisory' and datname = current_database()
+      `,
+    )
     expect(locks).toHaveLength(0)
-    const held = await Promise.all([a!, b!].flatMap(({ sql }) => Array.from({ length: 8 }, () => sql.reserve())))
-    const settings = await Promise.all(held.map(async (sql) => (await sql`show synchronous_commit`)[0]))
+    const held = await Promise.all(
+      [a!, b!].flatMap(({ sql }) => Array.from({ length: 8 }, () => vi.waitFor(() => sql.reserve()))),
+    )
+    const show = (sql: (typeof held)[0]) =>
+      vi.waitFor(() => sql<{ synchronous_commit: string }[]>`show synchronous_commit`)
+    const settings = await Promise.all(held.map(async (sql) => (await show(sql))[0]))
     for (const sql of held) sql.release()
     expect(new Set(settings.map((row) => row!.synchronous_commit))).toEqual(new Set(['on']))
   })

@@ -1,8 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { join } from 'node:path'
 
 /** A way to a server that can be cut and mended. */
 export interface Proxy {
@@ -49,9 +46,3 @@ export async function openProxy(target: string): Promise<Proxy> {
     },
   }
 }
-
-// postgres.js 3.4.9 writes to a socket that is gone (its issues 1066, 1154, 1208), which ends the process, and may never write
-// again on a connection that it opens anew. Tests that end connections under load need it mended.
-const driver = join(createRequire(import.meta.url).resolve('postgres'), '../../../src/connection.js')
-export const driverSurvives = /function nextWrite\(fn\) \{\s*if \(!socket\)/.test(readFileSync(driver, 'utf8'))
-export const unlessMended = driverSurvives ? '' : ' (skipped: postgres.js is not patched)'

@@ -2,7 +2,7 @@ import type { ServiceMsg } from 'nats'
 import { headers } from 'nats'
 import { invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Nats } from '../nats.ts'
+import { addMicroService, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { encodeStatus } from '../status.ts'
 import { deadlineExceeded, type MethodDefinition } from './call.ts'
@@ -72,7 +72,7 @@ export interface ServeOptions<Context> {
 /** Answers the methods of the services over NATS until it is stopped; then it finishes what is under way. */
 export async function serve<Context>(options: ServeOptions<Context>): Promise<Service> {
   const { connection } = options.nats
-  const service = await connection.services.add({ name: options.name, version: '1.0.0', queue: options.name })
+  const service = await addMicroService(options.nats, options.name)
   const underWay = new Set<Promise<void>>()
   for (const { definition, operations } of options.services) {
     for (const [name, definitionOfMethod] of Object.entries(definition.methods)) {

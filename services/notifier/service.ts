@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import type { Log } from '#lib/log'
-import type { Nats } from '#lib/nats'
+import { addMicroService, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import type { Config } from './config.ts'
@@ -20,6 +20,7 @@ const stopDeadlineWithoutRedis = 1000
 /** Starts the notifier: codes that are to be mailed become jobs, jobs become mails. Throws for broken mail files; waits for no server. */
 export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const mails = loadMails()
+  await addMicroService(nats, 'notifier')
   const users = createClient(nats, InternalServiceDefinition)
   const mailer = openMailer(config, mails)
   const redis = connectRedis(config.REDIS_URL, log)

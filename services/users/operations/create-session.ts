@@ -20,7 +20,7 @@ export async function createSession(
 ): Promise<CreateSessionResponse> {
   const takeBack = await countAttempt(context.sql, loginName, call.clientAddress)
   const user = await findUser(context, loginName, call)
-  const right = await verifyPassword(password, user?.hash)
+  const right = await verifyPassword(password, user?.hash ?? undefined)
   if (!right || !user)
     throw new RosterError('UNAUTHENTICATED', 'CREDENTIALS_INVALID', 'The login name or the password is wrong.')
   await takeBack()
@@ -50,7 +50,8 @@ async function open({ config, store }: Context, user: FoundUser, call: Call): Pr
 interface FoundUser {
   userId: string
   organizationId: string
-  hash: string | undefined
+  /** Null for a machine, and for a human without a password. */
+  hash: string | null
 }
 
 // A bare name must be of one user only. The organization is asked for whenever there is an @, so that the time that the answer

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { integer, list, optional, readConfig, text, url } from './config.ts'
+import { encryptionKey } from './keys.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'roster-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function file(content: string): string {
+  const path = join(folder, `secret-${Math.random()}`)
+  writeFileSync(path, content)
+  return path
+}
+
+const settings = {
+  DATABASE_URL: url(['postgres']),
+  PORT: integer(1, 65_535, 8080),
+  HOSTS: list(['localhost']),
+  NAME: text('roster'),
+  PASSWORD: optional(),
+  KEY: encryptionKey,
+}
+const key = Buffer.alloc(32, 7).toString('base64')
+const needed = { DATABASE_URL: 'postgres://host/db', KEY: key }
+
+test('what is not set has its default', () => {
+  const config = readConfig(settings, needed)
+  expect(config).toMatchObject({ PORT: 8080, HOSTS: ['localhost'], NAME: 'roster', PASSWORD: undefined })
+})
+
+test('an empty variable is not set', () => {
+  expect(readConfig(settings, { ...needed, PORT: '', NAME: '' })).toMatchObject({ PORT: 8080, NAME: 'roster' })
+})
+
+test('a file is read in the place of a variable, without the line break at its end', () => {
+  expect(readConfig(settings, { ...needed, PASSWORD_FILE: file('pass word\n') }).PASSWORD).toBe('pass word')
+  expect(readConfig(settings, { ...needed, PASSWORD: 'a', PASSWORD_FILE: file('b') }).PASSWORD).toBe('a')
+})
+
+test('a file is read by the same rules', () => {
+  expect(readConfig(settings, { ...needed, PORT_FILE: file('99') }).PORT).toBe(99)
+  expect(() => readConfig(settings, { ...needed, PORT_FILE: file('x') })).toThrow('PORT is not a whole number')
+})
+
+test('a list is separated by commas, blanks do not count', () => {
+  expect(readConfig(settings, { ...needed, HOSTS: ' a.example, ,b.example:8443 ' }).HOSTS).toEqual([
+    'a.example',
+    'b.example:8443',
+  ])
+})
+
+describe('problems', () => {
+  const secrets = {
+    DATABASE_URL: 'mysql://user:hunter2@host/db',
+    PORT: '70000hunter2',
+    KEY: 'aHVudGVyMg==',
+    PASSWORD_FILE: '/nowhere/hunter2',
+  }
+  const message = (() => {
+    try {
+      readConfig(settings, secrets)
+    } catch (error) {
+      return (error as Error).message
+    }
+  })()
+
+  test('are told all at once', () => {
+    for (const name of ['DATABASE_URL', 'PORT', 'KEY', 'PASSWORD']) expect(message).toContain(`${name} `)
+  })
+
+  test('show no value', () => {
+    expect(message).not.toContain('hunter2')
+    expect(message).not.toContain(secrets.KEY)
+  })
+
+  test('are told of what is missing too', () => {
+    expect(() => readConfig(settings, {})).toThrow('DATABASE_URL is not set (nor DATABASE_URL_FILE); KEY is not set')
+  })
+})
+
+test.each(['0', '65536', '1.5', 'x', ' ', 'NaN', 'Infinity', '1n'])('%s is no port', (PORT) => {
+  expect(() => readConfig(settings, { ...needed, PORT })).toThrow('PORT is not a whole number from 1 to 65535')
+})
+
+test.each(['host:5432', 'http://host', '//host', 'postgres'])('%s is no URL of a database', (DATABASE_URL) => {
+  expect(() => readConfig(settings, { ...needed, DATABASE_URL })).toThrow('is not a URL of the kind postgres://')
+})

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { encryptionKey } from './keys.ts'
+
+const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
+const old = encryptionKey.read(first)
+const rotated = encryptionKey.read(`${second}, ${first}`)
+const foreign = encryptionKey.read(second)
+
+describe('what is sealed', () => {
+  const sealed = old.seal('purpose', 'geheim — ünïcödé')
+
+  test('opens again, and does not show its text', () => {
+    expect(old.open('purpose', sealed)).toBe('geheim — ünïcödé')
+    expect(sealed.includes('geheim')).toBe(false)
+  })
+
+  test('differs each time', () => expect(old.seal('purpose', 'x').equals(old.seal('purpose', 'x'))).toBe(false))
+  test('may be empty', () => expect(old.open('purpose', old.seal('purpose', ''))).toBe(''))
+  test('does not open for another purpose', () => expect(() => old.open('another', sealed)).toThrow())
+  test('opens after the key was changed', () => expect(rotated.open('purpose', sealed)).toContain('geheim'))
+  test('with the new key does not open with the old one alone', () =>
+    expect(() => old.open('purpose', rotated.seal('purpose', 'x'))).toThrow('no encryption key has the id'))
+  test('does not open once its key is gone', () =>
+    expect(() => foreign.open('purpose', sealed)).toThrow('no encryption key has the id'))
+
+  test('does not open where any bit of it was changed', () => {
+    for (let index = 0; index < sealed.length; index++) {
+      const changed = Buffer.from(sealed)
+      changed[index]! ^= 1
+      expect(() => old.open('purpose', changed)).toThrow()
+    }
+  })
+
+  test('does not open where it was cut, not even to a shorter seal', () => {
+    for (let length = 0; length < sealed.length; length++)
+      expect(() => old.open('purpose', sealed.subarray(0, length))).toThrow()
+  })
+})
+
+describe('a mac', () => {
+  const mac = (keys: typeof old, purpose: string, ...parts: string[]) =>
+    keys.mac(purpose, old.currentId, parts).toString('hex')
+
+  test('is the same again, also after the key was changed', () => {
+    expect(mac(old, 'p', 'a', 'b')).toBe(mac(rotated, 'p', 'a', 'b'))
+  })
+
+  test('differs by purpose, key and every part and where the parts end', () => {
+    const macs = [
+      mac(old, 'p', 'a', 'b'),
+      mac(old, 'q', 'a', 'b'),
+      mac(old, 'p', 'ab'),
+      mac(old, 'p', 'a', 'b', ''),
+      mac(old, 'p', 'a","b'),
+      rotated.mac('p', rotated.currentId, ['a', 'b']).toString('hex'),
+    ]
+    expect(new Set(macs).size).toBe(macs.length)
+  })
+
+  test('is not made with a key that nobody has', () => {
+    expect(() => foreign.mac('p', old.currentId, ['a'])).toThrow('no encryption key has the id')
+  })
+})
+
+test('the id of a key is the same everywhere and tells nothing of the key', () => {
+  expect(encryptionKey.read(first).currentId).toBe(old.currentId)
+  expect(rotated.currentId).not.toBe(old.currentId)
+  expect(Buffer.from(first, 'base64').includes(Buffer.from(old.currentId, 'hex'))).toBe(false)
+})
+
+test.each(['', 'x', randomBytes(31).toString('base64'), randomBytes(33).toString('base64'), `${first},`, `${first},x`])(
+  'what is no key of 32 bytes is refused without being shown (%#)',
+  (text) => {
+    expect(() => encryptionKey.read(text)).toThrow(/^is not 32 bytes in base64/)
+    if (text.length > 1) expect(() => encryptionKey.read(text)).not.toThrow(text)
+  },
+)

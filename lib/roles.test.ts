@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { coversRole, grantsPermission, permissions } from './roles.ts'
+import { anonymous, type Caller, holds, rolesIn } from './rpc/caller.ts'
+import { methods } from './rpc/methods.ts'
+
+// Contract, section 2.
+const table: Record<string, Record<string, boolean>> = {
+  //                      IAM_OWNER    ORG_OWNER        ORG_USER_MANAGER        ORG_OWNER_VIEWER
+  'iam.idp.read': row(true, false, false, false),
+  'iam.idp.write': row(true, false, false, false),
+  'org.create': row(true, true, false, false),
+  'org.read': row(true, true, false, true),
+  'org.member.write': row(true, true, false, false),
+  'project.write': row(true, true, false, false),
+  'project.role.write': row(true, true, false, false),
+  'project.grant.write': row(true, true, false, false),
+  'session.delete': row(true, true, false, false),
+  'user.read': row(true, true, true, true),
+  'user.write': row(true, true, true, false),
+  'user.delete': row(true, true, true, false),
+  'user.grant.read': row(true, true, true, true),
+  'user.grant.write': row(true, true, true, false),
+}
+
+function row(IAM_OWNER: boolean, ORG_OWNER: boolean, ORG_USER_MANAGER: boolean, ORG_OWNER_VIEWER: boolean) {
+  return { IAM_OWNER, ORG_OWNER, ORG_USER_MANAGER, ORG_OWNER_VIEWER }
+}
+
+const roles = ['IAM_OWNER', 'ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER']
+
+describe.each(Object.keys(table))('%s', (permission) => {
+  test.each(roles)('is what the table says for %s', (role) => {
+    expect(grantsPermission([role], permission)).toBe(table[permission]![role])
+  })
+})
+
+test('the table has every permission that the contract asks for anywhere', () => {
+  const asked = [...methods.values()].flatMap(({ access }) => access.permission || [])
+  for (const permission of asked) expect(permissions).toContain(permission)
+  expect([...permissions].sort()).toEqual(Object.keys(table).sort())
+})
+
+test.each(['', 'OWNER', 'org_owner', 'constructor', '__proto__', 'toString', 'IAM_OWNER '])(
+  'the role "%s", which is none, gives nothing',
+  (role) => expect(permissions.some((permission) => grantsPermission([role], permission))).toBe(false),
+)
+
+test('an organization’s owner gets nothing of the instance that may come later', () => {
+  for (const role of roles.slice(1))
+    for (const permission of ['iam.read', 'iam.member.write', 'iam.policy.read'])
+      expect(grantsPermission([role], permission)).toBe(false)
+})
+
+describe('nobody gives a role above the own:', () => {
+  const may: Record<string, string[]> = {
+    IAM_OWNER: roles,
+    ORG_OWNER: ['ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER'],
+    ORG_USER_MANAGER: ['ORG_USER_MANAGER'],
+    ORG_OWNER_VIEWER: ['ORG_OWNER_VIEWER'],
+  }
+  test.each(roles)('%s', (own) => {
+    expect(roles.filter((role) => coversRole([own], role))).toEqual(may[own])
+  })
+  test('roles together cover what they give together', () => {
+    expect(coversRole(['ORG_USER_MANAGER', 'ORG_OWNER_VIEWER'], 'ORG_OWNER')).toBe(false)
+    expect(coversRole([], 'ORG_OWNER_VIEWER')).toBe(false)
+  })
+})
+
+describe('a caller', () => {
+  const caller: Caller = {
+    ...anonymous,
+    userId: 'x',
+    organizationRoles: { house: ['ORG_OWNER'], other: ['ORG_OWNER_VIEWER'] },
+  }
+
+  test('holds in an organization what its roles there give, and nothing on the instance', () => {
+    expect(holds(caller, 'user.write', 'house')).toBe(true)
+    expect(holds(caller, 'user.write', 'other')).toBe(false)
+    expect(holds(caller, 'user.read', 'other')).toBe(true)
+    expect(holds(caller, 'org.create', 'house')).toBe(true)
+    expect(holds(caller, 'org.create')).toBe(false)
+    expect(holds(caller, 'user.read', 'third')).toBe(false)
+  })
+
+  test('holds the roles of the instance in every organization', () => {
+    const root = { ...caller, instanceRoles: ['IAM_OWNER'] }
+    expect(rolesIn(root, 'house')).toEqual(['IAM_OWNER', 'ORG_OWNER'])
+    expect(holds(root, 'iam.idp.write')).toBe(true)
+    expect(holds(root, 'user.write', 'third')).toBe(true)
+  })
+
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])(
+    'holds nothing in an organization of the name "%s"',
+    (id) => {
+      expect(rolesIn(caller, id)).toEqual([])
+      expect(permissions.some((permission) => holds(caller, permission, id))).toBe(false)
+    },
+  )
+
+  test('whose roles came as JSON with such a name holds what they say there, and nowhere else', () => {
+    const odd = { ...caller, organizationRoles: JSON.parse('{"__proto__": ["ORG_OWNER"]}') as Record<string, string[]> }
+    expect(holds(odd, 'user.write', '__proto__')).toBe(true)
+    expect(holds(odd, 'user.write', 'house')).toBe(false)
+  })
+})

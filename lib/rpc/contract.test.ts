@@ -1,0 +1,198 @@
+import type { DescEnum, DescMessage } from '@bufbuild/protobuf'
+import { describe, expect, test } from 'vitest'
+import { methods, registry } from './methods.ts'
+
+// Contract, sections 1 and 4: method, HTTP, who may.
+const operations: Record<string, [http: string, who: string]> = {
+  'roster.users.v1.UserService/UpdateMyProfile': ['PUT /auth/v1/users/me/profile', 'authenticated'],
+  'roster.idp.v1.IdentityProviderService/UpdateIDP': ['PUT /admin/v1/idps/{idp_id}', 'iam.idp.write on the instance'],
+  'roster.users.v1.UserService/AddMachineUser': ['POST /management/v1/users/machine', 'user.write'],
+  'roster.users.v1.UserService/SetEmail': ['POST /v2/users/{user_id}/email', 'self, or user.write of user_id'],
+  'roster.grants.v1.UserGrantService/AddUserGrant': ['POST /management/v1/users/{user_id}/grants', 'user.grant.write'],
+  'roster.users.v1.UserService/AddHumanUser': ['POST /v2/users/human', 'user.write'],
+  'roster.users.v1.UserService/GetUser': ['GET /v2/users/{user_id}', 'self, or user.read of user_id'],
+  'roster.users.v1.UserService/VerifyEmail': ['POST /v2/users/{user_id}/email/verify', 'public'],
+  'roster.users.v1.UserService/ResendEmailCode': [
+    'POST /v2/users/{user_id}/email/resend',
+    'self, or user.write of user_id',
+  ],
+  'roster.users.v1.SessionService/CreateSession': ['POST /v2/sessions', 'public'],
+  'roster.users.v1.SessionService/DeleteSession': [
+    'DELETE /v2/sessions/{session_id}',
+    'self, or session.delete of session_id',
+  ],
+  'roster.grants.v1.OrganizationService/AddOrganization': ['POST /management/v1/orgs', 'org.create on the instance'],
+  'roster.grants.v1.OrganizationService/GetMyOrganization': ['GET /management/v1/orgs/me', 'org.read'],
+  'roster.grants.v1.OrganizationService/AddOrganizationMember': [
+    'POST /management/v1/orgs/me/members',
+    'org.member.write',
+  ],
+  'roster.grants.v1.ProjectService/AddProject': ['POST /management/v1/projects', 'project.write'],
+  'roster.grants.v1.ProjectService/AddProjectRole': [
+    'POST /management/v1/projects/{project_id}/roles',
+    'project.role.write',
+  ],
+  'roster.grants.v1.ProjectService/AddProjectGrant': [
+    'POST /management/v1/projects/{project_id}/grants',
+    'project.grant.write',
+  ],
+  'roster.grants.v1.UserGrantService/GetUserGrant': [
+    'GET /management/v1/users/{user_id}/grants/{grant_id}',
+    'user.grant.read',
+  ],
+  'roster.idp.v1.IdentityProviderService/AddOIDCIDP': ['POST /admin/v1/idps/oidc', 'iam.idp.write on the instance'],
+  'roster.idp.v1.IdentityProviderService/GetIDP': ['GET /admin/v1/idps/{idp_id}', 'iam.idp.read on the instance'],
+}
+
+// Fields in the order of their numbers, from 1. "?" = presence is known, "*" = repeated, "|" = member of the oneof.
+const messages: Record<string, string> = {
+  'users.v1.UpdateMyProfileRequest': 'first_name last_name nick_name? display_name preferred_language gender:Gender',
+  'users.v1.UpdateMyProfileResponse': 'details:ObjectDetails',
+  'idp.v1.UpdateIDPRequest': 'idp_id name styling_type:IDPStylingType auto_register:bool',
+  'idp.v1.UpdateIDPResponse': 'details:ObjectDetails',
+  'users.v1.AddMachineUserRequest': 'user_name name description access_token_type:AccessTokenType user_id?',
+  'users.v1.AddMachineUserResponse': 'user_id details:ObjectDetails',
+  'users.v1.SetEmailRequest':
+    'user_id email |send_code:SendEmailVerificationCode |return_code:ReturnEmailVerificationCode |is_verified:bool',
+  'users.v1.SetEmailResponse': 'details:ObjectDetails verification_code?',
+  'users.v1.SendEmailVerificationCode': 'url_template?',
+  'users.v1.ReturnEmailVerificationCode': '',
+  'grants.v1.AddUserGrantRequest': 'user_id project_id project_grant_id role_keys*',
+  'grants.v1.AddUserGrantResponse': 'user_grant_id details:ObjectDetails',
+  'object.v1.ObjectDetails': 'sequence:uint64 creation_date:Timestamp change_date:Timestamp resource_owner',
+  'users.v1.AddHumanUserRequest': 'user_id? user_name profile:Profile email:SetHumanEmail password?',
+  'users.v1.AddHumanUserResponse': 'user_id details:ObjectDetails email_code?',
+  'users.v1.Profile': 'first_name last_name nick_name? display_name? preferred_language gender:Gender',
+  'users.v1.SetHumanEmail':
+    'email |send_code:SendEmailVerificationCode |return_code:ReturnEmailVerificationCode |is_verified:bool',
+  'users.v1.GetUserRequest': 'user_id',
+  'users.v1.GetUserResponse': 'user:User',
+  'users.v1.User':
+    'user_id details:ObjectDetails state:UserState user_name organization_id |human:Human |machine:Machine',
+  'users.v1.Human': 'profile:Profile email:HumanEmail',
+  'users.v1.HumanEmail': 'email is_verified:bool',
+  'users.v1.Machine': 'name description access_token_type:AccessTokenType',
+  'users.v1.VerifyEmailRequest': 'user_id verification_code',
+  'users.v1.VerifyEmailResponse': 'details:ObjectDetails',
+  'users.v1.ResendEmailCodeRequest':
+    'user_id |send_code:SendEmailVerificationCode |return_code:ReturnEmailVerificationCode',
+  'users.v1.ResendEmailCodeResponse': 'details:ObjectDetails verification_code?',
+  'users.v1.CreateSessionRequest': 'login_name password',
+  'users.v1.CreateSessionResponse': 'session_id session_token expiration_date:Timestamp details:ObjectDetails',
+  'users.v1.DeleteSessionRequest': 'session_id',
+  'users.v1.DeleteSessionResponse': 'details:ObjectDetails',
+  'grants.v1.AddOrganizationRequest': 'name',
+  'grants.v1.AddOrganizationResponse': 'organization_id details:ObjectDetails',
+  'grants.v1.GetMyOrganizationRequest': '',
+  'grants.v1.GetMyOrganizationResponse': 'organization:Organization',
+  'grants.v1.Organization': 'id details:ObjectDetails state:OrganizationState name primary_domain',
+  'grants.v1.AddOrganizationMemberRequest': 'user_id roles*',
+  'grants.v1.AddOrganizationMemberResponse': 'details:ObjectDetails',
+  'grants.v1.AddProjectRequest': 'name',
+  'grants.v1.AddProjectResponse': 'id details:ObjectDetails',
+  'grants.v1.AddProjectRoleRequest': 'project_id role_key display_name group',
+  'grants.v1.AddProjectRoleResponse': 'details:ObjectDetails',
+  'grants.v1.AddProjectGrantRequest': 'project_id granted_org_id role_keys*',
+  'grants.v1.AddProjectGrantResponse': 'grant_id details:ObjectDetails',
+  'grants.v1.GetUserGrantRequest': 'user_id grant_id',
+  'grants.v1.GetUserGrantResponse': 'user_grant:UserGrant',
+  'grants.v1.UserGrant':
+    'id details:ObjectDetails user_id project_id project_grant_id role_keys* state:UserGrantState organization_id',
+  'idp.v1.AddOIDCIDPRequest':
+    'name styling_type:IDPStylingType client_id client_secret issuer scopes* auto_register:bool',
+  'idp.v1.AddOIDCIDPResponse': 'idp_id details:ObjectDetails',
+  'idp.v1.GetIDPRequest': 'idp_id',
+  'idp.v1.GetIDPResponse': 'idp:IDP',
+  'idp.v1.IDP':
+    'id details:ObjectDetails state:IDPState name styling_type:IDPStylingType auto_register:bool oidc:OIDCConfig',
+  'idp.v1.OIDCConfig': 'client_id issuer scopes*',
+}
+
+// Values from 0.
+const enums: Record<string, string> = {
+  'users.v1.Gender': 'GENDER_UNSPECIFIED GENDER_FEMALE GENDER_MALE GENDER_DIVERSE',
+  'users.v1.AccessTokenType': 'ACCESS_TOKEN_TYPE_BEARER ACCESS_TOKEN_TYPE_JWT',
+  'idp.v1.IDPStylingType': 'STYLING_TYPE_UNSPECIFIED STYLING_TYPE_GOOGLE',
+  'users.v1.UserState':
+    'USER_STATE_UNSPECIFIED USER_STATE_ACTIVE USER_STATE_INACTIVE USER_STATE_DELETED USER_STATE_LOCKED',
+  'grants.v1.OrganizationState': 'ORGANIZATION_STATE_UNSPECIFIED ORGANIZATION_STATE_ACTIVE ORGANIZATION_STATE_INACTIVE',
+  'grants.v1.UserGrantState': 'USER_GRANT_STATE_UNSPECIFIED USER_GRANT_STATE_ACTIVE USER_GRANT_STATE_INACTIVE',
+  'idp.v1.IDPState': 'IDP_STATE_UNSPECIFIED IDP_STATE_ACTIVE IDP_STATE_INACTIVE',
+}
+
+const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
+
+describe('an operation is reached and allowed as the contract says:', () => {
+  test.each(Object.keys(operations))('%s', (name) => {
+    const { access, http, desc } = methods.get(name.replace('/', '.'))!
+    const { permission, scope, resource, orSelf } = access
+    const where = { organization: '', instance: ' on the instance', resource: ` of ${resource}` }[scope]
+    const who = access.rule === 'permission' ? `${orSelf ? 'self, or ' : ''}${permission}${where}` : access.rule
+    expect([`${http!.verb} ${http!.template}`, who]).toEqual(operations[name])
+    expect(http!.hasBody).toBe(http!.verb === 'POST' || http!.verb === 'PUT')
+    expect(desc.methodKind).toBe('unary')
+    const input = desc.input.fields.map((field) => field.name)
+    for (const [, bound] of http!.template.matchAll(/\{(.+?)\}/g)) expect(input).toContain(bound)
+    if (resource) expect(input).toContain(resource)
+  })
+
+  test('and there is no other', () => {
+    expect(offered.map(({ path }) => path.slice(1)).sort()).toEqual(Object.keys(operations).sort())
+  })
+
+  test('each has a verb and path of its own', () => {
+    const routes = offered.map(({ http }) => `${http!.verb} ${http!.template.replaceAll(/\{.+?\}/g, '{}')}`)
+    expect(new Set(routes).size).toBe(routes.length)
+  })
+
+  test('internal methods have none, and the others are of the three services', () => {
+    for (const { access, http } of methods.values()) if (access.rule === 'internal') expect(http).toBeUndefined()
+    for (const { path } of methods.values())
+      expect(path).toMatch(/^\/roster\.(users|grants|idp)\.v1\.[A-Z]\w+Service\//)
+  })
+
+  test('only Update Identity Provider is deprecated, since 2026-11-20', () => {
+    const deprecated = [...methods.values()].filter(({ desc }) => desc.deprecated)
+    expect(deprecated.map(({ desc }) => desc.name)).toEqual(['UpdateIDP'])
+    expect(deprecated[0]!.deprecatedSince).toBe(Date.UTC(2026, 10, 20) / 1000)
+    for (const { desc, deprecatedSince } of methods.values())
+      if (!desc.deprecated) expect(deprecatedSince).toBeUndefined()
+  })
+})
+
+describe('a message has the fields of the contract, by number:', () => {
+  test.each(Object.keys(messages))('%s', (name) => {
+    expect(spell(registry.getMessage(`roster.${name}`)!)).toBe(messages[name])
+  })
+
+  test('and no message of an operation is left out', () => {
+    for (const { desc } of offered)
+      for (const type of reachable(desc.input, reachable(desc.output)))
+        if (type.startsWith('roster.')) expect(messages).toHaveProperty([type.replace('roster.', '')])
+  })
+})
+
+test.each(Object.keys(enums))('an enum has the names and numbers of the contract: %s', (name) => {
+  const { values }: DescEnum = registry.getEnum(`roster.${name}`)!
+  expect(values.map((value) => value.number)).toEqual(values.map((_, index) => index))
+  expect(values.map((value) => value.name).join(' ')).toBe(enums[name])
+})
+
+function spell(message: DescMessage): string {
+  const fields = [...message.fields].sort((left, right) => left.number - right.number)
+  expect(fields.map((field) => field.number)).toEqual(fields.map((_, index) => index + 1))
+  return fields
+    .map((field) => {
+      const type = field.message?.name ?? field.enum?.name ?? { 8: 'bool', 4: 'uint64' }[Number(field.scalar)]
+      const known = field.proto.proto3Optional ? '?' : ''
+      return `${field.oneof ? '|' : ''}${field.name}${known}${field.fieldKind === 'list' ? '*' : ''}${type ? `:${type}` : ''}`
+    })
+    .join(' ')
+}
+
+function reachable(message: DescMessage, found: Set<string> = new Set()): Set<string> {
+  if (found.has(message.typeName)) return found
+  found.add(message.typeName)
+  for (const { message: inner } of message.fields) if (inner) reachable(inner, found)
+  return found
+}

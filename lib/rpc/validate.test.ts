@@ -1,0 +1,272 @@
+import { create, type DescMessage, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
+import { describe, expect, test } from 'vitest'
+import { RosterError } from '../errors.ts'
+import { method } from './methods.ts'
+import { parse, validate } from './validate.ts'
+
+const requestOf = (name: string): DescMessage => method(`roster.${name}`).desc.input
+
+/** The fields at fault of a request in JSON. */
+function faults(name: string, json: JsonValue): string[] {
+  const desc = requestOf(name)
+  return validate(desc, fromJson(desc, json) as Message).map(({ field }) => field)
+}
+
+const valid: Record<string, Record<string, JsonValue>> = {
+  'users.v1.UserService.UpdateMyProfile': { firstName: 'A', lastName: 'B', displayName: 'C' },
+  'users.v1.UserService.AddMachineUser': { userName: 'a', name: 'b' },
+  'users.v1.UserService.SetEmail': { userId: 'u', email: 'a@example.com' },
+  'idp.v1.IdentityProviderService.UpdateIDP': { idpId: 'i', name: 'n' },
+  'idp.v1.IdentityProviderService.AddOIDCIDP': {
+    name: 'n',
+    clientId: 'c',
+    clientSecret: 's',
+    issuer: 'https://i.example',
+  },
+  'grants.v1.UserGrantService.AddUserGrant': { userId: 'u', projectId: 'p' },
+  'users.v1.UserService.AddHumanUser': {
+    userName: 'h',
+    profile: { firstName: 'A', lastName: 'B' },
+    email: { email: 'a@example.com' },
+  },
+  'users.v1.SessionService.CreateSession': { loginName: 'l', password: 'p' },
+  'users.v1.UserService.VerifyEmail': { userId: 'u', verificationCode: 'c' },
+  'grants.v1.OrganizationService.AddOrganizationMember': { userId: 'u', roles: ['ORG_OWNER'] },
+  'grants.v1.ProjectService.AddProjectRole': { projectId: 'p', roleKey: 'r', displayName: 'R' },
+}
+
+test.each(Object.keys(valid))('the shortest %s is valid', (name) => expect(faults(name, valid[name]!)).toEqual([]))
+
+// Specification, section 8, and contract, section 1. [operation, field, longest, may be empty]
+const limits: [string, string, number, boolean][] = [
+  ['users.v1.UserService.UpdateMyProfile', 'firstName', 200, false],
+  ['users.v1.UserService.UpdateMyProfile', 'lastName', 200, false],
+  ['users.v1.UserService.UpdateMyProfile', 'nickName', 200, false],
+  ['users.v1.UserService.UpdateMyProfile', 'displayName', 200, false],
+  ['users.v1.UserService.AddMachineUser', 'userName', 200, false],
+  ['users.v1.UserService.AddMachineUser', 'name', 200, false],
+  ['users.v1.UserService.AddMachineUser', 'description', 500, true],
+  ['idp.v1.IdentityProviderService.UpdateIDP', 'name', 200, false],
+  ['grants.v1.UserGrantService.AddUserGrant', 'projectId', 200, false],
+  ['grants.v1.UserGrantService.AddUserGrant', 'projectGrantId', 200, true],
+  ['users.v1.UserService.SetEmail', 'sendCode.urlTemplate', 200, false],
+  ['users.v1.UserService.AddHumanUser', 'profile.nickName', 200, false],
+  ['users.v1.UserService.AddHumanUser', 'email.sendCode.urlTemplate', 200, false],
+  ['users.v1.UserService.AddHumanUser', 'password', 200, false],
+]
+
+describe.each(limits)('%s: %s', (name, path, longest, mayBeEmpty) => {
+  const at = (value: string) => faults(name, put(valid[name]!, path, value))
+
+  test(`takes ${longest} code points, of whatever size`, () => {
+    for (const character of ['x', 'é', '漢', '🦊']) expect(at(character.repeat(longest))).toEqual([])
+  })
+  test('refuses one more', () => {
+    for (const character of ['x', '🦊']) expect(at(character.repeat(longest + 1))).toEqual([path])
+  })
+  test(mayBeEmpty ? 'may be empty' : 'may not be empty', () => expect(at('')).toEqual(mayBeEmpty ? [] : [path]))
+  test('may not hold U+0000', () => expect(at('longenough\0')).toEqual([path]))
+})
+
+test('an email address has at most 200 characters', () => {
+  const address = (length: number) => `${'x'.repeat(length - '@example.com'.length)}@example.com`
+  const at = (email: string) => faults('users.v1.UserService.SetEmail', { userId: 'u', email })
+  expect(at(address(200))).toEqual([])
+  expect(at(address(201))).toEqual(['email'])
+})
+
+test.each([
+  '',
+  'x',
+  'a@b@c',
+  'Arthur <a@example.com>',
+  'a@example.com,b@example.com',
+  'a@exa mple.com',
+  'a@example.com\n',
+  ' a@example.com',
+  'a@-example.com',
+  '"a b"@example.com',
+  'a@[127.0.0.1]',
+])(
+  // prettier-ignore
+  '"%s" is no address that is taken',
+  (email) => expect(faults('users.v1.UserService.SetEmail', { userId: 'u', email })).toEqual(['email']),
+)
+
+test.each(['a', '-', '_', 'Az09_-', 'x'.repeat(200)])('%s may be chosen as an id', (userId) => {
+  expect(faults('users.v1.UserService.AddMachineUser', { userName: 'a', name: 'b', userId })).toEqual([])
+})
+
+test.each(['', ' ', 'a.b', 'a/b', 'ä', 'a\n', 'a*', '>', 'x'.repeat(201)])(
+  '"%s" may not be chosen as an id',
+  (userId) => {
+    expect(faults('users.v1.UserService.AddMachineUser', { userName: 'a', name: 'b', userId })).toEqual(['userId'])
+  },
+)
+
+describe('a language', () => {
+  const at = (preferredLanguage: string) =>
+    faults('users.v1.UserService.UpdateMyProfile', {
+      ...valid['users.v1.UserService.UpdateMyProfile'],
+      preferredLanguage,
+    })
+
+  test.each([
+    '',
+    'de',
+    'DE',
+    'de-CH',
+    'EN-us',
+    'zh-Hant',
+    'zh-Hant-TW',
+    'es-419',
+    'sl-rozaj',
+    'de-1901',
+    'zh-min-nan',
+    'x-klingon',
+    'i-default',
+    'i-klingon',
+    'en-GB-oed',
+    'sgn-BE-FR',
+    'hy-x-a',
+    'fil',
+  ])(
+    // prettier-ignore
+    'may be "%s"',
+    (tag) => expect(at(tag)).toEqual([]),
+  )
+  test.each([
+    'd',
+    '-',
+    'de-',
+    '-de',
+    'de_CH',
+    'de--CH',
+    'de CH',
+    'de-CHE-1',
+    '12',
+    'de-a',
+    'x',
+    'x-',
+    'i-unknown',
+    'de\n',
+    'dé',
+    'abcdefghi',
+    'de-1',
+  ])(
+    // prettier-ignore
+    'may not be "%s"',
+    (tag) => expect(at(tag)).toEqual(['preferredLanguage']),
+  )
+  test('has at most ten characters', () => expect(at('de-CH-1996-x')).toContain('preferredLanguage'))
+})
+
+test('all violations are told at once, by their paths in JSON', () => {
+  const request = {
+    userName: '',
+    userId: 'a b',
+    profile: { firstName: '', lastName: 'x'.repeat(201), nickName: '', preferredLanguage: 'de_DE', gender: 9 },
+    email: { email: 'nobody', sendCode: { urlTemplate: '' } },
+    password: 'short',
+  }
+  expect(faults('users.v1.UserService.AddHumanUser', request).sort()).toEqual([
+    'email.email',
+    'email.sendCode.urlTemplate',
+    'password',
+    'profile.firstName',
+    'profile.gender',
+    'profile.lastName',
+    'profile.nickName',
+    'profile.preferredLanguage',
+    'userId',
+    'userName',
+  ])
+})
+
+test('a message that is needed and missing is named', () => {
+  expect(faults('users.v1.UserService.AddHumanUser', { userName: 'a' })).toEqual(['profile', 'email'])
+})
+
+test('items of a list are named by their place', () => {
+  const member = (roles: string[]) =>
+    faults('grants.v1.OrganizationService.AddOrganizationMember', { userId: 'u', roles })
+  expect(member(['ORG_OWNER', 'IAM_OWNER'])).toEqual(['roles[1]'])
+  expect(member([])).toEqual(['roles'])
+  expect(member(['ORG_OWNER', 'ORG_OWNER'])).toEqual(['roles'])
+  const grant = { userId: 'u', projectId: 'p', roleKeys: ['fine', 'a\0', 'fine', '\0'] }
+  expect(faults('grants.v1.UserGrantService.AddUserGrant', grant)).toEqual(['roleKeys[1]', 'roleKeys[3]'])
+})
+
+test('a violation says what is wrong and not what was sent', () => {
+  const desc = requestOf('users.v1.SessionService.CreateSession')
+  const json = { loginName: 'l', password: `hunter2${'x'.repeat(200)}` }
+  expect(JSON.stringify(validate(desc, fromJson(desc, json) as Message))).not.toContain('hunter2')
+})
+
+describe('bytes', () => {
+  const desc = requestOf('users.v1.UserService.AddMachineUser')
+  test.each([[[0xff]], [[0x0a, 0x05, 0x61]], [[0x0a, 0x02, 0xc3, 0x28]], [[0x0a, 0x03, 0xed, 0xa0, 0x80]]])(
+    'that are no such message are refused: %j',
+    (bytes) => {
+      const work = () => parse(desc, Uint8Array.from(bytes))
+      expect(work).toThrow(RosterError)
+      expect(work).toThrow('The request is no valid roster.users.v1.AddMachineUserRequest.')
+    },
+  )
+  test('that are none at all are an empty message', () => {
+    expect(parse(desc, new Uint8Array())).toEqual(create(desc))
+  })
+})
+
+describe('a megabyte of anything is judged in time', () => {
+  const size = 1_000_000
+  const parts = [
+    'a',
+    '-a',
+    'en-',
+    '-a-bb',
+    '-12345',
+    '-x',
+    'a.',
+    'a@',
+    '@',
+    '.',
+    '/',
+    ':',
+    '%',
+    '%41',
+    '[',
+    '🦊',
+    '0',
+    ' ',
+  ]
+  const cases = [
+    ['users.v1.UserService.UpdateMyProfile', 'preferredLanguage'],
+    ['users.v1.UserService.SetEmail', 'email'],
+    ['users.v1.UserService.AddMachineUser', 'userId'],
+    ['idp.v1.IdentityProviderService.AddOIDCIDP', 'issuer'],
+  ]
+  test.each(cases)('%s: %s', (name, path) => {
+    for (const part of parts) {
+      const value = part.repeat(size / part.length)
+      for (const text of [value, `en${value}`, `a@${value}`, `https://${value}`, `${value}!`]) {
+        const started = performance.now()
+        expect(faults(name!, put(valid[name!]!, path!, text))).toContain(path)
+        expect(performance.now() - started).toBeLessThan(1000)
+      }
+    }
+  })
+
+  test('in a list too', () => {
+    const request = { userId: 'u', roles: Array.from({ length: 100_000 }, (_, index) => `role ${index}`) }
+    const started = performance.now()
+    expect(faults('grants.v1.OrganizationService.AddOrganizationMember', request)).toHaveLength(100_000)
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+})
+
+function put(json: Record<string, JsonValue>, path: string, value: string): Record<string, JsonValue> {
+  const [first, ...rest] = path.split('.')
+  const inner = (json[first!] ?? {}) as Record<string, JsonValue>
+  return { ...json, [first!]: rest.length === 0 ? value : put(inner, rest.join('.'), value) }
+}
