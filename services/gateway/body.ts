@@ -19,6 +19,7 @@ export function readBody(request: IncomingMessage, limit = maxRequestBytes): Pro
   })
   request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
   request.on('error', (cause) => reject(incomplete(cause)))
+  request.on('aborted', () => reject(incomplete()))
   request.on('close', () => {
     if (!request.complete) reject(incomplete())
   })

@@ -17,7 +17,7 @@ export function arrive(
   }
   const gone = new AbortController()
   response.once('close', () => {
-    if (!response.writableFinished) gone.abort()
+    if (!response.writableEnded) gone.abort()
   })
   return {
     method,

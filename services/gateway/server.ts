@@ -10,6 +10,7 @@ import type { Gateway } from './calls.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import type { GatewayConfig } from './config.ts'
 import { createHttpHandler } from './http.ts'
+import { shareStreams } from './http2-streams.ts'
 import { createListener } from './listener.ts'
 import { readPages } from './pages.ts'
 import { createGrpcServer } from './protocols/grpc.ts'
@@ -37,6 +38,7 @@ export async function startGateway({ config, nats, log }: GatewayOptions): Promi
   const http = listener.server
   const handle = createHttpHandler(gateway, readPages(fileURLToPath(new URL('pages', import.meta.url))), readiness)
   http.on('request', handle).on('checkExpectation', handle)
+  shareStreams(grpc, handle, config.REQUEST_TIMEOUT_MS)
   answerBrokenRequests(http)
   await nats.connection.flush()
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
