@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect as connectHttp2 } from 'node:http2'
 import { request } from 'node:https'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -95,16 +94,6 @@ test('a beginning that comes byte by byte is told apart all the same', async () 
   expect((await drip('PUT /nope HTTP/1.1\r\nconnection: close\r\n\r\n')).toString()).toContain('404')
   expect((await drip(`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${settings}`))[3]).toBe(4)
   expect((await drip('PRI * HTTP/1.1\r\nconnection: close\r\n\r\n')).toString()).toContain('400')
-})
-
-test('JSON over HTTP/2 is refused, since HTTP/2 speaks gRPC here', async () => {
-  const gateway = await start({ [setEmail.subject]: () => ({}) })
-  const session = connectHttp2(gateway.url)
-  const { promise, resolve } = Promise.withResolvers<unknown>()
-  const stream = session.request({ ':path': '/healthz' })
-  stream.on('response', (headers) => resolve(headers[':status'])).resume()
-  expect(await promise).toBe(415)
-  session.destroy()
 })
 
 test('no more connections are taken than configured', async () => {

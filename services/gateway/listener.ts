@@ -18,7 +18,7 @@ type Serve = (socket: Socket) => void
 
 /**
  * An HTTP/1.1 server that hands every HTTP/2 connection to `http2`. Without TLS the first bytes decide, with TLS the protocol
- * that was agreed on: HTTP/1.1 with whoever offers it, since HTTP/2 here speaks gRPC only.
+ * that was agreed on: HTTP/1.1 with whoever offers it.
  */
 export function createListener(config: GatewayConfig, http2: Serve): Listener {
   const options: ServerOptions = {

@@ -30,13 +30,16 @@ const noCurl = unless(() => execFileSync('curl', ['--version']), 'there is no cu
 
 describe(`curl${noCurl}`, () => {
   // --http2 asks for an upgrade, which a server may leave alone.
-  test.skipIf(noCurl).each(['--http1.1', '--http1.0', '--http2'])('performs all five in JSON, %s', async (version) => {
-    await perform(async (errand) => {
-      const { verb, path, body } = httpRoute(errand.operation, errand.request)
-      const sent = ['-X', verb, '-H', 'content-type: application/json', ...headers(errand), '-d', body!]
-      return JSON.parse((await run('curl', ['-sS', '--fail-with-body', version, ...sent, url + path])).stdout)
-    })
-  })
+  test.skipIf(noCurl).each(['--http1.1', '--http1.0', '--http2', '--http2-prior-knowledge'])(
+    'performs all five in JSON, %s',
+    async (version) => {
+      await perform(async (errand) => {
+        const { verb, path, body } = httpRoute(errand.operation, errand.request)
+        const sent = ['-X', verb, '-H', 'content-type: application/json', ...headers(errand), '-d', body!]
+        return JSON.parse((await run('curl', ['-sS', '--fail-with-body', version, ...sent, url + path])).stdout)
+      })
+    },
+  )
 
   test.skipIf(noCurl)('performs all five in gRPC, --http2-prior-knowledge', async () => {
     await perform((errand) =>
@@ -44,9 +47,12 @@ describe(`curl${noCurl}`, () => {
     )
   })
 
-  test.skipIf(noCurl)('performs all five in gRPC-web, --http1.1', async () => {
-    await perform((errand) => curlFrame(errand, ['--http1.1', '-H', 'content-type: application/grpc-web+proto']))
-  })
+  test.skipIf(noCurl).each(['--http1.1', '--http2-prior-knowledge'])(
+    'performs all five in gRPC-web, %s',
+    async (version) => {
+      await perform((errand) => curlFrame(errand, [version, '-H', 'content-type: application/grpc-web+proto']))
+    },
+  )
 })
 
 async function curlFrame(errand: Errand, options: string[]): Promise<unknown> {
