@@ -61,6 +61,14 @@ export function integer(min: number, max: number, fallback?: number): Setting<nu
   }, fallback)
 }
 
+/** One of these texts. */
+export function oneOf(values: readonly string[], fallback?: string): Setting<string> {
+  return withDefault((value) => {
+    if (!values.includes(value)) throw new Error(`is none of ${values.join(', ')}`)
+    return value
+  }, fallback)
+}
+
 /** Texts separated by commas; blanks around them do not count. */
 export function list(fallback?: string[]): Setting<string[]> {
   return withDefault(

@@ -1,11 +1,18 @@
 import { type DestinationStream, pino, type Logger } from 'pino'
+import { oneOf } from './config.ts'
 
 export type Log = Logger
+
+const levels = [...Object.values(pino.levels.labels), 'silent']
+
+/** `LOG_LEVEL`: the least important lines that are written. */
+export const logLevel = oneOf(levels, 'info')
 
 /** A log in JSON lines, on standard output where no destination is given. It never shows a secret, an address or a query string. */
 export function createLog(service: string, level = 'info', destination?: DestinationStream): Log {
   const options = {
-    level,
+    // An unknown level is the configuration's to report, and that needs a log.
+    level: levels.includes(level) ? level : 'info',
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: [

@@ -1,17 +1,45 @@
-import type { Log } from './log.ts'
+import { createLog, type Log } from './log.ts'
+import { connectNats, type Nats } from './nats.ts'
 
 /** A running service: `stop` refuses new work, finishes what is under way and closes what was opened. */
 export interface Service {
   stop(): Promise<void>
 }
 
+/** What a service is started with. */
+export interface Parts<Config> {
+  config: Config
+  nats: Nats
+  log: Log
+}
+
 const stopDeadline = 10_000
+
+/** Runs a service as this process, over a NATS connection of its own. Its settings come from the environment. */
+export function runService<Config extends { NATS_URL: string }>(
+  name: string,
+  readConfig: () => Config,
+  start: (parts: Parts<Config>) => Promise<Service>,
+): void {
+  const log = createLog(name, process.env.LOG_LEVEL)
+  runProcess(log, async () => {
+    const config = readConfig()
+    const nats = await connectNats(config.NATS_URL, name, log)
+    const service = await start({ config, nats, log })
+    return {
+      async stop() {
+        await service.stop()
+        await nats.connection.drain()
+      },
+    }
+  })
+}
 
 /**
  * Runs a service as a process: starts it, stops it on SIGTERM or SIGINT within ten seconds, and exits.
  * Exit code 0 after a stop, 1 when it cannot start, does not stop in time or fails where nothing caught it.
  */
-export function runProcess(log: Log, start: () => Promise<Service>): void {
+function runProcess(log: Log, start: () => Promise<Service>): void {
   const fail = (message: string) => (error: unknown) => {
     log.fatal({ err: error }, message)
     process.exit(1)

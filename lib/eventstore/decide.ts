@@ -34,24 +34,27 @@ export interface Decided {
 
 /**
  * Lets each command decide on the state that the ones before it leave. Pure: nobody is told anything, since the batch may yet
- * fail, and then even a refusal may have stood on what never came to be. `taken`: keys that others were found to hold.
+ * fail, and then even a refusal may have stood on what never came to be.
  */
 export function decideBatch(
   batch: Pending[],
   loaded: Map<string, Aggregate>,
   vocabulary: Vocabulary,
   now: Date,
-  taken: UniqueKey[] = [],
 ): Decided[] {
   const current = new Map(loaded)
-  const claimed = new Set(taken.map(claimText))
+  const claimed = new Set<string>()
   return batch.map((pending) => {
     const { command, resolve, reject } = pending
     const before = current.get(keyText(command.aggregate))! as Aggregate<any>
     const reads = (command.reads ?? []).map((key) => current.get(keyText(key))! as Aggregate<any>)
-    const unchanged = { pending, before, after: before, reads, decision: nothing, events: [], refuse: () => false }
+    let decision = nothing
+    const unchanged = {
+      ...{ pending, before, after: before, reads, decision, events: [] },
+      refuse: (problem: Problem) => refuse(pending, decision, problem),
+    }
     try {
-      const decision = command.decide(before, now, reads)
+      decision = command.decide(before, now, reads)
       const taken = decision.claims?.find((claim) => claimed.has(claimText(claim)))
       if (taken) throw taken.taken
       const { after, events } = apply(pending, decision, before, vocabulary, now)
@@ -64,7 +67,6 @@ export function decideBatch(
         decision,
         events,
         answer: () => (decision.error ? reject(decision.error) : resolve({ before, after, answer: decision.answer })),
-        refuse: (problem) => refuse(pending, decision, problem),
       }
     } catch (error) {
       return { ...unchanged, answer: () => reject(error) }
@@ -114,7 +116,7 @@ function refuse(pending: Pending, decision: Decision<any, any>, { stale, taken }
   // What changed meanwhile is looked at first: it may be this very aggregate that took the key.
   if ([aggregate, ...reads].some((key) => old.has(keyText(key)))) return false
   const keys = new Set(taken.map(claimText))
-  const claim = decision.claims?.find((candidate) => keys.has(claimText(candidate)))
+  const claim = decision?.claims?.find((candidate) => keys.has(claimText(candidate)))
   if (claim) pending.reject(claim.taken)
   return claim !== undefined
 }

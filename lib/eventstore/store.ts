@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { deadlineExceeded } from '../rpc/call.ts'
 import { type Aggregate, createLoader, type Existing, keyText, loadAggregates } from './aggregate.ts'
 import { appendBatch } from './append.ts'
-import type { Command, NewEvent, Outcome, UniqueKey } from './command.ts'
+import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable, type Write } from './database.ts'
 import { decideBatch } from './decide.ts'
 
@@ -95,8 +95,6 @@ export function createStore(sql: Sql, vocabulary: Vocabulary, log: Log, committe
 
   // Takes out of `open` whoever is told an outcome: what is left when it throws may run again.
   async function settle(open: Set<Pending>): Promise<void> {
-    // So that all who want a key that is taken hear of it in one round, not one a round.
-    const taken: UniqueKey[] = []
     for (let attempt = 1; open.size > 0; attempt++) {
       for (const pending of open) {
         if (pending.command.call.deadline > Date.now()) continue
@@ -110,15 +108,19 @@ export function createStore(sql: Sql, vocabulary: Vocabulary, log: Log, committe
       const loaded = new Map(
         (await loadAggregates(sql, [...keys.values()])).map((aggregate) => [keyText(aggregate), aggregate]),
       )
-      const decided = decideBatch(batch, loaded, vocabulary, new Date(), taken)
+      const decided = decideBatch(batch, loaded, vocabulary, new Date())
       const problem = await appendBatch(sql, decided, vocabulary)
       if (!problem) {
         if (decided.some(({ events }) => events.length > 0)) committed()
         for (const entry of decided) entry.answer()
         return
       }
-      for (const entry of decided) if (entry.refuse(problem)) open.delete(entry.pending)
-      taken.push(...problem.taken)
+      // Whoever stands on an earlier change of this batch decides again: that change may be refused next.
+      const stale = [...problem.stale]
+      for (const entry of decided) {
+        if (entry.refuse({ taken: problem.taken, stale })) open.delete(entry.pending)
+        if (entry.events.length > 0) stale.push(entry.before)
+      }
       if (attempt === maxAttempts && open.size > 0)
         throw new RosterError('ABORTED', 'CONFLICT', 'Others kept changing the same object.')
     }

@@ -102,6 +102,9 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
   }
 }
 
+// Only a list can have more, and an answer with all of them could be more than the broker takes.
+const mostViolations = 100
+
 type Answer = (call: Call, bytes: Uint8Array) => Promise<Uint8Array>
 
 function prepare<Context>(
@@ -119,7 +122,7 @@ function prepare<Context>(
     permit?.(request, call, holdsPermission)
     const violations = validate(declared.desc.input, message)
     if (check) violations.push(...check(options.context, request))
-    if (violations.length > 0) throw invalid(violations)
+    if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     return codec.responseType.encode(await handle(options.context, request, call)).finish()
   }
 }

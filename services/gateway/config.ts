@@ -1,5 +1,6 @@
 import { createSecureContext } from 'node:tls'
 import { integer, list, optional, readConfig, text, url } from '#lib/config'
+import { logLevel } from '#lib/log'
 
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>
 
@@ -33,7 +34,7 @@ const settings = {
   /** Empty: every address of the machine. */
   HOST: text(''),
   NATS_URL: url(['nats', 'tls'], 'nats://127.0.0.1:4222'),
-  LOG_LEVEL: text('info'),
+  LOG_LEVEL: logLevel,
   /** Origins whose pages may read answers; none named: any. Credentials of the browser never count. */
   CORS_ORIGINS: list([]),
   /** How many proxies in front add to X-Forwarded-For. */

@@ -43,9 +43,11 @@ export async function startGateway({ config, nats, log }: GatewayOptions): Promi
   await nats.connection.flush()
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
   await once(http, 'listening')
+  const { port } = http.address() as AddressInfo
+  log.info({ port }, 'listening')
 
   return {
-    port: (http.address() as AddressInfo).port,
+    port,
     async stop() {
       readiness.close()
       const closed = new Promise((resolve) => http.close(resolve))

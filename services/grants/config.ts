@@ -1,4 +1,5 @@
-import { readConfig, text, url } from '#lib/config'
+import { readConfig, url } from '#lib/config'
+import { logLevel } from '#lib/log'
 
 /** Reads the service's settings; throws one Error that lists every problem. */
 export function readGrantsConfig(environment?: Record<string, string | undefined>) {
@@ -7,7 +8,7 @@ export function readGrantsConfig(environment?: Record<string, string | undefined
       DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
       PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
-      LOG_LEVEL: text('info'),
+      LOG_LEVEL: logLevel,
     },
     environment,
   )

@@ -1,4 +1,5 @@
-import { readConfig, text, url } from '#lib/config'
+import { readConfig, url } from '#lib/config'
+import { logLevel } from '#lib/log'
 import { encryptionKey } from '#lib/keys'
 
 /** Reads the service's settings; throws one Error that lists every problem. */
@@ -8,7 +9,7 @@ export function readIdpConfig(environment?: Record<string, string | undefined>) 
       DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
-      LOG_LEVEL: text('info'),
+      LOG_LEVEL: logLevel,
     },
     environment,
   )

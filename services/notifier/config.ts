@@ -1,4 +1,5 @@
-import { integer, readConfig, type Setting, text, url } from '#lib/config'
+import { integer, readConfig, type Setting, url } from '#lib/config'
+import { logLevel } from '#lib/log'
 
 const defaultPublicUrl = 'http://localhost:8080'
 
@@ -19,7 +20,7 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       SMTP_TIMEOUT: integer(1, 600, 120),
       // Seconds between two looks for codes that are still to be mailed.
       SWEEP_INTERVAL: integer(1, 3600, 15),
-      LOG_LEVEL: text('info'),
+      LOG_LEVEL: logLevel,
     },
     environment,
   )

@@ -1,4 +1,5 @@
 import { integer, list, optional, readConfig, text, url } from '#lib/config'
+import { logLevel } from '#lib/log'
 import { encryptionKey } from '#lib/keys'
 
 /** Reads the service's settings; throws one Error that lists every problem. */
@@ -17,7 +18,7 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       // Seconds.
       EMAIL_CODE_LIFETIME: integer(60, 30 * 86_400, 3600),
       SESSION_LIFETIME: integer(60, 365 * 86_400, 12 * 3600),
-      LOG_LEVEL: text('info'),
+      LOG_LEVEL: logLevel,
     },
     environment,
   )

@@ -15,7 +15,9 @@ describe('a code', () => {
   test('has six symbols of the 32 that nobody mistakes for others', () => {
     expect(new Set(alphabet).size).toBe(32)
     for (let i = 0; i < 500; i++)
-      expect(deriveCode(keys, newCode(keys, 1, now), 'arthur', 'a@example.com')).toMatch(new RegExp(`^[${alphabet}]{6}$`))
+      expect(deriveCode(keys, newCode(keys, 1, now), 'arthur', 'a@example.com')).toMatch(
+        new RegExp(`^[${alphabet}]{6}$`),
+      )
   })
 
   test('is the same whenever it is derived, also after the key was changed', () => {
@@ -63,9 +65,12 @@ test('every symbol is as likely as every other, at each of the six places', () =
 })
 
 describe('what is typed', () => {
-  test.each(['7KQ2MX', '7kq2mx', '7KQ-2MX', ' 7kq 2mx ', '7\tK\nQ2\u00a0MX', '--7KQ2MX'])('"%s" matches 7KQ2MX', (typed) => {
-    expect(matchesCode(typed, '7KQ2MX')).toBe(true)
-  })
+  test.each(['7KQ2MX', '7kq2mx', '7KQ-2MX', ' 7kq 2mx ', '7\tK\nQ2\u00a0MX', '--7KQ2MX'])(
+    '"%s" matches 7KQ2MX',
+    (typed) => {
+      expect(matchesCode(typed, '7KQ2MX')).toBe(true)
+    },
+  )
   test.each(['', '7KQ2M', '7KQ2MXX', '7KQ2MY', 'MX7KQ2', '7KQ2MX\0', '７KQ2MX', '7KQ2M𝐗', '......'])(
     '"%s" does not match 7KQ2MX',
     (typed) => expect(matchesCode(typed, '7KQ2MX')).toBe(false),

@@ -71,7 +71,6 @@ describe('a template is refused, by its field,', () => {
   ])('with %s: %s', (_, template) => {
     expect(check(template).map(({ field }) => field)).toEqual(['urlTemplate'])
   })
-
 })
 
 test('one that is too long, which the contract’s own rule refuses, is not looked at for long', () => {
@@ -112,7 +111,9 @@ describe('where an allow-list is configured', () => {
 describe('a template that was taken', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9._~:/?#@!$&'()*+,;=%{}\\-]{0,40}$/)
   const template = fc
-    .array(fc.oneof(word, fc.constantFrom('{{.Code}}', '{{.UserID}}', '{{.OrgID}}', '/', '//', 'https:')), { maxLength: 6 })
+    .array(fc.oneof(word, fc.constantFrom('{{.Code}}', '{{.UserID}}', '{{.OrgID}}', '/', '//', 'https:')), {
+      maxLength: 6,
+    })
     .map((parts) => `https://${parts.join('')}`)
   const value = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
 

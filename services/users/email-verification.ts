@@ -1,6 +1,8 @@
 import type { ReturnEmailVerificationCode, SendEmailVerificationCode } from '#gen/roster/users/v1/user'
+import type { Violation } from '#lib/errors'
 import type { Context } from './context.ts'
 import { deriveCode, newCode } from './email-code.ts'
+import { checkTemplate } from './email-link.ts'
 import type { CodeCause, NewCode, UserEvent } from './vocabulary.ts'
 
 /** What a request chose; undefined: a code is mailed. */
@@ -9,6 +11,16 @@ export type Verification =
   | { $case: 'returnCode'; value: ReturnEmailVerificationCode }
   | { $case: 'isVerified'; value: boolean }
   | undefined
+
+/** What is wrong with the urlTemplate of a choice; `prefix` leads to the choice in the request. */
+export function checkVerification(
+  { config }: Pick<Context, 'config'>,
+  verification: Verification,
+  prefix = '',
+): Violation[] {
+  const urlTemplate = verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
+  return urlTemplate ? checkTemplate(urlTemplate, config.EMAIL_LINK_HOSTS, `${prefix}sendCode.urlTemplate`) : []
+}
 
 /** A new code: to be mailed, or in `returned` for the caller. */
 export interface CodeRequest {

@@ -1,15 +1,18 @@
+import type { Store } from '#lib/eventstore/store'
 import type { FindOwner } from '#lib/rpc/serve'
 import type { Context } from './context.ts'
 import type { Session } from './vocabulary.ts'
 
 type Owner = { userId: string; organizationId: string }
 
-// A user stays in its organization, so what was once found stays true.
-const known = new Map<string, Owner>()
+// A user stays in its organization, so what was once found stays true, as long as it is asked of the same database.
+const knownBy = new WeakMap<Store, Map<string, Owner>>()
 const mostKnown = 10_000
 
 /** A user belongs to itself and to its organization. */
 export const ownerOfUser: FindOwner<Context> = async ({ store }, id) => {
+  let known = knownBy.get(store)
+  if (!known) knownBy.set(store, (known = new Map()))
   const found = known.get(id)
   if (found) return found
   const user = await store.load('user', id)

@@ -32,7 +32,9 @@ describe('a user', () => {
   })
 
   test('begins with nothing else', () => {
-    expect(() => evolveUser(undefined, { type: 'email.verified', payload: {} }, at)).toThrow('begins with email.verified')
+    expect(() => evolveUser(undefined, { type: 'email.verified', payload: {} }, at)).toThrow(
+      'begins with email.verified',
+    )
   })
 
   test('that is a machine is not changed by what happens to humans', () => {
@@ -113,7 +115,8 @@ describe('what is counted', () => {
 
   test('is forgotten after an hour, so that a user does not grow', () => {
     let user = after(added)
-    for (let minute = 0; minute < 300; minute++) user = evolveUser(user, requested(`${minute}`, 'resend'), later(minute * 60))
+    for (let minute = 0; minute < 300; minute++)
+      user = evolveUser(user, requested(`${minute}`, 'resend'), later(minute * 60))
     expect(user.human!.resends).toHaveLength(60)
   })
 
@@ -130,14 +133,15 @@ test('a session ends once, and nothing begins with its end', () => {
 })
 
 test('a machine and nobody are alike where a human is asked for', () => {
-  const reasons = [undefined, { userName: 'm', machine: { name: '', description: '', accessTokenType: 0 as const } }].map(
-    (user) => {
-      try {
-        return humanOf(user)
-      } catch (error) {
-        return (error as RosterError).reason
-      }
-    },
-  )
+  const reasons = [
+    undefined,
+    { userName: 'm', machine: { name: '', description: '', accessTokenType: 0 as const } },
+  ].map((user) => {
+    try {
+      return humanOf(user)
+    } catch (error) {
+      return (error as RosterError).reason
+    }
+  })
   expect(reasons).toEqual(['USER_NOT_FOUND', 'USER_NOT_FOUND'])
 })

@@ -5,18 +5,14 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
-import { type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
-import { checkTemplate } from '../email-link.ts'
+import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
 import { claimUserName, refuseTakenId } from '../new-user.ts'
 import { hashPassword } from '../password.ts'
 import type { Profile, User, UserEvent } from '../vocabulary.ts'
 
 export const addHumanUser = {
-  check({ config }: Context, { email }: AddHumanUserRequest): Violation[] {
-    if (email?.verification?.$case !== 'sendCode') return []
-    const { urlTemplate } = email.verification.value
-    return urlTemplate ? checkTemplate(urlTemplate, config.EMAIL_LINK_HOSTS, 'email.sendCode.urlTemplate') : []
-  },
+  check: (context: Context, { email }: AddHumanUserRequest): Violation[] =>
+    checkVerification(context, email?.verification, 'email.'),
 
   async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
     const userId = request.userId ?? uuid()

@@ -62,10 +62,10 @@ async function findUser({ sql, grants }: Context, loginName: string, call: Call)
     orUnavailable(select(sql, loginName)),
     at < 0 ? undefined : lookupDomain(grants, loginName.slice(at + 1), call),
   ])
-  if (bare.length === 1) return bare[0]
-  if (organizationId === undefined) return undefined
-  const [user] = await orUnavailable(select(sql, loginName.slice(0, at), organizationId))
-  return user
+  const [qualified] =
+    organizationId === undefined ? [] : await orUnavailable(select(sql, loginName.slice(0, at), organizationId))
+  // The qualified name first: else a user of another organization, so named, would shut its owner out.
+  return qualified ?? (bare.length === 1 ? bare[0] : undefined)
 }
 
 function select(sql: Context['sql'], userName: string, organizationId?: string) {

@@ -5,8 +5,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/serve'
 import type { Context } from '../context.ts'
-import { checkTemplate } from '../email-link.ts'
-import { codeRequested, requestCode } from '../email-verification.ts'
+import { checkVerification, codeRequested, requestCode } from '../email-verification.ts'
 import { throttle } from '../throttle.ts'
 import { humanOf, type User, type UserEvent } from '../vocabulary.ts'
 
@@ -15,10 +14,8 @@ export const resendEmailCode = {
     if (verification?.$case === 'returnCode' && !holdsPermission) throw permissionDenied()
   },
 
-  check({ config }: Context, { verification }: ResendEmailCodeRequest): Violation[] {
-    if (verification?.$case !== 'sendCode' || !verification.value.urlTemplate) return []
-    return checkTemplate(verification.value.urlTemplate, config.EMAIL_LINK_HOSTS, 'sendCode.urlTemplate')
-  },
+  check: (context: Context, { verification }: ResendEmailCodeRequest): Violation[] =>
+    checkVerification(context, verification),
 
   async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
     const { after, answer: verificationCode } = await context.store.execute({

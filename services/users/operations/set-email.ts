@@ -5,8 +5,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/serve'
 import type { Context } from '../context.ts'
-import { checkTemplate } from '../email-link.ts'
-import { type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
+import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
 import { throttle } from '../throttle.ts'
 import { humanOf, type User, type UserEvent, withinAnHour } from '../vocabulary.ts'
 
@@ -18,10 +17,7 @@ export const setEmail = {
     if (needsPermission && !holdsPermission) throw permissionDenied()
   },
 
-  check({ config }: Context, { verification }: SetEmailRequest): Violation[] {
-    if (verification?.$case !== 'sendCode' || !verification.value.urlTemplate) return []
-    return checkTemplate(verification.value.urlTemplate, config.EMAIL_LINK_HOSTS, 'sendCode.urlTemplate')
-  },
+  check: (context: Context, { verification }: SetEmailRequest): Violation[] => checkVerification(context, verification),
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
     const { after, answer: verificationCode } = await context.store.execute({

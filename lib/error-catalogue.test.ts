@@ -1,0 +1,76 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { codes, type CodeName } from './errors.ts'
+
+const root = join(import.meta.dirname, '..')
+const sources = globSync(['lib/**/*.ts', 'services/**/*.ts'], { cwd: root })
+  .filter((file) => !/\.test\.ts$|(^|\/)test-[^/]+$/.test(file))
+  .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+
+// Contract, section 3.
+const statuses: Partial<Record<CodeName, number>> = {
+  ...{ CANCELLED: 499, UNKNOWN: 500, INVALID_ARGUMENT: 400, DEADLINE_EXCEEDED: 504, NOT_FOUND: 404 },
+  ...{ ALREADY_EXISTS: 409, PERMISSION_DENIED: 403, RESOURCE_EXHAUSTED: 429, FAILED_PRECONDITION: 400 },
+  ...{ ABORTED: 409, OUT_OF_RANGE: 400, UNIMPLEMENTED: 501, INTERNAL: 500, UNAVAILABLE: 503 },
+  ...{ DATA_LOSS: 500, UNAUTHENTICATED: 401 },
+}
+const ownStatuses = new Map(
+  [...read('services/gateway/answers.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(([, reason, status]) => [reason!, Number(status)]), // prettier-ignore
+)
+
+/** How a reason is written down in the sources, and the code that goes with it. */
+const spellings: [RegExp, CodeName | undefined][] = [
+  [/new RosterError\(\s*'([A-Z_]+)',\s*'([A-Z_]+)'/g, undefined],
+  [/\bunavailable\(\s*'([A-Z_]+)'/g, 'UNAVAILABLE'],
+  [/\bthrottle\([^;]*?'([A-Z_]+)'\)/g, 'RESOURCE_EXHAUSTED'],
+  [/\binvalid\(\[[^;]*?\], '([A-Z_]+)'\)/g, 'INVALID_ARGUMENT'],
+  [/\breason = '([A-Z_]+)'/g, 'INVALID_ARGUMENT'],
+]
+
+const inCode = new Set(
+  sources.flatMap(({ text }) =>
+    spellings.flatMap(([spelling, code]) =>
+      [...text.matchAll(spelling)].map(([, first, second]) =>
+        code === undefined ? row(second!, first as CodeName) : row(first!, code),
+      ),
+    ),
+  ),
+)
+
+function row(reason: string, code: CodeName): string {
+  return `| \`${reason}\` | ${code} (${codes[code]}) | ${ownStatuses.get(reason) ?? statuses[code]} |`
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+const lines = read('docs/errors.md').split('\n').filter((line) => line.startsWith('| `')) // prettier-ignore
+const documented = lines.map((line) => /^(\| `.+?` \| .+? \| \d+ \|) \S.*\. ?\|$/.exec(line)?.[1] ?? line)
+
+test('the catalogue has each error of the code, and none that the code does not have', () => {
+  expect([...documented].sort()).toEqual([...inCode].sort())
+})
+
+test('the catalogue is in the order of its reasons, each once, and says when', () => {
+  const sortable = (line: string) =>
+    line.replace(/^\| `(\w+)` \| \w+ \((\d+)\).*/, (_, reason, code) => `${reason} ${code.padStart(2, '0')}`)
+  expect(lines.map(sortable)).toEqual([...new Set(lines.map(sortable))].sort())
+  for (const line of lines) expect(line).toMatch(/\| [A-Z].+\. \|$/)
+})
+
+describe('no error escapes the catalogue:', () => {
+  test('wherever one is made of a reason that is not written there, this test knows the way', () => {
+    const indirect = sources.flatMap(({ file, text }) => {
+      const all = text.match(/new RosterError\(/g)?.length ?? 0
+      const plain = text.match(/new RosterError\(\s*'[A-Z_]+',\s*'[A-Z_]+'/g)?.length ?? 0
+      return all > plain ? [file] : []
+    })
+    expect(indirect.sort()).toEqual(['lib/errors.ts', 'lib/rpc/call.ts', 'lib/status.ts', 'services/users/throttle.ts'])
+  })
+
+  test('every reason has one shape', () => {
+    for (const line of inCode) expect(line).toMatch(/^\| `[A-Z]+(_[A-Z]+)*` \|/)
+  })
+})

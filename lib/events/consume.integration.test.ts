@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Servers } from '../../deploy/local/servers.ts'
+import { silent } from '../eventstore/test-counters.ts'
+import { startOwnNats } from '../eventstore/test-stream.ts'
+import { connectNats, type Nats } from '../nats.ts'
+import { consume } from './consume.ts'
+import { ensureStream, publish, type PublishedEvent, type StoredEvent, streamName, subjectOf } from './publish.ts'
+
+let servers: Servers
+let [users, notifier, other, admin]: Nats[] = []
+
+beforeAll(async () => {
+  servers = await startOwnNats()
+  const { natsUrl } = servers
+  ;[users, notifier, other, admin] = await Promise.all([
+    connectNats(natsUrl.users, 'users', silent),
+    connectNats(natsUrl.notifier, 'notifier', silent),
+    connectNats(natsUrl.notifier, 'notifier', silent),
+    connectNats(natsUrl.admin, 'admin', silent),
+  ])
+  await ensureStream(users!)
+})
+
+afterAll(async () => {
+  await Promise.all([users, notifier, other, admin].map((nats) => nats?.connection.close()))
+  await servers?.stop()
+})
+
+let position = 0
+
+function event(type: string, aggregate = 'arthur', payload: object = {}): StoredEvent {
+  return {
+    position: String(++position),
+    transaction_id: '1',
+    aggregate_type: 'user',
+    aggregate_id: aggregate,
+    sequence: '1',
+    type,
+    payload,
+    organization_id: 'house',
+    creator: '',
+    request_id: '',
+    created_at: new Date(),
+  }
+}
+
+const put = (...events: StoredEvent[]) => publish(users!.connection.jetstream(), 'users', events)
+const filterOf = (type: string) => `roster.events.users.*.user.*.${type}`
+
+function start(type: string, handle: (event: PublishedEvent) => Promise<void>, nats = notifier!) {
+  return consume({ nats, log: silent, durable: `test-${type}`, filter: filterOf(type), handle })
+}
+
+test('an event is found by service, organization, aggregate and type', () => {
+  expect(subjectOf('users', event('email.code.requested'))).toBe(
+    'roster.events.users.house.user.arthur.email.code.requested',
+  )
+})
+
+test('events that were there before the consumer come too, others do not', async () => {
+  await put(event('early'), event('unwanted'), event('early'))
+  const seen: string[] = []
+  const consumer = start('early', async ({ type }) => void seen.push(type))
+  await put(event('early'))
+  await vi.waitFor(() => expect(seen).toEqual(['early', 'early', 'early']), { timeout: 5000 })
+  await consumer.stop()
+})
+
+test('an event whose work failed comes again, and one whose work was done does not', async () => {
+  const seen: unknown[] = []
+  const work = async ({ payload }: PublishedEvent) => {
+    seen.push(payload)
+    if (seen.length === 1) throw new Error('not this time')
+  }
+  const consumer = start('hard', work)
+  await put(event('hard', 'arthur', { n: 1 }), event('hard', 'kay', { n: 2 }))
+  await vi.waitFor(() => expect(seen).toHaveLength(3), { timeout: 10_000 })
+  expect(seen.filter((payload) => JSON.stringify(payload) === '{"n":1}')).toHaveLength(2)
+  await consumer.stop()
+  const { num_ack_pending: left } = await (await admin!.connection.jetstreamManager()).consumers.info(streamName, 'test-hard') // prettier-ignore
+  expect(left).toBe(0)
+})
+
+test('two replicas share the events: each is worked on once', async () => {
+  const seen: string[] = []
+  const consumers = [notifier!, other!].map((nats) => start('shared', async ({ id }) => void seen.push(id), nats))
+  const events = Array.from({ length: 200 }, (_, i) => event('shared', `user-${i}`))
+  await put(...events)
+  await vi.waitFor(() => expect(seen).toHaveLength(200), { timeout: 10_000 })
+  expect(new Set(seen).size).toBe(200)
+  await Promise.all(consumers.map((consumer) => consumer.stop()))
+})
+
+describe('stop', () => {
+  test('ends a consumer that has hardly begun', async () => {
+    for (let turns = 0; turns < 20; turns++) {
+      const consumer = start('brief', async () => {})
+      for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve))
+      await consumer.stop()
+    }
+  })
+
+  test('waits for the work under way', async () => {
+    const begun = Promise.withResolvers<void>()
+    const finish = Promise.withResolvers<void>()
+    const consumer = start('long', () => (begun.resolve(), finish.promise))
+    await put(event('long'))
+    await begun.promise
+    let stopped = false
+    const stopping = consumer.stop().then(() => (stopped = true))
+    await notifier!.connection.flush()
+    expect(stopped).toBe(false)
+    finish.resolve()
+    await stopping
+  })
+})
+
+describe('a consumer goes on', () => {
+  test('after the stream was deleted and made again', async () => {
+    const seen: string[] = []
+    const consumer = start('lost', async ({ id }) => void seen.push(id))
+    await put(event('lost'))
+    await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 5000 })
+    await (await admin!.connection.jetstreamManager()).streams.delete(streamName)
+    await ensureStream(users!)
+    await put(event('lost'))
+    await vi.waitFor(() => expect(seen).toHaveLength(2), { timeout: 25_000 })
+    await consumer.stop()
+  })
+
+  test('after NATS was killed', async () => {
+    const seen: string[] = []
+    const consumer = start('killed', async ({ id }) => void seen.push(id))
+    await put(event('killed'))
+    await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 5000 })
+    await servers.nats!.kill()
+    await servers.nats!.start()
+    await vi.waitFor(() => put(event('killed')), { timeout: 15_000 })
+    await vi.waitFor(() => expect(new Set(seen).size).toBeGreaterThan(1), { timeout: 25_000 })
+    await consumer.stop()
+  })
+})

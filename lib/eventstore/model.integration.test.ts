@@ -1,0 +1,95 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { add, audit, count, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+
+let database: TestDatabase
+let replicas: Replica[]
+
+beforeAll(async () => {
+  database = await createDatabase()
+  replicas = await Promise.all([openReplica(database.urls.users), openReplica(database.urls.users)])
+})
+
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.stop()))
+  await database.drop()
+})
+
+/** The rules of the counters, in memory: name and count by id. */
+type Model = Map<string, { name: string; count: number }>
+type Step = { kind: 'add' | 'count' | 'rename'; id: string; name: string; replica: number }
+
+/** What becomes of a command; changes the model where it is stored. */
+function apply(model: Model, { kind, id, name }: Step): string {
+  const counter = model.get(id)
+  const isTaken = [...model].some(([holder, held]) => held.name === name && holder !== id)
+  if (kind === 'add') {
+    if (counter) return 'ID_TAKEN'
+    if (isTaken) return 'NAME_TAKEN'
+    model.set(id, { name, count: 0 })
+    return 'stored'
+  }
+  if (!counter) return 'COUNTER_NOT_FOUND'
+  if (kind === 'rename' && isTaken) return 'NAME_TAKEN'
+  model.set(id, kind === 'rename' ? { ...counter, name } : { ...counter, count: counter.count + 1 })
+  return 'stored'
+}
+
+const step = fc.record({
+  kind: fc.constantFrom('add', 'count', 'rename', 'rename'),
+  id: fc.constantFrom('a', 'b', 'c'),
+  name: fc.constantFrom('x', 'y', 'z'),
+  replica: fc.constantFrom(0, 1),
+}) as fc.Arbitrary<Step>
+
+let run = 0
+
+/** Runs commands at one time and gives what became of each, and what there is afterwards. */
+async function execute(prefix: string, steps: Step[]): Promise<{ outcomes: string[]; state: string }> {
+  const outcomes = await Promise.all(
+    steps.map(({ kind, id, name, replica }) => {
+      const { store } = replicas[replica]!
+      const [ownId, ownName] = [prefix + id, prefix + name]
+      if (kind === 'add') return outcome(store.execute(add(ownId, ownName)))
+      return outcome(kind === 'count' ? store.execute(count(ownId)) : store.execute(rename(ownId, ownName)))
+    }),
+  )
+  const rows = await replicas[0]!.sql<{ id: string; name: string; count: number }[]>`
+    select id, name, count from counts where starts_with(id, ${prefix})
+  `
+  const state = rows.map(({ id, name, count }) => [id.slice(prefix.length), { name: name.slice(prefix.length), count }])
+  return { outcomes, state: spell(new Map(state as never)) }
+}
+
+const spell = (model: Model) => JSON.stringify([...model].sort(([left], [right]) => left.localeCompare(right)))
+
+function* orders<T>(items: T[]): Generator<T[]> {
+  if (items.length === 0) yield []
+  for (const [index, item] of items.entries())
+    for (const rest of orders(items.toSpliced(index, 1))) yield [item, ...rest]
+}
+
+test('commands at one time, over two replicas, come to what they would one after the other in some order', async () => {
+  const moments = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(moments, async (all) => {
+      const prefix = `${run++}-`
+      let model: Model = new Map()
+      for (const steps of all) {
+        const { outcomes, state } = await execute(prefix, steps)
+        const explained = [...orders(steps.map((_, index) => index))].map((order) => {
+          const copy: Model = new Map(model)
+          const own = order.map((index) => [index, apply(copy, steps[index]!)] as const)
+          return { copy, fits: own.every(([index, reason]) => outcomes[index] === reason) && spell(copy) === state }
+        })
+        const found = explained.find(({ fits }) => fits)
+        if (!found)
+          expect.fail(`${JSON.stringify({ steps, before: [...model], outcomes, state })} is explained by no order`)
+        model = found.copy
+      }
+    }),
+    { numRuns: 150, interruptAfterTimeLimit: 15_000 },
+  )
+  await audit(replicas[0]!.sql)
+})

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { RosterError } from '#lib/errors'
+import { openDatabase } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { createStore } from '#lib/eventstore/store'
+import { createLog } from '#lib/log'
+import { connectNats } from '#lib/nats'
+import { createClient } from '#lib/rpc/call'
+import { anonymous } from '#lib/rpc/caller'
+import { serve, served } from '#lib/rpc/serve'
+import { readUsersConfig } from './config.ts'
+import type { Context } from './context.ts'
+import { project } from './views.ts'
+import { evolveSession, evolveUser } from './vocabulary.ts'
+
+const silent = createLog('test', 'silent')
+const encryptionKey = randomBytes(32).toString('base64')
+
+export interface TestUsers extends Context {
+  tokenFile: string
+  stop(): Promise<void>
+}
+
+/** A replica of the users service without its NATS side, over a database that may be shared; `settings` as in the environment. */
+export async function openUsers(databaseUrl: string, settings: Record<string, string> = {}): Promise<TestUsers> {
+  const folder = mkdtempSync(join(tmpdir(), 'roster-users-'))
+  const config = readUsersConfig({
+    DATABASE_URL: databaseUrl,
+    NATS_URL: inject('servers').natsUrl.users,
+    ROSTER_ENCRYPTION_KEY: encryptionKey,
+    ROSTER_ADMIN_TOKEN_FILE: join(folder, 'deep', 'admin-token'),
+    ...settings,
+  })
+  const sql = openDatabase(databaseUrl, 'users', silent)
+  await migrate(sql, new URL('./migrations/', import.meta.url))
+  const store = createStore(sql, { evolve: { user: evolveUser, session: evolveSession }, project }, silent, () => {})
+  const nats = await connectNats(config.NATS_URL, 'users', silent)
+  return {
+    ...{ config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, log: silent },
+    grants: createClient(nats, GrantsInternal),
+    tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
+    async stop() {
+      await nats.connection.close()
+      await sql.end({ timeout: 5 })
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Answers what users asks of grants: which organization has a domain. */
+export async function serveDomains(domains: Record<string, string>): Promise<{ stop(): Promise<void> }> {
+  const nats = await connectNats(inject('servers').natsUrl.grants, 'grants', silent)
+  const service = await serve({
+    ...{ name: 'grants', nats, log: silent, context: {} },
+    services: [
+      served<typeof GrantsInternal, object>(GrantsInternal, {
+        listMemberships: async () => ({ instanceRoles: [], memberships: [] }),
+        async lookupOrganization(_, { by }) {
+          const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : undefined
+          if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')
+          return { organizationId }
+        },
+      }),
+    ],
+  })
+  return {
+    async stop() {
+      await service.stop()
+      await nats.connection.close()
+    },
+  }
+}
+
+/** A call of the machine administrator in an organization. */
+export const callIn = (organizationId: string, clientAddress = '203.0.113.7') => ({
+  caller: { ...anonymous, userId: 'root', organizationId, instanceRoles: ['IAM_OWNER'] },
+  ...{ organizationId, clientAddress, requestId: 'test', traceparent: '', deadline: Date.now() + 20_000 },
+})
