@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 import type { Setting } from './config.ts'
 
 /** The encryption keys of the installation: the first one is used, the others still open what they closed. */
@@ -22,15 +31,15 @@ export const encryptionKey: Setting<Keyring> = { read: (value) => createKeyring(
 function createKeyring(texts: string[]): Keyring {
   const keys = new Map(texts.map((text) => decode(text.trim())).map((key) => [idOf(key), key]))
   const currentId = idOf(decode(texts[0]!.trim()))
-  const derived = new Map<string, Buffer>()
+  const derived = new Map<string, KeyObject>()
 
-  function keyFor(purpose: string, keyId: string): Buffer {
+  function keyFor(purpose: string, keyId: string): KeyObject {
     const name = `${keyId} ${purpose}`
     let key = derived.get(name)
     if (key) return key
     const master = keys.get(keyId)
     if (!master) throw new Error(`no encryption key has the id ${keyId}`)
-    key = Buffer.from(hkdfSync('sha256', master, '', `roster ${purpose}`, 32))
+    key = createSecretKey(Buffer.from(hkdfSync('sha256', master, '', `roster ${purpose}`, 32)))
     derived.set(name, key)
     return key
   }

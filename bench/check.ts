@@ -1,0 +1,95 @@
+import { connect } from 'nats'
+import postgres, { type Sql } from 'postgres'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { storingServices } from '../deploy/provision.ts'
+import type { Servers } from '../deploy/local/servers.ts'
+
+/** What the store holds, to be held against what was acknowledged. */
+export interface Stored {
+  SetEmail: number
+  AddMachineUser: number
+  bare: number
+}
+
+export interface Check {
+  stored(): Promise<Stored>
+  /** Waits until every event is published: what a round leaves behind belongs to its price. */
+  settled(): Promise<void>
+  /** What is wrong with the store and the stream; nothing should be. */
+  problems(): Promise<string[]>
+  /** How many events a transaction of the users service has, on average. */
+  eventsPerTransaction(): Promise<number>
+  version(): Promise<string>
+  close(): Promise<void>
+}
+
+/** Looks into the servers from outside, as their administrator. */
+export function openCheck({ databaseUrl, natsUrl }: Servers): Check {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  return {
+    async stored() {
+      const [row] = await sql<[{ set_email: string; add_machine: string; bare: string }]>`
+        select
+          (select count(*) from roster_users.events where type = 'email.changed') as set_email,
+          (select count(*) from roster_users.events where type = 'machine.added') as add_machine,
+          (select count(*) from bench.bare) as bare
+      `
+      return { SetEmail: Number(row.set_email), AddMachineUser: Number(row.add_machine), bare: Number(row.bare) }
+    },
+    async settled() {
+      while (await isBehind(sql)) await sleep(10)
+    },
+    async problems() {
+      const [broken] = await sql<[{ count: string }]>`
+        select count(*) from roster_users.aggregates a
+        full join (
+          select aggregate_type as type, aggregate_id as id, count(*) as events, max(sequence) as last
+          from roster_users.events group by 1, 2
+        ) e using (type, id)
+        where e.events is distinct from a.sequence or e.last is distinct from a.sequence
+      `
+      const problems = broken.count === '0' ? [] : [`${broken.count} aggregates differ from their events`]
+      const events = await countEvents(sql)
+      const published = await countPublished(natsUrl.admin)
+      if (events !== published) problems.push(`${events} events are stored, but ${published} are in the stream`)
+      return problems
+    },
+    async eventsPerTransaction() {
+      const [row] = await sql<[{ average: string }]>`
+        select count(*)::numeric / count(distinct transaction_id) as average from roster_users.events
+      `
+      return Number(row.average)
+    },
+    async version() {
+      const [row] = await sql<[{ server_version: string }]>`show server_version`
+      return row.server_version
+    },
+    close: () => sql.end(),
+  }
+}
+
+async function isBehind(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ behind: boolean }]>`
+    select exists (
+      select from roster_users.events
+      where (transaction_id, position) > (select transaction_id, position from roster_users.published)
+    ) as behind
+  `
+  return row.behind
+}
+
+async function countEvents(sql: Sql): Promise<number> {
+  const counts = storingServices.map(async (service) => {
+    const [row] = await sql<[{ count: string }]>`select count(*) from ${sql(`roster_${service}`)}.events`
+    return Number(row.count)
+  })
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+}
+
+async function countPublished(url: string): Promise<number> {
+  const { host, username, password } = new URL(url)
+  const nats = await connect({ servers: host, user: username, pass: password })
+  const { state } = await (await nats.jetstreamManager()).streams.info('roster-events')
+  await nats.close()
+  return state.messages
+}

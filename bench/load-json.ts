@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type Subjects, type Workload } from './workloads.ts'
+
+/** Sends the n-th request and resolves with its answer; rejects where that is anything but a success. */
+export type Ask = (n: number) => Promise<void>
+
+export interface Line {
+  ask: Ask
+  close(): void
+}
+
+/** One HTTP/1.1 connection that is kept alive, written by hand: the generator must cost less than what it measures. */
+export async function openJsonLine(url: string, token: string, workload: Workload, subjects: Subjects): Promise<Line> {
+  const { hostname, port, host } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  await once(socket, 'connect')
+  let waiting: { resolve: () => void; reject: (error: Error) => void } | undefined
+  let received = ''
+
+  const fail = (error: Error) => {
+    waiting?.reject(error)
+    waiting = undefined
+  }
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('the connection was closed')))
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1')
+    const answer = readAnswer(received)
+    if (!answer) return
+    received = ''
+    const { resolve, reject } = waiting!
+    waiting = undefined
+    if (answer.status === 200) resolve()
+    else reject(new Error(`HTTP ${answer.status}: ${answer.body}`))
+  })
+
+  return {
+    ask: (n) =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+        const { verb, path, body } = workload.http(subjects, n)
+        const type =
+          body === '' ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
+        socket.write(
+          `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${type}\r\n${body}`,
+        )
+      }),
+    close: () => void socket.destroy(),
+  }
+}
+
+// Both servers say how long an answer is.
+function readAnswer(text: string): { status: number; body: string } | undefined {
+  const head = text.indexOf('\r\n\r\n')
+  if (head < 0) return undefined
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1]
+  if (length === undefined) throw new Error('an answer without a length')
+  const body = text.slice(head + 4)
+  if (body.length < Number(length)) return undefined
+  return { status: Number(text.slice(9, 12)), body }
+}

@@ -1,0 +1,74 @@
+// The load generator, a process of its own so that its CPU time is counted apart. Its parent sends rounds and gets results.
+import { openGrpcLines } from './load-grpc.ts'
+import { type Line, openJsonLine } from './load-json.ts'
+import { type Subjects, type WorkloadName, workloads } from './workloads.ts'
+
+export interface Round {
+  workload: WorkloadName
+  encoding: 'json' | 'grpc'
+  url: string
+  token: string
+  subjects: Subjects
+  connections: number
+  /** Seconds that are not timed, and seconds that are. */
+  warmUp: number
+  seconds: number
+}
+
+export interface RoundResult {
+  /** Answers within the timed seconds. */
+  timed: number
+  seconds: number
+  p50: number
+  p99: number
+  /** All successes of the round. */
+  acknowledged: number
+  errors: string[]
+}
+
+process.on('message', (round: Round) => {
+  run(round).then(
+    (result) => process.send!(result),
+    (error: unknown) => {
+      console.error(error)
+      process.exit(1)
+    },
+  )
+})
+process.on('disconnect', () => process.exit(0))
+
+async function run(round: Round): Promise<RoundResult> {
+  const lines = await open(round)
+  const begin = performance.now() + round.warmUp * 1000
+  const end = begin + round.seconds * 1000
+  const latencies: number[] = []
+  const errors: string[] = []
+  let acknowledged = 0
+  let n = 0
+
+  // A closed loop: the next request goes out when the answer is there.
+  async function drive({ ask }: Line) {
+    for (let now = performance.now(); now < end && errors.length === 0;) {
+      const sent = now
+      try {
+        await ask(n++)
+        acknowledged++
+      } catch (error) {
+        errors.push(String(error))
+      }
+      now = performance.now()
+      if (now >= begin && now < end) latencies.push(now - sent)
+    }
+  }
+
+  await Promise.all(lines.map(drive))
+  for (const line of lines) line.close()
+  latencies.sort((a, b) => a - b)
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? NaN
+  return { timed: latencies.length, seconds: round.seconds, p50: at(0.5), p99: at(0.99), acknowledged, errors }
+}
+
+async function open({ workload, encoding, url, token, subjects, connections }: Round): Promise<Line[]> {
+  if (encoding === 'grpc') return openGrpcLines(connections, url, token, workloads[workload], subjects)
+  return Promise.all(Array.from({ length: connections }, () => openJsonLine(url, token, workloads[workload], subjects)))
+}

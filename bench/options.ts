@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util'
+import type { WorkloadName } from './workloads.ts'
+
+export interface Options {
+  seconds: number
+  rounds: number
+  connections: number
+  users: number
+  only: Exclude<WorkloadName, 'bare'>[]
+  encodings: ('json' | 'grpc')[]
+  json: string | undefined
+  profiles: string | undefined
+}
+
+export const usage = `npm run bench -- [options]
+  --seconds N        timed seconds of a round (8)
+  --rounds N         rounds of each workload, each after one of the bare chain (3)
+  --connections N    requests under way at a time (64)
+  --users N          users whose addresses are set (200)
+  --only NAMES       of SetEmail,AddMachineUser,GetUser
+  --encodings NAMES  of json,grpc
+  --json FILE        writes the results there
+  --profiles FOLDER  writes a CPU profile of each service there
+`
+
+/** Reads the command line; throws one Error. */
+export function readOptions(args: string[]): Options {
+  const text = (value: string) => ({ type: 'string', default: value }) as const
+  const { values } = parseArgs({
+    args,
+    options: {
+      seconds: text('8'),
+      rounds: text('3'),
+      connections: text('64'),
+      users: text('200'),
+      only: text('SetEmail,AddMachineUser,GetUser'),
+      encodings: text('json,grpc'),
+      json: { type: 'string' },
+      profiles: { type: 'string' },
+    },
+  })
+  return {
+    seconds: number('seconds', values.seconds),
+    rounds: number('rounds', values.rounds),
+    connections: number('connections', values.connections),
+    users: number('users', values.users),
+    only: list('only', values.only, ['SetEmail', 'AddMachineUser', 'GetUser']),
+    encodings: list('encodings', values.encodings, ['json', 'grpc']),
+    json: values.json,
+    profiles: values.profiles,
+  }
+}
+
+function number(name: string, text: string): number {
+  const value = Number(text)
+  if (!(value > 0)) throw new Error(`--${name} must be a number above 0.`)
+  return value
+}
+
+function list<Name extends string>(name: string, text: string, known: Name[]): Name[] {
+  const names = text.split(',') as Name[]
+  const unknown = names.find((candidate) => !known.includes(candidate))
+  if (unknown !== undefined) throw new Error(`--${name}: ${unknown} is none of ${known.join(', ')}.`)
+  return names
+}

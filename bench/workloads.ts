@@ -1,0 +1,77 @@
+import { AddMachineUserRequest, GetUserRequest, SetEmailRequest } from '#gen/roster/users/v1/user_service'
+import { AccessTokenType } from '#gen/roster/users/v1/user'
+
+export type WorkloadName = 'bare' | 'SetEmail' | 'AddMachineUser' | 'GetUser'
+
+/** What a workload's requests are made of. */
+export interface Subjects {
+  userIds: string[]
+  /** Makes names unique between rounds. */
+  round: number
+}
+
+export interface Workload {
+  /** The n-th request over HTTP. */
+  http(subjects: Subjects, n: number): { verb: string; path: string; body: string }
+  /** The same over gRPC; the bare chain has none. */
+  grpc?: { path: string; encode(subjects: Subjects, n: number): Uint8Array }
+}
+
+const service = '/roster.users.v1.UserService'
+const userOf = ({ userIds }: Subjects, n: number) => userIds[n % userIds.length]!
+const emailOf = ({ round }: Subjects, n: number) => `address-${round}-${n}@example.com`
+const nameOf = ({ round }: Subjects, n: number) => `machine-${round}-${n}`
+
+export const workloads: Record<WorkloadName, Workload> = {
+  // The body of a SetEmail, so that both chains carry the same.
+  bare: { http: (subjects, n) => ({ ...setEmail(subjects, n), path: '/' }) },
+  SetEmail: {
+    http: setEmail,
+    grpc: {
+      path: `${service}/SetEmail`,
+      encode: (subjects, n) =>
+        SetEmailRequest.encode({
+          userId: userOf(subjects, n),
+          email: emailOf(subjects, n),
+          verification: { $case: 'returnCode', value: {} },
+        }).finish(),
+    },
+  },
+  AddMachineUser: {
+    http: (subjects, n) => ({
+      verb: 'POST',
+      path: '/management/v1/users/machine',
+      body: JSON.stringify({
+        userName: nameOf(subjects, n),
+        name: 'A machine',
+        description: 'Made by the bench',
+        accessTokenType: 'ACCESS_TOKEN_TYPE_JWT',
+      }),
+    }),
+    grpc: {
+      path: `${service}/AddMachineUser`,
+      encode: (subjects, n) =>
+        AddMachineUserRequest.encode({
+          userName: nameOf(subjects, n),
+          name: 'A machine',
+          description: 'Made by the bench',
+          accessTokenType: AccessTokenType.ACCESS_TOKEN_TYPE_JWT,
+        }).finish(),
+    },
+  },
+  GetUser: {
+    http: (subjects, n) => ({ verb: 'GET', path: `/v2/users/${userOf(subjects, n)}`, body: '' }),
+    grpc: {
+      path: `${service}/GetUser`,
+      encode: (subjects, n) => GetUserRequest.encode({ userId: userOf(subjects, n) }).finish(),
+    },
+  },
+}
+
+function setEmail(subjects: Subjects, n: number) {
+  return {
+    verb: 'POST',
+    path: `/v2/users/${userOf(subjects, n)}/email`,
+    body: JSON.stringify({ email: emailOf(subjects, n), returnCode: {} }),
+  }
+}
