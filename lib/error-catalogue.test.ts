@@ -10,10 +10,22 @@ const sources = globSync(['lib/**/*.ts', 'services/**/*.ts'], { cwd: root })
 
 // Contract, section 3.
 const statuses: Partial<Record<CodeName, number>> = {
-  ...{ CANCELLED: 499, UNKNOWN: 500, INVALID_ARGUMENT: 400, DEADLINE_EXCEEDED: 504, NOT_FOUND: 404 },
-  ...{ ALREADY_EXISTS: 409, PERMISSION_DENIED: 403, RESOURCE_EXHAUSTED: 429, FAILED_PRECONDITION: 400 },
-  ...{ ABORTED: 409, OUT_OF_RANGE: 400, UNIMPLEMENTED: 501, INTERNAL: 500, UNAVAILABLE: 503 },
-  ...{ DATA_LOSS: 500, UNAUTHENTICATED: 401 },
+  CANCELLED: 499,
+  UNKNOWN: 500,
+  INVALID_ARGUMENT: 400,
+  DEADLINE_EXCEEDED: 504,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  PERMISSION_DENIED: 403,
+  RESOURCE_EXHAUSTED: 429,
+  FAILED_PRECONDITION: 400,
+  ABORTED: 409,
+  OUT_OF_RANGE: 400,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DATA_LOSS: 500,
+  UNAUTHENTICATED: 401,
 }
 const ownStatuses = new Map(
   [...read('services/gateway/answers.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(([, reason, status]) => [reason!, Number(status)]), // prettier-ignore

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Status } from '#gen/google/rpc/status'
 import { type CodeName, codes, RosterError } from './errors.ts'
@@ -16,7 +16,11 @@ const error = fc
   .map(({ code, reason, message, ...details }) => new RosterError(code, reason, message, details))
 
 const facts = ({ code, reason, message, metadata, violations, retryAfter }: RosterError) => ({
-  ...{ code, reason, message, violations, retryAfter },
+  code,
+  reason,
+  message,
+  violations,
+  retryAfter,
   metadata: Object.entries(metadata),
 })
 

@@ -18,11 +18,11 @@ beforeAll(async () => {
     connectNats(natsUrl.notifier, 'notifier', silent),
     connectNats(natsUrl.admin, 'admin', silent),
   ])
-  await ensureStream(users!)
+  await ensureStream(users)
 })
 
 afterAll(async () => {
-  await Promise.all([users, notifier, other, admin].map((nats) => nats?.connection.close()))
+  await Promise.all([users, notifier, other, admin].map(async (nats) => nats?.connection.close()))
   await servers?.stop()
 })
 

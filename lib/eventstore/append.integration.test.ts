@@ -17,11 +17,24 @@ afterAll(async () => {
 
 const now = new Date().toISOString()
 const event = (id: string, sequence: number) => ({
-  ...{ aggregate_type: 'counter', aggregate_id: id, sequence, type: 'added', payload: {}, organization_id: 'house' },
-  ...{ creator: '', request_id: '', created_at: now },
+  aggregate_type: 'counter',
+  aggregate_id: id,
+  sequence,
+  type: 'added',
+  payload: {},
+  organization_id: 'house',
+  creator: '',
+  request_id: '',
+  created_at: now,
 })
 const aggregate = (id: string, sequence: number) => ({
-  ...{ type: 'counter', id, organization_id: 'house', sequence, created_at: now, changed_at: now, state: {} },
+  type: 'counter',
+  id,
+  organization_id: 'house',
+  sequence,
+  created_at: now,
+  changed_at: now,
+  state: {},
 })
 const append = (batch: object) => {
   const whole = { writes: [], reads: [], releases: [], claims: [], events: [], aggregates: [], ...batch }

@@ -18,7 +18,7 @@ const lostRaces = new Set(['23505', '40001', '40P01'])
 export async function appendBatch(sql: Sql, decided: Decided[], vocabulary: Vocabulary): Promise<Problem | undefined> {
   const changes = decided.filter(({ events }) => events.length > 0)
   if (changes.length === 0) return undefined
-  const batch = JSON.stringify(toBatch(changes))
+  const batch = JSON.stringify(toBatch(changes, decided))
   const writes = changes.flatMap((change) => [
     ...(change.decision.writes ?? []),
     ...(vocabulary.project?.(change) ?? []),
@@ -39,7 +39,7 @@ export async function appendBatch(sql: Sql, decided: Decided[], vocabulary: Voca
   }
 }
 
-function toBatch(changes: Decided[]) {
+function toBatch(changes: Decided[], decided: Decided[]) {
   const first = new Map<string, Aggregate>()
   const last = new Map<string, Aggregate>()
   const reads = new Map<string, Aggregate>()
@@ -48,7 +48,12 @@ function toBatch(changes: Decided[]) {
     if (!first.has(key)) first.set(key, before)
     last.set(key, after)
   }
-  for (const read of changes.flatMap((change) => change.reads))
+  // Who claims what another one in the batch has is refused for good only while nothing that it stands on has changed.
+  const refused = decided.filter(({ decision, events }) => decision?.claims?.length && events.length === 0)
+  for (const read of [
+    ...changes.flatMap((change) => change.reads),
+    ...refused.flatMap(({ before, reads }) => [before, ...reads]),
+  ])
     if (!first.has(keyText(read))) reads.set(keyText(read), read)
   return {
     writes: [...first.values()].map(expected),

@@ -49,10 +49,8 @@ export function decideBatch(
     const before = current.get(keyText(command.aggregate))! as Aggregate<any>
     const reads = (command.reads ?? []).map((key) => current.get(keyText(key))! as Aggregate<any>)
     let decision = nothing
-    const unchanged = {
-      ...{ pending, before, after: before, reads, decision, events: [] },
-      refuse: (problem: Problem) => refuse(pending, decision, problem),
-    }
+    const refuseThis = (problem: Problem) => refuse(pending, decision, problem)
+    const unchanged = { pending, before, after: before, reads, decision, events: [], refuse: refuseThis }
     try {
       decision = command.decide(before, now, reads)
       const taken = decision.claims?.find((claim) => claimed.has(claimText(claim)))
@@ -69,7 +67,7 @@ export function decideBatch(
         answer: () => (decision.error ? reject(decision.error) : resolve({ before, after, answer: decision.answer })),
       }
     } catch (error) {
-      return { ...unchanged, answer: () => reject(error) }
+      return { ...unchanged, decision, answer: () => reject(error) }
     }
   })
 }

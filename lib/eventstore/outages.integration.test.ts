@@ -70,9 +70,9 @@ describe('connections that are lost while they work', () => {
   test('every acknowledged command is stored once, and what was not acknowledged at most once', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, i) => a!.store.execute(add(`target-${i}`, `target-${i}`))))
     const acknowledged = new Set<string>()
-    let stopped = false
+    const stop = new AbortController()
     const client = async (n: number) => {
-      for (let i = 0; !stopped; i++) {
+      for (let i = 0; !stop.signal.aborted; i++) {
         const by = `${n}-${i}`
         const result = await outcome([a!, b!][n % 2]!.store.execute(count(`target-${(n + i) % 10}`, by)))
         if (result === 'stored') acknowledged.add(by)
@@ -88,7 +88,7 @@ describe('connections that are lost while they work', () => {
         where datname = current_database() and pid <> pg_backend_pid()
       `.catch(() => {})
     }
-    stopped = true
+    stop.abort()
     await Promise.all(clients)
     const stored = await vi.waitFor(
       () => a!.sql<{ by: string; times: number }[]>`

@@ -72,13 +72,13 @@ begin
   from expected e left join locked l using (type, id)
   where coalesce(l.sequence, 0) <> e.sequence;
 
-  if stale is null and jsonb_array_length(batch -> 'reads') > 0 then
+  if jsonb_array_length(batch -> 'reads') > 0 then
     with expected as (
       select * from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
     ), locked as (
       select a.type, a.id, a.sequence from aggregates a join expected e using (type, id) order by a.type, a.id for share of a
     )
-    select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
+    select nullif(coalesce(stale, '[]') || coalesce(jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)), '[]'), '[]') into stale
     from expected e left join locked l using (type, id)
     where coalesce(l.sequence, 0) <> e.sequence;
   end if;

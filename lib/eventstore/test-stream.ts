@@ -39,7 +39,12 @@ export async function startPublishing(): Promise<Publishing> {
     }),
   ) as [Tail, Tail]
   return {
-    ...{ servers, proxy, replicas, tails, asked, admin },
+    servers,
+    proxy,
+    replicas,
+    tails,
+    asked,
+    admin,
     async stop() {
       await Promise.all(tails.map((tail) => tail.stop()))
       await Promise.all([admin, ...connections].map((nats) => nats.connection.close()))

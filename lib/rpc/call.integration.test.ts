@@ -26,8 +26,12 @@ afterAll(async () => {
 })
 
 const bytes = AddMachineUserRequest.encode({
-  ...{ userName: 'robot', name: 'Robot', description: '', accessTokenType: 0, userId: undefined },
-} as AddMachineUserRequest).finish()
+  userName: 'robot',
+  name: 'Robot',
+  description: '',
+  accessTokenType: 0,
+  userId: undefined,
+}).finish()
 const send = (call: Call = callOf(), signal?: AbortSignal, nats = gateway) =>
   callBytes(nats, 'roster.users.v1.UserService.AddMachineUser', bytes, call, signal)
 const failure = (work: Promise<unknown>): Promise<RosterError> =>

@@ -48,9 +48,13 @@ const failure = (work: Promise<unknown>): Promise<RosterError> =>
   )
 const machine = (more: Partial<AddMachineUserRequest> = {}) =>
   AddMachineUserRequest.encode({
-    ...{ userName: 'robot', name: 'Robot', description: '', accessTokenType: 0, userId: undefined },
+    userName: 'robot',
+    name: 'Robot',
+    description: '',
+    accessTokenType: 0,
+    userId: undefined,
     ...more,
-  } as AddMachineUserRequest).finish()
+  }).finish()
 const email = (userId: string, address = 'a@example.com') =>
   SetEmailRequest.encode({ userId, email: address, verification: undefined }).finish()
 

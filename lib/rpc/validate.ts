@@ -57,7 +57,7 @@ function findNul(message: ReflectMessage, prefix: string): Violation[] {
     if (!message.isSet(field)) continue
     const path = prefix + field.jsonName
     if (field.fieldKind === 'scalar') check(message.get(field), path)
-    else if (field.fieldKind === 'message') found.push(...findNul(message.get(field) as ReflectMessage, `${path}.`))
+    else if (field.fieldKind === 'message') found.push(...findNul(message.get(field), `${path}.`))
     else if (field.fieldKind === 'list' && field.listKind === 'scalar') {
       let index = 0
       for (const item of message.get(field)) check(item, `${path}[${index++}]`)

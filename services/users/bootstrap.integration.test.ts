@@ -40,7 +40,11 @@ test('three replicas that start at once make each administrator once, and the fi
   await Promise.all(replicas.map((replica) => bootstrap(replica)))
   expect(await counts()).toEqual({ events: 2, tokens: 1, passwords: 1 })
   expect(await holderOf(read(replicas[0]!.tokenFile))).toMatchObject({
-    ...{ userId: 'admin-machine', organizationId: 'default', human: false, sessionId: '', expirationDate: undefined },
+    userId: 'admin-machine',
+    organizationId: 'default',
+    human: false,
+    sessionId: '',
+    expirationDate: undefined,
   })
 })
 

@@ -49,19 +49,38 @@ describe('a code', () => {
   })
 })
 
-test('every symbol is as likely as every other, at each of the six places', () => {
-  const rounds = 16_000
-  const seen = Array.from({ length: 6 }, () => new Map<string, number>())
-  for (let i = 0; i < rounds; i++) {
-    const code = deriveCode(keys, { codeId: String(i), keyId: keys.currentId, expiresAt: '' }, 'u', 'e')
-    ;[...code].forEach((symbol, place) => seen[place]!.set(symbol, (seen[place]!.get(symbol) ?? 0) + 1))
+describe('guessing does not help:', () => {
+  const rounds = 20_000
+  const codes = Array.from({ length: rounds }, (_, i) =>
+    deriveCode(keys, { codeId: String(i), keyId: keys.currentId, expiresAt: '' }, 'u', 'e'),
+  )
+  /** How far what is seen is from all being equally likely: in standard deviations, about. */
+  function deviation(seen: string[], kinds: number): number {
+    const counts = new Map<string, number>()
+    for (const kind of seen) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    const expected = seen.length / kinds
+    const missing = (kinds - counts.size) * expected
+    const chiSquared = [...counts.values()].reduce((sum, n) => sum + (n - expected) ** 2 / expected, missing)
+    return (chiSquared - (kinds - 1)) / Math.sqrt(2 * (kinds - 1))
   }
-  // Chi-squared with 31 degrees of freedom: above 80 once in a million.
-  for (const counts of seen) {
-    const expected = rounds / 32
-    const chiSquared = [...alphabet].reduce((sum, s) => sum + ((counts.get(s) ?? 0) - expected) ** 2 / expected, 0)
-    expect(chiSquared).toBeLessThan(80)
-  }
+
+  test.each([0, 1, 2, 3, 4, 5])('every symbol is as likely as every other at place %i', (place) => {
+    expect(
+      deviation(
+        codes.map((code) => code[place]!),
+        32,
+      ),
+    ).toBeLessThan(8)
+  })
+
+  test.each([0, 1, 2, 3, 4])('the symbol at place %i tells nothing of the next one', (place) => {
+    expect(
+      deviation(
+        codes.map((code) => code.slice(place, place + 2)),
+        32 * 32,
+      ),
+    ).toBeLessThan(8)
+  })
 })
 
 describe('what is typed', () => {

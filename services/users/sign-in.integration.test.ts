@@ -93,9 +93,22 @@ describe('a human signs in', () => {
     addHumanUser.handle(
       users!,
       {
-        ...{ userId: undefined, userName, password },
-        profile: { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 },
-        email: { email: 'a@example.com', verification: { $case: 'isVerified', value: true } },
+        userId: undefined,
+        userName,
+        password,
+        profile: {
+          firstName: 'A',
+          lastName: 'B',
+          preferredLanguage: '',
+          gender: 0,
+        },
+        email: {
+          email: 'a@example.com',
+          verification: {
+            $case: 'isVerified',
+            value: true,
+          },
+        },
       },
       callIn(organizationId),
     )

@@ -41,13 +41,20 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const store = createStore(sql, { evolve: { user: evolveUser, session: evolveSession }, project }, silent, () => {})
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {
-    ...{ config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, log: silent },
+    config,
+    sql,
+    store,
+    keys: config.ROSTER_ENCRYPTION_KEY,
+    log: silent,
     grants: createClient(nats, GrantsInternal),
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
     async stop() {
       await nats.connection.close()
       await sql.end({ timeout: 5 })
-      rmSync(folder, { recursive: true, force: true })
+      rmSync(folder, {
+        recursive: true,
+        force: true,
+      })
     },
   }
 }
@@ -56,10 +63,16 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
 export async function serveDomains(domains: Record<string, string>): Promise<{ stop(): Promise<void> }> {
   const nats = await connectNats(inject('servers').natsUrl.grants, 'grants', silent)
   const service = await serve({
-    ...{ name: 'grants', nats, log: silent, context: {} },
+    name: 'grants',
+    nats,
+    log: silent,
+    context: {},
     services: [
       served<typeof GrantsInternal, object>(GrantsInternal, {
-        listMemberships: async () => ({ instanceRoles: [], memberships: [] }),
+        listMemberships: async () => ({
+          instanceRoles: [],
+          memberships: [],
+        }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : undefined
           if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')
@@ -78,6 +91,15 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
 
 /** A call of the machine administrator in an organization. */
 export const callIn = (organizationId: string, clientAddress = '203.0.113.7') => ({
-  caller: { ...anonymous, userId: 'root', organizationId, instanceRoles: ['IAM_OWNER'] },
-  ...{ organizationId, clientAddress, requestId: 'test', traceparent: '', deadline: Date.now() + 20_000 },
+  caller: {
+    ...anonymous,
+    userId: 'root',
+    organizationId,
+    instanceRoles: ['IAM_OWNER'],
+  },
+  organizationId,
+  clientAddress,
+  requestId: 'test',
+  traceparent: '',
+  deadline: Date.now() + 2e4,
 })

@@ -87,7 +87,7 @@ describe('a code', () => {
 
   test('lives for four wrong tries and dies of the fifth', () => {
     const wrong: UserEvent = { type: 'email.code.rejected', payload: { codeId: '1' } }
-    const tries = (n: number) => human(requested('1'), ...Array<UserEvent>(n).fill(wrong)).code
+    const tries = (n: number) => human(requested('1'), ...Array.from({ length: n }, () => wrong)).code
     expect(isAlive(tries(4), at)).toBe(true)
     expect(isAlive(tries(5), at)).toBe(false)
     expect(human(requested('1'), wrong, requested('2'), wrong).code?.wrongTries).toBe(0)
