@@ -7,7 +7,7 @@ import {
   SetEmailResponse,
   VerifyEmailRequest,
 } from '#gen/roster/users/v1/user_service'
-import { invalid, RosterError } from '../errors.ts'
+import { RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { callBytes } from './call.ts'
@@ -226,82 +226,5 @@ describe('an operation on an object', () => {
       VerifyEmailRequest.encode({ userId: 'x', verificationCode: 'y' }).finish(),
       callOf(anonymous),
     )
-  })
-})
-
-describe('what is no call', () => {
-  test.each([
-    ['bytes that are no protobuf', Uint8Array.of(0xff, 0xff, 0xff)],
-    ['a field that ends too early', Uint8Array.of(0x0a, 0x05, 0x61)],
-    ['a string that is no UTF-8', Uint8Array.of(0x0a, 0x02, 0xc3, 0x28)],
-    ['half a surrogate pair', Uint8Array.of(0x0a, 0x03, 0xed, 0xa0, 0x80)],
-    ['a field of the wrong wire type', Uint8Array.of(0x0d, 1, 2, 3, 4)],
-    ['an endless varint', new Uint8Array(100).fill(0x80)],
-  ])('is refused as such: %s', async (_, bytes) => {
-    await start({ addMachineUser: async () => added })
-    const error = await failure(send('AddMachineUser', bytes))
-    expect(error).toMatchObject({ code: 3 })
-    expect(logged.lines).toEqual([])
-  })
-
-  test.each([
-    ['roster-caller', '{broken'],
-    ['roster-caller', 'null'],
-    ['roster-caller', '{}'],
-    ['roster-caller', '{"userId":"x"}'],
-    ['roster-deadline', 'soon'],
-  ])('is answered and ends nothing: header %s: %s', async (name, value) => {
-    await start({ addMachineUser: async () => added })
-    const broken = headers()
-    broken.set(name, value)
-    const answer = await gateway.connection.request(subject('AddMachineUser'), machine(), {
-      headers: broken,
-      timeout: 5000,
-    })
-    expect(answer.headers?.get('roster-error')).toMatch(/^(INTERNAL|TOKEN_MISSING)$/)
-    await send('AddMachineUser', machine())
-  })
-
-  test('nobody can make a role of a name that every object has', async () => {
-    await start({ addMachineUser: async () => added })
-    for (const organizationId of ['__proto__', 'constructor', 'toString']) {
-      const call = callOf(owner, { organizationId })
-      expect(await failure(send('AddMachineUser', machine(), call))).toMatchObject({ reason: 'PERMISSION_DENIED' })
-    }
-  })
-})
-
-test('an answer that is too large for the broker is an internal error, and the service lives', async () => {
-  const { max_payload: most } = users.connection.info!
-  let size = most + 1
-  await start({ addMachineUser: async () => ({ userId: 'x'.repeat(size), details: undefined }) })
-  expect(await failure(send('AddMachineUser', machine()))).toMatchObject({ code: 13, reason: 'INTERNAL' })
-  size = 1
-  await send('AddMachineUser', machine())
-})
-
-test('stop refuses what is new and finishes what is under way', async () => {
-  const begun = Promise.withResolvers<void>()
-  const finish = Promise.withResolvers<typeof added>()
-  await start({ addMachineUser: () => (begun.resolve(), finish.promise) })
-  const work = send('AddMachineUser', machine())
-  await begun.promise
-  let stopped = false
-  const stopping = service!.stop().then(() => (stopped = true))
-  service = undefined
-  await expect.poll(() => failure(send('AddMachineUser', machine(), callOf(owner, { deadline: Date.now() + 200 })))).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE' }) // prettier-ignore
-  expect(stopped).toBe(false)
-  finish.resolve(added)
-  expect(AddMachineUserResponse.decode(await work).userId).toBe('made')
-  await stopping
-})
-
-test('several violations that an operation throws itself cross too', async () => {
-  const violations = [{ field: 'verificationCode', description: 'is wrong' }]
-  await start({ addMachineUser: () => Promise.reject(invalid(violations, 'CODE_INVALID')) })
-  expect(await failure(send('AddMachineUser', machine()))).toMatchObject({
-    code: 3,
-    reason: 'CODE_INVALID',
-    violations,
   })
 })

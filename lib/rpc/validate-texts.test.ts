@@ -1,0 +1,181 @@
+import { type DescMessage, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
+import { describe, expect, test } from 'vitest'
+import { method } from './methods.ts'
+import { validate } from './validate.ts'
+
+const requestOf = (name: string): DescMessage => method(`roster.${name}`).desc.input
+
+/** The fields at fault of a request in JSON. */
+function faults(name: string, json: JsonValue): string[] {
+  const desc = requestOf(name)
+  return validate(desc, fromJson(desc, json) as Message).map(({ field }) => field)
+}
+
+const valid: Record<string, Record<string, JsonValue>> = {
+  'users.v1.UserService.UpdateMyProfile': { firstName: 'A', lastName: 'B', displayName: 'C' },
+  'users.v1.UserService.AddMachineUser': { userName: 'a', name: 'b' },
+  'users.v1.UserService.SetEmail': { userId: 'u', email: 'a@example.com' },
+  'idp.v1.IdentityProviderService.UpdateIDP': { idpId: 'i', name: 'n' },
+  'idp.v1.IdentityProviderService.AddOIDCIDP': {
+    name: 'n',
+    clientId: 'c',
+    clientSecret: 's',
+    issuer: 'https://i.example',
+  },
+  'grants.v1.UserGrantService.AddUserGrant': { userId: 'u', projectId: 'p' },
+  'users.v1.UserService.AddHumanUser': {
+    userName: 'h',
+    profile: { firstName: 'A', lastName: 'B' },
+    email: { email: 'a@example.com' },
+  },
+  'users.v1.SessionService.CreateSession': { loginName: 'l', password: 'p' },
+  'users.v1.UserService.VerifyEmail': { userId: 'u', verificationCode: 'c' },
+  'grants.v1.OrganizationService.AddOrganizationMember': { userId: 'u', roles: ['ORG_OWNER'] },
+  'grants.v1.ProjectService.AddProjectRole': { projectId: 'p', roleKey: 'r', displayName: 'R' },
+}
+
+test('an email address has at most 200 characters', () => {
+  const address = (length: number) => `${'x'.repeat(length - '@example.com'.length)}@example.com`
+  const at = (email: string) => faults('users.v1.UserService.SetEmail', { userId: 'u', email })
+  expect(at(address(200))).toEqual([])
+  expect(at(address(201))).toEqual(['email'])
+})
+
+test.each([
+  '',
+  'x',
+  'a@b@c',
+  'Arthur <a@example.com>',
+  'a@example.com,b@example.com',
+  'a@exa mple.com',
+  'a@example.com\n',
+  ' a@example.com',
+  'a@-example.com',
+  '"a b"@example.com',
+  'a@[127.0.0.1]',
+])(
+  // prettier-ignore
+  '"%s" is no address that is taken',
+  (email) => expect(faults('users.v1.UserService.SetEmail', { userId: 'u', email })).toEqual(['email']),
+)
+
+test.each(['a', '-', '_', 'Az09_-', 'x'.repeat(200)])('%s may be chosen as an id', (userId) => {
+  expect(faults('users.v1.UserService.AddMachineUser', { userName: 'a', name: 'b', userId })).toEqual([])
+})
+
+test.each(['', ' ', 'a.b', 'a/b', 'ä', 'a\n', 'a*', '>', 'x'.repeat(201)])(
+  '"%s" may not be chosen as an id',
+  (userId) => {
+    expect(faults('users.v1.UserService.AddMachineUser', { userName: 'a', name: 'b', userId })).toEqual(['userId'])
+  },
+)
+
+describe('a language', () => {
+  const at = (preferredLanguage: string) =>
+    faults('users.v1.UserService.UpdateMyProfile', {
+      ...valid['users.v1.UserService.UpdateMyProfile'],
+      preferredLanguage,
+    })
+
+  test.each([
+    '',
+    'de',
+    'DE',
+    'de-CH',
+    'EN-us',
+    'zh-Hant',
+    'zh-Hant-TW',
+    'es-419',
+    'sl-rozaj',
+    'de-1901',
+    'zh-min-nan',
+    'x-klingon',
+    'i-default',
+    'i-klingon',
+    'en-GB-oed',
+    'sgn-BE-FR',
+    'hy-x-a',
+    'fil',
+  ])(
+    // prettier-ignore
+    'may be "%s"',
+    (tag) => expect(at(tag)).toEqual([]),
+  )
+  test.each([
+    'd',
+    '-',
+    'de-',
+    '-de',
+    'de_CH',
+    'de--CH',
+    'de CH',
+    'de-CHE-1',
+    '12',
+    'de-a',
+    'x',
+    'x-',
+    'i-unknown',
+    'de\n',
+    'dé',
+    'abcdefghi',
+    'de-1',
+  ])(
+    // prettier-ignore
+    'may not be "%s"',
+    (tag) => expect(at(tag)).toEqual(['preferredLanguage']),
+  )
+  test('has at most ten characters', () => expect(at('de-CH-1996-x')).toContain('preferredLanguage'))
+})
+
+describe('a megabyte of anything is judged in time', () => {
+  const size = 1_000_000
+  const parts = [
+    'a',
+    '-a',
+    'en-',
+    '-a-bb',
+    '-12345',
+    '-x',
+    'a.',
+    'a@',
+    '@',
+    '.',
+    '/',
+    ':',
+    '%',
+    '%41',
+    '[',
+    '🦊',
+    '0',
+    ' ',
+  ]
+  const cases = [
+    ['users.v1.UserService.UpdateMyProfile', 'preferredLanguage'],
+    ['users.v1.UserService.SetEmail', 'email'],
+    ['users.v1.UserService.AddMachineUser', 'userId'],
+    ['idp.v1.IdentityProviderService.AddOIDCIDP', 'issuer'],
+  ]
+  test.each(cases)('%s: %s', (name, path) => {
+    for (const part of parts) {
+      const value = part.repeat(size / part.length)
+      for (const text of [value, `en${value}`, `a@${value}`, `https://${value}`, `${value}!`]) {
+        const started = performance.now()
+        expect(faults(name, put(valid[name]!, path, text))).toContain(path)
+        expect(performance.now() - started).toBeLessThan(1000)
+      }
+    }
+  })
+
+  test('in a list too', () => {
+    const request = { userId: 'u', roles: Array.from({ length: 100_000 }, (_, index) => `role ${index}`) }
+    const started = performance.now()
+    expect(faults('grants.v1.OrganizationService.AddOrganizationMember', request)).toHaveLength(100_000)
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+})
+
+function put(json: Record<string, JsonValue>, path: string, value: string): Record<string, JsonValue> {
+  const [first, ...rest] = path.split('.')
+  const inner = (json[first!] ?? {}) as Record<string, JsonValue>
+  return { ...json, [first!]: rest.length === 0 ? value : put(inner, rest.join('.'), value) }
+}
