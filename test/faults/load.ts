@@ -26,19 +26,20 @@ export interface Load {
 
 /** Several writers in a closed loop, each with humans of its own: creations, then changes of address, mailed and returned. */
 export function startLoad(url: string, token: string, writers = 8): Load {
-  let running = true
+  const stopped = new AbortController()
   const load: Load = { acknowledged: 0, unanswered: 0, errors: new Map(), humans: [], stop }
   const loops = Array.from({ length: writers }, write)
 
   async function stop() {
-    running = false
+    stopped.abort()
     await Promise.all(loops)
   }
 
   async function write() {
-    while (running) {
+    while (!stopped.signal.aborted) {
       const human = await create()
-      for (let turn = 0; running && human && turn < 4; turn++) await change(human, turn % 2 === 0)
+      if (!human) continue
+      for (const returned of [true, false, true, false]) if (!stopped.signal.aborted) await change(human, returned)
     }
   }
 
