@@ -3,8 +3,11 @@ import type { Servers } from '../../deploy/local/servers.ts'
 import { silent } from '../eventstore/test-counters.ts'
 import { startOwnNats } from '../eventstore/test-stream.ts'
 import { connectNats, type Nats } from '../nats.ts'
+import type { PublishedEvent } from './cloud-event.ts'
 import { consume } from './consume.ts'
-import { ensureStream, publish, type PublishedEvent, type StoredEvent, streamName, subjectOf } from './publish.ts'
+import { publish, type StoredEvent, subjectOf } from './publish.ts'
+import { ensureStream, streamName } from './stream.ts'
+import { testMessages } from './test-messages.ts'
 
 let servers: Servers
 let [users, notifier, other, admin]: Nats[] = []
@@ -44,7 +47,18 @@ function event(type: string, aggregate = 'arthur', payload: object = {}): Stored
   }
 }
 
-const put = (...events: StoredEvent[]) => publish(users!.connection.jetstream(), 'users', events)
+const messages = testMessages({
+  UserEarly: [],
+  UserUnwanted: [],
+  UserHard: ['n'],
+  UserShared: [],
+  UserBrief: [],
+  UserLong: [],
+  UserLost: [],
+  UserKilled: [],
+  UserOld: [],
+})
+const put = (...events: StoredEvent[]) => publish(users!.connection.jetstream(), events, { service: 'users', messages })
 const filterOf = (type: string) => `roster.events.users.*.user.*.${type}`
 
 function start(type: string, handle: (event: PublishedEvent) => Promise<void>, nats = notifier!) {
@@ -62,22 +76,35 @@ test('events that were there before the consumer come too, others do not', async
   const seen: string[] = []
   const consumer = start('early', async ({ type }) => void seen.push(type))
   await put(event('early'))
-  await vi.waitFor(() => expect(seen).toEqual(['early', 'early', 'early']), { timeout: 5000 })
+  const early = 'roster.user.early.v1'
+  await vi.waitFor(() => expect(seen).toEqual([early, early, early]), { timeout: 5000 })
   await consumer.stop()
 })
 
 test('an event whose work failed comes again, and one whose work was done does not', async () => {
   const seen: unknown[] = []
-  const work = async ({ payload }: PublishedEvent) => {
-    seen.push(payload)
+  const work = async ({ data }: PublishedEvent) => {
+    seen.push(data)
     if (seen.length === 1) throw new Error('not this time')
   }
   const consumer = start('hard', work)
-  await put(event('hard', 'arthur', { n: 1 }), event('hard', 'kay', { n: 2 }))
+  await put(event('hard', 'arthur', { n: '1' }), event('hard', 'kay', { n: '2' }))
   await vi.waitFor(() => expect(seen).toHaveLength(3), { timeout: 10_000 })
-  expect(seen.filter((payload) => JSON.stringify(payload) === '{"n":1}')).toHaveLength(2)
+  expect(seen.filter((data) => JSON.stringify(data) === '{"n":"1"}')).toHaveLength(2)
   await consumer.stop()
   const { num_ack_pending: left } = await (await admin!.connection.jetstreamManager()).consumers.info(streamName, 'test-hard') // prettier-ignore
+  expect(left).toBe(0)
+})
+
+test('a message that is no event is passed over', async () => {
+  const seen: string[] = []
+  const subject = subjectOf('users', event('old'))
+  await users!.connection.jetstream().publish(subject, JSON.stringify({ id: 'users-1', type: 'old' }))
+  await put(event('old'))
+  const consumer = start('old', async ({ id }) => void seen.push(id))
+  await vi.waitFor(() => expect(seen).toEqual([`users-${position}`]), { timeout: 5000 })
+  await consumer.stop()
+  const { num_ack_pending: left } = await (await admin!.connection.jetstreamManager()).consumers.info(streamName, 'test-old') // prettier-ignore
   expect(left).toBe(0)
 })
 

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { type PublishedEvent, streamName } from './publish.ts'
+import { type PublishedEvent, readEvent } from './cloud-event.ts'
+import { streamName } from './stream.ts'
 
 export interface ConsumeOptions {
   nats: Nats
@@ -31,8 +32,13 @@ export function consume({ nats, log, durable, filter, handle }: ConsumeOptions):
         if (stopped.signal.aborted) return void messages.close()
         for await (const message of messages) {
           try {
-            await handle(message.json<PublishedEvent>())
-            message.ack()
+            const event = readEvent(message)
+            // From before events were CloudEvents, and published anew since.
+            if (!event) message.term()
+            else {
+              await handle(event)
+              message.ack()
+            }
           } catch (error) {
             log.warn({ err: error, subject: message.subject }, 'an event is tried again')
             message.nak(retryAfter)

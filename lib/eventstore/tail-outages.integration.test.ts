@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { streamName } from '../events/publish.ts'
 import { add, count, outcome, type Replica } from './test-counters.ts'
-import { everythingIsPublished, type Publishing, readStream, startPublishing } from './test-stream.ts'
+import { everythingIsPublished, type Publishing, startPublishing } from './test-stream.ts'
 
 let publishing: Publishing
 let [a, b]: Replica[] = []
@@ -46,20 +45,4 @@ test('a tail that finds no database goes on once it is back, and writes are refu
   expect(refused).toBe('STORE_UNAVAILABLE')
   await vi.waitFor(() => b!.store.execute(count('c1')), { timeout: 10_000 })
   await everythingIsPublished(publishing)
-})
-
-// History is not published again: the cursor has passed it. (Issue 3 wants that.)
-test('a stream that was deleted is made again and holds what was committed since', async () => {
-  await everythingIsPublished(publishing)
-  const manager = await publishing.admin.connection.jetstreamManager()
-  await manager.streams.delete(streamName)
-  await a!.store.execute(count('c1', 'first'))
-  await b!.store.execute(count('c1', 'second'))
-  await vi.waitFor(
-    async () => {
-      const payloads = (await readStream(publishing.admin)).map(({ payload }) => payload)
-      expect(payloads).toEqual([{ by: 'first' }, { by: 'second' }])
-    },
-    { timeout: 10_000 },
-  )
 })

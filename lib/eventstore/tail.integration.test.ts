@@ -27,15 +27,17 @@ describe('events in the stream', () => {
     const event = (await readStream(publishing.admin)).find(({ aggregateId }) => aggregateId === 'told')
     expect(event).toEqual({
       id: expect.stringMatching(/^users-\d+$/),
-      type: 'added',
+      source: '/roster/users',
+      type: 'roster.counter.added.v1',
       aggregateType: 'counter',
       aggregateId: 'told',
       organizationId: 'house',
       sequence: 1,
-      creator: '',
+      actor: '',
       requestId: 'test',
+      cause: '',
       time: after.changedAt.toISOString(),
-      payload: { name: 'told' },
+      data: { name: 'told' },
     })
   })
 
@@ -57,6 +59,45 @@ describe('events in the stream', () => {
     expect(byAggregate(await readStream(publishing.admin))).not.toHaveProperty('fast')
     commit.resolve()
     await slow
+    await everythingIsPublished(publishing)
+  })
+
+  test('are those of slow transactions too, which commit in another order than they began', async () => {
+    const { sql } = b!
+    const slow = (id: string, seconds: number) => ({
+      ...count(id),
+      decide: (counter: any) => ({ ...count(id).decide(counter), writes: [(sql: any) => sql`select pg_sleep(${seconds})`] }), // prettier-ignore
+    })
+    // Beside the store's own, transactions that begin together and commit last to first.
+    const commits = Array.from({ length: 6 }, () => Promise.withResolvers<void>())
+    const begun = commits.map(async (_, i) => {
+      const inserted = Promise.withResolvers<void>()
+      const done = sql.begin(async (sql) => {
+        await sql`insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
+          values ('counter', ${`late-${i}`}, 1, 'added', '{"name": "late"}', 'house', '', '', now())`
+        inserted.resolve()
+        await commits[i]!.promise
+      })
+      await inserted.promise
+      return { done }
+    })
+    const late = await Promise.all(begun)
+    const load = Array.from({ length: 300 }, (_, i) => {
+      const id = `c${(i * 7) % 40}`
+      return [a!, b!][i % 2]!.store.execute(i % 10 === 0 ? slow(id, (i % 50) / 500) : count(id))
+    })
+    for (const [i, { done }] of [...late.entries()].toReversed()) {
+      await load[i * 50]
+      commits[i]!.resolve()
+      await done
+    }
+    await Promise.all(load)
+    const [row] = await sql<{ crossed: number }[]>`
+      select count(*)::int as crossed from events e where exists (
+        select from events o where o.transaction_id < e.transaction_id and o.position > e.position
+      )
+    `
+    expect(row!.crossed).toBeGreaterThan(0)
     await everythingIsPublished(publishing)
   })
 

@@ -1,7 +1,9 @@
 import { expect, inject, vi } from 'vitest'
 import { createDatabase } from '../../test/infra-database.ts'
 import { startServers, type Servers } from '../../deploy/local/servers.ts'
-import { type PublishedEvent, streamName } from '../events/publish.ts'
+import { type PublishedEvent, readEvent } from '../events/cloud-event.ts'
+import { streamName } from '../events/stream.ts'
+import { testMessages } from '../events/test-messages.ts'
 import { connectNats, type Nats } from '../nats.ts'
 import type { Sql } from './database.ts'
 import { startTail, type Tail } from './tail.ts'
@@ -35,6 +37,7 @@ export async function startPublishing(): Promise<Publishing> {
       sql: counting(sql, () => asked[index]!++),
       nats: connections[index]!,
       log: silent,
+      messages: testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], CounterRenamed: ['name'] }),
       callerChangedBy: (event) => (event.type === 'renamed' ? event.aggregate_id : undefined),
     }),
   ) as [Tail, Tail]
@@ -80,12 +83,25 @@ export async function readStream({ connection }: Nats): Promise<PublishedEvent[]
   const { state } = await manager.streams.info(streamName)
   const sequences = Array.from({ length: state.messages }, (_, index) => state.first_seq + index)
   const messages = await Promise.all(sequences.map((seq) => manager.streams.getMessage(streamName, { seq })))
-  return messages.map((message) => message.json<PublishedEvent>())
+  return messages.map((message) => readEvent({ headers: message.header, json: () => message.json() })!)
 }
 
 /** Waits until the stream holds every event of the database exactly once, in the order of each aggregate. */
 export async function everythingIsPublished({ admin, replicas }: Publishing): Promise<void> {
   const compare = async () => expect(byAggregate(await readStream(admin))).toEqual(await stored(replicas[0].sql))
+  await vi.waitFor(compare, { timeout: 20_000, interval: 50 })
+}
+
+/** Waits until the stream holds every event of the database, and the last copies of an aggregate's are in its order. */
+export async function everythingIsThere({ admin, replicas }: Publishing): Promise<void> {
+  const compare = async () => {
+    const last = new Map<string, PublishedEvent>()
+    for (const event of await readStream(admin)) {
+      last.delete(event.id)
+      last.set(event.id, event)
+    }
+    expect(byAggregate([...last.values()])).toEqual(await stored(replicas[0].sql))
+  }
   await vi.waitFor(compare, { timeout: 20_000, interval: 50 })
 }
 

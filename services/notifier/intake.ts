@@ -1,5 +1,5 @@
+import type { PublishedEvent } from '#lib/events/cloud-event'
 import { consume } from '#lib/events/consume'
-import type { PublishedEvent } from '#lib/events/publish'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
@@ -12,8 +12,8 @@ export function startIntake({ nats, queue, log }: { nats: Nats; queue: CodeQueue
     log,
     durable: 'notifier',
     filter: 'roster.events.users.*.user.*.email.code.requested',
-    async handle({ aggregateId: userId, payload }: PublishedEvent) {
-      const { codeId, expiresAt } = payload as { codeId: string; expiresAt: string }
+    async handle({ aggregateId: userId, data }: PublishedEvent) {
+      const { codeId, expiresAt } = data as { codeId: string; expiresAt: string }
       if (Date.parse(expiresAt) <= Date.now()) return log.info({ userId, codeId }, 'expired before it came here')
       await queue.add([{ userId, codeId, expiresAt }])
     },

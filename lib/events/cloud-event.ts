@@ -1,0 +1,96 @@
+import { type FileRegistry, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
+import { headers, type JsMsg, type MsgHdrs } from 'nats'
+import { messageOf } from './messages.ts'
+import type { StoredEvent } from './publish.ts'
+
+/** What a consumer reads. */
+export interface PublishedEvent {
+  /** Unique, and the same however often the event comes: `users-17`. */
+  id: string
+  /** `/roster/users` */
+  source: string
+  /** `roster.user.email.code.requested.v1` */
+  type: string
+  aggregateType: string
+  aggregateId: string
+  /** Of the event in its aggregate: from 1, without a gap. */
+  sequence: number
+  organizationId: string
+  /** The user who caused it; empty where nobody was signed in. */
+  actor: string
+  requestId: string
+  /** Why, where the payload says it. */
+  cause: string
+  /** RFC 3339. */
+  time: string
+  /** The message that `dataschema` names, in JSON. */
+  data: unknown
+}
+
+/** The id of an event, in the stream and for its consumers. */
+export function eventId(service: string, event: StoredEvent): string {
+  return `${service}-${event.position}`
+}
+
+/**
+ * An event as CloudEvents 1.0 in binary mode. The data is JSON with every field that has no presence, so that nobody needs proto/
+ * to read it. Throws where the payload is not exactly what proto/ says: better no event than another one.
+ */
+export function encodeEvent(service: string, event: StoredEvent, from?: FileRegistry) {
+  const { desc, type, dataschema } = messageOf(event.aggregate_type, event.type, from)
+  const data = toJson(desc, fromJson(desc, event.payload as JsonValue), { alwaysEmitImplicit: true })
+  const { cause } = data as { cause?: JsonValue }
+  const attributes = {
+    specversion: '1.0',
+    id: eventId(service, event),
+    source: `/roster/${service}`,
+    type,
+    subject: `${event.aggregate_type}/${event.aggregate_id}`,
+    time: event.created_at.toISOString(),
+    datacontenttype: 'application/json',
+    dataschema,
+    sequence: event.sequence,
+    organization: event.organization_id,
+    actor: event.creator,
+    requestid: event.request_id,
+    cause: typeof cause === 'string' ? cause : '',
+  }
+  const all = headers()
+  // An attribute may be missing, but not be empty.
+  for (const [name, value] of Object.entries(attributes)) if (value) all.set(`ce-${name}`, percentEncode(value))
+  return { headers: all, data: JSON.stringify(data) }
+}
+
+/** The event that `encodeEvent` wrote; undefined for a message that is none. */
+export function readEvent(message: Pick<JsMsg, 'headers' | 'json'>): PublishedEvent | undefined {
+  const get = (name: string) => attribute(message.headers, name)
+  if (get('specversion') !== '1.0') return undefined
+  const [aggregateType = '', ...id] = get('subject').split('/')
+  return {
+    id: get('id'),
+    source: get('source'),
+    type: get('type'),
+    aggregateType,
+    aggregateId: id.join('/'),
+    sequence: Number(get('sequence')),
+    organizationId: get('organization'),
+    actor: get('actor'),
+    requestId: get('requestid'),
+    cause: get('cause'),
+    time: get('time'),
+    data: message.json(),
+  }
+}
+
+// What the binding asks for: all but printable ASCII, and of that the space, the quotation mark and the percent sign.
+function percentEncode(value: string): string {
+  return value
+    .toWellFormed()
+    .replace(/[^\x21-\x7e]|["%]/gu, (character) =>
+      [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+    )
+}
+
+function attribute(all: MsgHdrs | undefined, name: string): string {
+  return decodeURIComponent(all?.get(`ce-${name}`) ?? '')
+}

@@ -1,0 +1,52 @@
+import { type DescMessage, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
+import { describe, expect, test } from 'vitest'
+import { registry } from '../rpc/methods.ts'
+import { messageOf } from './messages.ts'
+
+/** A payload with everything that it may have. */
+type Full<T> = T extends readonly unknown[] | string | number | boolean
+  ? T
+  : { [K in keyof T]-?: Full<Exclude<T[K], undefined>> }
+
+/** A payload of each type of event that can happen to an aggregate: one that is missing does not compile. */
+export type Payloads<Event extends { type: string; payload: object }> = {
+  [Type in Event['type']]: Full<Extract<Event, { type: Type }>['payload']>
+}
+
+/** Holds the payloads of a service, by aggregate type and event type, against `proto/roster/events/v1/<service>.proto`. */
+export function testPayloads(service: string, payloads: Record<string, Record<string, object>>): void {
+  const events = Object.entries(payloads).flatMap(([aggregateType, types]) =>
+    Object.entries(types).map(([type, payload]) => ({ aggregateType, type, payload: payload as JsonValue })),
+  )
+
+  describe.each(events)('the payload of $type of a $aggregateType', ({ aggregateType, type, payload }) => {
+    test('is its message in proto/, no more and no less', () => {
+      const { desc } = messageOf(aggregateType, type)
+      const read = fromJson(desc, payload)
+      expect(toJson(desc, read, { alwaysEmitImplicit: true, enumAsInteger: true })).toEqual(payload)
+      expectFull(desc, payload)
+    })
+  })
+
+  test('each event has a message of its own, and each message an event', () => {
+    const used = events.map(({ aggregateType, type }) => messageOf(aggregateType, type).desc)
+    expect(new Set(used).size).toBe(used.length)
+    const parts = new Set(used.flatMap(partsOf))
+    const messages = [...registry.files].find(({ name }) => name === `roster/events/v1/${service}`)!.messages
+    expect(messages.filter((message) => !parts.has(message)).map(({ name }) => name)).toEqual(
+      messages.filter((message) => used.includes(message)).map(({ name }) => name),
+    )
+    expect(messages).toEqual(expect.arrayContaining(used))
+  })
+}
+
+function expectFull(desc: DescMessage, value: JsonValue) {
+  if (desc.typeName.startsWith('google.protobuf.')) return
+  expect(Object.keys(value as object).sort()).toEqual(desc.fields.map(({ jsonName }) => jsonName).sort())
+  for (const field of desc.fields)
+    if (field.fieldKind === 'message') expectFull(field.message, (value as Record<string, JsonValue>)[field.jsonName]!)
+}
+
+function partsOf(desc: DescMessage): DescMessage[] {
+  return desc.fields.flatMap(({ message }) => (message ? [message, ...partsOf(message)] : []))
+}
