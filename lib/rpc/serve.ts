@@ -1,9 +1,12 @@
 import type { ServiceMsg } from 'nats'
 import { headers } from 'nats'
+import { type Message, toBinary } from '@bufbuild/protobuf'
+import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { addMicroService, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
+import { type Answers, type Once, onceId } from '../eventstore/once.ts'
 import { encodeStatus } from '../status.ts'
 import { deadlineExceeded, type MethodDefinition } from './call.ts'
 import { holds } from './caller.ts'
@@ -67,6 +70,8 @@ export interface ServeOptions<Context> {
   services: Served<Context>[]
   /** By the request field that an access option with SCOPE_RESOURCE names. */
   owners?: Record<string, FindOwner<Context>>
+  /** Keeps the answers to requests with an Idempotency-Key; without it, the key has no effect. */
+  answers?: Answers
 }
 
 /** Answers the methods of the services over NATS until it is stopped; then it finishes what is under way. */
@@ -105,7 +110,7 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
 // Only a list can have more, and an answer with all of them could be more than the broker takes.
 const mostViolations = 100
 
-type Answer = (call: Call, bytes: Uint8Array) => Promise<Uint8Array>
+type Answer = (call: Call, bytes: Uint8Array) => Promise<{ bytes: Uint8Array; sequence?: number; replayed?: boolean }>
 
 function prepare<Context>(
   options: ServeOptions<Context>,
@@ -123,8 +128,36 @@ function prepare<Context>(
     const violations = validate(declared.desc.input, message)
     if (check) violations.push(...check(options.context, request))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
-    return codec.responseType.encode(await handle(options.context, request, call)).finish()
+    const encode = (response: unknown) => codec.responseType.encode(response).finish()
+    if (!call.idempotencyKey || !options.answers || declared.http?.verb === 'GET') {
+      const response = await handle(options.context, request, call)
+      return { bytes: encode(response), sequence: sequenceOf(response) }
+    }
+    const once = { ...nameRequest(declared, call, message), encode }
+    const answer = await options.answers.once(once, async () =>
+      encode(await handle(options.context, request, { ...call, once })),
+    )
+    return { ...answer, sequence: sequenceOf(codec.responseType.decode(answer.bytes)) }
   }
+}
+
+// A key belongs to its caller; without a token, to the address that it comes from. The message is written anew, so that the same
+// request in another encoding is the same.
+function nameRequest({ subject, desc }: Method, call: Call, message: Message): Pick<Once, 'id' | 'request'> {
+  const { caller, clientAddress, idempotencyKey, organizationId, ifMatch } = call
+  const bytes = toBinary(desc.input, message, { writeUnknownFields: false })
+  return {
+    id: onceId([caller.userId || `at ${clientAddress}`, subject, idempotencyKey!]),
+    request: JSON.stringify([organizationId, ifMatch ?? null, Buffer.from(bytes).toString('base64')]),
+  }
+}
+
+// That of the details block, in the answer itself or in the object that it shows.
+function sequenceOf(response: unknown): number | undefined {
+  const { details, ...others } = response as { details?: ObjectDetails }
+  if (details) return details.sequence
+  const shown = Object.values(others).find((value) => typeof value === 'object' && value !== null && 'details' in value)
+  return (shown as { details?: ObjectDetails } | undefined)?.details?.sequence
 }
 
 // Gives whether the caller holds the declared permission: the own object may be reached without it.
@@ -159,9 +192,12 @@ export function permissionDenied(): RosterError {
 
 async function respond(log: Log, declared: Method, message: ServiceMsg, answer: Answer): Promise<void> {
   try {
-    const bytes = await answer(readHeaders(message.headers), message.data)
+    const { bytes, sequence, replayed } = await answer(readHeaders(message.headers), message.data)
     await endOfTurn()
-    message.respond(bytes)
+    const marked = headers()
+    if (sequence !== undefined) marked.set('roster-sequence', String(sequence))
+    if (replayed) marked.set('roster-replayed', 'true')
+    message.respond(bytes, { headers: marked })
   } catch (thrown) {
     const error = toRosterError(thrown)
     const marked = headers()

@@ -23,11 +23,11 @@ export const addOrganizationMember = {
     call: Call,
   ): Promise<AddOrganizationMemberResponse> {
     await users.lookupUser({ userId }, call)
-    const { after } = await store.execute({
+    return store.execute({
       aggregate: { type: 'member', id: uuid() },
       call,
       decide: () => addedMember(call.organizationId, { userId, roles }),
+      respond: ({ after }) => ({ details: details(after) }),
     })
-    return { details: details(after) }
   },
 }

@@ -18,12 +18,12 @@ export const resendEmailCode = {
     checkVerification(context, verification),
 
   async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
-    const { after, answer: verificationCode } = await context.store.execute({
+    return context.store.execute({
       aggregate: { type: 'user', id: request.userId },
       call,
       decide: (user: Aggregate<User>, now) => decide(context, user, request, now),
+      respond: ({ after, answer: verificationCode }) => ({ details: details(after), verificationCode }),
     })
-    return { details: details(after), verificationCode }
   },
 }
 
