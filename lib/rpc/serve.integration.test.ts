@@ -13,7 +13,7 @@ import type { Service } from '../process.ts'
 import { callBytes } from './call.ts'
 import { anonymous } from './caller.ts'
 import type { Call } from './headers.ts'
-import { permissionDenied } from './serve.ts'
+import { permissionDenied } from './authorize.ts'
 import { callOf, connect, keepingLog, owner, serveUsers } from './test-rpc.ts'
 
 let users: Nats

@@ -2,14 +2,14 @@ import type { ServiceMsg } from 'nats'
 import { headers } from 'nats'
 import { type Message, toBinary } from '@bufbuild/protobuf'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
+import { invalid, toRosterError, type Violation } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { addMicroService, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { type Answers, type Once, onceId } from '../eventstore/once.ts'
 import { encodeStatus } from '../status.ts'
 import { deadlineExceeded, type MethodDefinition } from './call.ts'
-import { holds } from './caller.ts'
+import { authorize, type FindOwner } from './authorize.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
 import { endOfTurn } from './turn.ts'
@@ -54,12 +54,6 @@ export function served<S extends ServiceDefinition, Context>(
 ): Served<Context> {
   return { definition, operations: operations as Record<string, Operation<Context, any, any>> }
 }
-
-/** Whom an object belongs to; undefined when there is no such object. */
-export type FindOwner<Context> = (
-  context: Context,
-  id: string,
-) => Promise<{ userId?: string; organizationId: string } | undefined>
 
 export interface ServeOptions<Context> {
   /** Name of the NATS micro service and of its queue group. */
@@ -123,7 +117,13 @@ function prepare<Context>(
     if (call.deadline <= Date.now()) throw deadlineExceeded()
     const message = parse(declared.desc.input, bytes)
     const request = codec.requestType.decode(bytes)
-    const holdsPermission = await authorize(options, declared, request as Record<string, unknown>, call)
+    const holdsPermission = await authorize(
+      declared,
+      request as Record<string, unknown>,
+      call,
+      options.context,
+      options.owners,
+    )
     permit?.(request, call, holdsPermission)
     const violations = validate(declared.desc.input, message)
     if (check) violations.push(...check(options.context, request))
@@ -158,36 +158,6 @@ function sequenceOf(response: unknown): number | undefined {
   if (details) return details.sequence
   const shown = Object.values(others).find((value) => typeof value === 'object' && value !== null && 'details' in value)
   return (shown as { details?: ObjectDetails } | undefined)?.details?.sequence
-}
-
-// Gives whether the caller holds the declared permission: the own object may be reached without it.
-async function authorize<Context>(
-  { owners, context }: ServeOptions<Context>,
-  { access, desc }: Method,
-  request: Record<string, unknown>,
-  { caller, organizationId }: Call,
-): Promise<boolean> {
-  if (access.rule === 'public' || access.rule === 'internal') return false
-  if (caller.userId === '') throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
-  if (access.rule === 'authenticated') return false
-  if (access.scope === 'organization' && holds(caller, access.permission, organizationId)) return true
-  if (holds(caller, access.permission)) return true
-  if (access.scope === 'resource') {
-    const field = desc.input.fields.find((candidate) => candidate.name === access.resource)
-    const findOwner = owners?.[access.resource]
-    if (!field || !findOwner) throw new Error(`nobody knows who owns a ${access.resource}`)
-    const id = String(request[field.localName])
-    // Validation comes later, so what no database can hold is looked at here: nobody owns it.
-    const owner = id.includes('\0') ? undefined : await findOwner(context, id)
-    if (owner && holds(caller, access.permission, owner.organizationId)) return true
-    if (owner && access.orSelf && owner.userId === caller.userId) return false
-  }
-  throw permissionDenied()
-}
-
-/** The one answer for everything that a caller may not do or see. */
-export function permissionDenied(): RosterError {
-  return new RosterError('PERMISSION_DENIED', 'PERMISSION_DENIED', 'The permission for this is missing.')
 }
 
 async function respond(log: Log, declared: Method, message: ServiceMsg, answer: Answer): Promise<void> {
