@@ -30,7 +30,7 @@ function own(name: ServiceName, servers: Servers, options: ServicesOptions): Rec
         ROSTER_ENCRYPTION_KEY: options.encryptionKey,
       }
     case 'grants':
-      return { DATABASE_URL: options.databaseUrls.grants }
+      return { DATABASE_URL: options.databaseUrls.grants, ROSTER_ENCRYPTION_KEY: options.encryptionKey }
     case 'idp':
       return { DATABASE_URL: options.databaseUrls.idp, ROSTER_ENCRYPTION_KEY: options.encryptionKey }
     case 'notifier':

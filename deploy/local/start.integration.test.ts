@@ -47,7 +47,7 @@ test('each service is given the secrets that it needs and no other', { timeout: 
   const common = ['NATS_URL', 'PUBLIC_URL']
   await vi.waitFor(() => {
     expect(given('users')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ADMIN_TOKEN_FILE', 'ROSTER_ENCRYPTION_KEY'])
-    expect(given('grants')).toEqual(['DATABASE_URL', ...common])
+    expect(given('grants')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ENCRYPTION_KEY'])
     expect(given('idp')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ENCRYPTION_KEY'])
     expect(given('notifier')).toEqual([...common, 'REDIS_URL', 'SMTP_URL'])
     expect(given('gateway')).toEqual(['NATS_URL', 'PORT', 'PUBLIC_URL'])

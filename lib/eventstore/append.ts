@@ -3,6 +3,7 @@ import { type Aggregate, type AggregateKey, keyText } from './aggregate.ts'
 import type { UniqueKey } from './command.ts'
 import type { Sql } from './database.ts'
 import type { Decided } from './decide.ts'
+import type { Answers } from './once.ts'
 import type { Vocabulary } from './store.ts'
 
 /** Why a batch could not be stored: aggregates that changed since they were loaded, and keys that others hold. */
@@ -15,14 +16,20 @@ export interface Problem {
 const lostRaces = new Set(['23505', '40001', '40P01'])
 
 /** Stores what a batch decided, in one transaction. Gives the problem, with nothing stored, where it cannot stand. */
-export async function appendBatch(sql: Sql, decided: Decided[], vocabulary: Vocabulary): Promise<Problem | undefined> {
+export async function appendBatch(
+  sql: Sql,
+  decided: Decided[],
+  vocabulary: Vocabulary,
+  answers: Answers | undefined,
+): Promise<Problem | undefined> {
   const changes = decided.filter(({ events }) => events.length > 0)
-  if (changes.length === 0) return undefined
+  const keyed = decided.flatMap(({ stored }) => (stored && answers ? [answers.store(stored.once, stored.answer)] : []))
+  if (changes.length === 0 && keyed.length === 0) return undefined
   const batch = JSON.stringify(toBatch(changes, decided))
-  const writes = changes.flatMap((change) => [
-    ...(change.decision.writes ?? []),
-    ...(vocabulary.project?.(change) ?? []),
-  ])
+  const writes = [
+    ...keyed,
+    ...changes.flatMap((change) => [...(change.decision.writes ?? []), ...(vocabulary.project?.(change) ?? [])]),
+  ]
   try {
     if (writes.length === 0) await sql`select append(${batch}::text::jsonb)`
     else

@@ -36,12 +36,14 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
  * A change of one aggregate. `decide` is pure: it may run again when somebody else was faster. It throws RosterError where the
  * change may not be.
  */
-export interface Command<State, Event extends NewEvent = NewEvent, Answer = void> {
+export interface Command<State, Event extends NewEvent = NewEvent, Answer = void, Response = Outcome<State, Answer>> {
   aggregate: AggregateKey
   /** Other aggregates that the decision stands on: they stay as they were until it is stored. */
   reads?: AggregateKey[]
-  call: Pick<Call, 'caller' | 'requestId' | 'deadline'>
+  call: Pick<Call, 'caller' | 'requestId' | 'deadline' | 'ifMatch' | 'once'>
   decide(aggregate: Aggregate<State>, now: Date, reads: Aggregate<any>[]): Decision<Event, Answer>
+  /** What the caller is answered, made of the outcome alone: it is stored with a keyed request. Without it, the outcome. */
+  respond?(outcome: Outcome<State, Answer>): Response
 }
 
 /** A decision that was stored: the aggregate before and after it, which are the same where there was no event. */

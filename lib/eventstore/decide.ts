@@ -1,6 +1,8 @@
+import { RosterError } from '../errors.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
 import type { Problem } from './append.ts'
-import type { Decision, UniqueKey } from './command.ts'
+import type { Decision, Outcome, UniqueKey } from './command.ts'
+import type { EarlierAnswer, Once } from './once.ts'
 import type { Pending, Vocabulary } from './store.ts'
 
 /** An event as it is stored. */
@@ -26,6 +28,8 @@ export interface Decided {
   reads: Aggregate<any>[]
   decision: Decision<any, any>
   events: EventRow[]
+  /** What is stored with a keyed request. */
+  stored?: { once: Once; answer: EarlierAnswer }
   /** Tells the caller; to be called once the batch is stored. */
   answer(): void
   /** Where one of the claims is among the taken keys, and nothing that it stands on has changed: tells the caller so and gives true. */
@@ -45,13 +49,14 @@ export function decideBatch(
   const current = new Map(loaded)
   const claimed = new Set<string>()
   return batch.map((pending) => {
-    const { command, resolve, reject } = pending
+    const { command, reject } = pending
     const before = current.get(keyText(command.aggregate))! as Aggregate<any>
     const reads = (command.reads ?? []).map((key) => current.get(keyText(key))! as Aggregate<any>)
     let decision = nothing
     const refuseThis = (problem: Problem) => refuse(pending, decision, problem)
     const unchanged = { pending, before, after: before, reads, decision, events: [], refuse: refuseThis }
     try {
+      checkSequence(command.call.ifMatch, before)
       decision = command.decide(before, now, reads)
       const taken = decision.claims?.find((claim) => claimed.has(claimText(claim)))
       if (taken) throw taken.taken
@@ -61,15 +66,37 @@ export function decideBatch(
       for (const claim of decision.claims ?? []) claimed.add(claimText(claim))
       return {
         ...unchanged,
+        ...settle(pending, decision, { before, after, answer: decision.answer }),
         after,
         decision,
         events,
-        answer: () => (decision.error ? reject(decision.error) : resolve({ before, after, answer: decision.answer })),
       }
     } catch (error) {
       return { ...unchanged, decision, answer: () => reject(error) }
     }
   })
+}
+
+function checkSequence(wanted: number | '*' | undefined, { sequence }: Aggregate) {
+  if (wanted === undefined || wanted === sequence || (wanted === '*' && sequence > 0)) return
+  throw new RosterError('FAILED_PRECONDITION', 'SEQUENCE_MISMATCH', 'The object is not as it was when it was read.', {
+    metadata: { sequence: String(sequence) },
+  })
+}
+
+// An error that leaves no event is found again when the request comes again, so only what has an effect, or none, is stored.
+function settle(
+  { command, resolve, reject }: Pending,
+  { error }: Decision<any, any>,
+  outcome: Outcome<any, any>,
+): Pick<Decided, 'stored' | 'answer'> {
+  const { once } = command.call
+  if (error) return { ...(once && { stored: { once, answer: { error } } }), answer: () => reject(error) }
+  const response: unknown = command.respond ? command.respond(outcome) : outcome
+  return {
+    ...(once && { stored: { once, answer: { bytes: once.encode(response) } } }),
+    answer: () => resolve(response),
+  }
 }
 
 const nothing: Decision<any, any> = { events: [], answer: undefined }

@@ -42,6 +42,22 @@ create table unique_keys (
 
 create index unique_keys_by_key on unique_keys (kind, key);
 
+-- What keyed requests were answered, sealed, in the transaction of their effect.
+create table idempotent_answers (
+  -- A hash of caller, method and Idempotency-Key.
+  id bytea primary key,
+  -- The encryption key that `request` was made with.
+  key_id text not null,
+  -- A MAC of the request: the same key with another one is refused.
+  request bytea not null,
+  answer bytea not null,
+  -- Whether the answer is an error.
+  failed boolean not null,
+  created_at timestamptz not null default now()
+);
+
+create index idempotent_answers_by_age on idempotent_answers (created_at);
+
 -- How far the events are published.
 create table published (
   only_row boolean primary key default true check (only_row),

@@ -5,7 +5,8 @@ import { type Aggregate, createLoader, type Existing, keyText, loadAggregates } 
 import { appendBatch } from './append.ts'
 import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable, type Write } from './database.ts'
-import { decideBatch } from './decide.ts'
+import { decideBatch, type EventRow } from './decide.ts'
+import { type Answers, AnsweredBefore } from './once.ts'
 
 /** What a service knows about its aggregates. */
 export interface Vocabulary {
@@ -21,17 +22,17 @@ export interface Store {
    * Throws what the decision throws; DEADLINE_EXCEEDED where it was not begun in time; UNAVAILABLE STORE_UNAVAILABLE: then it
    * may have been stored or not.
    */
-  execute<State, Event extends NewEvent, Answer>(
-    command: Command<State, Event, Answer>,
-  ): Promise<Outcome<State, Answer>>
+  execute<State, Event extends NewEvent, Answer, Response = Outcome<State, Answer>>(
+    command: Command<State, Event, Answer, Response>,
+  ): Promise<Response>
   /** The aggregate as it is, or undefined. */
   load<State>(type: string, id: string): Promise<Existing<State> | undefined>
 }
 
 /** A command that waits for its outcome. */
 export interface Pending {
-  command: Command<any, any, any>
-  resolve: (outcome: Outcome<any, any>) => void
+  command: Command<any, any, any, any>
+  resolve: (response: any) => void
   reject: (error: unknown) => void
 }
 
@@ -39,8 +40,14 @@ const maxBatch = 64
 const maxUnderWay = 2
 const maxAttempts = 20
 
-/** Decides and stores commands over one database. `committed` is called after each commit. */
-export function createStore(sql: Sql, vocabulary: Vocabulary, log: Log, committed: () => void): Store {
+/** Decides and stores commands over one database. `committed` gets the events of each commit; `answers` keeps those to keyed requests. */
+export function createStore(
+  sql: Sql,
+  vocabulary: Vocabulary,
+  log: Log,
+  committed: (events: EventRow[]) => void,
+  answers?: Answers,
+): Store {
   let queue: Pending[] = []
   const busy = new Set<string>()
   let underWay = 0
@@ -101,6 +108,8 @@ export function createStore(sql: Sql, vocabulary: Vocabulary, log: Log, committe
         open.delete(pending)
         pending.reject(deadlineExceeded())
       }
+      // Where a keyed request lost a race, it was against itself.
+      if (attempt > 1) await leaveAnswered(open)
       const batch = [...open]
       const keys = new Map(
         batch.flatMap(({ command }) => [command.aggregate, ...(command.reads ?? [])]).map((key) => [keyText(key), key]),
@@ -109,9 +118,10 @@ export function createStore(sql: Sql, vocabulary: Vocabulary, log: Log, committe
         (await loadAggregates(sql, [...keys.values()])).map((aggregate) => [keyText(aggregate), aggregate]),
       )
       const decided = decideBatch(batch, loaded, vocabulary, new Date())
-      const problem = await appendBatch(sql, decided, vocabulary)
+      const problem = await appendBatch(sql, decided, vocabulary, answers)
       if (!problem) {
-        if (decided.some(({ events }) => events.length > 0)) committed()
+        const events = decided.flatMap((entry) => entry.events)
+        if (events.length > 0) committed(events)
         for (const entry of decided) entry.answer()
         return
       }
@@ -123,6 +133,18 @@ export function createStore(sql: Sql, vocabulary: Vocabulary, log: Log, committe
       }
       if (attempt === maxAttempts && open.size > 0)
         throw new RosterError('ABORTED', 'CONFLICT', 'Others kept changing the same object.')
+    }
+  }
+
+  async function leaveAnswered(open: Set<Pending>): Promise<void> {
+    const keyed = [...open].filter(({ command }) => command.call.once)
+    if (keyed.length === 0 || !answers) return
+    const found = await answers.find(keyed.map(({ command }) => command.call.once!))
+    for (const [index, pending] of keyed.entries()) {
+      const earlier = found[index]
+      if (!earlier) continue
+      open.delete(pending)
+      pending.reject(earlier instanceof RosterError ? earlier : new AnsweredBefore(earlier))
     }
   }
 

@@ -17,7 +17,7 @@ describe('events in the stream', () => {
   test('are those of the database, each once and in the order of its aggregate, with two replicas', async () => {
     await Promise.all(Array.from({ length: 40 }, (_, i) => [a!, b!][i % 2]!.store.execute(add(`c${i}`, `c${i}`))))
     await Promise.all(Array.from({ length: 800 }, (_, i) => [a!, b!][i % 2]!.store.execute(count(`c${(i * 7) % 40}`))))
-    publishing.tails[0].wake()
+    publishing.tails[0].committed([])
     await everythingIsPublished(publishing)
   })
 
@@ -54,7 +54,7 @@ describe('events in the stream', () => {
     await b!.store.execute(add('fast', 'fast'))
     const { asked } = publishing
     const looks = asked[0] + asked[1]
-    publishing.tails[1].wake()
+    publishing.tails[1].committed([])
     await vi.waitFor(() => expect(asked[0] + asked[1]).toBeGreaterThan(looks + 10), { timeout: 10_000 })
     expect(byAggregate(await readStream(publishing.admin))).not.toHaveProperty('fast')
     commit.resolve()
@@ -121,8 +121,8 @@ describe('events in the stream', () => {
 
 describe('two replicas', () => {
   test('the one that waits does not keep the database busy, although it commits', async () => {
-    publishing.tails[0].wake()
-    publishing.tails[1].wake()
+    publishing.tails[0].committed([])
+    publishing.tails[1].committed([])
     await everythingIsPublished(publishing)
     const { asked } = publishing
     asked.fill(0)

@@ -8,6 +8,7 @@ import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { callersChanged } from '../rpc/caller.ts'
 import type { Sql, Transaction } from './database.ts'
+import type { EventRow } from './decide.ts'
 
 const pageSize = 500
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
@@ -17,20 +18,23 @@ const inspectEvery = 2000
 const retryAfter = 1000
 const lock = 7_265_002
 
+/** What tells whom an event is about. */
+export type Happened = Pick<EventRow, 'aggregate_type' | 'aggregate_id' | 'type' | 'payload'>
+
 export interface TailOptions {
   service: string
   sql: Sql
   nats: Nats
   log: Log
   /** The user whose tokens or roles an event changes, if it does. */
-  callerChangedBy?: (event: StoredEvent) => string | undefined
+  callerChangedBy?: (event: Happened) => string | undefined
   /** Where the messages of the events are looked up. Default: proto/. */
   messages?: FileRegistry
 }
 
-/** A tail that publishes committed events. `wake` after a commit spares the wait for the next look. */
+/** A tail that publishes committed events. To be told of a commit spares it the wait for the next look. */
 export interface Tail extends Service {
-  wake(): void
+  committed(events: EventRow[]): void
 }
 
 /**
@@ -115,13 +119,17 @@ export function startTail(options: TailOptions): Tail {
     const before = await streamState(nats)
     if (!isIntact(before, mark)) return { state: before }
     if (events.length === 0) return { state: before, added: [] }
+    announce(events)
+    const added = await publish(stream, events, { service, generation, messages: options.messages })
+    const state = await streamState(nats)
+    return isIntact(state, mark, added) ? { state, added } : { state }
+  }
+
+  function announce(events: Happened[]) {
     for (const event of events) {
       const userId = options.callerChangedBy?.(event)
       if (userId !== undefined) nats.connection.publish(callersChanged, userId)
     }
-    const added = await publish(stream, events, { service, generation, messages: options.messages })
-    const state = await streamState(nats)
-    return isIntact(state, mark, added) ? { state, added } : { state }
   }
 
   async function pause() {
@@ -130,7 +138,11 @@ export function startTail(options: TailOptions): Tail {
 
   const finished = run()
   return {
-    wake: () => woken.resolve(),
+    committed(events) {
+      woken.resolve()
+      // At once, since a long transaction of somebody else may hold the tail up, and again by the tail, should this one be lost.
+      if (nats.connected()) announce(events)
+    },
     async stop() {
       stopped.abort()
       woken.resolve()

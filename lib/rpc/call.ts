@@ -7,8 +7,17 @@ import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'
 import { endOfTurn } from './turn.ts'
 
+/** What a service answered. */
+export interface Answered {
+  bytes: Uint8Array
+  /** The sequence of the object that was read or changed, where there is one. */
+  sequence: number | undefined
+  /** The answer was given before, to the same request with the same Idempotency-Key. */
+  replayed: boolean
+}
+
 /**
- * Sends request bytes to the service that answers `subject` and gives the answer's bytes.
+ * Sends request bytes to the service that answers `subject` and gives its answer.
  * Throws the service's RosterError; UNAVAILABLE where nobody answers or the connection is lost; DEADLINE_EXCEEDED; CANCELLED
  * once `signal` is aborted: then nobody waits, but the service may still do the work.
  */
@@ -18,7 +27,7 @@ export async function callBytes(
   bytes: Uint8Array,
   call: Call,
   signal?: AbortSignal,
-): Promise<Uint8Array> {
+): Promise<Answered> {
   if (!nats.connected()) throw unavailable('BROKER_UNAVAILABLE', 'The message broker cannot be reached.')
   const timeout = call.deadline - Date.now()
   if (timeout <= 0) throw deadlineExceeded()
@@ -28,7 +37,12 @@ export async function callBytes(
     signal,
   )
   if (answer.headers?.has('roster-error')) throw decodeStatus(answer.data)
-  return answer.data
+  const sequence = answer.headers?.get('roster-sequence')
+  return {
+    bytes: answer.data,
+    sequence: sequence ? Number(sequence) : undefined,
+    replayed: answer.headers?.get('roster-replayed') === 'true',
+  }
 }
 
 /** A method of a generated service definition. */
@@ -66,7 +80,8 @@ export function createClient<S extends ServiceDefinition>(nats: Nats, definition
       const { caller = anonymous, traceparent = '', requestId, deadline } = call
       const own: Call = { caller, traceparent, requestId, deadline, organizationId: '', clientAddress: '' }
       const bytes = method.requestType.encode(request).finish()
-      return method.responseType.decode(await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own))
+      const answer = await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own)
+      return method.responseType.decode(answer.bytes)
     },
   ])
   return Object.fromEntries(entries)

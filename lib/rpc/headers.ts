@@ -1,4 +1,5 @@
 import { headers, type MsgHdrs } from 'nats'
+import type { Once } from '../eventstore/once.ts'
 import { anonymous, type Caller } from './caller.ts'
 
 /** What a request carries beside its message. */
@@ -13,6 +14,12 @@ export interface Call {
   clientAddress: string
   /** W3C trace context, as it came in. */
   traceparent: string
+  /** Idempotency-Key: the request is to have one effect, however often it comes. */
+  idempotencyKey?: string
+  /** If-Match: the sequence that the object must have; "*": any, but it must be there. */
+  ifMatch?: number | '*'
+  /** Within a service: what `serve` made of the key. */
+  once?: Once
 }
 
 /** The call as NATS headers. */
@@ -24,6 +31,8 @@ export function writeHeaders(call: Call): MsgHdrs {
   result.set('roster-deadline', String(call.deadline))
   if (call.clientAddress) result.set('roster-client', call.clientAddress)
   if (call.traceparent) result.set('traceparent', call.traceparent)
+  if (call.idempotencyKey !== undefined) result.set('idempotency-key', call.idempotencyKey)
+  if (call.ifMatch !== undefined) result.set('if-match', String(call.ifMatch))
   return result
 }
 
@@ -42,6 +51,8 @@ export function readHeaders(headers: MsgHdrs | undefined): Call {
     deadline: Number(get('roster-deadline')) || Date.now() + 10_000,
     clientAddress: get('roster-client'),
     traceparent: get('traceparent'),
+    ...(get('idempotency-key') && { idempotencyKey: get('idempotency-key') }),
+    ...(get('if-match') && { ifMatch: get('if-match') === '*' ? '*' : Number(get('if-match')) }),
   }
 }
 

@@ -117,7 +117,7 @@ test('stop refuses what is new and finishes what is under way', async () => {
   await expect.poll(() => failure(send('AddMachineUser', machine(), callOf(owner, { deadline: Date.now() + 200 })))).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE' }) // prettier-ignore
   expect(stopped).toBe(false)
   finish.resolve(added)
-  expect(AddMachineUserResponse.decode(await work).userId).toBe('made')
+  expect(AddMachineUserResponse.decode((await work).bytes).userId).toBe('made')
   await stopping
 })
 

@@ -13,7 +13,7 @@ import type { Service } from '../process.ts'
 import { callBytes } from './call.ts'
 import { anonymous } from './caller.ts'
 import type { Call } from './headers.ts'
-import { permissionDenied } from './serve.ts'
+import { permissionDenied } from './authorize.ts'
 import { callOf, connect, keepingLog, owner, serveUsers } from './test-rpc.ts'
 
 let users: Nats
@@ -66,7 +66,7 @@ describe('an operation', () => {
     await start({ addMachineUser: async (...args: unknown[]) => ((seen = args), added) })
     const call = callOf(owner, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' })
     const answer = await send('AddMachineUser', machine({ description: 'ünïcödé' }), call)
-    expect(AddMachineUserResponse.decode(answer).userId).toBe('made')
+    expect(AddMachineUserResponse.decode(answer.bytes).userId).toBe('made')
     expect(seen[1]).toMatchObject({ userName: 'robot', description: 'ünïcödé' })
     expect(seen[2]).toEqual(call)
   })
@@ -191,7 +191,7 @@ describe('an operation on an object', () => {
 
   test('of the own organization needs the permission there, whatever organization is acting', async () => {
     const answer = await send('SetEmail', email('arthur'), callOf(owner, { organizationId: 'other' }))
-    expect(SetEmailResponse.decode(answer)).toEqual({ details: undefined, verificationCode: undefined })
+    expect(SetEmailResponse.decode(answer.bytes)).toEqual({ details: undefined, verificationCode: undefined })
     expect(held).toBe(true)
   })
 

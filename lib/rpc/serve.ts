@@ -1,12 +1,15 @@
 import type { ServiceMsg } from 'nats'
 import { headers } from 'nats'
-import { invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
+import { type Message, toBinary } from '@bufbuild/protobuf'
+import type { ObjectDetails } from '#gen/roster/object/v1/object'
+import { invalid, toRosterError, type Violation } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { addMicroService, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
+import { type Answers, type Once, onceId } from '../eventstore/once.ts'
 import { encodeStatus } from '../status.ts'
 import { deadlineExceeded, type MethodDefinition } from './call.ts'
-import { holds } from './caller.ts'
+import { authorize, type FindOwner } from './authorize.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
 import { endOfTurn } from './turn.ts'
@@ -52,12 +55,6 @@ export function served<S extends ServiceDefinition, Context>(
   return { definition, operations: operations as Record<string, Operation<Context, any, any>> }
 }
 
-/** Whom an object belongs to; undefined when there is no such object. */
-export type FindOwner<Context> = (
-  context: Context,
-  id: string,
-) => Promise<{ userId?: string; organizationId: string } | undefined>
-
 export interface ServeOptions<Context> {
   /** Name of the NATS micro service and of its queue group. */
   name: string
@@ -67,6 +64,8 @@ export interface ServeOptions<Context> {
   services: Served<Context>[]
   /** By the request field that an access option with SCOPE_RESOURCE names. */
   owners?: Record<string, FindOwner<Context>>
+  /** Keeps the answers to requests with an Idempotency-Key; without it, the key has no effect. */
+  answers?: Answers
 }
 
 /** Answers the methods of the services over NATS until it is stopped; then it finishes what is under way. */
@@ -105,7 +104,7 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
 // Only a list can have more, and an answer with all of them could be more than the broker takes.
 const mostViolations = 100
 
-type Answer = (call: Call, bytes: Uint8Array) => Promise<Uint8Array>
+type Answer = (call: Call, bytes: Uint8Array) => Promise<{ bytes: Uint8Array; sequence?: number; replayed?: boolean }>
 
 function prepare<Context>(
   options: ServeOptions<Context>,
@@ -118,50 +117,57 @@ function prepare<Context>(
     if (call.deadline <= Date.now()) throw deadlineExceeded()
     const message = parse(declared.desc.input, bytes)
     const request = codec.requestType.decode(bytes)
-    const holdsPermission = await authorize(options, declared, request as Record<string, unknown>, call)
+    const holdsPermission = await authorize(
+      declared,
+      request as Record<string, unknown>,
+      call,
+      options.context,
+      options.owners,
+    )
     permit?.(request, call, holdsPermission)
     const violations = validate(declared.desc.input, message)
     if (check) violations.push(...check(options.context, request))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
-    return codec.responseType.encode(await handle(options.context, request, call)).finish()
+    const encode = (response: unknown) => codec.responseType.encode(response).finish()
+    if (!call.idempotencyKey || !options.answers || declared.http?.verb === 'GET') {
+      const response = await handle(options.context, request, call)
+      return { bytes: encode(response), sequence: sequenceOf(response) }
+    }
+    const once = { ...nameRequest(declared, call, message), encode }
+    const answer = await options.answers.once(once, async () =>
+      encode(await handle(options.context, request, { ...call, once })),
+    )
+    return { ...answer, sequence: sequenceOf(codec.responseType.decode(answer.bytes)) }
   }
 }
 
-// Gives whether the caller holds the declared permission: the own object may be reached without it.
-async function authorize<Context>(
-  { owners, context }: ServeOptions<Context>,
-  { access, desc }: Method,
-  request: Record<string, unknown>,
-  { caller, organizationId }: Call,
-): Promise<boolean> {
-  if (access.rule === 'public' || access.rule === 'internal') return false
-  if (caller.userId === '') throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
-  if (access.rule === 'authenticated') return false
-  if (access.scope === 'organization' && holds(caller, access.permission, organizationId)) return true
-  if (holds(caller, access.permission)) return true
-  if (access.scope === 'resource') {
-    const field = desc.input.fields.find((candidate) => candidate.name === access.resource)
-    const findOwner = owners?.[access.resource]
-    if (!field || !findOwner) throw new Error(`nobody knows who owns a ${access.resource}`)
-    const id = String(request[field.localName])
-    // Validation comes later, so what no database can hold is looked at here: nobody owns it.
-    const owner = id.includes('\0') ? undefined : await findOwner(context, id)
-    if (owner && holds(caller, access.permission, owner.organizationId)) return true
-    if (owner && access.orSelf && owner.userId === caller.userId) return false
+// A key belongs to its caller; without a token, to the address that it comes from. The message is written anew, so that the same
+// request in another encoding is the same.
+function nameRequest({ subject, desc }: Method, call: Call, message: Message): Pick<Once, 'id' | 'request'> {
+  const { caller, clientAddress, idempotencyKey, organizationId, ifMatch } = call
+  const bytes = toBinary(desc.input, message, { writeUnknownFields: false })
+  return {
+    id: onceId([caller.userId || `at ${clientAddress}`, subject, idempotencyKey!]),
+    request: JSON.stringify([organizationId, ifMatch ?? null, Buffer.from(bytes).toString('base64')]),
   }
-  throw permissionDenied()
 }
 
-/** The one answer for everything that a caller may not do or see. */
-export function permissionDenied(): RosterError {
-  return new RosterError('PERMISSION_DENIED', 'PERMISSION_DENIED', 'The permission for this is missing.')
+// That of the details block, in the answer itself or in the object that it shows.
+function sequenceOf(response: unknown): number | undefined {
+  const { details, ...others } = response as { details?: ObjectDetails }
+  if (details) return details.sequence
+  const shown = Object.values(others).find((value) => typeof value === 'object' && value !== null && 'details' in value)
+  return (shown as { details?: ObjectDetails } | undefined)?.details?.sequence
 }
 
 async function respond(log: Log, declared: Method, message: ServiceMsg, answer: Answer): Promise<void> {
   try {
-    const bytes = await answer(readHeaders(message.headers), message.data)
+    const { bytes, sequence, replayed } = await answer(readHeaders(message.headers), message.data)
     await endOfTurn()
-    message.respond(bytes)
+    const marked = headers()
+    if (sequence !== undefined) marked.set('roster-sequence', String(sequence))
+    if (replayed) marked.set('roster-replayed', 'true')
+    message.respond(bytes, { headers: marked })
   } catch (thrown) {
     const error = toRosterError(thrown)
     const marked = headers()

@@ -6,7 +6,7 @@ import type { Nats } from '#lib/nats'
 import { createClient, deadlineExceeded } from '#lib/rpc/call'
 import { anonymous, type Caller, callersChanged } from '#lib/rpc/caller'
 import type { Access } from '#lib/rpc/methods'
-import { permissionDenied } from '#lib/rpc/serve'
+import { permissionDenied } from '#lib/rpc/authorize'
 import { createMemory } from './memory.ts'
 
 export interface Credentials {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { codes, RosterError, toRosterError } from '#lib/errors'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
-import { callBytes } from '#lib/rpc/call'
+import { type Answered, callBytes } from '#lib/rpc/call'
+import type { Call } from '#lib/rpc/headers'
 import type { Method } from '#lib/rpc/methods'
 import type { Authenticator } from './authenticate.ts'
+import { readConditions } from './conditions.ts'
 import type { GatewayConfig } from './config.ts'
 
 /** What every part of a running gateway stands on. */
@@ -40,7 +43,7 @@ export async function perform<Answer>(
   gateway: Gateway,
   arrival: Arrival,
   read: () => Uint8Array | Promise<Uint8Array>,
-  write: (answer: Uint8Array) => Answer,
+  write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
 ): Promise<Answer | RosterError> {
   const started = performance.now()
   const { method, requestId, signal } = arrival
@@ -61,14 +64,39 @@ export async function perform<Answer>(
       deadline,
       clientAddress: clientAddress(arrival, gateway.config.TRUSTED_PROXIES),
       traceparent: readTraceparent(arrival.header('traceparent')),
+      ...readConditions(arrival),
     }
-    const answer = write(await callBytes(gateway.nats, method.subject, await read(), call, signal))
+    const { bytes, sequence, replayed } = await ask(gateway, method, await read(), call, signal)
+    const answer = write(bytes, {
+      ...(sequence !== undefined && { etag: `"${sequence}"` }),
+      ...(replayed && { 'idempotent-replayed': 'true' }),
+    })
     logCall(gateway.log, arrival, user, started)
     return answer
   } catch (thrown) {
     const error = toRosterError(thrown)
     logCall(gateway.log, arrival, user, started, error)
     return error
+  }
+}
+
+const retryAfter = 250
+
+// Where nobody answered, a keyed request may have been done or not: asked once more, it has one effect all the same.
+async function ask(
+  gateway: Gateway,
+  { subject }: Method,
+  bytes: Uint8Array,
+  call: Call,
+  signal: AbortSignal,
+): Promise<Answered> {
+  try {
+    return await callBytes(gateway.nats, subject, bytes, call, signal)
+  } catch (error) {
+    const inDoubt = error instanceof RosterError && error.code === codes.UNAVAILABLE
+    if (!inDoubt || call.idempotencyKey === undefined || call.deadline < Date.now() + 2 * retryAfter) throw error
+    await sleep(retryAfter)
+    return callBytes(gateway.nats, subject, bytes, call, signal)
   }
 }
 

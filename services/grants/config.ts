@@ -1,4 +1,5 @@
 import { readConfig, url } from '#lib/config'
+import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
 
 /** Reads the service's settings; throws one Error that lists every problem. */
@@ -8,6 +9,7 @@ export function readGrantsConfig(environment?: Record<string, string | undefined
       DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
       PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
+      ROSTER_ENCRYPTION_KEY: encryptionKey,
       LOG_LEVEL: logLevel,
     },
     environment,

@@ -5,6 +5,7 @@ import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_ser
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
+import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
 import { startTail } from '#lib/eventstore/tail'
 import type { Log } from '#lib/log'
@@ -33,7 +34,8 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
   const sql = openDatabase(config.DATABASE_URL, 'grants', log)
   await migrate(sql, new URL('./migrations/', import.meta.url))
   const tail = startTail({ service: 'grants', sql, nats, log, callerChangedBy })
-  const store = createStore(sql, { evolve, project }, log, tail.wake)
+  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
+  const store = createStore(sql, { evolve, project }, log, tail.committed, answers)
   const context: Context = { config, sql, store, users: createClient(nats, UsersInternal) }
   await bootstrap(context)
   const answering = await serve({
@@ -41,6 +43,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
     nats,
     log,
     context,
+    answers,
     services: [
       served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
         addOrganization,
@@ -62,6 +65,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
   return {
     async stop() {
       await answering.stop()
+      answers.stop()
       await tail.stop()
       await sql.end()
     },

@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
-import type { StoredEvent } from '#lib/events/publish'
+import type { Happened } from '#lib/eventstore/tail'
 import type { Member } from './vocabulary.ts'
 
 /** Keeps the service's own tables in step with a change. */
@@ -18,6 +18,6 @@ export function project({ after }: { after: Aggregate<any> }): Write[] {
 }
 
 /** The user whose roles an event changes. */
-export function callerChangedBy(event: StoredEvent): string | undefined {
+export function callerChangedBy(event: Happened): string | undefined {
   return event.aggregate_type === 'member' ? (event.payload as Member).userId : undefined
 }

@@ -1,6 +1,7 @@
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { openDatabase } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
+import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
 import { startTail } from '#lib/eventstore/tail'
 import type { Log } from '#lib/log'
@@ -19,13 +20,15 @@ export async function startIdp({ config, nats, log }: { config: Config; nats: Na
   const sql = openDatabase(config.DATABASE_URL, 'idp', log)
   await migrate(sql, new URL('./migrations/', import.meta.url))
   const tail = startTail({ service: 'idp', sql, nats, log })
-  const store = createStore(sql, { evolve: { idp: evolveIdp } }, log, tail.wake)
+  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
+  const store = createStore(sql, { evolve: { idp: evolveIdp } }, log, tail.committed, answers)
   const context: Context = { store, keys: config.ROSTER_ENCRYPTION_KEY }
   const answering = await serve({
     name: 'idp',
     nats,
     log,
     context,
+    answers,
     services: [
       served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {
         updateIDP: updateIdp,
@@ -37,6 +40,7 @@ export async function startIdp({ config, nats, log }: { config: Config; nats: Na
   return {
     async stop() {
       await answering.stop()
+      answers.stop()
       await tail.stop()
       await sql.end()
     },

@@ -32,9 +32,11 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
     async stop() {
       const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop()])
       // Whoever runs next takes up the events and jobs that do not end in time.
+      const away = redis.status === 'ready' ? new Promise((resolve) => redis.once('close', resolve)) : Promise.resolve()
       await Promise.race([
         stopped,
-        sleep(redis.status === 'ready' ? stopDeadline : stopDeadlineWithoutRedis, undefined, { ref: false }),
+        sleep(stopDeadline, undefined, { ref: false }),
+        away.then(() => sleep(stopDeadlineWithoutRedis, undefined, { ref: false })),
       ])
       worker.abandon()
       mailer.close()

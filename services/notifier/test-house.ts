@@ -58,7 +58,8 @@ export async function openHouse() {
     const call = { caller, organizationId: 'default', requestId: '', clientAddress: '', traceparent: '' }
     const subject = `${UserServiceDefinition.fullName}.${name}`
     const bytes = requestType.encode(request).finish()
-    return responseType.decode(await callBytes(natsOfAdmin, subject, bytes, { ...call, deadline: Date.now() + 10_000 }))
+    const answer = await callBytes(natsOfAdmin, subject, bytes, { ...call, deadline: Date.now() + 10_000 })
+    return responseType.decode(answer.bytes)
   }
 
   async function stopNotifiers() {

@@ -1,5 +1,5 @@
 import type { Store } from '#lib/eventstore/store'
-import type { FindOwner } from '#lib/rpc/serve'
+import type { FindOwner } from '#lib/rpc/authorize'
 import type { Context } from './context.ts'
 import type { Session } from './vocabulary.ts'
 

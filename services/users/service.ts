@@ -4,6 +4,7 @@ import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { openDatabase } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
+import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
 import { startTail } from '#lib/eventstore/tail'
 import type { Log } from '#lib/log'
@@ -38,8 +39,9 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
   const sql = openDatabase(config.DATABASE_URL, 'users', log)
   await migrate(sql, new URL('./migrations/', import.meta.url))
   const tail = startTail({ service: 'users', sql, nats, log, callerChangedBy })
+  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
   const vocabulary = { evolve: { user: evolveUser, session: evolveSession }, project }
-  const store = createStore(sql, vocabulary, log, tail.wake)
+  const store = createStore(sql, vocabulary, log, tail.committed, answers)
   const grants = createClient(nats, GrantsInternal)
   const context: Context = { config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, grants, log }
   await bootstrap(context)
@@ -49,6 +51,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
     nats,
     log,
     context,
+    answers,
     owners: { user_id: ownerOfUser, session_id: ownerOfSession },
     services: [
       served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
@@ -73,6 +76,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
   return {
     async stop() {
       await answering.stop()
+      answers.stop()
       pruning.stop()
       await tail.stop()
       await sql.end()

@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
-import type { StoredEvent } from '#lib/events/publish'
+import type { Happened } from '#lib/eventstore/tail'
 import { type Code, maxWrongTries, type Session, type User } from './vocabulary.ts'
 
 /** Keeps the service's own tables in step with a change. */
@@ -35,7 +35,7 @@ function projectSession({ id, state }: Aggregate<Session>): Write[] {
 }
 
 /** The user whose tokens an event ends. */
-export function callerChangedBy(event: StoredEvent): string | undefined {
+export function callerChangedBy(event: Happened): string | undefined {
   return event.aggregate_type === 'session' && event.type === 'ended'
     ? (event.payload as { userId: string }).userId
     : undefined

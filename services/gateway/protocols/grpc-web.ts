@@ -25,7 +25,10 @@ export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method:
         gateway,
         arrive(exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
         () => readMessage(exchange, text),
-        (bytes) => bytes,
+        (bytes, headers) => {
+          Object.assign(exchange.headers, headers)
+          return bytes
+        },
       )
     : unknownMethod()
   const frames =

@@ -51,17 +51,20 @@ async function serveGrpc(
   const leave = () => gone.abort()
   call.once('cancelled', leave)
   const arrival = arrive(method, call, gone.signal)
+  const metadata = new Metadata()
   const answer = await perform(
     gateway,
     arrival,
     () => call.request,
-    (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
+    (bytes, headers) => {
+      for (const [name, value] of Object.entries({ ...headers, 'x-request-id': arrival.requestId }))
+        metadata.set(name, value)
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    },
   )
   // It is emitted after an answer too.
   call.off('cancelled', leave)
   if (answer instanceof RosterError) return callback(toGrpcStatus(answer, arrival.requestId))
-  const metadata = new Metadata()
-  metadata.set('x-request-id', arrival.requestId)
   call.sendMetadata(metadata)
   callback(null, answer)
 }

@@ -17,7 +17,10 @@ export async function serveJson(gateway: Gateway, exchange: Exchange, match: Mat
     gateway,
     arrive(exchange, method, 'json', (header) => readRequestTimeout(header('x-request-timeout'))),
     async () => toBinary(method.desc.input, readRequest(match, exchange.query, await readJsonBody(exchange, method))),
-    (bytes) => toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), { registry }),
+    (bytes, headers) => {
+      Object.assign(exchange.headers, headers)
+      return toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), { registry })
+    },
   )
   if (typeof answer === 'string') sendJson(exchange, 200, answer)
   else sendError(exchange, answer)

@@ -6,7 +6,7 @@ import { details } from '#lib/eventstore/aggregate'
 import { coversRole } from '#lib/roles'
 import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
-import { permissionDenied } from '#lib/rpc/serve'
+import { permissionDenied } from '#lib/rpc/authorize'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { addedMember } from '../new-member.ts'
@@ -23,11 +23,11 @@ export const addOrganizationMember = {
     call: Call,
   ): Promise<AddOrganizationMemberResponse> {
     await users.lookupUser({ userId }, call)
-    const { after } = await store.execute({
+    return store.execute({
       aggregate: { type: 'member', id: uuid() },
       call,
       decide: () => addedMember(call.organizationId, { userId, roles }),
+      respond: ({ after }) => ({ details: details(after) }),
     })
-    return { details: details(after) }
   },
 }

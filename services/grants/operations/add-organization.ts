@@ -18,10 +18,10 @@ export async function addOrganization(
       aggregate: { type: 'organization', id },
       call,
       decide: () => addedOrganization(id, name, primaryDomain(name, context.config.PUBLIC_URL, suffix)),
+      respond: ({ after }) => ({ organizationId: id, details: details(after) }),
     })
-  const { after } = await add('').catch((error: unknown) => {
+  return add('').catch((error: unknown) => {
     if (error instanceof RosterError && error.reason === 'ORGANIZATION_DOMAIN_TAKEN') return add(id.slice(0, 8))
     throw error
   })
-  return { organizationId: id, details: details(after) }
 }

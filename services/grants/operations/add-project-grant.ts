@@ -20,7 +20,7 @@ export async function addProjectGrant(
   request: AddProjectGrantRequest,
   call: Call,
 ): Promise<AddProjectGrantResponse> {
-  const { after } = await store.execute({
+  return store.execute({
     aggregate: { type: 'project_grant', id: uuid() },
     reads: [
       { type: 'project', id: request.projectId },
@@ -28,8 +28,8 @@ export async function addProjectGrant(
     ],
     call,
     decide: (_, _now, [project, granted]) => decide(project!, granted!, request, call.organizationId),
+    respond: ({ after }) => ({ grantId: after.id, details: details(after) }),
   })
-  return { grantId: after.id, details: details(after) }
 }
 
 function decide(

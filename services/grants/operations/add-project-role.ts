@@ -12,13 +12,13 @@ export async function addProjectRole(
   request: AddProjectRoleRequest,
   call: Call,
 ): Promise<AddProjectRoleResponse> {
-  const { after } = await store.execute({
+  return store.execute({
     aggregate: { type: 'project', id: request.projectId },
     call,
     decide: (project: Aggregate<Project>) => decide(project, request, call.organizationId),
+    // The role is what was created, not its project.
+    respond: ({ after }) => ({ details: { ...details(after), creationDate: after.changedAt } }),
   })
-  // The role is what was created, not its project.
-  return { details: { ...details(after), creationDate: after.changedAt } }
 }
 
 function decide(

@@ -11,7 +11,7 @@ export async function addProject(
   { name }: AddProjectRequest,
   call: Call,
 ): Promise<AddProjectResponse> {
-  const { after } = await store.execute({
+  return store.execute({
     aggregate: { type: 'project', id: uuid() },
     call,
     decide: (): Decision<ProjectEvent> => ({
@@ -19,6 +19,6 @@ export async function addProject(
       events: [{ type: 'added', payload: { name } }],
       answer: undefined,
     }),
+    respond: ({ after }) => ({ id: after.id, details: details(after) }),
   })
-  return { id: after.id, details: details(after) }
 }

@@ -22,7 +22,7 @@ export async function addUserGrant(
 ): Promise<AddUserGrantResponse> {
   await context.users.lookupUser({ userId: request.userId }, call)
   const grantId = await findProjectGrant(context, request.projectId, call.organizationId)
-  const { after } = await context.store.execute({
+  return context.store.execute({
     aggregate: { type: 'user_grant', id: uuid() },
     reads: [
       { type: 'project', id: request.projectId },
@@ -30,8 +30,8 @@ export async function addUserGrant(
     ],
     call,
     decide: (_, _now, [project, grant]) => decide(project!, grant, request, call.organizationId),
+    respond: ({ after }) => ({ userGrantId: after.id, details: details(after) }),
   })
-  return { userGrantId: after.id, details: details(after) }
 }
 
 async function findProjectGrant({ sql }: Context, projectId: string, organizationId: string) {

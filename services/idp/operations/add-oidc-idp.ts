@@ -16,7 +16,7 @@ export async function addOidcIdp(
   const { name, stylingType, autoRegister, clientId, clientSecret, issuer, scopes } = request
   const id = uuid()
   const sealed = keys.seal('idp-client-secret', clientSecret)
-  const { after } = await store.execute({
+  return store.execute({
     aggregate: { type: 'idp', id },
     call,
     decide: (): Decision<IdpEvent> => ({
@@ -28,6 +28,6 @@ export async function addOidcIdp(
       writes: [(sql) => sql`insert into client_secrets (idp_id, sealed) values (${id}, ${sealed})`],
       answer: undefined,
     }),
+    respond: ({ after }) => ({ idpId: after.id, details: details(after) }),
   })
-  return { idpId: id, details: details(after) }
 }

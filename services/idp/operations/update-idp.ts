@@ -7,12 +7,12 @@ import { nameKey } from '../idp-name.ts'
 import { type Idp, type IdpEvent, idpNotFound } from '../vocabulary.ts'
 
 export async function updateIdp({ store }: Context, request: UpdateIDPRequest, call: Call): Promise<UpdateIDPResponse> {
-  const { after } = await store.execute({
+  return store.execute({
     aggregate: { type: 'idp', id: request.idpId },
     call,
     decide: (idp: Aggregate<Idp>) => decide(idp, request),
+    respond: ({ after }) => ({ details: details(after) }),
   })
-  return { details: details(after) }
 }
 
 function decide(

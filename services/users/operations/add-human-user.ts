@@ -18,15 +18,15 @@ export const addHumanUser = {
     const userId = request.userId ?? uuid()
     const email = request.email!.email
     const passwordHash = request.password === undefined ? undefined : await hashPassword(request.password)
-    const { after, answer: emailCode } = await context.store.execute({
+    return context.store.execute({
       aggregate: { type: 'user', id: userId },
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
         const code = requestCode(context, request.email!.verification, { userId, email }, now)
         return decide(user, request, call.organizationId, code, passwordHash)
       },
+      respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
     })
-    return { userId, details: details(after), emailCode }
   },
 }
 

@@ -12,12 +12,12 @@ export async function addMachineUser(
   request: AddMachineUserRequest,
   call: Call,
 ): Promise<AddMachineUserResponse> {
-  const { after } = await store.execute({
+  return store.execute({
     aggregate: { type: 'user', id: request.userId ?? uuid() },
     call,
     decide: (user: Aggregate<User>) => decide(user, request, call.organizationId),
+    respond: ({ after }) => ({ userId: after.id, details: details(after) }),
   })
-  return { userId: after.id, details: details(after) }
 }
 
 function decide(user: Aggregate<User>, request: AddMachineUserRequest, organizationId: string): Decision<UserEvent> {

@@ -31,7 +31,7 @@ async function open({ config, store }: Context, user: FoundUser, call: Call): Pr
   const { userId, organizationId } = user
   const sessionId = uuid()
   const sessionToken = newToken()
-  const { after, answer: expiresAt } = await store.execute({
+  return store.execute({
     aggregate: { type: 'session', id: sessionId },
     call: { ...call, caller: { ...call.caller, userId } },
     decide(_session, now): Decision<SessionEvent, Date> {
@@ -43,8 +43,13 @@ async function open({ config, store }: Context, user: FoundUser, call: Call): Pr
         answer: end,
       }
     },
+    respond: ({ after, answer: expirationDate }) => ({
+      sessionId,
+      sessionToken,
+      expirationDate,
+      details: details(after),
+    }),
   })
-  return { sessionId, sessionToken, expirationDate: expiresAt, details: details(after) }
 }
 
 interface FoundUser {

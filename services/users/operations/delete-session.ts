@@ -11,8 +11,12 @@ export async function deleteSession(
   { sessionId }: DeleteSessionRequest,
   call: Call,
 ): Promise<DeleteSessionResponse> {
-  const { after } = await store.execute({ aggregate: { type: 'session', id: sessionId }, call, decide })
-  return { details: details(after) }
+  return store.execute({
+    aggregate: { type: 'session', id: sessionId },
+    call,
+    decide,
+    respond: ({ after }) => ({ details: details(after) }),
+  })
 }
 
 function decide({ state: session }: Aggregate<Session>): Decision<SessionEvent> {

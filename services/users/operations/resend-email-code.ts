@@ -3,7 +3,7 @@ import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { permissionDenied } from '#lib/rpc/serve'
+import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../context.ts'
 import { checkVerification, codeRequested, requestCode } from '../email-verification.ts'
 import { throttle } from '../throttle.ts'
@@ -18,12 +18,12 @@ export const resendEmailCode = {
     checkVerification(context, verification),
 
   async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
-    const { after, answer: verificationCode } = await context.store.execute({
+    return context.store.execute({
       aggregate: { type: 'user', id: request.userId },
       call,
       decide: (user: Aggregate<User>, now) => decide(context, user, request, now),
+      respond: ({ after, answer: verificationCode }) => ({ details: details(after), verificationCode }),
     })
-    return { details: details(after), verificationCode }
   },
 }
 

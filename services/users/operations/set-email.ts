@@ -3,7 +3,7 @@ import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { permissionDenied } from '#lib/rpc/serve'
+import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
 import { throttle } from '../throttle.ts'
@@ -20,15 +20,18 @@ export const setEmail = {
   check: (context: Context, { verification }: SetEmailRequest): Violation[] => checkVerification(context, verification),
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
-    const { after, answer: verificationCode } = await context.store.execute({
+    return context.store.execute({
       aggregate: { type: 'user', id: request.userId },
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
         const code = requestCode(context, request.verification, request, now)
         return decide(user, request, code, call.caller.userId === request.userId, now)
       },
+      respond: ({ after, answer: verificationCode }) => ({
+        details: { ...details(after), creationDate: undefined },
+        verificationCode,
+      }),
     })
-    return { details: { ...details(after), creationDate: undefined }, verificationCode }
   },
 }
 

@@ -12,12 +12,12 @@ export async function updateMyProfile(
   profile: UpdateMyProfileRequest,
   call: Call,
 ): Promise<UpdateMyProfileResponse> {
-  const { after } = await store.execute({
+  return store.execute({
     aggregate: { type: 'user', id: call.caller.userId },
     call,
     decide: (user: Aggregate<User>) => decide(user, profile),
+    respond: ({ after }) => ({ details: details(after) }),
   })
-  return { details: details(after) }
 }
 
 function decide({ state: user }: Aggregate<User>, request: UpdateMyProfileRequest): Decision<UserEvent> {

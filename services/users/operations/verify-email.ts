@@ -13,12 +13,12 @@ export async function verifyEmail(
   request: VerifyEmailRequest,
   call: Call,
 ): Promise<VerifyEmailResponse> {
-  const { after } = await store.execute({
+  return store.execute({
     aggregate: { type: 'user', id: request.userId },
     call,
     decide: (user: Aggregate<User>, now) => decide(user, request.verificationCode, keys, now),
+    respond: ({ after }) => ({ details: details(after) }),
   })
-  return { details: details(after) }
 }
 
 function decide({ id, state }: Aggregate<User>, typed: string, keys: Keyring, now: Date): Decision<UserEvent> {

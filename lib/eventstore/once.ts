@@ -1,0 +1,139 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { RosterError } from '../errors.ts'
+import type { Keyring } from '../keys.ts'
+import type { Log } from '../log.ts'
+import { decodeStatus, encodeStatus } from '../status.ts'
+import { orUnavailable, type Sql, type Write } from './database.ts'
+
+/** Hours that the answer to a keyed request is kept. */
+const keptFor = 24
+const pruneEvery = 60 * 60_000
+const sealedFor = 'idempotent-answer'
+
+/** A request that is to have one effect, however often it comes. */
+export interface Once {
+  /** Names the request: caller, method and Idempotency-Key in one hash. */
+  id: Buffer
+  /** All that makes it this request and no other. */
+  request: string
+  encode(response: unknown): Uint8Array
+}
+
+/** The answer that was given before: bytes of the response, or the error. */
+export type EarlierAnswer = { bytes: Uint8Array } | { error: RosterError }
+
+/** Thrown by the store where a request turns out to have been answered before. */
+export class AnsweredBefore extends Error {
+  readonly answer: EarlierAnswer
+
+  constructor(answer: EarlierAnswer) {
+    super('answered before')
+    this.answer = answer
+  }
+}
+
+/** The answers to keyed requests, sealed: they may hold a code or a token that is shown once. */
+export interface Answers {
+  /**
+   * Runs the work unless its request was answered before: then gives that answer, marked as `replayed`. INVALID_ARGUMENT
+   * IDEMPOTENCY_KEY_REUSED for another request under the same key; ABORTED REQUEST_UNDER_WAY while it still runs here.
+   */
+  once(request: Once, work: () => Promise<Uint8Array>): Promise<{ bytes: Uint8Array; replayed: boolean }>
+  /** Stores an answer in the transaction of its effect. Violates a unique key where the request was answered meanwhile. */
+  store(request: Once, answer: EarlierAnswer): Write
+  /** What was answered to these requests, in their order. */
+  find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]>
+  stop(): void
+}
+
+/** The id of a request: a hash of who sends what under which key. */
+export function onceId(scope: string[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(scope)).digest()
+}
+
+/** Keeps answers in the service's own schema for 24 hours. */
+export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
+  const underWay = new Set<string>()
+  const timer = setInterval(() => prune().catch((err: unknown) => log.warn({ err }, 'pruning')), pruneEvery)
+
+  async function find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]> {
+    const ids = requests.map(({ id }) => id.toString('hex'))
+    const rows = await orUnavailable(sql<AnswerRow[]>`
+      select encode(id, 'hex') as id, key_id as "keyId", request, answer, failed from idempotent_answers
+      where encode(id, 'hex') = any(${ids}) and created_at > now() - make_interval(hours => ${keptFor})
+    `)
+    return ids.map((id, index) => {
+      const row = rows.find((candidate) => candidate.id === id)
+      return row && open(row, requests[index]!.request)
+    })
+  }
+
+  // The request itself may hold a password, so that not even its plain hash is kept.
+  const macOf = (keyId: string, request: string) => keys.mac('idempotent-request', keyId, [request])
+
+  function open(row: AnswerRow, request: string): EarlierAnswer | RosterError {
+    if (!timingSafeEqual(macOf(row.keyId, request), row.request))
+      return new RosterError('INVALID_ARGUMENT', 'IDEMPOTENCY_KEY_REUSED', 'The key was used for another request.')
+    const bytes = Buffer.from(keys.open(sealedFor, row.answer), 'base64')
+    return row.failed ? { error: decodeStatus(bytes) } : { bytes }
+  }
+
+  async function prune() {
+    await sql`delete from idempotent_answers where created_at < now() - make_interval(hours => ${keptFor})`
+  }
+
+  return {
+    async once(request, work) {
+      const id = request.id.toString('hex')
+      if (underWay.has(id))
+        throw new RosterError('ABORTED', 'REQUEST_UNDER_WAY', 'The request with this key still runs.', {
+          retryAfter: 1,
+        })
+      underWay.add(id)
+      try {
+        const [earlier] = await find([request])
+        if (earlier) return replay(earlier)
+        return { bytes: await work(), replayed: false }
+      } catch (error) {
+        if (error instanceof AnsweredBefore) return replay(error.answer)
+        // At another replica the same request may have been faster: what it made is then in the way of this one.
+        const [meanwhile] = await find([request])
+        if (meanwhile) return replay(meanwhile)
+        throw error
+      } finally {
+        underWay.delete(id)
+      }
+    },
+    store(request, answer) {
+      const failed = 'error' in answer
+      const bytes = failed ? encodeStatus(answer.error) : answer.bytes
+      const sealed = keys.seal(sealedFor, Buffer.from(bytes).toString('base64'))
+      return async (transaction) => {
+        await transaction`
+          delete from idempotent_answers
+          where id = ${request.id} and created_at < now() - make_interval(hours => ${keptFor})
+        `
+        await transaction`
+          insert into idempotent_answers (id, key_id, request, answer, failed)
+          values (${request.id}, ${keys.currentId}, ${macOf(keys.currentId, request.request)}, ${sealed}, ${failed})
+        `
+      }
+    },
+    find,
+    stop: () => clearInterval(timer),
+  }
+}
+
+function replay(earlier: EarlierAnswer | RosterError): { bytes: Uint8Array; replayed: boolean } {
+  if (earlier instanceof RosterError) throw earlier
+  if ('error' in earlier) throw earlier.error
+  return { bytes: earlier.bytes, replayed: true }
+}
+
+interface AnswerRow {
+  id: string
+  keyId: string
+  request: Buffer
+  answer: Buffer
+  failed: boolean
+}

@@ -1,0 +1,44 @@
+import { RosterError } from '../errors.ts'
+import { holds } from './caller.ts'
+import type { Call } from './headers.ts'
+import type { Method } from './methods.ts'
+
+/** Whom an object belongs to; undefined when there is no such object. */
+export type FindOwner<Context> = (
+  context: Context,
+  id: string,
+) => Promise<{ userId?: string; organizationId: string } | undefined>
+
+/**
+ * Lets pass whom the method's access option lets pass. Gives whether the caller holds the declared permission: the own object
+ * may be reached without it. UNAUTHENTICATED TOKEN_MISSING, PERMISSION_DENIED.
+ */
+export async function authorize<Context>(
+  { access, desc }: Method,
+  request: Record<string, unknown>,
+  { caller, organizationId }: Call,
+  context: Context,
+  owners: Record<string, FindOwner<Context>> = {},
+): Promise<boolean> {
+  if (access.rule === 'public' || access.rule === 'internal') return false
+  if (caller.userId === '') throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
+  if (access.rule === 'authenticated') return false
+  if (access.scope === 'organization' && holds(caller, access.permission, organizationId)) return true
+  if (holds(caller, access.permission)) return true
+  if (access.scope === 'resource') {
+    const field = desc.input.fields.find((candidate) => candidate.name === access.resource)
+    const findOwner = owners[access.resource]
+    if (!field || !findOwner) throw new Error(`nobody knows who owns a ${access.resource}`)
+    const id = String(request[field.localName])
+    // Validation comes later, so what no database can hold is looked at here: nobody owns it.
+    const owner = id.includes('\0') ? undefined : await findOwner(context, id)
+    if (owner && holds(caller, access.permission, owner.organizationId)) return true
+    if (owner && access.orSelf && owner.userId === caller.userId) return false
+  }
+  throw permissionDenied()
+}
+
+/** The one answer for everything that a caller may not do or see. */
+export function permissionDenied(): RosterError {
+  return new RosterError('PERMISSION_DENIED', 'PERMISSION_DENIED', 'The permission for this is missing.')
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { admin, getUser, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+
+const organization = newOrganization()
+const keyed = async (key: string = randomUUID(), more: Record<string, string> = {}) => ({
+  ...admin(await organization),
+  headers: { 'idempotency-key': key, ...more },
+})
+
+describe.each(encodings)('a request with an Idempotency-Key over $encoding', ({ call }) => {
+  test('has one effect and the same answer, marked, whatever the encoding it comes again in', async () => {
+    const { userId } = await newHuman(await organization)
+    const options = await keyed()
+    const request = { userId, email: uniqueEmail(), returnCode: {} }
+    const first = await call('SetEmail', request, options)
+    expect(first.headers['idempotent-replayed']).toBeUndefined()
+    for (const { call: again } of encodings) {
+      const answer = await again('SetEmail', request, options)
+      expect(ok(answer)).toEqual(ok(first))
+      expect(answer.headers['idempotent-replayed']).toBe('true')
+      expect(answer.headers['etag']).toBe(first.headers['etag'])
+    }
+    expect((await getUser(userId)).details.sequence).toBe(ok(first).details.sequence)
+    // The code of the stored answer is the living one.
+    ok(await json('VerifyEmail', { userId, verificationCode: ok(first).verificationCode }))
+  })
+
+  test('with a key that was used for another request is refused', async () => {
+    const options = await keyed()
+    const request = { userName: unique('machine'), name: 'Robot' }
+    const { userId } = ok(await call('AddMachineUser', request, options))
+    const other = await call('AddMachineUser', { ...request, name: 'Other' }, options)
+    expect(factsOf(other)).toMatchObject({ code: 3, reason: 'IDEMPOTENCY_KEY_REUSED' })
+    if (other.http) expect([422, 200]).toContain(other.http)
+    expect(ok(await call('AddMachineUser', request, options)).userId).toBe(userId)
+  })
+
+  test('has one effect however many come at one time', async () => {
+    const options = await keyed()
+    const request = { userName: unique('machine'), name: 'Robot' }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call('AddMachineUser', request, options)))
+    const ids = new Set(answers.filter(({ error }) => !error).map((answer) => ok(answer).userId))
+    expect(ids.size).toBe(1)
+    for (const answer of answers.filter(({ error }) => error)) {
+      expect(factsOf(answer)).toMatchObject({ code: 10, reason: 'REQUEST_UNDER_WAY', retryDelay: '1s' })
+      if (answer.http === 409) expect(answer.headers['retry-after']).toBe('1')
+    }
+  })
+
+  test('with a malformed key is refused, naming it', async () => {
+    for (const key of ['a b', 'x'.repeat(256)]) {
+      const answer = await call('AddMachineUser', { userName: unique('m'), name: 'M' }, await keyed(key))
+      expect(factsOf(answer)).toMatchObject({
+        code: 3,
+        reason: 'IDEMPOTENCY_KEY_MALFORMED',
+        fields: ['idempotency-key'],
+      })
+    }
+    ok(await call('AddMachineUser', { userName: unique('m'), name: 'M' }, await keyed(randomUUID().padEnd(255, 'x'))))
+  })
+})
+
+test('a key is its caller’s and its method’s', async () => {
+  const key = randomUUID()
+  const request = { userName: unique('machine'), name: 'Robot' }
+  const mine = ok(await json('AddMachineUser', request, await keyed(key)))
+  const { token } = await newMember(await organization, ['ORG_OWNER'])
+  const others = await json('AddMachineUser', request, { token, headers: { 'idempotency-key': key } })
+  expect(factsOf(others).reason).toBe('USER_NAME_TAKEN')
+  ok(
+    await json(
+      'SetEmail',
+      { userId: (await newHuman(await organization)).userId, email: uniqueEmail() },
+      await keyed(key),
+    ),
+  )
+  expect(mine.userId).toBeDefined()
+})
+
+test('an error without an effect is found anew: the request may succeed later under its key', async () => {
+  const options = await keyed()
+  const { userId } = await newHuman(await organization)
+  const first = await json('SetEmail', { userId: `${userId}-later`, email: uniqueEmail() }, options)
+  expect(factsOf(first).reason).toBe('USER_NOT_FOUND')
+  ok(await json('SetEmail', { userId, email: uniqueEmail() }, options))
+})
+
+test('a wrong code counts once, however often its keyed request comes', async () => {
+  const { userId } = await newHuman(await organization, { verification: { returnCode: {} } })
+  const { verificationCode } = ok(await json('ResendEmailCode', { userId, returnCode: {} }, admin(await organization)))
+  const headers = { 'idempotency-key': randomUUID() }
+  for (let i = 0; i < 6; i++) {
+    const answer = await json('VerifyEmail', { userId, verificationCode: 'WRONG2' }, { headers })
+    expect(factsOf(answer).reason).toBe('CODE_INVALID')
+  }
+  ok(await json('VerifyEmail', { userId, verificationCode }))
+})
+
+test('nothing changes: the answer is kept under its key too', async () => {
+  const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
+  const { email } = (await getUser(userId)).human.email
+  const options = await keyed()
+  const first = ok(await json('SetEmail', { userId, email, isVerified: true }, options))
+  ok(await json('SetEmail', { userId, email: uniqueEmail() }, admin(await organization)))
+  expect(ok(await json('SetEmail', { userId, email, isVerified: true }, options))).toEqual(first)
+})
+
+describe.each(encodings)('ETag and If-Match over $encoding', ({ call }) => {
+  test('answers carry the sequence of their object, and a change may be bound to it', async () => {
+    const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
+    const read = await call('GetUser', { userId }, admin(await organization))
+    const etag = read.headers['etag']!
+    expect(etag).toBe(`"${ok(read).user.details.sequence}"`)
+    const bound = (match: string) => organization.then((id) => ({ ...admin(id), headers: { 'if-match': match } }))
+    const changed = await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, await bound(etag))
+    expect(changed.headers['etag']).toBe(`"${ok(changed).details.sequence}"`)
+
+    const stale = await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, await bound(etag))
+    expect(factsOf(stale)).toMatchObject({
+      code: 9,
+      reason: 'SEQUENCE_MISMATCH',
+      metadata: { sequence: ok(changed).details.sequence },
+    })
+    if (stale.http) expect([412, 200]).toContain(stale.http)
+    ok(await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, await bound('*')))
+  })
+
+  test('of 20 changes bound to one sequence, one is made', async () => {
+    const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
+    const etag = (await call('GetUser', { userId }, admin(await organization))).headers['etag']!
+    const options = { ...admin(await organization), headers: { 'if-match': etag } }
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, options)),
+    )
+    expect(answers.filter(({ error }) => !error)).toHaveLength(1)
+    expect(answers.filter((answer) => factsOf(answer).reason === 'SEQUENCE_MISMATCH')).toHaveLength(19)
+  })
+
+  test('what is not there matches nothing, and a malformed If-Match is refused, naming it', async () => {
+    const options = async (match: string) => ({ ...admin(await organization), headers: { 'if-match': match } })
+    const missing = await call('UpdateIDP', { idpId: 'none', name: 'x' }, await options('*'))
+    expect(factsOf(missing)).toMatchObject({ code: 9, reason: 'SEQUENCE_MISMATCH' })
+    const malformed = await call('UpdateIDP', { idpId: 'none', name: 'x' }, await options('3'))
+    expect(factsOf(malformed)).toMatchObject({ code: 3, reason: 'IF_MATCH_MALFORMED', fields: ['if-match'] })
+  })
+})
