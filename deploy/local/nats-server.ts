@@ -7,15 +7,21 @@ import { projectRoot, type Home } from './home.ts'
 import { natsUrls, natsUsers, passwordVariable, type NatsUser } from './nats-users.ts'
 import { findProgram } from './program.ts'
 
-/** A NATS server of ours on 127.0.0.1 with JetStream and `deploy/nats/nats.conf`; one URL per user, name and password in it. */
+/**
+ * A NATS server of ours on 127.0.0.1 with JetStream and `deploy/nats/nats.conf`, or another `config` with its `env`; one URL per
+ * user, name and password in it.
+ */
 export async function startNats(
   home: Home,
-  options: { port: number; say: (line: string) => void },
+  options: { port: number; say: (line: string) => void; config?: string; env?: Record<string, string> },
 ): Promise<{ urls: Record<NatsUser, string>; server: Daemon }> {
   const wanted = { program: 'nats-server', debianPackage: 'nats-server', image: 'nats:2.12', variable: 'NATS_URL' }
   const found = await findProgram(wanted, options.say)
-  const config = join(projectRoot, 'deploy/nats/nats.conf')
-  const passwords = Object.fromEntries(natsUsers.map((user) => [passwordVariable(user), home.secret(`nats-${user}`)]))
+  const config = options.config ?? join(projectRoot, 'deploy/nats/nats.conf')
+  const passwords = {
+    ...Object.fromEntries(natsUsers.map((user) => [passwordVariable(user), home.secret(`nats-${user}`)])),
+    ...options.env,
+  }
   const dir = join(home.dir, 'nats')
   const ready = () => answers(options.port)
   mkdirSync(dir, { recursive: true, mode: 0o700 })
