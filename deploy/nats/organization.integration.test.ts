@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await Promise.all([admin, acme].map((connection) => connection?.close()))
+  await Promise.all([admin?.close(), acme?.close()])
   await server?.stop()
   rmSync(folder, { recursive: true, force: true })
 })

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type DescMessage, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
 import { registry } from '../rpc/methods.ts'
 import { messageOf } from './messages.ts'
+import { documentEvents } from './test-document.ts'
 
 /** A payload with everything that it may have. */
 type Full<T> = T extends readonly unknown[] | string | number | boolean
@@ -38,7 +41,18 @@ export function testPayloads(service: string, payloads: Record<string, Record<st
     )
     expect(messages).toEqual(expect.arrayContaining(used))
   })
+
+  // With `-u` it is written anew.
+  test('docs/events.md tells what proto/ says of the events', async () => {
+    const text = readFileSync(document, 'utf8')
+    const [start, end] = [`<!-- ${service} -->\n`, `<!-- /${service} -->`]
+    const [before, after] = [text.split(start)[0]!, text.split(end)[1]!]
+    const told = documentEvents(events.map(({ aggregateType, type }) => messageOf(aggregateType, type)))
+    await expect(`${before}${start}\n${told}\n\n${end}${after}`).toMatchFileSnapshot(document)
+  })
 }
+
+const document = join(import.meta.dirname, '../../docs/events.md')
 
 function expectFull(desc: DescMessage, value: JsonValue) {
   if (desc.typeName.startsWith('google.protobuf.')) return

@@ -1,0 +1,39 @@
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt'
+
+/** What docs/events.md says of a service's events, from proto/ and its comments. */
+export function documentEvents(events: { type: string; desc: DescMessage }[]): string {
+  const sections = events.map(({ type, desc }) =>
+    [`### \`${type}\``, commentOf(desc), desc.fields.map((field) => line(field)).join('\n')].join('\n\n'),
+  )
+  return sections.join('\n\n')
+}
+
+function line(field: DescField, indent = ''): string {
+  const optional = field.presence === FeatureSet_FieldPresence.EXPLICIT && field.fieldKind !== 'message' ? '?' : ''
+  const comment = commentOf(field)
+  const part = field.message && !isTime(field.message) ? field.message.fields : []
+  const own = `${indent}- \`${field.jsonName}\`${optional} ${typeOf(field)}${comment && `: ${comment}`}`
+  return [own, ...part.map((inner) => line(inner, `${indent}  `))].join('\n')
+}
+
+function typeOf(field: DescField): string {
+  const of = field.fieldKind === 'list' ? 'list of ' : ''
+  if (field.enum) return `${of}${field.enum.values.map(({ name }) => `\`${name}\``).join(' | ')}`
+  if (field.message) return `${of}${isTime(field.message) ? 'time' : 'object'}`
+  return of + (field.scalar === ScalarType.BOOL ? 'true or false' : 'text')
+}
+
+function isTime({ typeName }: DescMessage): boolean {
+  return typeName === 'google.protobuf.Timestamp'
+}
+
+// Of a message in its file, or of a field in it.
+function commentOf(desc: DescMessage | DescField): string {
+  const message = desc.kind === 'message' ? desc : desc.parent
+  const { file } = message
+  const index = file.messages.indexOf(message)
+  const path = desc.kind === 'message' ? [4, index] : [4, index, 2, message.fields.indexOf(desc)]
+  const found = file.proto.sourceCodeInfo?.location.find((location) => location.path.join() === path.join())
+  return (found?.leadingComments ?? '').trim().replaceAll(/\s*\n\s*/g, ' ')
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { admin, newHuman, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
+import { newProject } from '../examples/projects.ts'
+import { call } from './clients/encodings.ts'
+
+const { house } = inject('roster')
+const root = join(import.meta.dirname, '../..')
+const services = ['users', 'grants', 'idp']
+
+interface Row {
+  id: string
+  aggregate: string
+  sequence: string
+  payload: object
+}
+
+describe.skipIf(!house)('the stream of events', () => {
+  const sql = postgres(house!.databaseUrl, { max: 1, onnotice: () => {} })
+  afterAll(() => sql.end())
+
+  async function stored(): Promise<Row[]> {
+    const rows = services.map(
+      (service) => sql<Row[]>`
+        select ${service} || '-' || position as id, aggregate_type || '/' || aggregate_id as aggregate, sequence, payload
+        from ${sql(`roster_${service}`)}.events
+      `,
+    )
+    return (await Promise.all(rows)).flat()
+  }
+
+  test('holds what was written, exactly and in order, for the consumer of docs/events.md', async () => {
+    await writeSomething()
+    const expected = await stored()
+    const seen = await runConsumer()
+    const missing = () => expected.filter(({ id }) => !seen.some((event) => event['ce-id'] === id)).map(({ id }) => id)
+    await vi.waitFor(() => expect(missing()).toEqual([]), { timeout: 20_000 })
+
+    const last = new Map<string, number>()
+    for (const event of seen) {
+      const [subject, sequence] = [event['ce-subject'] as string, Number(event['ce-sequence'])]
+      expect(sequence).toBe((last.get(subject) ?? 0) + 1)
+      last.set(subject, sequence)
+    }
+    const byId = new Map(seen.map((event) => [event['ce-id'], event]))
+    for (const { id, aggregate, sequence, payload } of expected) {
+      expect(byId.get(id)).toMatchObject({ 'ce-subject': aggregate, 'ce-sequence': sequence })
+      expect(Object.keys(byId.get(id)!['data'] as object).sort()).toEqual(Object.keys(payload).sort())
+    }
+  })
+})
+
+/** Something of each service. */
+async function writeSomething() {
+  const organization = await newOrganization()
+  const { userId } = await newHuman(organization, { verification: { returnCode: {} } })
+  ok(await call('SetEmail', { userId, email: uniqueEmail(), sendCode: {} }, admin(organization)))
+  ok(await call('AddMachineUser', { userName: unique('machine'), name: 'Machine' }, admin(organization)))
+  await newProject(organization)
+}
+
+/** Runs the lines of docs/events.md in a process of their own; gives what it says, which grows. */
+async function runConsumer(): Promise<Record<string, unknown>[]> {
+  const document = await readFile(join(root, 'docs/events.md'), 'utf8')
+  const [, lines] = /```js\n(.*?)```/s.exec(document)!
+  expect(lines!.trim().split('\n')).toHaveLength(10)
+  const folder = await mkdtemp(join(tmpdir(), 'roster-consumer-'))
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await writeFile(join(folder, 'consumer.mjs'), lines!)
+  const consumer = spawn(process.execPath, [join(folder, 'consumer.mjs')], {
+    env: { ...process.env, NATS_URL: house!.natsUrl },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(async () => {
+    const gone = once(consumer, 'exit')
+    if (consumer.kill()) await gone
+    await rm(folder, { recursive: true })
+  })
+  const seen: Record<string, unknown>[] = []
+  // Not `readline`: it takes more than a line feed, such as U+2028, for the end of a line.
+  let rest = ''
+  consumer.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()!
+    seen.push(...lines.map((line) => JSON.parse(line) as Record<string, unknown>))
+  })
+  return seen
+}
