@@ -87,6 +87,19 @@ test('the store of NATS was set back to an older copy: what it lacks comes again
   await (await streams()).purge(streamName)
 })
 
+test.each([1, 30])(
+  'the stream is purged between two events that are being published (%i): none is missing in the end',
+  async (at) => {
+    let events = 0
+    publishing.beforePublish.run = async () => {
+      if (++events === at) await (await streams()).purge(streamName)
+    }
+    await someCounts(60)
+    await vi.waitFor(() => expect(events).toBeGreaterThan(60), { timeout: 10_000 })
+    await everythingIsThere(publishing)
+  },
+)
+
 test('the stream is purged again and again under load: no event is missing in the end', async () => {
   const over = new AbortController()
   const load = (async () => {

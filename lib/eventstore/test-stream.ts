@@ -19,6 +19,8 @@ export interface Publishing {
   tails: [Tail, Tail]
   /** How often each tail asked the database. */
   asked: [number, number]
+  /** Runs before each publishing of an event. */
+  beforePublish: { run: () => Promise<unknown> }
   admin: Nats
   stop(): Promise<void>
 }
@@ -31,11 +33,12 @@ export async function startPublishing(): Promise<Publishing> {
   const admin = await connect(servers.natsUrl.admin, 'admin')
   const connections = await Promise.all(replicas.map(() => connect(servers.natsUrl.users, 'users')))
   const asked: [number, number] = [0, 0]
+  const beforePublish = { run: async () => {} }
   const tails = replicas.map(({ sql }, index) =>
     startTail({
       service: 'users',
       sql: counting(sql, () => asked[index]!++),
-      nats: connections[index]!,
+      nats: intercepted(connections[index]!, () => beforePublish.run()),
       log: silent,
       messages: testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], CounterRenamed: ['name'] }),
       callerChangedBy: (event) => (event.type === 'renamed' ? event.aggregate_id : undefined),
@@ -47,6 +50,7 @@ export async function startPublishing(): Promise<Publishing> {
     replicas,
     tails,
     asked,
+    beforePublish,
     admin,
     async stop() {
       await Promise.all(tails.map((tail) => tail.stop()))
@@ -63,6 +67,20 @@ export function startOwnNats(): Promise<Servers> {
   const { databaseUrl, redisUrl, smtpUrl } = inject('servers')
   const env = { ...process.env, NATS_URL: undefined, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, SMTP_URL: smtpUrl }
   return startServers({ ephemeral: true, ports: 'random', env })
+}
+
+function intercepted(nats: Nats, before: () => Promise<unknown>): Nats {
+  const stream = nats.connection.jetstream()
+  const publish: typeof stream.publish = async (...args) => (await before(), stream.publish(...args))
+  const jetstream = () =>
+    new Proxy(stream, { get: (target, key) => (key === 'publish' ? publish : Reflect.get(target, key)) })
+  const connection = new Proxy(nats.connection, {
+    get(target, key) {
+      const value: unknown = key === 'jetstream' ? jetstream : Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return { ...nats, connection }
 }
 
 // Calls back with every statement and transaction.
