@@ -1,92 +1,135 @@
-import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, type Call, factsOf } from '../e2e/clients/call.ts'
+import { callGrpc } from '../e2e/clients/grpc.ts'
+import { callGrpcWebText } from '../e2e/clients/grpc-web-text.ts'
+import { callGrpcWeb } from '../e2e/clients/grpc-web.ts'
+import { callJson } from '../e2e/clients/json.ts'
+import { type Random, seeded } from './random.ts'
+import { type Belongings, nextWrite, type Write } from './writes.ts'
 
-/** What a client remembers of one human: nothing but acknowledged writes and the ones that got no answer. */
-export interface Remembered {
-  userId: string
-  /** The address of the last acknowledged write, and its sequence. */
-  email: string
-  sequence: number
-  /** Whether the code of that write was to be mailed. */
-  mailed: boolean
-  /** Addresses of writes after it whose outcome is unknown. */
-  doubtful: string[]
+/** A write as its client remembers it. */
+export interface Remembered extends Write {
+  /** Names it: its Idempotency-Key, and what its request ids begin with. */
+  id: string
+  attempts: number
+  /** The answer; undefined: none came, or a refusal. */
+  answer: any
 }
 
 /** What a load did. */
 export interface Load {
   acknowledged: number
+  /** Attempts without an answer. */
   unanswered: number
+  /** Attempts beyond a write's first. */
+  retries: number
   /** gRPC code and reason of each error answer, counted. */
   errors: Map<string, number>
-  humans: Remembered[]
-  /** Ends the load; resolves when its last call has ended. */
+  writes: Remembered[]
+  /** What a client saw that it must not see. */
+  wrong: string[]
+  /** The attempt that ended last after its beginning, in milliseconds. */
+  slowest: number
+  /** Ends the load; resolves when every write was answered. */
   stop(): Promise<void>
 }
 
-/** Several writers in a closed loop, each with humans of its own: creations, then changes of address, mailed and returned. */
-export function startLoad(url: string, token: string, writers = 8): Load {
-  const stopped = new AbortController()
-  const load: Load = { acknowledged: 0, unanswered: 0, errors: new Map(), humans: [], stop }
-  const loops = Array.from({ length: writers }, write)
+export interface LoadOptions {
+  url: string
+  token: string
+  seed: number
+  round: number
+  writers: Belongings[]
+}
 
-  async function stop() {
-    stopped.abort()
-    await Promise.all(loops)
+const calls: Call[] = [callJson, callGrpc, callGrpcWeb, callGrpcWebText]
+const encodings = new Map([callJson, callGrpc, callGrpcWeb, callGrpcWebText].map((call, index) => [call, index]))
+// Longer than every deadline and every pause: a call that hangs for ever is to be seen, not to hold up the suite.
+const hangs = 15_000
+const giveUpAfter = 60_000
+const retriable = [4, 10, 14]
+
+/** Writers in a closed loop, each with belongings of its own. A write is tried with its key until it is answered. */
+export function startLoad({ url, token, seed, round, writers }: LoadOptions): Load {
+  let stopped = false
+  const load: Load = {
+    acknowledged: 0,
+    unanswered: 0,
+    retries: 0,
+    errors: new Map(),
+    writes: [],
+    wrong: [],
+    slowest: 0,
+    async stop() {
+      stopped = true
+      await Promise.all(loops)
+    },
   }
+  const loops = writers.map(async (own, writer) => {
+    const random = seeded(seed, `load ${round} ${writer}`)
+    for (let n = 1; !stopped; n++) await write(nextWrite(`w${seed}-${round}-${writer}-${n}`, own, random), random, n)
 
-  async function write() {
-    while (!stopped.signal.aborted) {
-      const human = await create()
-      if (!human) continue
-      for (const returned of [true, false, true, false]) if (!stopped.signal.aborted) await change(human, returned)
-    }
-  }
-
-  async function create(): Promise<Remembered | undefined> {
-    const userId = randomUUID()
-    const email = `${randomUUID()}@example.com`
-    const answer = await post('/v2/users/human', {
-      userId,
-      userName: userId,
-      profile: { firstName: 'Ada', lastName: 'Lovelace' },
-      email: { email },
-    })
-    if (answer === undefined) return undefined
-    const human = { userId, email, sequence: Number(answer.details.sequence), mailed: true, doubtful: [] }
-    load.humans.push(human)
-    return human
-  }
-
-  async function change(human: Remembered, returned: boolean) {
-    const email = `${randomUUID()}@example.com`
-    const answer = await post(`/v2/users/${human.userId}/email`, { email, ...(returned && { returnCode: {} }) })
-    if (answer === undefined) return void human.doubtful.push(email)
-    Object.assign(human, { email, sequence: Number(answer.details.sequence), mailed: !returned, doubtful: [] })
-  }
-
-  async function post(path: string, body: object): Promise<{ details: { sequence: string } } | undefined> {
-    try {
-      const response = await fetch(url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(20_000),
-      })
-      const answer = (await response.json()) as any
-      if (response.ok) {
-        load.acknowledged++
-        return answer
+    async function write(next: Write, random: Random, n: number) {
+      const remembered = { ...next, id: `w${seed}-${round}-${writer}-${n}`, attempts: 0, answer: undefined }
+      load.writes.push(remembered)
+      let call = random.pick(calls)
+      for (
+        const end = Date.now() + giveUpAfter;
+        !(await attempt(remembered, call));
+        await sleep(random.between(50, 250))
+      ) {
+        if (Date.now() > end) return void load.wrong.push(`${remembered.id} (${next.operation}) was never answered`)
+        load.retries++
+        if (random.next() < 0.4) call = random.pick(calls)
       }
-      const error = `${answer.code} ${answer.details[0].reason}`
-      load.errors.set(error, (load.errors.get(error) ?? 0) + 1)
-    } catch {
-      load.unanswered++
+      if (remembered.answer === undefined) return
+      load.acknowledged++
+      next.acknowledged?.(remembered.answer)
     }
-    // As a client does that is told to come again.
-    await sleep(50)
-    return undefined
+  })
+
+  // True when the write needs no other attempt.
+  async function attempt(write: Remembered, call: Call): Promise<boolean> {
+    const requestId = `${write.id}.${++write.attempts}`
+    const began = performance.now()
+    const answer = await send(call, write, requestId).catch(() => undefined)
+    load.slowest = Math.max(load.slowest, performance.now() - began)
+    if (answer === undefined) {
+      load.unanswered++
+      return false
+    }
+    if (!answer.error) {
+      write.answer = answer.ok
+      return true
+    }
+    const { code, reason } = factsOf(answer)
+    const error = `${code} ${reason}`
+    load.errors.set(error, (load.errors.get(error) ?? 0) + 1)
+    if (retriable.includes(code)) return false
+    load.wrong.push(`${requestId} (${write.operation}, encoding ${encodings.get(call)}) was refused: ${error}`)
+    return true
+  }
+
+  function send(call: Call, { operation, request, id }: Remembered, requestId: string): Promise<Answer> {
+    const headers = { 'idempotency-key': id, 'x-request-id': requestId }
+    const answer = call(operation, request, { url, token, headers })
+    answer.catch(() => {})
+    return Promise.race([answer, sleep(hangs).then(() => Promise.reject(new Error('hangs')))])
   }
 
   return load
+}
+
+/** Sends an acknowledged write once more, in every encoding; gives what is wrong with the answers. */
+export async function replay({ url, token }: { url: string; token: string }, write: Remembered): Promise<string[]> {
+  const wrong: string[] = []
+  for (const call of calls) {
+    const headers = { 'idempotency-key': write.id, 'x-request-id': `${write.id}.again` }
+    const answer = await call(write.operation, write.request, { url, token, headers })
+    if (answer.error) wrong.push(`${write.id} (${write.operation}) again: ${JSON.stringify(factsOf(answer))}`)
+    else if (!isDeepStrictEqual(answer.ok, write.answer)) wrong.push(`${write.id} (${write.operation}): another answer`)
+    else if (answer.headers['idempotent-replayed'] !== 'true') wrong.push(`${write.id}: not marked as replayed`)
+  }
+  return wrong
 }

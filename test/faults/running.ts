@@ -5,44 +5,94 @@ import { freePort } from '../../deploy/local/ports.ts'
 import { startServers, type Servers } from '../../deploy/local/servers.ts'
 import { startServices, type Services } from '../../deploy/local/services.ts'
 import { provision } from '../../deploy/provision.ts'
+import { type Cable, startCable } from './cable.ts'
+import { type Line, lines } from './plan.ts'
 
-/** A Roster of real processes over servers of its own, each of which can be killed. */
+/** A Roster of real processes over servers of its own, each of which can be killed, and each connection between them cut. */
 export interface Running {
   servers: Servers
   services: Services
+  cables: Record<Line, Cable>
   url: string
   adminToken: string
   stop(): Promise<void>
 }
 
+/** What the gateway gives a call, whatever its client says. */
+export const deadlineMs = 4000
+
 /** Starts one as `npm start` does, in a throwaway folder. */
 export async function startRunning(): Promise<Running> {
   const servers = await startServers({ ephemeral: true, ports: 'random', env: {}, say: () => {} })
+  const begun: { stop(): Promise<void> }[] = [servers]
+  const stop = async () => {
+    for (const part of begun.splice(0).toReversed()) await part.stop()
+  }
   try {
+    const cables = await startCables(servers)
+    begun.push(...Object.values(cables))
     const passwords = { users: 'users-password', grants: 'grants-password', idp: 'idp-password' }
     const databaseUrls = await provision(servers.databaseUrl, passwords)
     const adminTokenFile = join(servers.home.dir, 'admin-token')
-    const services = await startServices(servers, {
-      databaseUrls,
+    const through = (url: string, line: Line) => withPort(url, cables[line].port)
+    const natsUrl = { ...servers.natsUrl }
+    for (const name of ['users', 'grants', 'gateway', 'notifier'] as const)
+      natsUrl[name] = through(natsUrl[name], `${name}↔nats`)
+    const seen: Servers = {
+      ...servers,
+      natsUrl,
+      redisUrl: through(servers.redisUrl, 'notifier↔redis'),
+      smtpUrl: through(servers.smtpUrl, 'notifier↔smtp'),
+    }
+    const services = await startServices(seen, {
+      databaseUrls: {
+        users: through(databaseUrls.users, 'users↔postgres'),
+        grants: through(databaseUrls.grants, 'grants↔postgres'),
+        idp: through(databaseUrls.idp, 'idp↔postgres'),
+      },
       port: await freePort(0),
       adminTokenFile,
       encryptionKey: randomBytes(32).toString('base64'),
-      env: { PATH: process.env['PATH'], SWEEP_INTERVAL: '3', LOG_LEVEL: 'info' },
-      backoff: {},
+      env: {
+        PATH: process.env['PATH'],
+        SWEEP_INTERVAL: '3',
+        LOG_LEVEL: 'info',
+        CALL_TIMEOUT_MS: String(deadlineMs),
+        MAX_CALL_TIMEOUT_MS: String(deadlineMs),
+      },
+      // Many faults in a few minutes are no reason to wait for half of one.
+      backoff: { first: 300, cap: 1000 },
       say: () => {},
     })
+    begun.push(services)
     return {
       servers,
       services,
+      cables,
       url: services.url,
       adminToken: readFileSync(adminTokenFile, 'utf8').trim(),
-      async stop() {
-        await services.stop()
-        await servers.stop()
-      },
+      stop,
     }
   } catch (error) {
-    await servers.stop()
+    await stop()
     throw error
   }
+}
+
+async function startCables(servers: Servers): Promise<Record<Line, Cable>> {
+  const urls = {
+    postgres: servers.databaseUrl,
+    nats: servers.natsUrl.admin,
+    redis: servers.redisUrl,
+    smtp: servers.smtpUrl,
+  }
+  const cables = lines.map(async (line) => {
+    const url = urls[line.split('↔')[1] as keyof typeof urls]
+    return [line, await startCable(Number(new URL(url).port))] as const
+  })
+  return Object.fromEntries(await Promise.all(cables)) as Record<Line, Cable>
+}
+
+function withPort(url: string, port: number): string {
+  return url.replace(/:\d+(?=\/|$)/, `:${port}`)
 }

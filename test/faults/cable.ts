@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A connection between two parts of the system that can be cut and stalled. */
+export interface Cable {
+  port: number
+  /** Ends every connection and refuses new ones. */
+  cut(): void
+  /** Lets nothing through, in either direction, without a word to either end. */
+  stall(): void
+  /** As it was: what was stalled goes on. */
+  mend(): void
+  stop(): Promise<void>
+}
+
+/** Leads from a free port of 127.0.0.1 to a server's. */
+export async function startCable(target: number): Promise<Cable> {
+  const sockets = new Set<Socket>()
+  let state: 'whole' | 'cut' | 'stalled' = 'whole'
+
+  const server = createServer((near) => {
+    if (state === 'cut') return void near.resetAndDestroy()
+    const far = connect(target, '127.0.0.1')
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+      socket.on('data', (chunk) => {
+        if (!other.write(chunk)) socket.pause()
+      })
+      socket.on('drain', () => state !== 'stalled' && other.resume())
+      if (state === 'stalled') socket.pause()
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      state = 'cut'
+      for (const socket of sockets) socket.resetAndDestroy()
+    },
+    stall() {
+      state = 'stalled'
+      for (const socket of sockets) socket.pause()
+    },
+    mend() {
+      state = 'whole'
+      for (const socket of sockets) socket.resume()
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

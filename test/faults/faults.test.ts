@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { makePlan } from './plan.ts'
+import { runSuite, violationsOf } from './suite.ts'
+
+// The short form of `npm run test:faults`: a kill of each, and of the other faults one of a kind.
+const seed = 1
+const chosen = ['kill', 'pause users', 'cut gateway↔nats', 'stall users↔postgres']
+
+test(
+  'a kill -9, a pause or a lost connection under load loses no write and makes none twice',
+  { timeout: 300_000 },
+  async () => {
+    const outcomes = await runSuite(seed, makePlan(seed, { rounds: 1, pairs: 0, only: chosen }), console.log)
+    expect(outcomes.length).toBe(11)
+    expect(outcomes.flatMap(violationsOf)).toEqual([])
+  },
+)

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fault, Process, Round } from './plan.ts'
+import type { Running } from './running.ts'
+
+const mostDown = 60_000
+
+/** Lets the faults of a round happen; resolves when everything is whole and every process runs again. */
+export async function inflict(running: Running, { faults, apart }: Round): Promise<void> {
+  await Promise.all(
+    faults.map(async (fault, index) => {
+      await sleep(index * apart)
+      await happen(running, fault)
+    }),
+  )
+}
+
+async function happen(running: Running, fault: Fault): Promise<void> {
+  if (fault.kind === 'cut' || fault.kind === 'stall') {
+    const cable = running.cables[fault.victim]
+    cable[fault.kind]()
+    await sleep(fault.forMs)
+    return cable.mend()
+  }
+  const { kind, victim, forMs } = fault
+  const process_ = processOf(running, victim)
+  if (kind === 'pause') {
+    const paused = signal(process_.pid, 'SIGSTOP')
+    await sleep(forMs)
+    for (const pid of paused) send(pid, 'SIGCONT')
+    return
+  }
+  await process_.kill('SIGKILL')
+  if (isServer(victim)) {
+    await sleep(forMs)
+    return running.servers[victim]!.restart()
+  }
+  // The supervisor brings it back.
+  for (const end = Date.now() + mostDown; process_.pid === undefined; await sleep(20))
+    if (Date.now() > end) throw new Error(`${victim} did not come back`)
+}
+
+/** The process of that name. */
+export function processOf({ servers, services }: Running, name: Process) {
+  return isServer(name) ? servers[name]! : services.handles[name]
+}
+
+function isServer(name: Process): name is 'nats' | 'redis' | 'postgres' {
+  return name === 'nats' || name === 'redis' || name === 'postgres'
+}
+
+// To the process and its children: PostgreSQL answers in those. Gives whom it reached.
+function signal(pid: number | undefined, name: 'SIGSTOP'): number[] {
+  if (pid === undefined) return []
+  send(pid, name)
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean)
+  for (const child of children) send(child, name)
+  return [...children, pid]
+}
+
+function send(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It ended meanwhile.
+  }
+}

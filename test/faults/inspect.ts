@@ -1,0 +1,149 @@
+import { connect, consumerOpts } from 'nats'
+import postgres, { type Sql } from 'postgres'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { storingServices } from '../../deploy/provision.ts'
+import type { Servers } from '../../deploy/local/servers.ts'
+import type { Remembered } from './load.ts'
+
+const settledWithin = 60_000
+const readWithin = 30_000
+
+/** An event as PostgreSQL holds it. */
+interface Stored {
+  /** What the stream must name it by. */
+  id: string
+  type: string
+  aggregate: string
+  aggregateId: string
+  sequence: number
+  requestId: string
+}
+
+/** Looks into the servers from outside, past every service. Each look gives what is wrong. */
+export interface Inspection {
+  /** Of the writes of a round: the acknowledged ones are there once, the others once or not at all. */
+  writes(writes: Remembered[], prefix: string): Promise<string[]>
+  sequences(): Promise<string[]>
+  /** Reads the stream from its start. */
+  stream(): Promise<string[]>
+  /** Addresses of humans whose code lives and was to be mailed. */
+  awaited(): Promise<{ userId: string; email: string }[]>
+  close(): Promise<void>
+}
+
+export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  return {
+    async writes(writes, prefix) {
+      const events = (await readEvents(sql)).filter(({ requestId }) => requestId.startsWith(prefix))
+      const made = Map.groupBy(events, ({ requestId }) => requestId.slice(0, requestId.lastIndexOf('.')))
+      return writes.flatMap((write) => wrongWith(write, made.get(write.id) ?? []))
+    },
+    async sequences() {
+      const broken = storingServices.map(async (service) => {
+        const rows = await sql<{ type: string; id: string }[]>`
+          select type, id from ${sql(`roster_${service}`)}.aggregates a
+          full join (
+            select aggregate_type as type, aggregate_id as id, count(*) as events, min(sequence) as first, max(sequence) as last
+            from ${sql(`roster_${service}`)}.events group by 1, 2
+          ) e using (type, id)
+          where (e.events, e.last, e.first) is distinct from (a.sequence, a.sequence, 1::bigint)
+        `
+        return rows.map(({ type, id }) => `${service} ${type} ${id}: its row differs from its events`)
+      })
+      return (await Promise.all(broken)).flat()
+    },
+    async stream() {
+      const before = await readEvents(sql)
+      for (const end = Date.now() + settledWithin; await isBehind(sql); await sleep(50))
+        if (Date.now() > end) return ['events are still not published']
+      const published = await readStream(natsUrl.admin)
+      return compare(before, published, await readEvents(sql))
+    },
+    awaited: () => sql`
+      select id as "userId", state -> 'human' ->> 'email' as email from roster_users.aggregates
+      where type = 'user' and state -> 'human' -> 'code' ->> 'delivery' <> 'returned'
+    `,
+    close: () => sql.end(),
+  }
+}
+
+function wrongWith(write: Remembered, events: Stored[]): string[] {
+  const name = `${write.id} (${write.operation})`
+  const found = `${name} made ${events.map(({ requestId, type }) => `${requestId} ${type}`).join(', ') || 'nothing'}`
+  if (events.length === 0) return write.answer === undefined ? [] : [`${name} was acknowledged and is lost`]
+  const isWhole = JSON.stringify(events.map(({ type }) => type)) === JSON.stringify(write.events)
+  const isOne = new Set(events.map(({ aggregate, requestId }) => `${aggregate} ${requestId}`)).size === 1
+  if (!isWhole || !isOne) return [found]
+  if (write.answer === undefined) return []
+  const { details, userId, userGrantId } = write.answer
+  const objectId = userGrantId ?? userId ?? write.request['idpId'] ?? write.request['userId']
+  const last = events.at(-1)!
+  if (last.aggregateId !== objectId || last.sequence !== Number(details.sequence))
+    return [`${found}, but answered ${objectId} ${details.sequence}`]
+  return []
+}
+
+async function readEvents(sql: Sql): Promise<Stored[]> {
+  const read = storingServices.map(
+    (service) => sql<Stored[]>`
+      select ${service} || '-' || position as id, type, aggregate_type || ' ' || aggregate_id as aggregate,
+        aggregate_id as "aggregateId", sequence::int, request_id as "requestId"
+      from ${sql(`roster_${service}`)}.events order by position
+    `,
+  )
+  return (await Promise.all(read)).flat()
+}
+
+async function isBehind(sql: Sql): Promise<boolean> {
+  const behind = storingServices.map(async (service) => {
+    const schema = sql(`roster_${service}`)
+    const [row] = await sql<[{ behind: boolean }]>`
+      select exists (
+        select from ${schema}.events
+        where (transaction_id, position) > (select transaction_id, position from ${schema}.published)
+      ) as behind
+    `
+    return row.behind
+  })
+  return (await Promise.all(behind)).includes(true)
+}
+
+// What a consumer of its own sees, that begins at the start: the ids, in their order.
+async function readStream(url: string): Promise<string[]> {
+  const { host, username, password } = new URL(url)
+  const connection = await connect({ servers: host, user: username, pass: password })
+  try {
+    const { state } = await (await connection.jetstreamManager()).streams.info('roster-events')
+    const ids: string[] = []
+    const messages = await connection.jetstream().subscribe('roster.events.>', consumerOpts().orderedConsumer())
+    const silence = setTimeout(() => messages.destroy(), readWithin)
+    for await (const message of messages) {
+      ids.push(message.headers?.get('Nats-Msg-Id') ?? 'without an id')
+      if (ids.length >= state.messages) break
+    }
+    clearTimeout(silence)
+    return ids
+  } finally {
+    await connection.close()
+  }
+}
+
+// What was stored before the stream was read must be in it, and nothing may be that was not stored by then.
+function compare(before: Stored[], published: string[], after: Stored[]): string[] {
+  const wrong: string[] = []
+  const stored = new Map(after.map((event) => [event.id, event]))
+  const seen = new Set<string>()
+  const sequences = new Map<string, number>()
+  for (const id of published) {
+    const event = stored.get(id)
+    if (seen.has(id)) wrong.push(`${id} is in the stream twice`)
+    if (!event) wrong.push(`${id} is in the stream, but was never stored`)
+    if (!event || seen.has(id)) continue
+    seen.add(id)
+    const last = sequences.get(event.aggregate) ?? 0
+    if (event.sequence !== last + 1) wrong.push(`${event.aggregate}: ${event.sequence} follows ${last} in the stream`)
+    sequences.set(event.aggregate, event.sequence)
+  }
+  return [...wrong, ...before.filter(({ id }) => !seen.has(id)).map(({ id }) => `${id} is not in the stream`)]
+}

@@ -1,0 +1,45 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type Outcome, promises, type Promised, violationsOf } from './suite.ts'
+
+const file = new URL('../../docs/reliability.md', import.meta.url)
+const [begin, end] = ['<!-- matrix: written by npm run test:faults -- --write -->', '<!-- end of the matrix -->']
+
+/** Puts the matrix of a run between its markers in docs/reliability.md. */
+export function writeMatrix(seed: number, outcomes: Outcome[]): void {
+  const text = readFileSync(file, 'utf8')
+  const [head, tail] = [text.indexOf(begin), text.indexOf(end)]
+  if (head < 0 || tail < head) throw new Error('docs/reliability.md has no place for the matrix')
+  const made = `${begin}\n\nSeed ${seed}, ${new Date().toISOString().slice(0, 10)}: ${summarize(outcomes)}\n\n${matrix(outcomes)}\n\n`
+  writeFileSync(file, text.slice(0, head) + made + text.slice(tail))
+}
+
+/** The numbers of a run in a sentence. */
+export function summarize(outcomes: Outcome[]): string {
+  const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0)
+  const count = (kind: string) => sum(({ round }) => round.faults.filter((fault) => fault.kind === kind).length)
+  const lost = `${sum(({ unanswered }) => unanswered)} attempts without an answer`
+  return (
+    `${sum(({ writes }) => writes)} writes acknowledged in ${outcomes.length} rounds with ${count('kill')} kills, ${count('pause')} pauses, ` +
+    `${count('cut')} cuts and ${count('stall')} stalls; ${sum(({ retries }) => retries)} retries, ${lost}; ` +
+    `${sum(({ twice }) => twice)} mails came twice, with the same code; ${outcomes.flatMap(violationsOf).length} violations.`
+  )
+}
+
+// A row for each fault, a column for each promise.
+function matrix(outcomes: Outcome[]): string {
+  const names = Object.keys(promises) as Promised[]
+  const header = ['fault', 'runs', 'writes', 'retries', ...names.map((name) => promises[name])]
+  const groups = [...Map.groupBy(outcomes, ({ name }) => name)].toSorted(
+    ([left], [right]) => Number(left.includes(' and ')) - Number(right.includes(' and ')) || left.localeCompare(right),
+  )
+  const rows = groups.map(([name, group]) => {
+    const sum = (of: (outcome: Outcome) => number) => String(group.reduce((total, outcome) => total + of(outcome), 0))
+    const results = names.map((promised) => {
+      const wrong = Number(sum(({ violations }) => violations[promised].length))
+      return wrong === 0 ? 'kept' : `**${wrong} violations**`
+    })
+    return [name, String(group.length), sum(({ writes }) => writes), sum(({ retries }) => retries), ...results]
+  })
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonObject } from '@bufbuild/protobuf'
+import type { Operation } from '../examples/contract.ts'
+import { callJson } from '../e2e/clients/json.ts'
+import { inflict, processOf } from './inflict.ts'
+import { type Inspection, openInspection } from './inspect.ts'
+import { type Load, replay, startLoad } from './load.ts'
+import { nameOf, processes, type Round } from './plan.ts'
+import { collectPost, type Post } from './post.ts'
+import { deadlineMs, type Running, startRunning } from './running.ts'
+import type { Belongings } from './writes.ts'
+
+/** What is promised whatever happens, each with what a table says of it. */
+export const promises = {
+  once: 'each acknowledged write is there once',
+  answer: 'a repeated key has the first answer',
+  sequences: 'sequences without a gap',
+  stream: 'the stream is what is stored',
+  mail: 'each living code is mailed, never two of one',
+  deadline: 'calls end in time',
+  clear: 'errors say to come again',
+  alone: 'nothing else ends',
+} as const
+export type Promised = keyof typeof promises
+
+/** What became of a round. */
+export interface Outcome {
+  round: Round
+  name: string
+  writes: number
+  retries: number
+  unanswered: number
+  errors: Record<string, number>
+  /** Addresses that were mailed their code more than once. */
+  twice: number
+  violations: Record<Promised, string[]>
+}
+
+const before = 40
+const after = 60
+const writers = 6
+// A write that was answered at its first attempt is asked again less often than one that was not.
+const repeated = 10
+
+/** Runs the rounds one after the other on a system of its own. */
+export async function runSuite(seed: number, plan: Round[], say: (line: string) => void): Promise<Outcome[]> {
+  const running = await startRunning()
+  const inspection = openInspection(running.servers)
+  const post = collectPost(running.servers.mailbox!)
+  try {
+    const owners = await Promise.all(Array.from({ length: writers }, (_, writer) => settle(running, writer)))
+    const outcomes: Outcome[] = []
+    for (const round of plan) {
+      const outcome = await perform(running, inspection, seed, round, owners)
+      outcomes.push(outcome)
+      const { name, writes, retries, unanswered, errors } = outcome
+      say(
+        `${round.number}/${plan.length} ${name}: ${writes} writes, ${retries} retries, ${unanswered} unanswered, ${JSON.stringify(errors)}`,
+      )
+      for (const wrong of violationsOf(outcome)) say(`  ${wrong}`)
+    }
+    await judgePost(outcomes, seed, post, await post.check(inspection, running.url))
+    return outcomes
+  } finally {
+    post.stop()
+    await inspection.close()
+    await running.stop()
+  }
+}
+
+/** All that was violated, each with its promise. */
+export function violationsOf({ violations }: Outcome): string[] {
+  return Object.entries(violations).flatMap(([promised, wrong]) => wrong.map((sentence) => `${promised}: ${sentence}`))
+}
+
+async function perform(running: Running, inspection: Inspection, seed: number, round: Round, owners: Belongings[]) {
+  const { url, adminToken: token } = running
+  const victims: string[] = round.faults.map(({ victim }) => victim)
+  const others = processes.filter((name) => !victims.includes(name))
+  const pids = () => others.map((name) => `${name} ${processOf(running, name).pid}`)
+  const alive = pids()
+  const load = startLoad({ url, token, seed, round: round.number, writers: owners })
+  await acknowledged(load, before)
+  await inflict(running, round)
+  await acknowledged(load, load.acknowledged + after)
+  await load.stop()
+  const ended = alive.filter((process_) => !pids().includes(process_))
+
+  const again = load.writes.filter(({ attempts }, index) => attempts > 1 || index % repeated === 0)
+  const replayed: string[] = []
+  for (const write of again) if (write.answer !== undefined) replayed.push(...(await replay({ url, token }, write)))
+  const frozen = round.faults.find(({ kind, victim }) => kind === 'pause' && victim === 'gateway')?.forMs ?? 0
+  const outcome: Outcome = {
+    round,
+    name: nameOf(round.faults),
+    writes: load.acknowledged,
+    retries: load.retries,
+    unanswered: load.unanswered,
+    errors: Object.fromEntries(load.errors),
+    twice: 0,
+    violations: {
+      once: await inspection.writes(load.writes, `w${seed}-${round.number}-`),
+      answer: replayed,
+      sequences: await inspection.sequences(),
+      stream: await inspection.stream(),
+      mail: [],
+      deadline: load.slowest > deadlineMs + 1000 + frozen ? [`a call took ${Math.round(load.slowest)} ms`] : [],
+      clear: load.wrong,
+      alone: ended.map((process_) => `${process_} ended`),
+    },
+  }
+  return outcome
+}
+
+// Each address names the round that it was made in.
+async function judgePost(outcomes: Outcome[], seed: number, post: Post, wrong: Map<string, string>) {
+  for (const { round, ...outcome } of outcomes) {
+    const isOf = ([email]: [string, unknown]) => email.startsWith(`w${seed}-${round.number}-`)
+    const violations = [...wrong].filter(isOf).map(([, sentence]) => sentence)
+    outcome.violations.mail.push(...violations)
+    const original = outcomes.find((candidate) => candidate.round === round)!
+    original.twice = [...post.codes].filter(isOf).filter(([, codes]) => codes.length > 1).length
+  }
+}
+
+async function acknowledged(load: Load, count: number) {
+  for (const end = Date.now() + 60_000; load.acknowledged < count; await sleep(20))
+    if (Date.now() > end)
+      throw new Error(`only ${load.acknowledged} of ${count} writes: ${JSON.stringify([...load.errors])}`)
+}
+
+async function settle({ url, adminToken: token }: Running, writer: number): Promise<Belongings> {
+  const ask = async (operation: Operation, request: JsonObject) => {
+    const answer = await callJson(operation, request, { url, token })
+    if (answer.error) throw new Error(`${operation}: ${JSON.stringify(answer.error)}`)
+    return answer.ok
+  }
+  const { id: projectId } = await ask('AddProject', { name: `Project ${writer}` })
+  await ask('AddProjectRole', { projectId, roleKey: 'reader', displayName: 'Reader' })
+  const { idpId } = await ask('AddOIDCIDP', {
+    name: `Provider ${writer}`,
+    clientId: 'client',
+    clientSecret: 'client-secret',
+    issuer: 'https://issuer.example.com',
+    scopes: ['openid'],
+  })
+  return { idpId, projectId, humans: [], ungranted: [] }
+}
