@@ -68,7 +68,11 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
   }
   const loops = writers.map(async (own, writer) => {
     const random = seeded(seed, `load ${round} ${writer}`)
-    for (let n = 1; !stopped; n++) await write(nextWrite(`w${seed}-${round}-${writer}-${n}`, own, random), random, n)
+    for (let n = 1; !stopped; n++) {
+      await write(nextWrite(`w${seed}-${round}-${writer}-${n}`, own, random), random, n)
+      // What the faults do is to be seen, not how fast the machine is.
+      await sleep(random.between(5, 35))
+    }
 
     async function write(next: Write, random: Random, n: number) {
       const remembered = { ...next, id: `w${seed}-${round}-${writer}-${n}`, attempts: 0, answer: undefined }

@@ -7,7 +7,7 @@ import { runSuite, violationsOf } from './suite.ts'
 const usage = `npm run test:faults -- [options]
   --seed N      decides the faults, their times and the load (chosen and printed)
   --rounds N    how often each fault comes (1)
-  --pairs N     pairs of faults in each of these (10)
+  --pairs N     pairs of faults in each of these (24)
   --only NAMES  of the faults: a part of a name each, such as kill or users↔nats
   --write       writes the matrix into docs/reliability.md
 `
@@ -18,7 +18,7 @@ try {
     options: {
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
       rounds: { type: 'string', default: '1' },
-      pairs: { type: 'string', default: '10' },
+      pairs: { type: 'string', default: '24' },
       only: { type: 'string' },
       write: { type: 'boolean', default: false },
     },

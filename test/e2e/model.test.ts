@@ -1,0 +1,119 @@
+import * as fc from 'fast-check'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { admin, getUser, newMember, newOrganization, ok, profile, unique } from '../examples/people.ts'
+import { newIdp, newProject } from '../examples/projects.ts'
+import { addressOf, optionsOf, type Place, requestOf } from '../model/requests.ts'
+import { apply, type Model, type ModelUser, type Outcome } from '../model/rules.ts'
+import { type Step, steps } from '../model/steps.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+import { hasMailbox, mailTo } from './mailbox.ts'
+
+const seconds = 25
+
+async function begin(): Promise<{ model: Model; real: Place }> {
+  const name = unique('model')
+  const [organization, abroad] = await Promise.all([newOrganization(), newOrganization()])
+  const me = await newMember(organization, [])
+  const idps = [await newIdp(`${name} first`), await newIdp(`${name} second`)]
+  const projects = { own: await newProject(organization), foreign: await newProject(abroad) }
+  const human = { email: me.email, verified: true, dead: [], wrongTries: 0, resends: 0, mails: {} }
+  const model: Model = {
+    users: [{ id: me.userId, name: me.userName, sequence: 1, human: { ...human, profile: { firstName: 'Ada' } } }],
+    idps: ['first', 'second'].map((own) => ({ name: own, autoRegister: false, sequence: 1 })),
+    projects: { own: { sequence: 1, roles: [] }, foreign: { sequence: 1, roles: [] } },
+    userGrants: [],
+  }
+  const ids = idps.map(({ idpId }) => idpId)
+  return { model, real: { name, organization, abroad, projects, idps: ids, token: me.token } }
+}
+
+class Command implements fc.AsyncCommand<Model, Place> {
+  readonly step: Step
+
+  constructor(step: Step) {
+    this.step = step
+  }
+
+  check = () => true
+  toString = () => JSON.stringify(this.step)
+
+  async run(model: Model, place: Place): Promise<void> {
+    const { step } = this
+    const request = requestOf(step, model, place)
+    const options = optionsOf(step, model, place)
+    // Validation comes before the state of anything, and so before If-Match.
+    const isInvalid = 'verification' in step && step.verification === 'badTemplate'
+    const outcome: Outcome = isInvalid ? { reason: 'VALIDATION_FAILED' } : apply(model, spelt(step, model, place))
+    const answer = await json(step.kind, request, options)
+    expect(factsOf(answer).reason).toBe(outcome.reason)
+    if (!outcome.reason) expect(Number(ok(answer).details.sequence)).toBe(outcome.sequence)
+    outcome.learn?.(answer.ok)
+    if (outcome.code) await learnCode(outcome.code, ok(answer))
+    if (step.keyed) {
+      for (const { call } of encodings) {
+        const again = await call(step.kind, request, options)
+        expect(factsOf(again).reason).toBe(outcome.reason)
+        expect(again.ok).toEqual(answer.ok)
+        if (!outcome.reason) expect(again.headers['idempotent-replayed']).toBe('true')
+      }
+    }
+    await compare(model, place)
+  }
+}
+
+// Addresses are a user's own: a mail to one is about nobody else.
+function spelt(step: Step, model: Model, place: Place): Step {
+  if (step.kind === 'AddHumanUser') return { ...step, email: addressOf(place, model.users.length, step.email) }
+  return step.kind === 'SetEmail' ? { ...step, email: addressOf(place, step.user, step.email) } : step
+}
+
+async function learnCode({ of, mailed }: { of: ModelUser; mailed: boolean }, answer: any) {
+  const human = of.human!
+  if (!mailed) return void (human.code = answer.verificationCode ?? answer.emailCode)
+  const count = (human.mails[human.email] = (human.mails[human.email] ?? 0) + 1)
+  human.code = hasMailbox() ? (await mailTo(human.email, count)).code : 'unread'
+  of.sequence++
+  for (const end = Date.now() + 10_000; Number((await getUser(of.id)).details.sequence) < of.sequence; await sleep(20))
+    if (Date.now() > end) throw new Error('nobody recorded that the code was sent')
+}
+
+async function compare({ users, idps }: Model, place: Place) {
+  const shown = await Promise.all(users.map(({ id }) => getUser(id)))
+  expect(
+    shown.map(({ userName, details, human }) => [
+      userName,
+      Number(details.sequence),
+      human && [human.email.email, human.email.isVerified ?? false, human.profile.firstName, human.profile.nickName],
+    ]),
+  ).toEqual(
+    users.map(({ name, sequence, human }) => [
+      name,
+      sequence,
+      human && [human.email, human.verified, human.profile.firstName, human.profile.nickName],
+    ]),
+  )
+  const providers = await Promise.all(place.idps.map((idpId) => json('GetIDP', { idpId }, admin())))
+  expect(
+    providers.map((answer) => {
+      const { idp } = ok(answer)
+      return [idp.name, idp.autoRegister ?? false, Number(idp.details.sequence)]
+    }),
+  ).toEqual(idps.map(({ name, autoRegister, sequence }) => [`${place.name} ${name}`, autoRegister, sequence]))
+}
+
+test('the API does what a model of its rules does, whatever the order of commands', { timeout: 180_000 }, async () => {
+  expect(profile.firstName).toBe('Ada')
+  const commands = fc.commands(
+    steps.map((step) => step.map((chosen) => new Command(chosen))),
+    { maxCommands: 40, size: 'max' },
+  )
+  await fc.assert(
+    fc.asyncProperty(commands, async (chosen) => {
+      const began = await begin()
+      await fc.asyncModelRun(() => began, chosen)
+    }),
+    { seed: Number(process.env['ROSTER_MODEL_SEED'] ?? 3), numRuns: 60, interruptAfterTimeLimit: seconds * 1000 },
+  )
+})

@@ -1,0 +1,190 @@
+import type { Step, Verification } from './steps.ts'
+
+/** What is known of a user without asking. */
+export interface ModelUser {
+  id: string
+  /** As they are compared. */
+  name: string
+  sequence: number
+  human?: ModelHuman
+}
+
+export interface ModelHuman {
+  email: string
+  verified: boolean
+  /** The living code. */
+  code?: string
+  /** Codes that are replaced or used. */
+  dead: string[]
+  wrongTries: number
+  /** Codes that were mailed because somebody asked again. */
+  resends: number
+  /** Mails to each address. */
+  mails: Record<string, number>
+  profile: { firstName: string; nickName?: string }
+}
+
+/** What is known of an object that has nothing but names. */
+interface ModelObject {
+  sequence: number
+}
+
+/** The rules of Roster in memory, for one caller who may do everything, in one organization. */
+export interface Model {
+  /** The first is the human who changes the own profile. */
+  users: ModelUser[]
+  idps: (ModelObject & { name: string; autoRegister: boolean })[]
+  /** An own project, and one of another organization that may be granted. */
+  projects: Record<'own' | 'foreign', ModelObject & { roles: string[] }>
+  projectGrant?: { roles: string[] }
+  userGrants: string[]
+}
+
+/** What must come of a step: a refusal, or an answer with this sequence. */
+export interface Outcome {
+  reason?: string
+  sequence?: number
+  /** A code is mailed to this address, or returned: it is learnt afterwards. */
+  code?: { of: ModelUser; mailed: boolean }
+  /** Takes what only the answer knows. */
+  learn?(answer: any): void
+}
+
+const maxWrongTries = 5
+const refused = (reason: string): Outcome => ({ reason })
+
+/** What becomes of a step; changes the model where it is stored. */
+export function apply(model: Model, step: Step): Outcome {
+  switch (step.kind) {
+    case 'AddHumanUser':
+    case 'AddMachineUser':
+      return addUser(model, step)
+    case 'SetEmail':
+      return bound(step, model.users[step.user], (user) => setEmail(user, step))
+    case 'VerifyEmail':
+      return verifyEmail(model.users[step.user], step.code)
+    case 'ResendEmailCode':
+      return bound(step, model.users[step.user], (user) => resend(user, step.verification))
+    case 'UpdateMyProfile':
+      return bound(step, model.users[0], (me) => {
+        const { kind: _, bound: __, keyed: ___, ...profile } = step
+        if (me.human!.profile.firstName === profile.firstName && me.human!.profile.nickName === profile.nickName)
+          return { sequence: me.sequence }
+        me.human!.profile = profile
+        return { sequence: ++me.sequence }
+      })
+    case 'UpdateIDP':
+      return bound(step, model.idps[step.idp], (idp) => {
+        if (model.idps.some((other) => other !== idp && same(other.name, step.name))) return refused('IDP_NAME_TAKEN')
+        const changes = idp.name !== step.name || idp.autoRegister !== step.autoRegister
+        Object.assign(idp, { name: step.name, autoRegister: step.autoRegister })
+        return { sequence: changes ? ++idp.sequence : idp.sequence }
+      })
+    case 'AddProjectRole':
+      return bound(step, model.projects[step.project], (project) => {
+        if (project.roles.includes(step.role)) return refused('ROLE_EXISTS')
+        project.roles.push(step.role)
+        return { sequence: ++project.sequence }
+      })
+    case 'AddProjectGrant':
+      if (step.roles.some((role) => !model.projects.foreign.roles.includes(role))) return refused('ROLE_NOT_FOUND')
+      if (model.projectGrant) return refused('PROJECT_GRANT_EXISTS')
+      model.projectGrant = { roles: step.roles }
+      return { sequence: 1 }
+    case 'AddUserGrant':
+      return addUserGrant(model, step)
+  }
+}
+
+// If-Match is looked at before everything else that the object's state decides.
+function bound<T extends ModelObject>(
+  step: { bound: 'no' | 'current' | 'stale' | 'any' },
+  object: T | undefined,
+  work: (object: T) => Outcome,
+): Outcome {
+  if (step.bound === 'stale' || (step.bound !== 'no' && !object)) return refused('SEQUENCE_MISMATCH')
+  return object ? work(object) : refused('USER_NOT_FOUND')
+}
+
+function same(left: string, right: string): boolean {
+  return left.normalize('NFKC').toLowerCase() === right.normalize('NFKC').toLowerCase()
+}
+
+function addUser({ users }: Model, step: Step & { kind: 'AddHumanUser' | 'AddMachineUser' }): Outcome {
+  if (step.kind === 'AddHumanUser' && step.verification === 'badTemplate') return refused('VALIDATION_FAILED')
+  if (users.some(({ name }) => same(name, step.name))) return refused('USER_NAME_TAKEN')
+  const user: ModelUser = { id: '', name: step.name, sequence: 1 }
+  users.push(user)
+  const learn = ({ userId }: any) => (user.id = userId)
+  if (step.kind === 'AddMachineUser') return { sequence: 1, learn }
+  const verified = step.verification === 'verified'
+  const profile = { firstName: 'Ada' }
+  user.human = { email: step.email, verified, dead: [], wrongTries: 0, resends: 0, mails: {}, profile }
+  return { ...newCode(user, step.verification), learn }
+}
+
+function setEmail(user: ModelUser, { email, verification }: Step & { kind: 'SetEmail' }): Outcome {
+  const { human } = user
+  if (!human) return refused('USER_NOT_FOUND')
+  if (verification === 'verified') {
+    if (email !== human.email || !human.verified) {
+      kill(human)
+      user.sequence++
+    }
+    Object.assign(human, { email, verified: true })
+    return { sequence: user.sequence }
+  }
+  if (email === human.email && human.verified && verification !== 'unverified') return refused('EMAIL_NOT_CHANGED')
+  if (email !== human.email || human.verified) user.sequence++
+  Object.assign(human, { email, verified: false })
+  return newCode(user, verification)
+}
+
+function resend(user: ModelUser, verification: 'send' | 'return'): Outcome {
+  const { human } = user
+  if (!human) return refused('USER_NOT_FOUND')
+  if (human.verified) return refused('EMAIL_ALREADY_VERIFIED')
+  if (verification === 'send' && human.resends++ > 0) {
+    human.resends--
+    return refused('CODE_THROTTLED')
+  }
+  return newCode(user, verification)
+}
+
+// A mailed code makes one more event, once it is sent.
+function newCode(user: ModelUser, verification: Verification): Outcome {
+  if (verification === 'verified') return { sequence: user.sequence }
+  kill(user.human!)
+  return { sequence: ++user.sequence, code: { of: user, mailed: verification !== 'return' } }
+}
+
+function kill(human: ModelHuman) {
+  if (human.code !== undefined) human.dead.push(human.code)
+  human.code = undefined
+  human.wrongTries = 0
+}
+
+function verifyEmail(user: ModelUser | undefined, typed: 'right' | 'wrong' | 'old'): Outcome {
+  const human = user?.human
+  if (!human || human.code === undefined || human.wrongTries >= maxWrongTries) return refused('CODE_INVALID')
+  user.sequence++
+  if (typed !== 'right') {
+    human.wrongTries++
+    return refused('CODE_INVALID')
+  }
+  kill(human)
+  human.verified = true
+  return { sequence: user.sequence }
+}
+
+function addUserGrant(model: Model, step: Step & { kind: 'AddUserGrant' }): Outcome {
+  const user = model.users[step.user]
+  if (!user) return refused('USER_NOT_FOUND')
+  const known = step.project === 'own' ? model.projects.own.roles : model.projectGrant?.roles
+  if (!known) return refused('PROJECT_NOT_FOUND')
+  if (step.roles.some((role) => !known.includes(role))) return refused('ROLE_NOT_FOUND')
+  const grant = `${step.user} ${step.project}`
+  if (model.userGrants.includes(grant)) return refused('USER_GRANT_EXISTS')
+  model.userGrants.push(grant)
+  return { sequence: 1 }
+}

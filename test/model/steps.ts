@@ -1,0 +1,76 @@
+import * as fc from 'fast-check'
+
+export type Verification = 'none' | 'send' | 'template' | 'return' | 'verified' | 'unverified' | 'badTemplate'
+
+/** What every change of an object may be bound to, and whether it comes with a key, again and again. */
+interface Conditions {
+  bound: 'no' | 'current' | 'stale' | 'any'
+  keyed: boolean
+}
+
+/** A command, spelt with places in the model instead of ids: a shrunk one still means something. */
+export type Step = Conditions &
+  (
+    | { kind: 'AddHumanUser'; name: string; email: string; verification: Verification }
+    | { kind: 'AddMachineUser'; name: string }
+    | { kind: 'SetEmail'; user: number; email: string; verification: Verification }
+    | { kind: 'VerifyEmail'; user: number; code: 'right' | 'wrong' | 'old' }
+    | { kind: 'ResendEmailCode'; user: number; verification: 'send' | 'return' }
+    | { kind: 'UpdateMyProfile'; firstName: string; nickName?: string }
+    | { kind: 'UpdateIDP'; idp: number; name: string; autoRegister: boolean }
+    | { kind: 'AddProjectRole'; project: 'own' | 'foreign'; role: string }
+    | { kind: 'AddProjectGrant'; roles: string[] }
+    | { kind: 'AddUserGrant'; user: number; project: 'own' | 'foreign'; roles: string[] }
+  )
+
+// Few of each, so that they meet.
+const user = fc.nat(3)
+const name = fc.constantFrom('ada', 'Ada', 'grace', 'Ｇrace', 'robot')
+const email = fc.constantFrom('one', 'two', 'three')
+const role = fc.constantFrom('reader', 'writer')
+const roles = fc.uniqueArray(role, { maxLength: 2 })
+const project = fc.constantFrom('own' as const, 'foreign' as const)
+const verification = fc.constantFrom<Verification>(
+  'none',
+  'send',
+  'template',
+  'return',
+  'return',
+  'verified',
+  'unverified',
+)
+const withBad = fc.oneof(
+  { arbitrary: verification, weight: 9 },
+  { arbitrary: fc.constant('badTemplate' as const), weight: 1 },
+)
+
+const bound = fc.oneof(
+  { arbitrary: fc.constant('no' as const), weight: 6 },
+  { arbitrary: fc.constantFrom('current' as const, 'stale' as const, 'any' as const), weight: 2 },
+)
+const conditions = { bound, keyed: fc.boolean() }
+// A creation has nothing that it could be bound to.
+const unbound = { bound: fc.constant('no' as const), keyed: fc.boolean() }
+const kind = <K extends Step['kind']>(value: K) => fc.constant(value)
+
+/** Any step of each kind. */
+export const steps: fc.Arbitrary<Step>[] = [
+  fc.record({ kind: kind('AddHumanUser'), name, email, verification: withBad, ...unbound }),
+  fc.record({ kind: kind('AddMachineUser'), name, ...unbound }),
+  fc.record({ kind: kind('SetEmail'), user, email, verification: withBad, ...conditions }),
+  fc.record({ kind: kind('VerifyEmail'), user, code: fc.constantFrom('right', 'wrong', 'old'), ...unbound }),
+  fc.record({ kind: kind('ResendEmailCode'), user, verification: fc.constantFrom('send', 'return'), ...conditions }),
+  fc.record(
+    {
+      kind: kind('UpdateMyProfile'),
+      firstName: fc.constantFrom('Ada', 'Eve'),
+      nickName: fc.constant('Countess'),
+      ...conditions,
+    },
+    { requiredKeys: ['kind', 'firstName', 'bound', 'keyed'] },
+  ),
+  fc.record({ kind: kind('UpdateIDP'), idp: fc.nat(1), name, autoRegister: fc.boolean(), ...conditions }),
+  fc.record({ kind: kind('AddProjectRole'), project, role, ...conditions }),
+  fc.record({ kind: kind('AddProjectGrant'), roles, ...unbound }),
+  fc.record({ kind: kind('AddUserGrant'), user, project, roles, ...unbound }),
+] as fc.Arbitrary<Step>[]
