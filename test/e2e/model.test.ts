@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { admin, getUser, newMember, newOrganization, ok, profile, unique } from '../examples/people.ts'
+import { admin, getUser, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { newIdp, newProject } from '../examples/projects.ts'
 import { addressOf, optionsOf, type Place, requestOf } from '../model/requests.ts'
 import { apply, type Model, type ModelUser, type Outcome } from '../model/rules.ts'
@@ -41,6 +41,9 @@ class Command implements fc.AsyncCommand<Model, Place> {
 
   async run(model: Model, place: Place): Promise<void> {
     const { step } = this
+    if (step.kind === 'VerifyEmail')
+      for (let tries = 0; tries < step.wrongBefore; tries++)
+        await new Command({ ...step, code: 'wrong', wrongBefore: 0, keyed: false }).run(model, place)
     const request = requestOf(step, model, place)
     const options = optionsOf(step, model, place)
     // Validation comes before the state of anything, and so before If-Match.
@@ -104,7 +107,6 @@ async function compare({ users, idps }: Model, place: Place) {
 }
 
 test('the API does what a model of its rules does, whatever the order of commands', { timeout: 180_000 }, async () => {
-  expect(profile.firstName).toBe('Ada')
   const commands = fc.commands(
     steps.map((step) => step.map((chosen) => new Command(chosen))),
     { maxCommands: 40, size: 'max' },

@@ -44,7 +44,7 @@ export interface LoadOptions {
 }
 
 const calls: Call[] = [callJson, callGrpc, callGrpcWeb, callGrpcWebText]
-const encodings = new Map([callJson, callGrpc, callGrpcWeb, callGrpcWebText].map((call, index) => [call, index]))
+const nameOf = (call: Call) => ['JSON', 'gRPC', 'gRPC-web', 'gRPC-web-text'][calls.indexOf(call)]
 // Longer than every deadline and every pause: a call that hangs for ever is to be seen, not to hold up the suite.
 const hangs = 15_000
 const giveUpAfter = 60_000
@@ -52,7 +52,7 @@ const retriable = [4, 10, 14]
 
 /** Writers in a closed loop, each with belongings of its own. A write is tried with its key until it is answered. */
 export function startLoad({ url, token, seed, round, writers }: LoadOptions): Load {
-  let stopped = false
+  const stopped = new AbortController()
   const load: Load = {
     acknowledged: 0,
     unanswered: 0,
@@ -62,34 +62,30 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
     wrong: [],
     slowest: 0,
     async stop() {
-      stopped = true
+      stopped.abort()
       await Promise.all(loops)
     },
   }
   const loops = writers.map(async (own, writer) => {
     const random = seeded(seed, `load ${round} ${writer}`)
-    for (let n = 1; !stopped; n++) {
-      await write(nextWrite(`w${seed}-${round}-${writer}-${n}`, own, random), random, n)
+    for (let n = 1; !stopped.signal.aborted; n++) {
+      const id = `w${seed}-${round}-${writer}-${n}`
+      await write({ ...nextWrite(id, own, random), id, attempts: 0, answer: undefined }, random)
       // What the faults do is to be seen, not how fast the machine is.
       await sleep(random.between(5, 35))
     }
 
-    async function write(next: Write, random: Random, n: number) {
-      const remembered = { ...next, id: `w${seed}-${round}-${writer}-${n}`, attempts: 0, answer: undefined }
-      load.writes.push(remembered)
+    async function write(next: Remembered, random: Random) {
+      load.writes.push(next)
       let call = random.pick(calls)
-      for (
-        const end = Date.now() + giveUpAfter;
-        !(await attempt(remembered, call));
-        await sleep(random.between(50, 250))
-      ) {
-        if (Date.now() > end) return void load.wrong.push(`${remembered.id} (${next.operation}) was never answered`)
+      for (const end = Date.now() + giveUpAfter; !(await attempt(next, call)); await sleep(random.between(50, 250))) {
+        if (Date.now() > end) return void load.wrong.push(`${next.id} (${next.operation}) was never answered`)
         load.retries++
         if (random.next() < 0.4) call = random.pick(calls)
       }
-      if (remembered.answer === undefined) return
+      if (next.answer === undefined) return
       load.acknowledged++
-      next.acknowledged?.(remembered.answer)
+      next.acknowledged?.(next.answer)
     }
   })
 
@@ -111,7 +107,7 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
     const error = `${code} ${reason}`
     load.errors.set(error, (load.errors.get(error) ?? 0) + 1)
     if (retriable.includes(code)) return false
-    load.wrong.push(`${requestId} (${write.operation}, encoding ${encodings.get(call)}) was refused: ${error}`)
+    load.wrong.push(`${requestId} (${write.operation}, ${nameOf(call)}) was refused: ${error}`)
     return true
   }
 

@@ -14,7 +14,7 @@ export type Step = Conditions &
     | { kind: 'AddHumanUser'; name: string; email: string; verification: Verification }
     | { kind: 'AddMachineUser'; name: string }
     | { kind: 'SetEmail'; user: number; email: string; verification: Verification }
-    | { kind: 'VerifyEmail'; user: number; code: 'right' | 'wrong' | 'old' }
+    | { kind: 'VerifyEmail'; user: number; code: 'right' | 'wrong' | 'old'; wrongBefore: number }
     | { kind: 'ResendEmailCode'; user: number; verification: 'send' | 'return' }
     | { kind: 'UpdateMyProfile'; firstName: string; nickName?: string }
     | { kind: 'UpdateIDP'; idp: number; name: string; autoRegister: boolean }
@@ -49,6 +49,8 @@ const bound = fc.oneof(
   { arbitrary: fc.constantFrom('current' as const, 'stale' as const, 'any' as const), weight: 2 },
 )
 const conditions = { bound, keyed: fc.boolean() }
+// So many wrong codes are unlikely to come to one user by chance.
+const wrongBefore = fc.constantFrom(0, 0, 0, 4, 5)
 // A creation has nothing that it could be bound to.
 const unbound = { bound: fc.constant('no' as const), keyed: fc.boolean() }
 const kind = <K extends Step['kind']>(value: K) => fc.constant(value)
@@ -58,7 +60,13 @@ export const steps: fc.Arbitrary<Step>[] = [
   fc.record({ kind: kind('AddHumanUser'), name, email, verification: withBad, ...unbound }),
   fc.record({ kind: kind('AddMachineUser'), name, ...unbound }),
   fc.record({ kind: kind('SetEmail'), user, email, verification: withBad, ...conditions }),
-  fc.record({ kind: kind('VerifyEmail'), user, code: fc.constantFrom('right', 'wrong', 'old'), ...unbound }),
+  fc.record({
+    kind: kind('VerifyEmail'),
+    user,
+    code: fc.constantFrom('right', 'wrong', 'old'),
+    wrongBefore,
+    ...unbound,
+  }),
   fc.record({ kind: kind('ResendEmailCode'), user, verification: fc.constantFrom('send', 'return'), ...conditions }),
   fc.record(
     {
