@@ -60,7 +60,8 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     const ids = requests.map(({ id }) => id.toString('hex'))
     const rows = await orUnavailable(sql<AnswerRow[]>`
       select encode(id, 'hex') as id, key_id as "keyId", request, answer, failed from idempotent_answers
-      where encode(id, 'hex') = any(${ids}) and created_at > now() - make_interval(hours => ${keptFor})
+      where id = any(array(select decode(wanted, 'hex') from unnest(${ids}::text[]) as wanted))
+        and created_at > now() - make_interval(hours => ${keptFor})
     `)
     return ids.map((id, index) => {
       const row = rows.find((candidate) => candidate.id === id)
