@@ -13,8 +13,14 @@ export function openGrpcLines(
   subjects: Subjects,
 ): Line[] {
   const { path, encode } = workload.grpc!
-  const metadata = new Metadata()
-  metadata.set('authorization', `Bearer ${token}`)
+  const plain = new Metadata()
+  plain.set('authorization', `Bearer ${token}`)
+  const metadataOf = (n: number) => {
+    if (!workload.headers) return plain
+    const metadata = plain.clone()
+    for (const [name, value] of Object.entries(workload.headers(subjects, n))) metadata.set(name, value)
+    return metadata
+  }
   const clients = Array.from(
     { length: channels },
     () => new Client(new URL(url).host, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 }),
@@ -26,7 +32,9 @@ export function openGrpcLines(
       ask: (n) =>
         new Promise((resolve, reject) => {
           const bytes = Buffer.from(encode(subjects, n))
-          client.makeUnaryRequest(path, same, same, bytes, metadata, (error) => (error ? reject(error) : resolve()))
+          client.makeUnaryRequest(path, same, same, bytes, metadataOf(n), (error) =>
+            error ? reject(error) : resolve(),
+          )
         }),
       close: () => client.close(),
     }

@@ -37,6 +37,7 @@ async function bench(options: Options, system: System, generator: Generator, che
   const before = await check.stored()
   const rounds: Measured[] = []
   const acknowledged = { bare: 0, SetEmail: 0, AddMachineUser: 0, GetUser: 0 }
+  const kindOf = (workload: Round['workload']) => workload.split('+')[0] as keyof typeof acknowledged
   const pids = { ...system.pids, 'load generator': generator.pid }
   let number = 0
 
@@ -46,7 +47,7 @@ async function bench(options: Options, system: System, generator: Generator, che
     const subjects = { userIds, round: number++ }
     const round = { workload, encoding, url, token, subjects, connections: options.connections, warmUp, seconds }
     const measured = await measure(round, generator, pids, check)
-    acknowledged[workload] += measured.acknowledged
+    acknowledged[kindOf(workload)] += measured.acknowledged
     if (measured.errors.length > 0) throw new Error(`${workload} ${encoding}: ${measured.errors[0]}`)
     return measured
   }

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
-import type { WorkloadName } from './workloads.ts'
+import { roster } from './workloads.ts'
 
 export interface Options {
   seconds: number
   rounds: number
   connections: number
   users: number
-  only: Exclude<WorkloadName, 'bare'>[]
+  only: (typeof roster)[number][]
   encodings: ('json' | 'grpc')[]
   json: string | undefined
   profiles: string | undefined
@@ -17,7 +17,7 @@ export const usage = `npm run bench -- [options]
   --rounds N         rounds of each workload, each after one of the bare chain (3)
   --connections N    requests under way at a time (64)
   --users N          users whose addresses are set (200)
-  --only NAMES       of SetEmail,AddMachineUser,GetUser
+  --only NAMES       of ${roster.join(',')}
   --encodings NAMES  of json,grpc
   --json FILE        writes the results there
   --profiles FOLDER  writes a CPU profile of each service there
@@ -33,7 +33,7 @@ export function readOptions(args: string[]): Options {
       rounds: text('3'),
       connections: text('64'),
       users: text('200'),
-      only: text('SetEmail,AddMachineUser,GetUser'),
+      only: text(roster.join(',')),
       encodings: text('json,grpc'),
       json: { type: 'string' },
       profiles: { type: 'string' },
@@ -44,7 +44,7 @@ export function readOptions(args: string[]): Options {
     rounds: number('rounds', values.rounds),
     connections: number('connections', values.connections),
     users: number('users', values.users),
-    only: list('only', values.only, ['SetEmail', 'AddMachineUser', 'GetUser']),
+    only: list('only', values.only, [...roster]),
     encodings: list('encodings', values.encodings, ['json', 'grpc']),
     json: values.json,
     profiles: values.profiles,

@@ -35,7 +35,7 @@ export function summarize(rounds: Measured[]): Row[] {
   })
 }
 
-/** Two tables: speed, and CPU time per request of each process. */
+/** Two tables: speed, and CPU time per request of each process; then what a condition costs. */
 export function render(rows: Row[]): string {
   const speed = [
     ['', 'req/s', 'p50 ms', 'p99 ms', 'of bare', 'errors'],
@@ -49,13 +49,17 @@ export function render(rows: Row[]): string {
     ]),
   ]
   const processes = Object.keys(rows[0]!.cpu)
+  const bound = rows.flatMap(({ name, rate }) => {
+    const plain = rows.find((row) => row.name === name.replace(/\+\w+/, ''))
+    return plain && name.includes('+') ? [`${name}: ${(rate / plain.rate).toFixed(2)} of ${plain.name}`] : []
+  })
   const sum = (cpu: Record<string, number>) => Object.values(cpu).reduce((total, value) => total + value, 0)
   const cpu = [
     ['CPU µs/request', ...rows.map(({ name }) => name)],
     ...processes.map((process_) => [process_, ...rows.map((row) => row.cpu[process_]!.toFixed(0))]),
     ['all', ...rows.map((row) => sum(row.cpu).toFixed(0))],
   ]
-  return `${table(speed)}\n\n${table(cpu)}`
+  return [table(speed), table(cpu), ...(bound.length > 0 ? [bound.join('\n')] : [])].join('\n\n')
 }
 
 function table(lines: string[][]): string {

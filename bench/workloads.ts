@@ -1,7 +1,9 @@
 import { AddMachineUserRequest, GetUserRequest, SetEmailRequest } from '#gen/roster/users/v1/user_service'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
 
-export type WorkloadName = 'bare' | 'SetEmail' | 'AddMachineUser' | 'GetUser'
+export const roster = ['SetEmail', 'SetEmail+key', 'SetEmail+match', 'AddMachineUser', 'GetUser'] as const
+
+export type WorkloadName = 'bare' | (typeof roster)[number]
 
 /** What a workload's requests are made of. */
 export interface Subjects {
@@ -15,6 +17,8 @@ export interface Workload {
   http(subjects: Subjects, n: number): { verb: string; path: string; body: string }
   /** The same over gRPC; the bare chain has none. */
   grpc?: { path: string; encode(subjects: Subjects, n: number): Uint8Array }
+  /** What it sends beside that, as headers or as metadata. */
+  headers?(subjects: Subjects, n: number): Record<string, string>
 }
 
 const service = '/roster.users.v1.UserService'
@@ -22,21 +26,27 @@ const userOf = ({ userIds }: Subjects, n: number) => userIds[n % userIds.length]
 const emailOf = ({ round }: Subjects, n: number) => `address-${round}-${n}@example.com`
 const nameOf = ({ round }: Subjects, n: number) => `machine-${round}-${n}`
 
+const setEmailGrpc = {
+  path: `${service}/SetEmail`,
+  encode: (subjects: Subjects, n: number) =>
+    SetEmailRequest.encode({
+      userId: userOf(subjects, n),
+      email: emailOf(subjects, n),
+      verification: { $case: 'returnCode', value: {} },
+    }).finish(),
+}
+
 export const workloads: Record<WorkloadName, Workload> = {
   // The body of a SetEmail, so that both chains carry the same.
   bare: { http: (subjects, n) => ({ ...setEmail(subjects, n), path: '/' }) },
-  SetEmail: {
+  SetEmail: { http: setEmail, grpc: setEmailGrpc },
+  'SetEmail+key': {
     http: setEmail,
-    grpc: {
-      path: `${service}/SetEmail`,
-      encode: (subjects, n) =>
-        SetEmailRequest.encode({
-          userId: userOf(subjects, n),
-          email: emailOf(subjects, n),
-          verification: { $case: 'returnCode', value: {} },
-        }).finish(),
-    },
+    grpc: setEmailGrpc,
+    headers: ({ round }, n) => ({ 'idempotency-key': `bench-${round}-${n}` }),
   },
+  // Any sequence: more writers than users have the same one under way, and each would outdate the other's.
+  'SetEmail+match': { http: setEmail, grpc: setEmailGrpc, headers: () => ({ 'if-match': '*' }) },
   AddMachineUser: {
     http: (subjects, n) => ({
       verb: 'POST',
