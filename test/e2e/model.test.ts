@@ -53,6 +53,7 @@ class Command implements fc.AsyncCommand<Model, Place> {
     expect(factsOf(answer).reason).toBe(outcome.reason)
     if (!outcome.reason) expect(Number(ok(answer).details.sequence)).toBe(outcome.sequence)
     outcome.learn?.(answer.ok)
+    if (step.kind === 'AddUserGrant' && !outcome.reason) await expectGrant(ok(answer).userGrantId, request, place)
     if (outcome.code) await learnCode(outcome.code, ok(answer))
     if (step.keyed) {
       for (const { call } of encodings) {
@@ -80,6 +81,11 @@ async function learnCode({ of, mailed }: { of: ModelUser; mailed: boolean }, ans
   of.sequence++
   for (const end = Date.now() + 10_000; Number((await getUser(of.id)).details.sequence) < of.sequence; await sleep(20))
     if (Date.now() > end) throw new Error('nobody recorded that the code was sent')
+}
+
+async function expectGrant(grantId: string, { userId, projectId, roleKeys }: any, { organization }: Place) {
+  const { userGrant } = ok(await json('GetUserGrant', { userId, grantId }, admin(organization)))
+  expect([userGrant.projectId, userGrant.roleKeys ?? []]).toEqual([projectId, roleKeys])
 }
 
 async function compare({ users, idps }: Model, place: Place) {

@@ -40,6 +40,7 @@ function matrix(outcomes: Outcome[]): string {
     })
     return [name, String(group.length), sum(({ writes }) => writes), sum(({ retries }) => retries), ...results]
   })
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
-  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
+  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((cells) => cells[column]!.length)))
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
+  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }
