@@ -13,7 +13,7 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/**/*.test.ts'],
-          exclude: ['node_modules', 'test/e2e/**'],
+          exclude: ['node_modules', 'test/e2e/**', 'test/faults/**'],
           globalSetup: './test/infra.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
