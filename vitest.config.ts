@@ -32,6 +32,16 @@ export default defineConfig({
           maxWorkers: 2,
         },
       },
+      {
+        test: {
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          // Alone, since it holds calls to their deadlines.
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 })
