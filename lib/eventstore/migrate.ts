@@ -9,8 +9,7 @@ const lock = 7_265_001
  * of their names, each once, all in one transaction. Any number of replicas may start at once.
  */
 export async function migrate(sql: Sql, migrations: URL): Promise<void> {
-  const own = ['./schema.sql', './schema-2.sql'].map((name) => new URL(name, import.meta.url))
-  const files = [...own, ...sqlFiles(migrations)]
+  const files = [new URL('./schema.sql', import.meta.url), ...sqlFiles(migrations)]
   await sql.begin(async (transaction) => {
     await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
     await transaction`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`

@@ -58,11 +58,18 @@ create table idempotent_answers (
 
 create index idempotent_answers_by_age on idempotent_answers (created_at);
 
--- How far the events are published.
+-- How far the events are published, and into which stream: so that one that was lost or cut back is noticed.
 create table published (
   only_row boolean primary key default true check (only_row),
   transaction_id xid8 not null,
-  position bigint not null
+  position bigint not null,
+  -- When the stream was made; empty before the first look at it.
+  stream_created text not null default '',
+  -- The last event's place in the stream; null where that stream was given none yet.
+  stream_sequence bigint,
+  published_at timestamptz not null default now(),
+  -- How often events had to be published anew.
+  generation int not null default 0
 );
 
 insert into published (transaction_id, position) values ('0', 0);
