@@ -91,7 +91,6 @@ describe('a poisonous command fails alone', () => {
   const poison = (decide: () => any) => ({ aggregate: { type: 'counter', id: 'poison' }, call: call(), decide })
   const poisons: Record<string, () => any> = {
     'that throws a string': () => {
-      // eslint-disable-next-line no-throw-literal
       throw 'poison'
     },
     'whose payload PostgreSQL cannot hold': () => ({

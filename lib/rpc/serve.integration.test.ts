@@ -88,9 +88,9 @@ describe('an operation', () => {
   test.each([
     ['an Error', () => Promise.reject(new Error('secret detail'))],
     ['at once', () => { throw new Error('secret detail') }], // prettier-ignore
-    ['a string', () => Promise.reject('secret detail')], // eslint-disable-line prefer-promise-reject-errors
-    ['undefined', () => Promise.reject(undefined)], // eslint-disable-line prefer-promise-reject-errors
-    ['null', () => Promise.reject(null)], // eslint-disable-line prefer-promise-reject-errors
+    ['a string', () => Promise.reject('secret detail')],
+    ['undefined', () => Promise.reject(undefined)],
+    ['null', () => Promise.reject(null)],
     ['an object without a prototype', () => Promise.reject(Object.create(null))],
     ['nothing, and answers nothing', () => Promise.resolve(undefined)],
   ])('that fails with something strange (%s) tells the caller nothing of it', async (_, addMachineUser) => {

@@ -1,39 +1,8 @@
-import { create, type DescMessage, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
+import { create, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
-import { method } from './methods.ts'
 import { parse, validate } from './validate.ts'
-
-const requestOf = (name: string): DescMessage => method(`roster.${name}`).desc.input
-
-/** The fields at fault of a request in JSON. */
-function faults(name: string, json: JsonValue): string[] {
-  const desc = requestOf(name)
-  return validate(desc, fromJson(desc, json) as Message).map(({ field }) => field)
-}
-
-const valid: Record<string, Record<string, JsonValue>> = {
-  'users.v1.UserService.UpdateMyProfile': { firstName: 'A', lastName: 'B', displayName: 'C' },
-  'users.v1.UserService.AddMachineUser': { userName: 'a', name: 'b' },
-  'users.v1.UserService.SetEmail': { userId: 'u', email: 'a@example.com' },
-  'idp.v1.IdentityProviderService.UpdateIDP': { idpId: 'i', name: 'n' },
-  'idp.v1.IdentityProviderService.AddOIDCIDP': {
-    name: 'n',
-    clientId: 'c',
-    clientSecret: 's',
-    issuer: 'https://i.example',
-  },
-  'grants.v1.UserGrantService.AddUserGrant': { userId: 'u', projectId: 'p' },
-  'users.v1.UserService.AddHumanUser': {
-    userName: 'h',
-    profile: { firstName: 'A', lastName: 'B' },
-    email: { email: 'a@example.com' },
-  },
-  'users.v1.SessionService.CreateSession': { loginName: 'l', password: 'p' },
-  'users.v1.UserService.VerifyEmail': { userId: 'u', verificationCode: 'c' },
-  'grants.v1.OrganizationService.AddOrganizationMember': { userId: 'u', roles: ['ORG_OWNER'] },
-  'grants.v1.ProjectService.AddProjectRole': { projectId: 'p', roleKey: 'r', displayName: 'R' },
-}
+import { faults, requestOf, valid } from './test-requests.ts'
 
 test.each(Object.keys(valid))('the shortest %s is valid', (name) => expect(faults(name, valid[name]!)).toEqual([]))
 
