@@ -22,7 +22,7 @@ const choices: Record<Verification, JsonObject> = {
   none: {},
   send: { sendCode: {} },
   template: { sendCode: { urlTemplate: `https://${allowedLinkHost}/{{.UserID}}/{{.Code}}` } },
-  badTemplate: { sendCode: { urlTemplate: 'https://elsewhere.example.org/{{.Code}}' } },
+  badTemplate: { sendCode: { urlTemplate: `https://${allowedLinkHost}/{{.Password}}` } },
   return: { returnCode: {} },
   verified: { isVerified: true },
   unverified: { isVerified: false },
