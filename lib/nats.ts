@@ -21,6 +21,8 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     name: service,
     inboxPrefix: `_INBOX_${service}`,
     maxReconnectAttempts: -1,
+    // A server that is still starting, or starved, answers a log-in too late: no reason to give up for good.
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     waitOnFirstConnect: true,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
 import type { Operation } from '../examples/contract.ts'
@@ -83,14 +84,13 @@ async function perform(
   const { url, adminToken: token } = running
   const victims: string[] = round.faults.map(({ victim }) => victim)
   const others = processes.filter((name) => !victims.includes(name))
-  const pids = () => others.map((name) => `${name} ${processOf(running, name).pid}`)
-  const alive = pids()
+  const alive = others.map((name) => processOf(running, name).pid)
   const load = startLoad({ url, token, seed, round: round.number, writers: owners })
   await acknowledged(load, before)
   await inflict(running, round)
   await acknowledged(load, load.acknowledged + after)
   await load.stop()
-  const ended = alive.filter((process_) => !pids().includes(process_))
+  const ended = others.filter((name, index) => processOf(running, name).pid !== alive[index])
 
   const again = load.writes.filter(({ attempts }, index) => attempts > 1 || index % repeated === 0)
   const replayed: string[] = []
@@ -112,7 +112,9 @@ async function perform(
       mail: [],
       deadline: load.slowest > deadlineMs + 1000 + frozen ? [`a call took ${Math.round(load.slowest)} ms`] : [],
       clear: load.wrong,
-      alone: ended.map((process_) => `${process_} ended`),
+      alone: ended.map(
+        (name) => `${name} ended during ${nameOf(round.faults)}: ${lastWords(processOf(running, name))}`,
+      ),
     },
   }
 }
@@ -148,4 +150,12 @@ async function settle({ url, adminToken: token }: Running, writer: number): Prom
     scopes: ['openid'],
   })
   return { idpId, projectId, humans: [], ungranted: [] }
+}
+
+// Why a process says that it ended; its log goes on after the next start.
+function lastWords({ logFile }: { logFile: string }): string {
+  const fatal = readFileSync(logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"level":60'))
+  return fatal.at(-1) ?? 'without a word'
 }
