@@ -16,7 +16,8 @@ export async function authenticate(
     from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
     where hash = ${tokenHash} and (expires_at is null or expires_at > now())
   `)
-  if (!token || !isActive(token.user)) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The bearer token is not valid.')
+  if (!token || !isActive(token.user))
+    throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The bearer token is not valid.')
   const { expiresAt, user: _, ...rest } = token
   return { ...rest, expirationDate: expiresAt ?? undefined }
 }
