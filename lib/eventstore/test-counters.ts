@@ -40,7 +40,7 @@ export interface Replica {
 /** Opens a replica; `wrap` may put something between the store and the database. */
 export async function openReplica(url: string, wrap: (sql: Sql) => Sql = (sql) => sql): Promise<Replica> {
   const sql = openDatabase(url, 'test', silent)
-  await migrate(sql, await viewMigration())
+  await migrate(sql, await viewMigration(), silent)
   const vocabulary: Vocabulary = { evolve: { counter: evolveCounter, other: evolveCounter }, project }
   return { sql, store: createStore(wrap(sql), vocabulary, silent, () => {}), stop: () => sql.end({ timeout: 5 }) }
 }
