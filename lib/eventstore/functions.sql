@@ -1,13 +1,21 @@
+-- What was answered earlier counts no more.
+create or replace function answers_kept_since() returns timestamptz language sql stable as $$
+  select now() - interval '24 hours'
+$$;
+
 -- Appends what a batch of commands decided, all of it or nothing.
 --   batch: { "reads": [{type, id, sequence}], "writes": [{type, id, sequence}]: what the decisions stood on, sequence 0 for none;
 --            "releases": [{kind, scope, key}],
 --            "claims": [{kind, scope, key, aggregate_id}]: must be free, and aggregate_id, where there is one, has it from now on;
---            "events": [a row of events], "aggregates": [a row of aggregates] }
--- Raises RS001 with a detail { "stale": [{type, id}], "taken": [{kind, scope, key}] } where it cannot stand.
+--            "events": [a row of events], "aggregates": [a row of aggregates],
+--            "answers": [a row of idempotent_answers, bytes in base64] }
+-- Raises RS001 with a detail { "stale": [{type, id}], "taken": [{kind, scope, key}] } where it cannot stand, and unique_violation
+-- where a request was answered before.
 create or replace function append(batch jsonb) returns void language plpgsql as $$
 declare
   stale jsonb;
   taken jsonb;
+  stored int;
 begin
   -- In one order, so that two batches cannot wait for each other.
   with expected as (
@@ -81,6 +89,21 @@ begin
   )
   on conflict (type, id) do update
   set sequence = excluded.sequence, changed_at = excluded.changed_at, state = excluded.state;
+
+  if jsonb_array_length(batch -> 'answers') > 0 then
+    insert into idempotent_answers as earlier (id, key_id, request, answer, failed)
+    select decode(id, 'base64'), key_id, decode(request, 'base64'), decode(answer, 'base64'), failed
+    from jsonb_to_recordset(batch -> 'answers') as r (id text, key_id text, request text, answer text, failed boolean)
+    order by id
+    on conflict (id) do update
+    set key_id = excluded.key_id, request = excluded.request, answer = excluded.answer, failed = excluded.failed,
+      created_at = excluded.created_at
+    where earlier.created_at <= answers_kept_since();
+    get diagnostics stored = row_count;
+    if stored < jsonb_array_length(batch -> 'answers') then
+      raise unique_violation using message = 'a request of the batch was answered before';
+    end if;
+  end if;
 
   -- The last guard: the events follow what was expected without a gap, and the state is that of the last one.
   if exists (
