@@ -72,12 +72,14 @@ begin
   end if;
 
   -- Before the aggregates: where two create the same one, the second stops here.
-  insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
-  select aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at
+  insert into events (
+    aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
+  )
+  select aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
   from rows from (
     jsonb_to_recordset(batch -> 'events') as (
       aggregate_type text, aggregate_id text, sequence bigint, type text, payload jsonb,
-      organization_id text, creator text, request_id text, created_at timestamptz
+      organization_id text, creator text, request_id text, cause text, created_at timestamptz
     )
   ) with ordinality as e
   order by ordinality;

@@ -27,6 +27,7 @@ test('five replicas that start at once apply each migration once', async () => {
   expect(await replicas[0]!`select split_part(name, ' ', 1) as name from migrations order by name`).toEqual([
     { name: '0001-a.sql' },
     { name: 'functions.sql' },
+    { name: 'schema-2.sql' },
     { name: 'schema.sql' },
   ])
 })
