@@ -92,3 +92,13 @@ describe('a schema that an earlier version made', () => {
     await replica.stop()
   })
 })
+
+test('the events of one organization are read from an index of their own, which has them in commit order', async () => {
+  const plan = await replicas[0]!<{ 'QUERY PLAN': string }[]>`
+    explain select payload from events where organization_id = 'house' and (transaction_id, position) > ('7'::xid8, 7)
+    order by events.transaction_id, events.position limit 100
+  `
+  const text = plan.map((row) => row['QUERY PLAN']).join('\n')
+  expect(text).toContain('Index Scan using events_of_organization')
+  expect(text).not.toContain('Sort')
+})
