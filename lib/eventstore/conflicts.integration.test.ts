@@ -101,6 +101,21 @@ test('who was refused stays refused, although what shared the transaction runs a
   expect(await a!.store.load('counter', 'refused')).toBeUndefined()
 })
 
+test('of more commands than may wait, those beyond are refused at once, and the others are carried out', async () => {
+  await b!.store.execute(add('flooded', 'flooded'))
+  const { arrived, release } = slow.hold()
+  const first = outcome(b!.store.execute(count('flooded')))
+  await arrived
+  const look = { ...count('flooded'), decide: () => ({ events: [], answer: undefined }) }
+  const rest = Array.from({ length: 10_003 }, () => b!.store.execute(look))
+  const refused = await Promise.all(rest.slice(10_000).map((work) => work.catch((error: unknown) => error)))
+  release()
+  for (const error of refused) expect(error).toMatchObject({ code: 14, reason: 'STORE_OVERLOADED', retryAfter: 1 })
+  const outcomes = await Promise.all([first, ...rest.slice(0, 10_000).map(outcome)])
+  expect(new Set(outcomes)).toEqual(new Set(['stored']))
+  expect(await outcome(b!.store.execute(count('flooded')))).toBe('stored')
+})
+
 describe('what a decision reads', () => {
   const copy = (id: string, from: string) => ({
     aggregate: { type: 'counter', id },
