@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import type { Aggregate } from './aggregate.ts'
-import { add, audit, call, count, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+import { add, audit, call, count, openReplicas, outcome, rename, type Replica } from './test-counters.ts'
 import { createHold } from './test-hold.ts'
 
-let database: TestDatabase
 let [a, b]: Replica[] = []
 const slow = createHold()
 
 beforeAll(async () => {
-  database = await createDatabase()
-  ;[a, b] = await Promise.all([openReplica(database.urls.users), openReplica(database.urls.users, slow.wrap)])
-})
-
-afterAll(async () => {
-  await Promise.all([a?.stop(), b?.stop()])
-  await database?.drop()
+  const { replicas, stop } = await openReplicas((sql) => sql, slow.wrap)
+  ;[a, b] = replicas
+  return stop
 })
 
 /** Lets `b` decide `late`, then `a` do all of `first`, and only then `b` store what it decided. */

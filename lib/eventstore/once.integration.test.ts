@@ -1,27 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { onceId } from './once.ts'
-import { add, call, count, openReplica, outcome, type Replica } from './test-counters.ts'
+import { add, call, count, openReplicas, outcome, type Replica } from './test-counters.ts'
 import { createHold } from './test-hold.ts'
 import { counting } from './test-stream.ts'
 
-let database: TestDatabase
 let [a, b]: Replica[] = []
 let statements = 0
 const slow = createHold()
 
 beforeAll(async () => {
-  database = await createDatabase()
-  ;[a, b] = await Promise.all([
-    openReplica(database.urls.users, (sql) => counting(sql, () => statements++)),
-    openReplica(database.urls.users, slow.wrap),
-  ])
-})
-
-afterAll(async () => {
-  await Promise.all([a?.stop(), b?.stop()])
-  await database?.drop()
+  const { replicas, stop } = await openReplicas((sql) => counting(sql, () => statements++), slow.wrap)
+  ;[a, b] = replicas
+  return stop
 })
 
 /** Carries a command out under a key, as `serve` does; the answer names the sequence that it made. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { createDatabase } from '../../test/infra-database.ts'
 import { RosterError } from '../errors.ts'
 import { encryptionKey } from '../keys.ts'
 import { createLog } from '../log.ts'
@@ -56,6 +57,19 @@ export async function openReplica(url: string, wrap: (sql: Sql) => Sql = (sql) =
     async stop() {
       answers.stop()
       await sql.end({ timeout: 5 })
+    },
+  }
+}
+
+/** Opens two replicas over a database of their own. */
+export async function openReplicas(...wraps: ((sql: Sql) => Sql)[]) {
+  const database = await createDatabase()
+  const replicas = await Promise.all([0, 1].map((index) => openReplica(database.urls.users, wraps[index])))
+  return {
+    replicas,
+    async stop() {
+      await Promise.all(replicas.map((replica) => replica.stop()))
+      await database.drop()
     },
   }
 }
