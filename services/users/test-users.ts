@@ -37,7 +37,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     ...settings,
   })
   const sql = openDatabase(databaseUrl, 'users', silent)
-  await migrate(sql, new URL('./migrations/', import.meta.url))
+  await migrate(sql, new URL('./migrations/', import.meta.url), silent)
   const store = createStore(sql, { evolve: { user: evolveUser, session: evolveSession }, project }, silent, () => {})
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {
@@ -73,6 +73,7 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
           instanceRoles: [],
           memberships: [],
         }),
+        listInstanceOwners: async () => ({ userIds: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : undefined
           if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')
