@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
 import { createLog, type Log } from '#lib/log'
 import { connectNats } from '#lib/nats'
@@ -40,7 +41,7 @@ export interface HouseOptions {
   replicas?: number
 }
 
-type Name = StoringService | 'gateway' | 'notifier'
+type Name = StoringService | 'gateway'
 
 /**
  * Boots the five services in this process over the run's real servers, in the database that the URLs name. `settings` are added
@@ -66,7 +67,7 @@ export async function startHouse(
     REDIS_URL: servers.redisUrl,
     SMTP_URL: servers.smtpUrl,
     PORT: '0',
-    ...((name === 'users' || name === 'grants' || name === 'idp') && { DATABASE_URL: databaseUrls[name] }),
+    ...(name !== 'gateway' && { DATABASE_URL: databaseUrls[name] }),
     ...settings,
     ...own,
   })
@@ -95,6 +96,7 @@ export async function startHouse(
     return start('gateway', (nats) => startGateway({ config, nats, log }))
   })
   const urls = gateways.map(({ port }) => `http://127.0.0.1:${port}`)
+  await Promise.all(urls.map(isReady))
   return {
     url: urls[0]!,
     urls,
@@ -105,6 +107,11 @@ export async function startHouse(
       for (const stop of running.toReversed()) await stop()
     },
   }
+}
+
+// The notifier waits for no server, its callers for the notifier.
+async function isReady(url: string): Promise<void> {
+  while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(20)
 }
 
 function silentLog(): Log {

@@ -1,4 +1,5 @@
 import { integer, readConfig, type Setting, url } from '#lib/config'
+import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
 
 const defaultPublicUrl = 'http://localhost:8080'
@@ -7,6 +8,7 @@ const defaultPublicUrl = 'http://localhost:8080'
 export function readNotifierConfig(environment?: Record<string, string | undefined>) {
   const config = readConfig(
     {
+      DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
       REDIS_URL: url(['redis', 'rediss']),
       // User and password in the URL; smtp:// uses STARTTLS where the server offers it, and with ?requireTLS=true nothing else.
@@ -20,6 +22,7 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       SMTP_TIMEOUT: integer(1, 600, 120),
       // Seconds between two looks for codes that are still to be mailed.
       SWEEP_INTERVAL: integer(1, 3600, 15),
+      ROSTER_ENCRYPTION_KEY: encryptionKey,
       LOG_LEVEL: logLevel,
     },
     environment,

@@ -50,6 +50,11 @@ export async function openHouse() {
     // So long that only the sweep at the start counts.
     SWEEP_INTERVAL: '3600',
   }
+  const notifierEnvironment = {
+    ...environment,
+    DATABASE_URL: database.urls.notifier,
+    NATS_URL: servers.natsUrl.notifier,
+  }
   let users: Service | undefined
   const notifiers: Service[] = []
 
@@ -70,7 +75,7 @@ export async function openHouse() {
     mail,
     servers,
     redis,
-    environment,
+    notifierEnvironment,
     /** All that was logged, as text. */
     logged: () => lines.join(''),
     internal: createClient(natsOfAdmin, InternalServiceDefinition),
@@ -81,7 +86,7 @@ export async function openHouse() {
       users = undefined
     },
     async startNotifier(more: Record<string, string> = {}) {
-      const config = readNotifierConfig({ ...environment, ...more })
+      const config = readNotifierConfig({ ...notifierEnvironment, ...more })
       notifiers.push(await startNotifier({ config, nats: natsOfNotifier, log }))
     },
     stopNotifiers,
