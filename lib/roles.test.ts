@@ -8,9 +8,11 @@ const table: Record<string, Record<string, boolean>> = {
   //                      IAM_OWNER    ORG_OWNER        ORG_USER_MANAGER        ORG_OWNER_VIEWER
   'iam.idp.read': row(true, false, false, false),
   'iam.idp.write': row(true, false, false, false),
+  'iam.event.read': row(true, false, false, false),
   'org.create': row(true, true, false, false),
   'org.read': row(true, true, false, true),
   'org.member.write': row(true, true, false, false),
+  'event.read': row(true, true, false, true),
   'project.write': row(true, true, false, false),
   'project.role.write': row(true, true, false, false),
   'project.grant.write': row(true, true, false, false),

@@ -11,9 +11,11 @@ const permissionsOf = new Map<string, (permission: string) => boolean>([
 export const permissions = [
   'iam.idp.read',
   'iam.idp.write',
+  'iam.event.read',
   'org.create',
   'org.read',
   'org.member.write',
+  'event.read',
   'project.write',
   'project.role.write',
   'project.grant.write',

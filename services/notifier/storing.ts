@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
+import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
+import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -7,9 +12,16 @@ import { startTail } from '#lib/eventstore/tail'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import { serve } from '#lib/rpc/serve'
+import { createClient } from '#lib/rpc/call'
+import { serve, served } from '#lib/rpc/serve'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import type { Feeds } from './feeds/read-events.ts'
+import { startWakeups } from './feeds/wakeups.ts'
+import { searchEvents } from './operations/search-events.ts'
+import { searchOrganizationEvents } from './operations/search-organization-events.ts'
+import { watchEvents } from './operations/watch-events.ts'
+import { watchOrganizationEvents } from './operations/watch-organization-events.ts'
 import { throttled } from './redis.ts'
 
 const retryAfter = 1000
@@ -60,13 +72,41 @@ async function startAnswering(sql: Sql, { config, nats, log }: StoringOptions): 
   const tail = startTail({ service: 'notifier', sql, nats, log })
   const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
   const store = createStore(sql, { evolve: {} }, log, tail.committed, answers)
-  const context: Context = { config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, log }
-  const answering = await serve({ name: 'notifier', nats, log, context, answers, services: [] })
+  const feeds = feedsOf(sql, nats)
+  const wakeups = startWakeups({ nats, feeds, log })
+  const context: Context = { config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, log, feeds, wakeups }
+  const answering = await serve({
+    name: 'notifier',
+    nats,
+    log,
+    context,
+    answers,
+    services: [
+      served<typeof EventServiceDefinition, Context>(EventServiceDefinition, {
+        searchEvents,
+        searchOrganizationEvents,
+        watchEvents,
+        watchOrganizationEvents,
+      }),
+    ],
+  })
   return {
     async stop() {
+      // Whoever waits for events is answered.
+      await wakeups.stop()
       await answering.stop()
       answers.stop()
       await tail.stop()
     },
+  }
+}
+
+function feedsOf(sql: Sql, nats: Nats): Feeds {
+  const own = createFeed({ service: 'notifier', sql })
+  return {
+    users: createClient(nats, UsersInternal).listEvents,
+    grants: createClient(nats, GrantsInternal).listEvents,
+    idp: createClient(nats, IdpInternal).listEvents,
+    notifier: (request) => own({}, request),
   }
 }

@@ -20,7 +20,17 @@ export const contract = {
   GetUserGrant: ['roster.grants.v1.UserGrantService', 'GET /management/v1/users/{user_id}/grants/{grant_id}'],
   AddOIDCIDP: ['roster.idp.v1.IdentityProviderService', 'POST /admin/v1/idps/oidc'],
   GetIDP: ['roster.idp.v1.IdentityProviderService', 'GET /admin/v1/idps/{idp_id}'],
+  SearchEvents: ['roster.notifier.v1.EventService', 'POST /admin/v1/events/_search'],
+  SearchOrganizationEvents: ['roster.notifier.v1.EventService', 'POST /management/v1/events/_search'],
 } as const
+
+/** The operations whose answer is a stream, which have no path. */
+export const streams = {
+  WatchEvents: 'roster.notifier.v1.EventService',
+  WatchOrganizationEvents: 'roster.notifier.v1.EventService',
+} as const
+
+export type Stream = keyof typeof streams
 
 export type Operation = keyof typeof contract
 
