@@ -1,5 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import type { ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
+import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
+import { InternalServiceDefinition } from '#gen/roster/notifier/v1/internal_service'
+import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -7,22 +17,43 @@ import { startTail } from '#lib/eventstore/tail'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import { serve } from '#lib/rpc/serve'
+import { createClient } from '#lib/rpc/call'
+import { serve, served } from '#lib/rpc/serve'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { type Feed, startFollowing } from './intake/follow.ts'
+import { addWebhook } from './operations/add-webhook.ts'
+import { deactivateWebhook } from './operations/deactivate-webhook.ts'
+import { getDelivery } from './operations/get-delivery.ts'
+import { getWebhook } from './operations/get-webhook.ts'
+import { listWebhooks } from './operations/list-webhooks.ts'
+import { reactivateWebhook } from './operations/reactivate-webhook.ts'
+import { removeWebhook } from './operations/remove-webhook.ts'
+import { replayDelivery } from './operations/replay-delivery.ts'
+import { replayFailedDeliveries } from './operations/replay-failed-deliveries.ts'
+import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
+import { searchDeliveries } from './operations/search-deliveries.ts'
+import { updateWebhook } from './operations/update-webhook.ts'
 import { throttled } from './redis.ts'
+import { project } from './views.ts'
+import { evolveWebhook } from './vocabulary.ts'
+import { openWebhookQueue } from './webhooks/queue.ts'
+import { startWebhookSweep } from './webhooks/sweep.ts'
+import { startWebhookWorker } from './webhooks/worker.ts'
 
 const retryAfter = 1000
+const answerWithin = 10_000
 
 export interface StoringOptions {
   config: Config
   nats: Nats
+  redis: Redis
   log: Log
 }
 
 /**
- * Starts the part of the notifier that keeps data of its own: brings its schema up to date, and answers. It waits for its
- * database as long as it takes, and no mail waits for it.
+ * Starts the part of the notifier that keeps data of its own: brings its schema up to date, follows the events, sends to
+ * webhooks, and answers. It waits for its database as long as it takes, and no mail waits for it.
  */
 export function startStoring(options: StoringOptions): Service {
   const sql = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
@@ -56,17 +87,68 @@ export function startStoring(options: StoringOptions): Service {
   }
 }
 
-async function startAnswering(sql: Sql, { config, nats, log }: StoringOptions): Promise<Service> {
+async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOptions): Promise<Service> {
+  const keys = config.ROSTER_ENCRYPTION_KEY
+  const destinations = config.WEBHOOK_ALLOW_PRIVATE
+  const retryFor = config.WEBHOOK_RETRY_FOR * 1000
   const tail = startTail({ service: 'notifier', sql, nats, log })
-  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
-  const store = createStore(sql, { evolve: {} }, log, tail.committed, answers)
-  const context: Context = { config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, log }
-  const answering = await serve({ name: 'notifier', nats, log, context, answers, services: [] })
+  const answers = keepAnswers(sql, keys, log)
+  const store = createStore(sql, { evolve: { webhook: evolveWebhook }, project }, log, tail.committed, answers)
+  const queue = openWebhookQueue(redis, log)
+  const worker = startWebhookWorker({ redis, sql, store, keys, destinations, queue, log, retryFor })
+  const sweep = startWebhookSweep({ sql, queue, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
+  const listEvents = createFeed({ service: 'notifier', sql })
+  const feeds = { ...foreignFeeds(nats), notifier: (request: ListEventsRequest) => listEvents({}, request) }
+  const intake = Object.entries(feeds).map(([service, feed]) =>
+    startFollowing({ service, feed, sql, nats, log, wake: queue.wake }),
+  )
+  const context: Context = { sql, store, keys, destinations, wake: queue.wake }
+  const answering = await serve({
+    name: 'notifier',
+    nats,
+    log,
+    context,
+    answers,
+    services: [
+      served<typeof WebhookServiceDefinition, Context>(WebhookServiceDefinition, {
+        addWebhook,
+        updateWebhook,
+        removeWebhook,
+        getWebhook,
+        listWebhooks,
+        deactivateWebhook,
+        reactivateWebhook,
+        rotateWebhookSecret,
+      }),
+      served<typeof DeliveryServiceDefinition, Context>(DeliveryServiceDefinition, {
+        searchDeliveries,
+        getDelivery,
+        replayDelivery,
+        replayFailedDeliveries,
+      }),
+      served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents }),
+    ],
+  })
   return {
     async stop() {
-      await answering.stop()
+      await Promise.all([answering, sweep, worker, ...intake].map((part) => part.stop()))
       answers.stop()
+      await queue.close()
       await tail.stop()
     },
+  }
+}
+
+function foreignFeeds(nats: Nats): Record<string, Feed> {
+  const [users, grants, idp] = [
+    createClient(nats, UsersInternal),
+    createClient(nats, GrantsInternal),
+    createClient(nats, IdpInternal),
+  ]
+  const call = () => ({ requestId: randomUUID(), deadline: Date.now() + answerWithin })
+  return {
+    users: (request) => users.listEvents(request, call()),
+    grants: (request) => grants.listEvents(request, call()),
+    idp: (request) => idp.listEvents(request, call()),
   }
 }

@@ -13,5 +13,7 @@ export function httpRoute(operation: Operation, request: JsonObject) {
     return encodeURIComponent(value)
   })
   const hasBody = verb === 'POST' || verb === 'PUT'
-  return { verb, path, body: hasBody ? JSON.stringify(body) : undefined }
+  if (hasBody) return { verb, path, body: JSON.stringify(body) }
+  const query = new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)])).toString()
+  return { verb, path: query ? `${path}?${query}` : path, body: undefined }
 }
