@@ -1,4 +1,5 @@
 import type { EventFilter, EventPosition } from '#gen/roster/feed/v1/feed'
+import { plainType } from '../events/event-type.ts'
 import type { StoredEvent } from '../events/publish.ts'
 import type { Sql } from './database.ts'
 
@@ -85,8 +86,7 @@ export function read(sql: Sql, after: EventPosition, upTo: EventPosition, filter
 }
 
 function toLike(eventType: string): string {
-  return eventType
-    .replace(/^roster\.|\.v\d+$/g, '')
+  return plainType(eventType)
     .replace(/[\\%_]/g, '\\$&')
     .replace(/\*$/, '%')
 }

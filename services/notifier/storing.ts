@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import type { ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
+import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
-import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
-import { InternalServiceDefinition } from '#gen/roster/notifier/v1/internal_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
@@ -21,7 +19,7 @@ import { createClient } from '#lib/rpc/call'
 import { serve, served } from '#lib/rpc/serve'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { type Feed, startFollowing } from './intake/follow.ts'
+import { startFollowing } from './intake/follow.ts'
 import { addWebhook } from './operations/add-webhook.ts'
 import { deactivateWebhook } from './operations/deactivate-webhook.ts'
 import { getDelivery } from './operations/get-delivery.ts'
@@ -34,6 +32,12 @@ import { replayFailedDeliveries } from './operations/replay-failed-deliveries.ts
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
 import { searchDeliveries } from './operations/search-deliveries.ts'
 import { updateWebhook } from './operations/update-webhook.ts'
+import type { Feeds } from './feeds/read-events.ts'
+import { startWakeups } from './feeds/wakeups.ts'
+import { searchEvents } from './operations/search-events.ts'
+import { searchOrganizationEvents } from './operations/search-organization-events.ts'
+import { watchEvents } from './operations/watch-events.ts'
+import { watchOrganizationEvents } from './operations/watch-organization-events.ts'
 import { throttled } from './redis.ts'
 import { project } from './views.ts'
 import { evolveWebhook } from './vocabulary.ts'
@@ -42,7 +46,6 @@ import { startWebhookSweep } from './webhooks/sweep.ts'
 import { startWebhookWorker } from './webhooks/worker.ts'
 
 const retryAfter = 1000
-const answerWithin = 10_000
 
 export interface StoringOptions {
   config: Config
@@ -97,12 +100,12 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
   const queue = openWebhookQueue(redis, log)
   const worker = startWebhookWorker({ redis, sql, store, keys, destinations, queue, log, retryFor })
   const sweep = startWebhookSweep({ sql, queue, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
-  const listEvents = createFeed({ service: 'notifier', sql })
-  const feeds = { ...foreignFeeds(nats), notifier: (request: ListEventsRequest) => listEvents({}, request) }
+  const feeds = feedsOf(sql, nats)
+  const wakeups = startWakeups({ nats, feeds, log })
   const intake = Object.entries(feeds).map(([service, feed]) =>
     startFollowing({ service, feed, sql, nats, log, wake: queue.wake }),
   )
-  const context: Context = { sql, store, keys, destinations, wake: queue.wake }
+  const context: Context = { sql, store, keys, feeds, wakeups, destinations, wake: queue.wake }
   const answering = await serve({
     name: 'notifier',
     nats,
@@ -126,11 +129,18 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
         replayDelivery,
         replayFailedDeliveries,
       }),
-      served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents }),
+      served<typeof EventServiceDefinition, Context>(EventServiceDefinition, {
+        searchEvents,
+        searchOrganizationEvents,
+        watchEvents,
+        watchOrganizationEvents,
+      }),
     ],
   })
   return {
     async stop() {
+      // Whoever waits for events is answered.
+      await wakeups.stop()
       await Promise.all([answering, sweep, worker, ...intake].map((part) => part.stop()))
       answers.stop()
       await queue.close()
@@ -139,16 +149,12 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
   }
 }
 
-function foreignFeeds(nats: Nats): Record<string, Feed> {
-  const [users, grants, idp] = [
-    createClient(nats, UsersInternal),
-    createClient(nats, GrantsInternal),
-    createClient(nats, IdpInternal),
-  ]
-  const call = () => ({ requestId: randomUUID(), deadline: Date.now() + answerWithin })
+function feedsOf(sql: Sql, nats: Nats): Feeds {
+  const own = createFeed({ service: 'notifier', sql })
   return {
-    users: (request) => users.listEvents(request, call()),
-    grants: (request) => grants.listEvents(request, call()),
-    idp: (request) => idp.listEvents(request, call()),
+    users: createClient(nats, UsersInternal).listEvents,
+    grants: createClient(nats, GrantsInternal).listEvents,
+    idp: createClient(nats, IdpInternal).listEvents,
+    notifier: (request) => own({}, request),
   }
 }

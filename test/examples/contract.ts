@@ -32,7 +32,17 @@ export const contract = {
   GetDelivery: ['roster.notifier.v1.DeliveryService', 'GET /management/v1/deliveries/{delivery_id}'],
   ReplayDelivery: ['roster.notifier.v1.DeliveryService', 'POST /management/v1/deliveries/{delivery_id}/replay'],
   ReplayFailedDeliveries: ['roster.notifier.v1.DeliveryService', 'POST /management/v1/webhooks/{webhook_id}/deliveries/replay'],
+  SearchEvents: ['roster.notifier.v1.EventService', 'POST /admin/v1/events/_search'],
+  SearchOrganizationEvents: ['roster.notifier.v1.EventService', 'POST /management/v1/events/_search'],
 } as const
+
+/** The operations whose answer is a stream, which have no path. */
+export const streams = {
+  WatchEvents: 'roster.notifier.v1.EventService',
+  WatchOrganizationEvents: 'roster.notifier.v1.EventService',
+} as const
+
+export type Stream = keyof typeof streams
 
 export type Operation = keyof typeof contract
 

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventPosition, ListEventsRequest, ListEventsResponse } from '#gen/roster/feed/v1/feed'
+import type { EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import type { Sql } from '#lib/eventstore/database'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
+import type { Feeds } from '../feeds/read-events.ts'
 import { throttled } from '../redis.ts'
 import { mailRows, mostWrongTries } from './mail-rows.ts'
 import { type Receiver, webhookRows } from './webhook-rows.ts'
@@ -14,15 +16,13 @@ const lookEvery = 5000
 /** Milliseconds between two looks at the least, so that a page holds what happens meanwhile. */
 const collectFor = 50
 const retryAfter = 1000
+const answerWithin = 10_000
 const historyFor = 30 * 24 * 60 * 60_000
-
-/** Gives a page of a service's events in the order of their commit. */
-export type Feed = (request: ListEventsRequest) => Promise<ListEventsResponse>
 
 export interface FollowOptions {
   /** Whose events, such as `users`. */
   service: string
-  feed: Feed
+  feed: Feeds[string]
   sql: Sql
   nats: Nats
   log: Log
@@ -60,7 +60,10 @@ export function startFollowing({ service, feed, sql, nats, log, wake }: FollowOp
     const [cursor] = await sql<{ transaction_id: string; position: string }[]>`
       select transaction_id::text, position from cursors where service = ${service}
     `
-    const page = await feed(cursor ? next(toPosition(cursor)) : first())
+    const page = await feed(cursor ? next(toPosition(cursor)) : first(), {
+      requestId: randomUUID(),
+      deadline: Date.now() + answerWithin,
+    })
     const events = page.events.map(({ event }) => event!)
     // Afterwards, so that a webhook that was there before an event is among them.
     const receivers = events.length > 0 ? await sql<Receiver[]>`select * from webhooks` : []

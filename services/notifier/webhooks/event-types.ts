@@ -1,4 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf'
+import { meansType, plainType } from '#lib/events/event-type'
 import { registry } from '#lib/rpc/methods'
 
 /** Aggregate types of more than one word, which the names of messages do not tell from event types. */
@@ -9,16 +10,12 @@ export const eventTypes: readonly string[] = findEventTypes()
 
 /** Whether there is such a type, or one that begins so: `roster.user.*`. */
 export function isEventType(filter: string): boolean {
-  return eventTypes.some((type) => matches(filter, type))
+  return eventTypes.some((type) => meansType(filter, plainType(type)))
 }
 
 /** Whether an event of this type is for a webhook with these filters. */
 export function passes(filters: string[], type: string): boolean {
-  return filters.length === 0 || filters.some((filter) => matches(filter, type))
-}
-
-function matches(filter: string, type: string): boolean {
-  return filter.endsWith('.*') ? type.startsWith(filter.slice(0, -1)) : type === filter
+  return filters.length === 0 || filters.some((filter) => meansType(filter, plainType(type)))
 }
 
 function findEventTypes(): string[] {

@@ -14,6 +14,6 @@ export function httpRoute(operation: Operation, request: JsonObject) {
   })
   const hasBody = verb === 'POST' || verb === 'PUT'
   if (hasBody) return { verb, path, body: JSON.stringify(body) }
-  const query = new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)])).toString()
+  const query = new URLSearchParams(body as Record<string, string>).toString()
   return { verb, path: query ? `${path}?${query}` : path, body: undefined }
 }
