@@ -6,6 +6,11 @@ import { methods } from './rpc/methods.ts'
 // Contract, section 2.
 const table: Record<string, Record<string, boolean>> = {
   //                      IAM_OWNER    ORG_OWNER        ORG_USER_MANAGER        ORG_OWNER_VIEWER
+  'delivery.read': row(true, true, false, true),
+  'iam.webhook.read': row(true, false, false, false),
+  'iam.webhook.write': row(true, false, false, false),
+  'webhook.read': row(true, true, false, true),
+  'webhook.write': row(true, true, false, false),
   'iam.idp.read': row(true, false, false, false),
   'iam.idp.write': row(true, false, false, false),
   'iam.event.read': row(true, false, false, false),

@@ -27,7 +27,7 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const queue = openQueue(redis, log)
   const worker = startWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
   const intake = startIntake({ nats, queue, log })
-  const storing = startStoring({ config, nats, log })
+  const storing = startStoring({ config, nats, redis, log })
   const sweep = startSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
   return {
     async stop() {

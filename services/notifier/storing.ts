@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
+import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
-import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
+import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
@@ -16,6 +19,19 @@ import { createClient } from '#lib/rpc/call'
 import { serve, served } from '#lib/rpc/serve'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { startFollowing } from './intake/follow.ts'
+import { addWebhook } from './operations/add-webhook.ts'
+import { deactivateWebhook } from './operations/deactivate-webhook.ts'
+import { getDelivery } from './operations/get-delivery.ts'
+import { getWebhook } from './operations/get-webhook.ts'
+import { listWebhooks } from './operations/list-webhooks.ts'
+import { reactivateWebhook } from './operations/reactivate-webhook.ts'
+import { removeWebhook } from './operations/remove-webhook.ts'
+import { replayDelivery } from './operations/replay-delivery.ts'
+import { replayFailedDeliveries } from './operations/replay-failed-deliveries.ts'
+import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
+import { searchDeliveries } from './operations/search-deliveries.ts'
+import { updateWebhook } from './operations/update-webhook.ts'
 import type { Feeds } from './feeds/read-events.ts'
 import { startWakeups } from './feeds/wakeups.ts'
 import { searchEvents } from './operations/search-events.ts'
@@ -23,18 +39,24 @@ import { searchOrganizationEvents } from './operations/search-organization-event
 import { watchEvents } from './operations/watch-events.ts'
 import { watchOrganizationEvents } from './operations/watch-organization-events.ts'
 import { throttled } from './redis.ts'
+import { project } from './views.ts'
+import { evolveWebhook } from './vocabulary.ts'
+import { openWebhookQueue } from './webhooks/queue.ts'
+import { startWebhookSweep } from './webhooks/sweep.ts'
+import { startWebhookWorker } from './webhooks/worker.ts'
 
 const retryAfter = 1000
 
 export interface StoringOptions {
   config: Config
   nats: Nats
+  redis: Redis
   log: Log
 }
 
 /**
- * Starts the part of the notifier that keeps data of its own: brings its schema up to date, and answers. It waits for its
- * database as long as it takes, and no mail waits for it.
+ * Starts the part of the notifier that keeps data of its own: brings its schema up to date, follows the events, sends to
+ * webhooks, and answers. It waits for its database as long as it takes, and no mail waits for it.
  */
 export function startStoring(options: StoringOptions): Service {
   const sql = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
@@ -68,13 +90,22 @@ export function startStoring(options: StoringOptions): Service {
   }
 }
 
-async function startAnswering(sql: Sql, { config, nats, log }: StoringOptions): Promise<Service> {
+async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOptions): Promise<Service> {
+  const keys = config.ROSTER_ENCRYPTION_KEY
+  const destinations = config.WEBHOOK_ALLOW_PRIVATE
+  const retryFor = config.WEBHOOK_RETRY_FOR * 1000
   const tail = startTail({ service: 'notifier', sql, nats, log })
-  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
-  const store = createStore(sql, { evolve: {} }, log, tail.committed, answers)
+  const answers = keepAnswers(sql, keys, log)
+  const store = createStore(sql, { evolve: { webhook: evolveWebhook }, project }, log, tail.committed, answers)
+  const queue = openWebhookQueue(redis, log)
+  const worker = startWebhookWorker({ redis, sql, store, keys, destinations, queue, log, retryFor })
+  const sweep = startWebhookSweep({ sql, queue, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
   const feeds = feedsOf(sql, nats)
   const wakeups = startWakeups({ nats, feeds, log })
-  const context: Context = { config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, log, feeds, wakeups }
+  const intake = Object.entries(feeds).map(([service, feed]) =>
+    startFollowing({ service, feed, sql, nats, log, wake: queue.wake }),
+  )
+  const context: Context = { sql, store, keys, feeds, wakeups, destinations, wake: queue.wake }
   const answering = await serve({
     name: 'notifier',
     nats,
@@ -82,6 +113,22 @@ async function startAnswering(sql: Sql, { config, nats, log }: StoringOptions): 
     context,
     answers,
     services: [
+      served<typeof WebhookServiceDefinition, Context>(WebhookServiceDefinition, {
+        addWebhook,
+        updateWebhook,
+        removeWebhook,
+        getWebhook,
+        listWebhooks,
+        deactivateWebhook,
+        reactivateWebhook,
+        rotateWebhookSecret,
+      }),
+      served<typeof DeliveryServiceDefinition, Context>(DeliveryServiceDefinition, {
+        searchDeliveries,
+        getDelivery,
+        replayDelivery,
+        replayFailedDeliveries,
+      }),
       served<typeof EventServiceDefinition, Context>(EventServiceDefinition, {
         searchEvents,
         searchOrganizationEvents,
@@ -94,8 +141,9 @@ async function startAnswering(sql: Sql, { config, nats, log }: StoringOptions): 
     async stop() {
       // Whoever waits for events is answered.
       await wakeups.stop()
-      await answering.stop()
+      await Promise.all([answering, sweep, worker, ...intake].map((part) => part.stop()))
       answers.stop()
+      await queue.close()
       await tail.stop()
     },
   }
