@@ -98,6 +98,21 @@ test('a search that waits gives nothing to a session that ended meanwhile', asyn
   expect(factsOf(await waiting)).toMatchObject({ code: 16, reason: 'TOKEN_INVALID' })
 })
 
+test.each(['idp', 'users'] as const)(
+  'without %s there is no answer, rather than one without its events',
+  async (name) => {
+    await house.restart(name, async () => {
+      const started = performance.now()
+      expect(factsOf(await callJson('SearchEvents', {}, admin()))).toMatchObject({
+        code: 14,
+        reason: 'SERVICE_UNAVAILABLE',
+      })
+      expect(performance.now() - started).toBeLessThan(2000)
+    })
+    expect((await write('SearchEvents', { limit: 1 })).events).toHaveLength(1)
+  },
+)
+
 test('many that wait are woken by one look: none of them asks again and again', async () => {
   const nats = await connectNats(servers.servers.natsUrl.admin, 'admin', createLog('test', 'silent'))
   const { cursor } = await write('SearchEvents', { fromEnd: true })

@@ -30,8 +30,8 @@ export interface House {
   adminToken: string
   /** The password of the human administrator, `admin`. */
   adminPassword: string
-  /** Stops every replica of a service, then starts as many anew. A gateway's port may be another one afterwards. */
-  restart(name: Name): Promise<void>
+  /** Stops every replica of a service, does something, then starts as many anew. A gateway's port may be another one then. */
+  restart(name: Name, meanwhile?: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -112,9 +112,10 @@ export async function startHouse(
     urls,
     adminToken: (await readFile(adminTokenFile, 'utf8')).trim(),
     adminPassword,
-    async restart(name) {
+    async restart(name, meanwhile) {
       const all = restartable.filter((replica) => replica.name === name)
       await Promise.all(all.map((replica) => replica.stop()))
+      await meanwhile?.()
       await Promise.all(all.map((replica) => replica.start()))
     },
     // The gateways first: they ask the others.

@@ -18,7 +18,7 @@ beforeAll(async () => {
   for (let n = 0; n < 5; n++) await newMachine(home)
 })
 
-const eventsOf = ({ messages }: OpenStream) => messages.flatMap(({ events }) => events ?? []) as any[]
+const eventsOf = ({ messages }: OpenStream) => messages.flatMap(({ events }): any[] => events ?? [])
 const idsOf = (events: any[]) => events.map(({ id }) => id as string)
 const subjectsOf = (stream: OpenStream) => eventsOf(stream).map(({ aggregateId }) => aggregateId as string)
 const reasonOf = (status: Awaited<OpenStream['ended']>) => status?.details[0]?.['reason']

@@ -53,7 +53,7 @@ const openGrpc: Open = (stream, request = {}, { token, organization, headers = {
       try {
         resolve(cancelled ? undefined : readGrpcError(error))
       } catch (problem) {
-        reject(problem as Error)
+        reject(problem)
       }
     })
   })
