@@ -46,6 +46,33 @@ const operations: Record<string, [http: string, who: string]> = {
   'roster.notifier.v1.EventService/SearchOrganizationEvents': ['POST /management/v1/events/_search', 'event.read'],
   'roster.notifier.v1.EventService/WatchEvents': ['stream', 'iam.event.read on the instance'],
   'roster.notifier.v1.EventService/WatchOrganizationEvents': ['stream', 'event.read'],
+  'roster.notifier.v1.WebhookService/AddWebhook': ['POST /management/v1/webhooks', 'webhook.write'],
+  'roster.notifier.v1.WebhookService/UpdateWebhook': ['PUT /management/v1/webhooks/{webhook_id}', 'webhook.write'],
+  'roster.notifier.v1.WebhookService/RemoveWebhook': ['DELETE /management/v1/webhooks/{webhook_id}', 'webhook.write'],
+  'roster.notifier.v1.WebhookService/GetWebhook': ['GET /management/v1/webhooks/{webhook_id}', 'webhook.read'],
+  'roster.notifier.v1.WebhookService/ListWebhooks': ['GET /management/v1/webhooks', 'webhook.read'],
+  'roster.notifier.v1.WebhookService/DeactivateWebhook': [
+    'POST /management/v1/webhooks/{webhook_id}/_deactivate',
+    'webhook.write',
+  ],
+  'roster.notifier.v1.WebhookService/ReactivateWebhook': [
+    'POST /management/v1/webhooks/{webhook_id}/_reactivate',
+    'webhook.write',
+  ],
+  'roster.notifier.v1.WebhookService/RotateWebhookSecret': [
+    'POST /management/v1/webhooks/{webhook_id}/secret/_rotate',
+    'webhook.write',
+  ],
+  'roster.notifier.v1.DeliveryService/SearchDeliveries': ['POST /management/v1/deliveries/_search', 'delivery.read'],
+  'roster.notifier.v1.DeliveryService/GetDelivery': ['GET /management/v1/deliveries/{delivery_id}', 'delivery.read'],
+  'roster.notifier.v1.DeliveryService/ReplayDelivery': [
+    'POST /management/v1/deliveries/{delivery_id}/replay',
+    'webhook.write',
+  ],
+  'roster.notifier.v1.DeliveryService/ReplayFailedDeliveries': [
+    'POST /management/v1/webhooks/{webhook_id}/deliveries/replay',
+    'webhook.write',
+  ],
 }
 
 // Fields in the order of their numbers, from 1. "?" = presence is known, "*" = repeated, "|" = member of the oneof.
@@ -118,6 +145,35 @@ const messages: Record<string, string> = {
   'notifier.v1.WatchEventsRequest': 'cursor from_end:bool filter:EventFilter limit:int32',
   'notifier.v1.WatchEventsResponse': 'events*:Event cursor',
   'notifier.v1.WatchOrganizationEventsRequest': 'cursor from_end:bool filter:EventFilter limit:int32',
+  'notifier.v1.Webhook':
+    'id details:ObjectDetails state:WebhookState url event_types* description all_organizations:bool former_secret_expiration_date:Timestamp',
+  'notifier.v1.AddWebhookRequest': 'url event_types* description all_organizations:bool',
+  'notifier.v1.AddWebhookResponse': 'webhook_id details:ObjectDetails secret',
+  'notifier.v1.UpdateWebhookRequest': 'webhook_id url event_types* description',
+  'notifier.v1.UpdateWebhookResponse': 'details:ObjectDetails',
+  'notifier.v1.RemoveWebhookRequest': 'webhook_id',
+  'notifier.v1.RemoveWebhookResponse': 'details:ObjectDetails',
+  'notifier.v1.GetWebhookRequest': 'webhook_id',
+  'notifier.v1.GetWebhookResponse': 'webhook:Webhook',
+  'notifier.v1.ListWebhooksRequest': 'all_organizations:bool',
+  'notifier.v1.ListWebhooksResponse': 'webhooks*:Webhook',
+  'notifier.v1.DeactivateWebhookRequest': 'webhook_id',
+  'notifier.v1.DeactivateWebhookResponse': 'details:ObjectDetails',
+  'notifier.v1.ReactivateWebhookRequest': 'webhook_id',
+  'notifier.v1.ReactivateWebhookResponse': 'details:ObjectDetails',
+  'notifier.v1.RotateWebhookSecretRequest': 'webhook_id overlap_seconds?:int32',
+  'notifier.v1.RotateWebhookSecretResponse': 'details:ObjectDetails secret former_secret_expiration_date:Timestamp',
+  'notifier.v1.Delivery':
+    'id kind:DeliveryKind state:DeliveryState organization_id event_id event_type user_id webhook_id code_id attempts:int32 error next_attempt_date:Timestamp creation_date:Timestamp change_date:Timestamp',
+  'notifier.v1.SearchDeliveriesRequest':
+    'kind:DeliveryKind state:DeliveryState webhook_id user_id event_id all_organizations:bool limit:int32 cursor',
+  'notifier.v1.SearchDeliveriesResponse': 'deliveries*:Delivery next_cursor',
+  'notifier.v1.GetDeliveryRequest': 'delivery_id',
+  'notifier.v1.GetDeliveryResponse': 'delivery:Delivery',
+  'notifier.v1.ReplayDeliveryRequest': 'delivery_id',
+  'notifier.v1.ReplayDeliveryResponse': 'details:ObjectDetails',
+  'notifier.v1.ReplayFailedDeliveriesRequest': 'webhook_id',
+  'notifier.v1.ReplayFailedDeliveriesResponse': 'details:ObjectDetails',
   'notifier.v1.WatchOrganizationEventsResponse': 'events*:Event cursor',
   'feed.v1.EventFilter': 'organization_id aggregate_types* aggregate_ids* event_types* actors* since:Timestamp',
   'feed.v1.Event':
@@ -133,6 +189,10 @@ const enums: Record<string, string> = {
     'USER_STATE_UNSPECIFIED USER_STATE_ACTIVE USER_STATE_INACTIVE USER_STATE_DELETED USER_STATE_LOCKED',
   'grants.v1.OrganizationState': 'ORGANIZATION_STATE_UNSPECIFIED ORGANIZATION_STATE_ACTIVE ORGANIZATION_STATE_INACTIVE',
   'grants.v1.UserGrantState': 'USER_GRANT_STATE_UNSPECIFIED USER_GRANT_STATE_ACTIVE USER_GRANT_STATE_INACTIVE',
+  'notifier.v1.WebhookState': 'WEBHOOK_STATE_UNSPECIFIED WEBHOOK_STATE_ACTIVE WEBHOOK_STATE_INACTIVE',
+  'notifier.v1.DeliveryKind': 'DELIVERY_KIND_UNSPECIFIED DELIVERY_KIND_MAIL DELIVERY_KIND_WEBHOOK',
+  'notifier.v1.DeliveryState':
+    'DELIVERY_STATE_UNSPECIFIED DELIVERY_STATE_QUEUED DELIVERY_STATE_SENT DELIVERY_STATE_FAILED DELIVERY_STATE_SUPERSEDED',
   'idp.v1.IDPState': 'IDP_STATE_UNSPECIFIED IDP_STATE_ACTIVE IDP_STATE_INACTIVE',
 }
 

@@ -27,11 +27,17 @@ export const contract = {
   ListWebhooks: ['roster.notifier.v1.WebhookService', 'GET /management/v1/webhooks'],
   DeactivateWebhook: ['roster.notifier.v1.WebhookService', 'POST /management/v1/webhooks/{webhook_id}/_deactivate'],
   ReactivateWebhook: ['roster.notifier.v1.WebhookService', 'POST /management/v1/webhooks/{webhook_id}/_reactivate'],
-  RotateWebhookSecret: ['roster.notifier.v1.WebhookService', 'POST /management/v1/webhooks/{webhook_id}/secret/_rotate'],
+  RotateWebhookSecret: [
+    'roster.notifier.v1.WebhookService',
+    'POST /management/v1/webhooks/{webhook_id}/secret/_rotate',
+  ],
   SearchDeliveries: ['roster.notifier.v1.DeliveryService', 'POST /management/v1/deliveries/_search'],
   GetDelivery: ['roster.notifier.v1.DeliveryService', 'GET /management/v1/deliveries/{delivery_id}'],
   ReplayDelivery: ['roster.notifier.v1.DeliveryService', 'POST /management/v1/deliveries/{delivery_id}/replay'],
-  ReplayFailedDeliveries: ['roster.notifier.v1.DeliveryService', 'POST /management/v1/webhooks/{webhook_id}/deliveries/replay'],
+  ReplayFailedDeliveries: [
+    'roster.notifier.v1.DeliveryService',
+    'POST /management/v1/webhooks/{webhook_id}/deliveries/replay',
+  ],
   SearchEvents: ['roster.notifier.v1.EventService', 'POST /admin/v1/events/_search'],
   SearchOrganizationEvents: ['roster.notifier.v1.EventService', 'POST /management/v1/events/_search'],
 } as const

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Sql } from '#lib/eventstore/database'
 
 /** Seconds after which somebody else may go on with a chain that was taken: longer than a try may last. */
-const takenFor = 40
+const takenFor = 30
+/** Milliseconds after which whoever took it begins no more: a try lasts up to 16 s. */
+const lateAfter = 10_000
 
 /** The head of a chain, taken by this process alone. */
 export interface Taken {
@@ -55,9 +57,9 @@ export async function takeChain(sql: Sql, webhookId: string): Promise<Taken | un
   return row && { ...row, webhookId, takenBy, takenAt }
 }
 
-/** Whether somebody else may have the chain by now. */
+/** Whether somebody else may have the chain before a try is over. */
 export function isLate({ takenAt }: Taken): boolean {
-  return Date.now() - takenAt > (takenFor * 1000) / 2
+  return Date.now() - takenAt > lateAfter
 }
 
 /** What became of a try. */

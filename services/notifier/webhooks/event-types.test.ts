@@ -9,12 +9,19 @@ test('every published type is known by its name, and nothing that is not', () =>
   expect([...eventTypes].sort()).toEqual(published.sort())
 })
 
-test.each(['roster.user.*', 'user.email.*', 'roster.user_grant.*', '*', 'roster.user.email.changed.v1', 'user.email.changed'])(
-  '%s may be asked for',
-  (filter) => expect(isEventType(filter)).toBe(true),
-)
+test.each([
+  'roster.user.*',
+  'user.email.*',
+  'roster.user_grant.*',
+  '*',
+  'roster.user.email.changed.v1',
+  'user.email.changed',
+])('%s may be asked for', (filter) => expect(isEventType(filter)).toBe(true))
 
-test.each(['', 'user.email', 'roster.user', 'users.*', 'roster.user.grant.added.v1', 'user.email.*.v1'])('%s may not, since nothing would ever come', (filter) => expect(isEventType(filter)).toBe(false))
+test.each(['', 'user.email', 'roster.user', 'users.*', 'roster.user.grant.added.v1', 'user.*.changed'])(
+  '%s may not, since nothing would ever come',
+  (filter) => expect(isEventType(filter)).toBe(false),
+)
 
 test('a filter lets pass what it names, no filter everything', () => {
   expect(passes([], 'roster.user.email.changed.v1')).toBe(true)
