@@ -3,6 +3,7 @@ import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { openDatabase } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -80,6 +81,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         getEmailCode,
         recordEmailCode,
         listUnsentEmailCodes,
+        listEvents: createFeed({ service: 'users', sql }),
       }),
     ],
   })
