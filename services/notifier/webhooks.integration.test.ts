@@ -78,7 +78,7 @@ describe('an event reaches a webhook', () => {
     inOrder(hook.received, changes)
     expect(hook.taken()).toHaveLength(18)
     const byId = Map.groupBy(hook.received, ({ headers }) => headers['webhook-id'])
-    expect([...byId.keys()].sort()).toEqual(deliveries.map(({ eventId }) => eventId).sort())
+    expect(new Set(byId.keys())).toEqual(new Set(deliveries.map(({ eventId }) => eventId)))
     for (const tries of byId.values()) expect(new Set(tries.map(({ body }) => body)).size).toBe(1)
     for (const { body, headers } of hook.received) verifier.verify(body, headers as Record<string, string>)
   })
