@@ -30,6 +30,8 @@ export interface House {
   adminToken: string
   /** The password of the human administrator, `admin`. */
   adminPassword: string
+  /** Stops every replica of a service, does something, then starts as many anew. A gateway's port may be another one then. */
+  restart(name: Name, meanwhile?: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -41,7 +43,7 @@ export interface HouseOptions {
   replicas?: number
 }
 
-type Name = StoringService | 'gateway'
+export type Name = StoringService | 'gateway'
 
 /**
  * Boots the five services in this process over the run's real servers, in the database that the URLs name. `settings` are added
@@ -56,6 +58,7 @@ export async function startHouse(
   const adminTokenFile = join(folder, 'admin-token')
   const adminPassword = randomBytes(12).toString('hex')
   const running: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true })]
+  const restartable: { name: Name; stop(): Promise<unknown>; start(): Promise<unknown> }[] = []
   const each = Array.from({ length: replicas })
 
   const environment = (name: Name, own: Record<string, string> = {}) => ({
@@ -75,13 +78,20 @@ export async function startHouse(
     name: Name,
     begin: (nats: Awaited<ReturnType<typeof connectNats>>) => Promise<S>,
   ) {
-    const nats = await connectNats(servers.natsUrl[name], name, log)
-    const service = await begin(nats)
-    running.push(async () => {
-      await service.stop()
-      await nats.connection.close()
-    })
-    return service
+    const launch = async () => {
+      const nats = await connectNats(servers.natsUrl[name], name, log)
+      const service = await begin(nats)
+      const stop = async () => {
+        await service.stop()
+        await nats.connection.close()
+      }
+      return { service, stop }
+    }
+    const launched = await launch()
+    let { stop } = launched
+    running.push(() => stop())
+    restartable.push({ name, stop: () => stop(), start: async () => ({ stop } = await launch()) })
+    return launched.service
   }
   const all = <S>(begin: (_: unknown, index: number) => Promise<S>) => Promise.all(each.map(begin))
 
@@ -102,6 +112,12 @@ export async function startHouse(
     urls,
     adminToken: (await readFile(adminTokenFile, 'utf8')).trim(),
     adminPassword,
+    async restart(name, meanwhile) {
+      const all = restartable.filter((replica) => replica.name === name)
+      await Promise.all(all.map((replica) => replica.stop()))
+      await meanwhile?.()
+      await Promise.all(all.map((replica) => replica.start()))
+    },
     // The gateways first: they ask the others.
     async stop() {
       for (const stop of running.toReversed()) await stop()

@@ -19,6 +19,8 @@ export interface PublishedEvent {
   /** The user who caused it; empty where nobody was signed in. */
   actor: string
   requestId: string
+  /** The id of the event because of which a service acted by itself; else empty. */
+  causationId: string
   /** Why, where the payload says it. */
   cause: string
   /** RFC 3339. */
@@ -53,6 +55,7 @@ export function describeEvent(
     organizationId: event.organization_id,
     actor: event.creator,
     requestId: event.request_id,
+    causationId: event.cause ?? '',
     cause: typeof data['cause'] === 'string' ? data['cause'] : '',
     time: event.created_at.toISOString(),
     dataSchema: dataschema,
@@ -76,6 +79,7 @@ export function encodeEvent(service: string, event: StoredEvent, from?: FileRegi
     organization: described.organizationId,
     actor: described.actor,
     requestid: described.requestId,
+    causationid: described.causationId,
     cause: described.cause,
   }
   const all = headers()
@@ -99,6 +103,7 @@ export function readEvent(message: Pick<JsMsg, 'headers' | 'json'>): PublishedEv
     organizationId: get('organization'),
     actor: get('actor'),
     requestId: get('requestid'),
+    causationId: get('causationid'),
     cause: get('cause'),
     time: get('time'),
     data: message.json(),

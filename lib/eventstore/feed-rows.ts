@@ -13,7 +13,7 @@ export interface Place {
 export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
   return sql.unsafe(
     `position, transaction_id::text, aggregate_type, aggregate_id, sequence, type, payload,
-      organization_id, creator, request_id, created_at`,
+      organization_id, creator, request_id, cause, created_at`,
   )
 }
 
@@ -46,15 +46,16 @@ export async function findStart(sql: Sql, since: Date | undefined): Promise<Even
 
 /**
  * Up to where everything is settled: below the oldest running transaction, where nothing can be added any more. `bound` is the
- * last row that may be looked at, where there are that many.
+ * last row that may be looked at, of one organization where the filter names it, where there are that many.
  */
-export async function look(sql: Sql, after: EventPosition, window: number) {
+export async function look(sql: Sql, after: EventPosition, { organizationId }: EventFilter, window: number) {
   const [found] = await sql<(Partial<Place> & { xmin: string })[]>`
     select settled::text as xmin, transaction_id::text, position
     from (select pg_snapshot_xmin(pg_current_snapshot()) as settled) running
     left join lateral (
       select transaction_id, position from events
       where (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position}) and transaction_id < settled
+        ${ofOrganization(sql, organizationId)}
       order by events.transaction_id, events.position
       offset ${window - 1} limit 1
     ) last on true
@@ -74,7 +75,7 @@ export function read(sql: Sql, after: EventPosition, upTo: EventPosition, filter
     from events
     where (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position})
       and (transaction_id, position) <= (${String(upTo.transactionId)}::xid8, ${upTo.position})
-      ${organizationId ? sql`and organization_id = ${organizationId}` : sql``}
+      ${ofOrganization(sql, organizationId)}
       ${aggregateTypes.length > 0 ? sql`and aggregate_type = any(${aggregateTypes})` : sql``}
       ${aggregateIds.length > 0 ? sql`and aggregate_id = any(${aggregateIds})` : sql``}
       ${eventTypes.length > 0 ? sql`and aggregate_type || '.' || type like any(${eventTypes.map(toLike)})` : sql``}
@@ -83,6 +84,11 @@ export function read(sql: Sql, after: EventPosition, upTo: EventPosition, filter
     order by events.transaction_id, events.position
     limit ${limit}
   `
+}
+
+// It has an index of its own, so that what others did need not be looked at.
+function ofOrganization(sql: Sql, organizationId: string) {
+  return organizationId ? sql`and organization_id = ${organizationId}` : sql``
 }
 
 function toLike(eventType: string): string {

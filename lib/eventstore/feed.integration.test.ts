@@ -162,6 +162,9 @@ test('each filter lets pass what it names', async () => {
   expect(await types({ eventTypes: ['counter.add', '%', 'counter_added', 'other.*.x'] })).toEqual([])
   expect(await types({ organizationId: 'else%where' })).toEqual([other])
   expect(await types({ organizationId: 'else' })).toEqual([])
+  // What others did is not even looked at.
+  const { events } = await feedOf(10)({ filter: filter({ organizationId: 'else%where' }) })
+  expect(events).toHaveLength(1)
   expect(await types({ actors: ['somebody'] })).toEqual([other])
   expect(await types({ aggregateIds: ['held', 'c1'], aggregateTypes: ['counter'] })).toEqual([added, counted])
 })

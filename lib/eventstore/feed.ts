@@ -34,7 +34,7 @@ export function createFeed({ service, sql, messages, mostLookedAt: window = most
     const limit = Math.min(Math.max(request.limit, 1), 1000)
     const fromEnd = request.fromEnd && !request.after
     const after = request.after ?? (await orUnavailable(findStart(sql, fromEnd ? undefined : filter.since)))
-    const { settled, bound } = await orUnavailable(look(sql, after, window))
+    const { settled, bound } = await orUnavailable(look(sql, after, filter, window))
     if (fromEnd) return { events: [], next: settled, endReached: true }
     const rows = await orUnavailable(read(sql, after, bound ?? settled, filter, limit))
     const events = fit(rows.map((row) => list(service, row, messages)))
@@ -57,7 +57,7 @@ const everything: EventFilter = {
 }
 
 function list(service: string, row: StoredEvent, messages: FileRegistry | undefined): ListedEvent {
-  const event = { ...describeEvent(service, row, messages), time: row.created_at, causationId: undefined }
+  const event = { ...describeEvent(service, row, messages), time: row.created_at }
   return { position: toPosition(row), event }
 }
 

@@ -68,7 +68,7 @@ export function startStoring(options: StoringOptions): Service {
   async function begin(): Promise<Service | undefined> {
     while (!isMigrated && !stopped.signal.aborted) {
       try {
-        await migrate(sql, new URL('./migrations/', import.meta.url))
+        await migrate(sql, new URL('./migrations/', import.meta.url), options.log)
         isMigrated = true
       } catch (error) {
         if (!stopped.signal.aborted) failed(error as Error)

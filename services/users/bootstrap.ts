@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
+import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { untilReachable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { claimUserName } from './new-user.ts'
 import { hashPassword } from './password.ts'
 import { newToken, storeToken } from './token.ts'
-import type { UserEvent } from './vocabulary.ts'
+import type { User, UserEvent } from './vocabulary.ts'
 
 const lock = 7_265_003
 const organizationId = instance.organization.id
@@ -17,21 +19,25 @@ const organizationId = instance.organization.id
 /**
  * Creates the first administrators, a human and a machine, where they are missing, and writes the machine's token to its file.
  * The file is written before the token is stored: a start that dies in between leaves a file that the next one replaces.
+ * Waits for PostgreSQL.
  */
 export async function bootstrap(context: Context): Promise<void> {
-  await context.sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
-    await addHuman(context)
-    await addMachine(context)
-  })
+  // The same at each try: of an earlier one, which was told of no success, they may yet be stored.
+  const password = context.config.ROSTER_ADMIN_PASSWORD ?? randomBytes(18).toString('base64url')
+  const token = newToken()
+  await untilReachable(context.log, () =>
+    context.sql.begin(async (transaction) => {
+      await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
+      await addHuman(context, password)
+      await addMachine(context, token)
+    }),
+  )
 }
 
-async function addHuman({ config, store, log }: Context) {
+async function addHuman({ config, store, log }: Context, password: string) {
   const { id, userName } = instance.humanAdministrator
   if (await store.load('user', id)) return
-  const given = config.ROSTER_ADMIN_PASSWORD
-  const password = given ?? randomBytes(18).toString('base64url')
-  if (given === undefined) {
+  if (config.ROSTER_ADMIN_PASSWORD === undefined) {
     const file = join(dirname(config.ROSTER_ADMIN_TOKEN_FILE), 'admin-password')
     await writeSecret(file, password)
     log.info({ file }, 'wrote the password of the first administrator')
@@ -63,10 +69,9 @@ async function addHuman({ config, store, log }: Context) {
   )
 }
 
-async function addMachine({ config, store, log }: Context) {
+async function addMachine({ config, store, log }: Context, token: string) {
   const { id, userName } = instance.machineAdministrator
   if (await store.load('user', id)) return
-  const token = newToken()
   await writeSecret(config.ROSTER_ADMIN_TOKEN_FILE, token)
   log.info({ file: config.ROSTER_ADMIN_TOKEN_FILE }, 'wrote the token of the first administrator')
   await store.execute(
@@ -93,7 +98,8 @@ function creation(id: string, decision: Decision<UserEvent>) {
   return {
     aggregate: { type: 'user', id },
     call: { caller: { ...anonymous, userId: id }, requestId: 'bootstrap', deadline: Date.now() + 30_000 },
-    decide: (): Decision => ({ ...decision, organizationId }),
+    decide: ({ state }: Aggregate<User>): Decision<UserEvent> =>
+      state === undefined ? { ...decision, organizationId } : { events: [], answer: undefined },
   }
 }
 

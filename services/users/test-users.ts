@@ -37,7 +37,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     ...settings,
   })
   const sql = openDatabase(databaseUrl, 'users', silent)
-  await migrate(sql, new URL('./migrations/', import.meta.url))
+  await migrate(sql, new URL('./migrations/', import.meta.url), silent)
   const store = createStore(sql, { evolve: { user: evolveUser, session: evolveSession }, project }, silent, () => {})
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {

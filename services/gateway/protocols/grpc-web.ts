@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import { encodeStatus } from '#lib/status'
@@ -8,6 +7,7 @@ import { type Gateway, perform } from '../calls.ts'
 import { arrive } from '../http-arrival.ts'
 import { performStream } from '../streams.ts'
 import { readGrpcTimeout } from '../timeout.ts'
+import { writeOut } from '../write-out.ts'
 
 const contentType = /^application\/grpc-web(-text)?(\+proto)?(;.*)?$/i
 
@@ -50,7 +50,7 @@ async function streamGrpcWeb(gateway: Gateway, exchange: Exchange, method: Metho
     () => readMessage(exchange, text),
     async (message, signal) => {
       if (!response.headersSent) response.writeHead(200, { ...exchange.headers, ...headersOf(text) })
-      if (!response.write(pack(frame(0, message), text))) await once(response, 'drain', { signal })
+      await writeOut(response, pack(frame(0, message), text), signal)
     },
   )
   const trailers = pack(trailerFrame(errorTrailers(end), exchange.requestId), text)

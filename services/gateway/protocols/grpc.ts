@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import {
   type Deadline,
   type handleServerStreamingCall,
@@ -17,6 +16,7 @@ import { maxRequestBytes } from '../body.ts'
 import { type Arrival, type Gateway, perform, requestIdOf } from '../calls.ts'
 import { offered } from '../routes.ts'
 import { performStream } from '../streams.ts'
+import { writeOut } from '../write-out.ts'
 import { catchUnknownPaths, guardCalls, toGrpcStatus } from './grpc-guard.ts'
 
 /** A gRPC server that passes the bytes of every offered method on. It listens nowhere: connections are injected. */
@@ -90,7 +90,7 @@ async function streamGrpc(gateway: Gateway, method: Method, call: ServerWritable
     () => call.request,
     async (message, signal) => {
       call.sendMetadata(metadata)
-      if (!call.write(toBuffer(message))) await once(call, 'drain', { signal })
+      await writeOut(call, toBuffer(message), signal)
     },
   )
   call.emit('error', toGrpcStatus(end, arrival.requestId))
