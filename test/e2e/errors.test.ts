@@ -11,6 +11,7 @@ import {
   userStateErrors,
   userStateRefusals,
 } from '../examples/user-errors.ts'
+import { webhookErrors } from '../examples/webhook-errors.ts'
 import { buildWorld, type World } from '../examples/world.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
@@ -26,6 +27,7 @@ const errorCases = [
   organizationErrors,
   projectErrors,
   idpErrors,
+  webhookErrors,
 ].flat()
 let world: World
 
