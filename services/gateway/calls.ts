@@ -18,7 +18,7 @@ export interface Gateway {
   authenticator: Authenticator
 }
 
-export type Encoding = 'json' | 'grpc' | 'grpc-web'
+export type Encoding = 'json' | 'oauth' | 'grpc' | 'grpc-web'
 
 /** A call as it arrived, whatever its encoding. */
 export interface Arrival {
