@@ -13,6 +13,8 @@ export interface TokenRow {
   human: boolean
   /** Empty for a personal access token. */
   sessionId: string
+  /** The personal access token, key or secret of a machine that the token is or was obtained with; a session's has none. */
+  credentialId?: string
   /** Null: does not expire. */
   expiresAt: Date | null
 }
@@ -20,11 +22,15 @@ export interface TokenRow {
 /** Stores a token by its hash alone. */
 export function storeToken(token: string, row: TokenRow): Write {
   return (sql) => sql`
-    insert into tokens (hash, user_id, organization_id, human, session_id, expires_at)
-    values (${hashToken(token)}, ${row.userId}, ${row.organizationId}, ${row.human}, ${row.sessionId}, ${row.expiresAt})
+    insert into tokens (hash, user_id, organization_id, human, session_id, credential_id, expires_at)
+    values (
+      ${hashToken(token)}, ${row.userId}, ${row.organizationId}, ${row.human}, ${row.sessionId}, ${row.credentialId ?? ''},
+      ${row.expiresAt}
+    )
   `
 }
 
-function hashToken(token: string): Buffer {
+/** What is stored in place of a token or a secret: as random as they are, no slower hash would make it safer. */
+export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

@@ -1,11 +1,12 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
+import { projectCredentials } from './credential-views.ts'
 import { type Code, maxWrongTries, type Session, type User } from './vocabulary.ts'
 
 /** Keeps the service's own tables in step with a change. */
 export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {
-  if (after.type === 'user') return projectUnsentCode(before, after)
+  if (after.type === 'user') return [...projectUnsentCode(before, after), ...projectCredentials(before, after)]
   if (after.type === 'session') return projectSession(after)
   return []
 }
@@ -36,7 +37,10 @@ function projectSession({ id, state }: Aggregate<Session>): Write[] {
 
 /** The user whose tokens an event ends. */
 export function callerChangedBy(event: Happened): string | undefined {
+  if (event.aggregate_type === 'user' && endsCredential.has(event.type)) return event.aggregate_id
   return event.aggregate_type === 'session' && event.type === 'ended'
     ? (event.payload as { userId: string }).userId
     : undefined
 }
+
+const endsCredential = new Set(['pat.removed', 'key.removed', 'secret.removed'])
