@@ -25,6 +25,7 @@ import { addUserGrant } from './operations/add-user-grant.ts'
 import { getMyOrganization } from './operations/get-my-organization.ts'
 import { getUserGrant } from './operations/get-user-grant.ts'
 import { listMemberships } from './operations/list-memberships.ts'
+import { listProjectRoles } from './operations/list-project-roles.ts'
 import { lookupOrganization } from './operations/lookup-organization.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary.ts'
@@ -58,6 +59,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
       served<typeof UserGrantServiceDefinition, Context>(UserGrantServiceDefinition, { addUserGrant, getUserGrant }),
       served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
         listMemberships,
+        listProjectRoles,
         lookupOrganization,
       }),
     ],

@@ -73,6 +73,7 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
           instanceRoles: [],
           memberships: [],
         }),
+        listProjectRoles: async () => ({ organizationId: '', grants: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : undefined
           if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')
