@@ -24,9 +24,11 @@ import { addProjectRole } from './operations/add-project-role.ts'
 import { addUserGrant } from './operations/add-user-grant.ts'
 import { getMyOrganization } from './operations/get-my-organization.ts'
 import { getUserGrant } from './operations/get-user-grant.ts'
+import { listInstanceOwners } from './operations/list-instance-owners.ts'
 import { listMemberships } from './operations/list-memberships.ts'
 import { listProjectRoles } from './operations/list-project-roles.ts'
 import { lookupOrganization } from './operations/lookup-organization.ts'
+import { startUserRemoval } from './user-removal.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary.ts'
 
@@ -39,6 +41,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
   const store = createStore(sql, { evolve, project }, log, tail.committed, answers)
   const context: Context = { config, sql, store, users: createClient(nats, UsersInternal) }
   await bootstrap(context)
+  const removal = startUserRemoval(context, nats, log)
   const answering = await serve({
     name: 'grants',
     nats,
@@ -61,6 +64,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
         listMemberships,
         listProjectRoles,
         lookupOrganization,
+        listInstanceOwners,
       }),
     ],
   })
@@ -68,6 +72,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
     async stop() {
       await answering.stop()
       answers.stop()
+      await removal.stop()
       await tail.stop()
       await sql.end()
     },

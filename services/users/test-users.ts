@@ -74,6 +74,7 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
           memberships: [],
         }),
         listProjectRoles: async () => ({ organizationId: '', grants: [] }),
+        listInstanceOwners: async () => ({ userIds: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : undefined
           if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')

@@ -47,7 +47,7 @@ describe('a user', () => {
 
   test('takes an event that is not known yet as one that changes nothing', () => {
     const user = after(added)
-    expect(evolveUser(user, { type: 'locked', payload: {} } as never, at)).toEqual(user)
+    expect(evolveUser(user, { type: 'renamed', payload: {} } as never, at)).toEqual(user)
   })
 })
 

@@ -27,6 +27,11 @@ export type UserEvent =
   | { type: 'email.code.rejected'; payload: { codeId: string } }
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
+  | { type: 'deactivated'; payload: {} }
+  | { type: 'reactivated'; payload: {} }
+  | { type: 'locked'; payload: {} }
+  | { type: 'unlocked'; payload: {} }
+  | { type: 'removed'; payload: {} }
 
 /** Why a code is mailed; `own-change` and `resend` are counted. */
 export type CodeCause = 'creation' | 'change' | 'own-change' | 'resend'
@@ -110,6 +115,11 @@ export interface User {
   userName: string
   human?: Human
   machine?: Machine & { credentials?: Credentials }
+  /** Deactivated. */
+  inactive?: true
+  locked?: true
+  /** The id is taken for good, and nothing else is kept. */
+  removed?: true
 }
 
 /** A code dies of so many wrong tries. */
@@ -126,11 +136,21 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
     return { userName, machine }
   }
   if (user === undefined) throw new Error(`a user begins with ${event.type}`)
+  const change = stateChanges[event.type]
+  if (change) return change(user)
   if (user.human) return { ...user, human: evolveHuman(user.human, event, at) }
   if (!user.machine) return user
   const before = credentialsOf(user)
   const credentials = evolveCredentials(before, event, at)
   return credentials === before ? user : { ...user, machine: { ...user.machine, credentials } }
+}
+
+const stateChanges: Partial<Record<UserEvent['type'], (user: User) => User>> = {
+  deactivated: (user) => ({ ...user, inactive: true }),
+  reactivated: ({ inactive: _, ...user }) => user,
+  locked: (user) => ({ ...user, locked: true }),
+  unlocked: ({ locked: _, ...user }) => user,
+  removed: () => ({ userName: '', removed: true }),
 }
 
 function evolveHuman(human: Human, event: UserEvent, at: Date): Human {

@@ -13,10 +13,12 @@ export async function listProjectRoles(
 ): Promise<ListProjectRolesResponse> {
   const [project, rows] = await Promise.all([
     store.load('project', projectId),
+    // As the index has it.
     orUnavailable(sql<ProjectRoles[]>`
-      select organization_id as "organizationId", role_keys as "roleKeys" from project_roles
-      where user_id = ${userId} and project_id = ${projectId}
-      order by organization_id
+      select organization_id as "organizationId", state -> 'roleKeys' as "roleKeys" from aggregates
+      where type in ('member', 'user_grant') and not state ? 'removed' and state ->> 'userId' = ${userId}
+        and type = 'user_grant' and state ->> 'projectId' = ${projectId}
+      order by organization_id, id
     `),
   ])
   if (!project) throw new RosterError('NOT_FOUND', 'PROJECT_NOT_FOUND', 'There is no such project.')
