@@ -7,6 +7,7 @@ import { createClient, deadlineExceeded } from '#lib/rpc/call'
 import { anonymous, type Caller, callersChanged } from '#lib/rpc/caller'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
+import { createAccessTokens } from './access-tokens.ts'
 import { createMemory } from './memory.ts'
 
 export interface Credentials {
@@ -43,6 +44,9 @@ const lookupTimeout = 5_000
 export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator {
   const users = createClient(nats, UsersDefinition)
   const grants = createClient(nats, GrantsDefinition)
+  const accessTokens = createAccessTokens(() =>
+    users.getSigningKeys({}, { requestId: '', deadline: Date.now() + lookupTimeout }),
+  )
   const callers = createMemory<Caller>({ capacity: 10_000, maxAge })
   const organizations = createMemory<true>({ capacity: 10_000, maxAge })
 
@@ -54,8 +58,9 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
   })
   const unwatch = nats.onDisconnect(() => callers.forgetAll())
 
-  async function lookUp(tokenHash: string) {
+  async function lookUp(token: string, tokenHash: string) {
     const call = { requestId: '', deadline: Date.now() + lookupTimeout }
+    await accessTokens.check(token)
     const holder = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
     const { instanceRoles, memberships } = await grants.listMemberships({ userId: holder.userId }, call)
     const caller: Caller = {
@@ -63,6 +68,7 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
       human: holder.human,
       organizationId: holder.organizationId,
       sessionId: holder.sessionId,
+      scope: holder.scope,
       instanceRoles,
       organizationRoles: Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles])),
     }
@@ -97,11 +103,12 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
   return {
     async authenticate(access, credentials) {
       if (access.rule === 'public') return nobody
-      const key = hash('sha256', readToken(credentials.authorization), 'base64')
+      const token = readToken(credentials.authorization)
+      const key = hash('sha256', token, 'base64')
       const caller =
         callers.get(key) ??
         (await within(
-          callers.obtain(key, () => lookUp(key)),
+          callers.obtain(key, () => lookUp(token, key)),
           credentials.deadline,
           credentials.signal,
         ))
@@ -117,7 +124,7 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
 function readToken(authorization: string | undefined): string {
   if (authorization === undefined || authorization === '')
     throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
-  const token = /^bearer +([A-Za-z0-9\-._~+/]{1,4096}=*) *$/i.exec(authorization)?.[1]
+  const token = /^bearer +([A-Za-z0-9\-._~+/]{1,12000}=*) *$/i.exec(authorization)?.[1]
   if (token === undefined) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.')
   return token
 }

@@ -2,7 +2,7 @@
 export type AuthenticationEvent =
   | { type: 'token.issued'; payload: IssuedToken }
   | { type: 'token.revoked'; payload: { tokenId: string } }
-  | { type: 'failed'; payload: { method: string; reason: string } }
+  | { type: 'failed'; payload: { method: string; reason: FailureReason } }
 
 export interface IssuedToken {
   tokenId: string
@@ -18,3 +18,9 @@ export interface IssuedToken {
 export function evolveAuthentication(): object {
   return {}
 }
+
+/**
+ * Why a machine was refused: it may not sign in; the secret is none of its own; there is no such key; the signature is not of the
+ * key; the assertion is over, says something else than it must, or was used before.
+ */
+export type FailureReason = 'inactive' | 'secret' | 'key' | 'signature' | 'expired' | 'claims' | 'replayed'

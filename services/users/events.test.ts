@@ -1,4 +1,5 @@
 import { type Payloads, testPayloads } from '#lib/events/test-payloads'
+import type { AuthenticationEvent } from './authentication.ts'
 import type { SessionEvent, UserEvent } from './vocabulary.ts'
 
 const names = { firstName: 'Gigi', lastName: 'Giraffe', nickName: 'G', displayName: 'Gigi Giraffe' }
@@ -38,4 +39,10 @@ const session: Payloads<SessionEvent> = {
   ended: { userId: 'u' },
 }
 
-testPayloads('users', { user, session })
+const authentication: Payloads<AuthenticationEvent> = {
+  'token.issued': { tokenId: 't', grantType: 'client_credentials', credentialId: 'c', scope: 'openid', expiresAt },
+  'token.revoked': { tokenId: 't' },
+  failed: { method: 'client_secret', reason: 'secret' },
+}
+
+testPayloads('users', { user, session, authentication })

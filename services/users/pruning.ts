@@ -1,12 +1,14 @@
 import type { Context } from './context.ts'
 import { forgetAttempts } from './sign-in-throttle.ts'
+import { forgetAssertions } from './used-assertions.ts'
 
 const every = 10 * 60_000
 
-/** Removes what time has made useless: expired tokens and codes, and sign-in attempts whose window is over. */
+/** Removes what time has made useless: expired tokens, codes and assertions, and sign-in attempts whose window is over. */
 export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {
     await forgetAttempts(sql)
+    await forgetAssertions(sql)
     await sql`delete from tokens where expires_at < now()`
     await sql`delete from unsent_email_codes where expires_at < now()`
   }

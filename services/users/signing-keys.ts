@@ -1,6 +1,14 @@
-import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose'
+import {
+  calculateJwkThumbprint,
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import { orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
 import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { type Config, longestAccessToken } from './config.ts'
@@ -73,7 +81,7 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     return !last || (last.signs && (last.old || last.algorithm !== config.ACCESS_TOKEN_ALGORITHM))
   }
 
-  async function add(transaction: Sql, seconds: number) {
+  async function add(transaction: Transaction, seconds: number) {
     const algorithm = config.ACCESS_TOKEN_ALGORITHM
     const pair = await generateKeyPair(algorithm, { extractable: true })
     const [publicKey, privateKey] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)])
@@ -103,7 +111,7 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
   }
 }
 
-function load(sql: Sql, config: Config): Promise<Row[]> {
+function load(sql: Sql | Transaction, config: Config): Promise<Row[]> {
   const age = config.SIGNING_KEY_ROTATION * 86_400 - ahead
   return orUnavailable(sql<Row[]>`
     select kid, algorithm, public_key as "publicKey", private_key as "privateKey", signs_from <= now() as signs,
@@ -112,7 +120,7 @@ function load(sql: Sql, config: Config): Promise<Row[]> {
   `)
 }
 
-async function forgetOld(sql: Sql) {
+async function forgetOld(sql: Transaction) {
   await sql`
     delete from signing_keys where kid in (
       select kid from (select kid, lead(signs_from) over (order by signs_from, kid) as until from signing_keys) k

@@ -8,11 +8,7 @@ import { type Code, maxWrongTries, type Session, type User } from './vocabulary.
 /** Keeps the service's own tables in step with a change. */
 export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {
   if (after.type === 'user')
-    return [
-      ...projectUnsentCode(before, after),
-      ...projectCredentials(before, after),
-      ...projectState(before, after),
-    ]
+    return [...projectUnsentCode(before, after), ...projectCredentials(before, after), ...projectState(before, after)]
   if (after.type === 'session') return projectSession(after)
   return []
 }
@@ -54,6 +50,7 @@ function projectSession({ id, state }: Aggregate<Session>): Write[] {
 export function callerChangedBy(event: Happened): string | undefined {
   if (event.aggregate_type === 'user' && (endsCredential.has(event.type) || endsUse.has(event.type)))
     return event.aggregate_id
+  if (event.aggregate_type === 'authentication' && event.type === 'token.revoked') return event.aggregate_id
   return event.aggregate_type === 'session' && event.type === 'ended'
     ? (event.payload as { userId: string }).userId
     : undefined

@@ -23,7 +23,8 @@ const byCode = new Map<number, string>([
 export function toOAuthError(error: RosterError, basic: boolean) {
   const name = byReason.get(error.reason) ?? byCode.get(error.code) ?? 'server_error'
   const headers = errorHeaders(error)
-  const challenge = name === 'invalid_client' ? 'Basic realm="roster"' : bearerChallenge(name, headers['www-authenticate'])
+  const challenge =
+    name === 'invalid_client' ? 'Basic realm="roster"' : bearerChallenge(name, headers['www-authenticate'])
   delete headers['www-authenticate']
   // Only who came with a header is asked for one.
   const refused = name === 'invalid_client' && !basic
@@ -41,5 +42,8 @@ function bearerChallenge(name: string, usual: string | undefined) {
 
 // The characters that a description may have.
 function toDescription(message: string): string {
-  return message.replaceAll('"', "'").replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?').slice(0, 1000)
+  return message
+    .replaceAll('"', "'")
+    .replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
+    .slice(0, 1000)
 }

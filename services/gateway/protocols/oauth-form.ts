@@ -17,7 +17,8 @@ const formType = /^application\/x-www-form-urlencoded *(; *charset="?utf-8"? *)?
 export async function readForm(desc: DescMessage, exchange: Exchange): Promise<Message> {
   const { request, query } = exchange
   // An address is kept in logs and histories, where a secret must not be.
-  if (query !== '') throw malformed([{ field: '', description: 'has parameters in its address: they belong into the body' }])
+  if (query !== '')
+    throw malformed([{ field: '', description: 'has parameters in its address: they belong into the body' }])
   const message = create(desc)
   if (request.method !== 'POST') return message
   const parameters = parseForm(await readFormBody(exchange))
@@ -64,7 +65,11 @@ function readBasic(authorization: string | undefined): Client | undefined {
   const at = text.indexOf(':')
   const [id, secret] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)].map((part) => splitPair(`=${part}`)[1])
   if (at < 1 || id === undefined || !secret)
-    throw new RosterError('UNAUTHENTICATED', 'INVALID_CLIENT', 'The Authorization header holds no client id and secret.')
+    throw new RosterError(
+      'UNAUTHENTICATED',
+      'INVALID_CLIENT',
+      'The Authorization header holds no client id and secret.',
+    )
   return { id, secret }
 }
 
