@@ -1,5 +1,6 @@
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
+import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { openDatabase } from '#lib/eventstore/database'
@@ -16,19 +17,29 @@ import { bootstrap } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { addHumanUser } from './operations/add-human-user.ts'
+import { addMachineKey } from './operations/add-machine-key.ts'
+import { addMachineSecret } from './operations/add-machine-secret.ts'
 import { addMachineUser } from './operations/add-machine-user.ts'
+import { addPersonalAccessToken } from './operations/add-personal-access-token.ts'
 import { authenticate } from './operations/authenticate.ts'
 import { createSession } from './operations/create-session.ts'
 import { deleteSession } from './operations/delete-session.ts'
 import { getEmailCode } from './operations/get-email-code.ts'
 import { getUser } from './operations/get-user.ts'
+import { listMachineKeys } from './operations/list-machine-keys.ts'
+import { listMachineSecrets } from './operations/list-machine-secrets.ts'
+import { listPersonalAccessTokens } from './operations/list-personal-access-tokens.ts'
 import { listUnsentEmailCodes } from './operations/list-unsent-email-codes.ts'
 import { lookupUser } from './operations/lookup-user.ts'
 import { recordEmailCode } from './operations/record-email-code.ts'
+import { removeMachineKey } from './operations/remove-machine-key.ts'
+import { removeMachineSecret } from './operations/remove-machine-secret.ts'
+import { removePersonalAccessToken } from './operations/remove-personal-access-token.ts'
 import { resendEmailCode } from './operations/resend-email-code.ts'
 import { setEmail } from './operations/set-email.ts'
 import { updateMyProfile } from './operations/update-my-profile.ts'
 import { verifyEmail } from './operations/verify-email.ts'
+import { startExpiryWarnings } from './expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startPruning } from './pruning.ts'
 import { callerChangedBy, project } from './views.ts'
@@ -46,6 +57,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
   const context: Context = { config, sql, store, keys: config.ROSTER_ENCRYPTION_KEY, grants, log }
   await bootstrap(context)
   const pruning = startPruning(context)
+  const expiryWarnings = startExpiryWarnings(context)
   const answering = await serve({
     name: 'users',
     nats,
@@ -64,6 +76,17 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         resendEmailCode,
       }),
       served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, { createSession, deleteSession }),
+      served<typeof CredentialServiceDefinition, Context>(CredentialServiceDefinition, {
+        addPersonalAccessToken,
+        listPersonalAccessTokens,
+        removePersonalAccessToken,
+        addMachineKey,
+        listMachineKeys,
+        removeMachineKey,
+        addMachineSecret,
+        listMachineSecrets,
+        removeMachineSecret,
+      }),
       served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
         authenticate,
         lookupUser,
@@ -78,6 +101,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
       await answering.stop()
       answers.stop()
       pruning.stop()
+      await expiryWarnings.stop()
       await tail.stop()
       await sql.end()
     },

@@ -29,8 +29,15 @@ function recording(plain: Call): Call {
     const ok = (answer.ok ?? {}) as JsonObject
     // A password that was refused is a caller's slip of the keyboard: no less a secret.
     const { password, clientSecret } = request ?? {}
-    for (const secret of [password, clientSecret, ok['verificationCode'], ok['emailCode'], ok['sessionToken']])
-      recordSecret(secret)
+    const shown = [ok['verificationCode'], ok['emailCode'], ok['sessionToken'], ok['token'], ok['clientSecret']]
+    for (const secret of [password, clientSecret, ...shown, ...privateKeyOf(ok['keyDetails'])]) recordSecret(secret)
     return answer
   }
+}
+
+// Each line of the PEM by itself: what keeps a key may break its lines in another place.
+function privateKeyOf(keyDetails: unknown): string[] {
+  if (typeof keyDetails !== 'string') return []
+  const { key } = JSON.parse(Buffer.from(keyDetails, 'base64').toString('utf8')) as { key: string }
+  return key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))
 }
