@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { inject } from 'vitest'
@@ -35,9 +36,10 @@ function recording(plain: Call): Call {
   }
 }
 
-// Each line of the PEM by itself: what keeps a key may break its lines in another place.
+// Each line of the PEM by itself, since what keeps a key may break its lines in another way, and the number that makes it private.
 function privateKeyOf(keyDetails: unknown): string[] {
   if (typeof keyDetails !== 'string') return []
   const { key } = JSON.parse(Buffer.from(keyDetails, 'base64').toString('utf8')) as { key: string }
-  return key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))
+  const lines = key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))
+  return [...lines, createPrivateKey(key).export({ format: 'jwk' }).d!]
 }
