@@ -23,6 +23,8 @@ export const permissions = [
   'user.delete',
   'user.grant.read',
   'user.grant.write',
+  'user.credential.read',
+  'user.credential.write',
 ]
 
 /** Whether one of the roles gives the permission. An unknown role gives none. */

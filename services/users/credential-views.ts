@@ -13,7 +13,7 @@ export function projectCredentials(before: Aggregate<User>, after: Aggregate<Use
   if (credentialsOf(before.state) === credentialsOf(after.state)) return []
   const [was, is] = [byId(before.state), byId(after.state)]
   const gone = [...was.keys()].filter((id) => !is.has(id))
-  const settled = [...was.keys()].filter((id) => is.get(id)?.warned ?? true)
+  const settled = [...was.keys()].filter((id) => !is.has(id) || is.get(id)?.warned)
   const coming = [...is].filter(([id, { expiresAt, warned }]) => !was.has(id) && expiresAt !== undefined && !warned)
   const writes: Write[] = coming.map(
     ([id, { kind, expiresAt }]) =>

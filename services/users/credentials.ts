@@ -1,7 +1,22 @@
 import { timingSafeEqual } from 'node:crypto'
+import { RosterError } from '#lib/errors'
+import type { Aggregate, Existing } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
 import { orUnavailable, type Sql, type Write } from '#lib/eventstore/database'
+import type { Store } from '#lib/eventstore/store'
 import { hashToken } from './token.ts'
-import { type Credential, credentialsOf, living, type MachineKey, type User } from './vocabulary.ts'
+import {
+  type Credential,
+  type CredentialKind,
+  type Credentials,
+  credentialsOf,
+  living,
+  machineCredentials,
+  type MachineKey,
+  type User,
+  type UserEvent,
+  userNotFound,
+} from './vocabulary.ts'
 
 /** The key of a machine by its id; undefined where there is none that lives. */
 export function findKey(user: User | undefined, keyId: string, now: Date): MachineKey | undefined {
@@ -34,4 +49,31 @@ export function storeSecret(secret: string, row: { id: string; userId: string; e
     insert into machine_secrets (id, user_id, hash, expires_at)
     values (${row.id}, ${row.userId}, ${hashToken(secret)}, ${row.expiresAt})
   `
+}
+
+/** A machine with its living credentials of a kind, oldest first. Throws as `machineCredentials` does. */
+export async function loadCredentials<Kind extends CredentialKind>(
+  store: Store,
+  userId: string,
+  kind: Kind,
+): Promise<{ user: Existing<User>; credentials: Credentials[Kind] }> {
+  const user = await store.load<User>('user', userId)
+  if (!user) throw userNotFound()
+  const all: Credential[] = machineCredentials(user.state)[kind]
+  return { user, credentials: living(all, new Date()) as Credentials[Kind] }
+}
+
+/** When a credential began and ends, as answers have it. */
+export function datesOf({ createdAt, expiresAt }: Credential): { creationDate: Date; expirationDate?: Date } {
+  return { creationDate: new Date(createdAt), ...(expiresAt !== undefined && { expirationDate: new Date(expiresAt) }) }
+}
+
+/** The decision that removes a credential. NOT_FOUND CREDENTIAL_NOT_FOUND; throws as `machineCredentials` does. */
+export function removal(kind: CredentialKind, id: string, removed: UserEvent) {
+  return ({ state }: Aggregate<User>, now: Date): Decision<UserEvent> => {
+    const all: Credential[] = machineCredentials(state)[kind]
+    if (!living(all, now).some((credential) => credential.id === id))
+      throw new RosterError('NOT_FOUND', 'CREDENTIAL_NOT_FOUND', 'The machine has no such credential.')
+    return { events: [removed], answer: undefined }
+  }
 }

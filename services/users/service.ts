@@ -1,6 +1,7 @@
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
+import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { openDatabase } from '#lib/eventstore/database'
@@ -18,7 +19,10 @@ import { evolveAuthentication } from './authentication.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { addHumanUser } from './operations/add-human-user.ts'
+import { addMachineKey } from './operations/add-machine-key.ts'
+import { addMachineSecret } from './operations/add-machine-secret.ts'
 import { addMachineUser } from './operations/add-machine-user.ts'
+import { addPersonalAccessToken } from './operations/add-personal-access-token.ts'
 import { authenticate } from './operations/authenticate.ts'
 import { createSession } from './operations/create-session.ts'
 import { deactivateUser } from './operations/deactivate-user.ts'
@@ -32,17 +36,24 @@ import { getUser } from './operations/get-user.ts'
 import { introspectToken } from './operations/introspect-token.ts'
 import { issueToken } from './operations/issue-token.ts'
 import { listSigningKeys } from './operations/list-signing-keys.ts'
+import { listMachineKeys } from './operations/list-machine-keys.ts'
+import { listMachineSecrets } from './operations/list-machine-secrets.ts'
+import { listPersonalAccessTokens } from './operations/list-personal-access-tokens.ts'
 import { listUnsentEmailCodes } from './operations/list-unsent-email-codes.ts'
 import { lockUser } from './operations/lock-user.ts'
 import { lookupUser } from './operations/lookup-user.ts'
 import { reactivateUser } from './operations/reactivate-user.ts'
 import { recordEmailCode } from './operations/record-email-code.ts'
+import { removeMachineKey } from './operations/remove-machine-key.ts'
+import { removeMachineSecret } from './operations/remove-machine-secret.ts'
+import { removePersonalAccessToken } from './operations/remove-personal-access-token.ts'
 import { resendEmailCode } from './operations/resend-email-code.ts'
 import { revokeToken } from './operations/revoke-token.ts'
 import { setEmail } from './operations/set-email.ts'
 import { unlockUser } from './operations/unlock-user.ts'
 import { updateMyProfile } from './operations/update-my-profile.ts'
 import { verifyEmail } from './operations/verify-email.ts'
+import { startExpiryWarnings } from './expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startPruning } from './pruning.ts'
 import { openSigningKeys } from './signing-keys.ts'
@@ -66,6 +77,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
   const context: Context = { config, sql, store, keys, signingKeys, grants, log }
   await bootstrap(context)
   const pruning = startPruning(context)
+  const expiryWarnings = startExpiryWarnings(context)
   const answering = await serve({
     name: 'users',
     nats,
@@ -97,6 +109,17 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         getServerMetadata,
         getUserInfo,
       }),
+      served<typeof CredentialServiceDefinition, Context>(CredentialServiceDefinition, {
+        addPersonalAccessToken,
+        listPersonalAccessTokens,
+        removePersonalAccessToken,
+        addMachineKey,
+        listMachineKeys,
+        removeMachineKey,
+        addMachineSecret,
+        listMachineSecrets,
+        removeMachineSecret,
+      }),
       served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
         authenticate,
         getSigningKeys,
@@ -113,6 +136,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
       answers.stop()
       pruning.stop()
       signingKeys.stop()
+      await expiryWarnings.stop()
       await tail.stop()
       await sql.end()
     },

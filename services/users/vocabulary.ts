@@ -270,6 +270,15 @@ export function humanOf(user: User | undefined): Human {
   return user.human
 }
 
+/**
+ * What a machine may sign in with. NOT_FOUND USER_NOT_FOUND where there is no user, FAILED_PRECONDITION NOT_A_MACHINE for a human.
+ */
+export function machineCredentials(user: User | undefined): Credentials {
+  if (!user) throw userNotFound()
+  if (!user.machine) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_MACHINE', 'Only a machine has credentials.')
+  return credentialsOf(user)
+}
+
 /** What a user may sign in with, other than a password: nothing for a human and where there is no user. */
 export function credentialsOf(user: User | undefined): Credentials {
   return user?.machine?.credentials ?? noCredentials

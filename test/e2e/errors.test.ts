@@ -3,7 +3,13 @@ import { organizationErrors, projectErrors, userGrantErrors } from '../examples/
 import { idpErrors } from '../examples/idp-errors.ts'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
-import { codeAndSessionErrors, creationErrors, profileErrors, setEmailErrors } from '../examples/user-errors.ts'
+import {
+  codeAndSessionErrors,
+  creationErrors,
+  credentialErrors,
+  profileErrors,
+  setEmailErrors,
+} from '../examples/user-errors.ts'
 import { buildWorld, type World } from '../examples/world.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
@@ -13,6 +19,7 @@ const errorCases = [
   creationErrors,
   setEmailErrors,
   codeAndSessionErrors,
+  credentialErrors,
   userGrantErrors,
   organizationErrors,
   projectErrors,

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
+import { examplePair, newSignedInMachine } from '../examples/machines.ts'
 import { newIdp } from '../examples/projects.ts'
+import type { Call } from './clients/call.ts'
 import { encodings, recordSecret } from './clients/encodings.ts'
 import { mailTo } from './mailbox.ts'
 import { dumpNats, dumpPostgres, dumpRedis } from './stores.ts'
@@ -9,7 +11,7 @@ import { dumpNats, dumpPostgres, dumpRedis } from './stores.ts'
 const { house, adminToken, adminPassword, secretsFile } = inject('roster')
 const why = house ? '' : ' (skipped: the servers of a Roster by URL are not known)'
 
-// What a run makes of secrets, in every encoding: codes returned, mailed, used, wrong and replaced; passwords, tokens, a client secret.
+// What a run makes of secrets, in every encoding: codes returned, mailed, used, wrong and replaced; passwords, tokens, private keys, client secrets.
 async function live() {
   const organization = await newOrganization()
   recordSecret(adminToken)
@@ -33,13 +35,30 @@ async function live() {
     const human = await newHuman(organization, { verification: {}, password: unique('Password') })
     const mailed = await mailTo(human.email)
     await call('VerifyEmail', { userId: human.userId, verificationCode: mailed.code }, { token: await signIn(human) })
+    await useCredentials(call, organization)
     const unused = await newHuman(organization, { verification: { sendCode: {} } })
     await mailTo(unused.email)
     await newHuman(organization, { verification: { returnCode: {} } })
   }
 }
 
-describe.skipIf(!house)(`no code, password, token or client secret is kept${why}`, () => {
+// The clients note what they are given; the private key that somebody sends by mistake is noted here.
+async function useCredentials(call: Call, organization: string) {
+  const { userId, token, tokenId } = await newSignedInMachine(organization)
+  for (const operation of ['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const)
+    ok(await call(operation, { userId }, { token, headers: { 'idempotency-key': unique('key') } }))
+  const { privatePem } = examplePair()
+  for (const line of privatePem.split('\n').filter((line) => line !== '' && !line.startsWith('-'))) recordSecret(line)
+  await call(
+    'AddMachineKey',
+    { userId, publicKey: privatePem },
+    { token, headers: { 'idempotency-key': unique('key') } },
+  )
+  ok(await call('RemovePersonalAccessToken', { userId, tokenId }, { token }))
+  await call('GetUser', { userId }, { token })
+}
+
+describe.skipIf(!house)(`no code, password, token, private key or client secret is kept${why}`, () => {
   let secrets: string[]
 
   beforeAll(async () => {
