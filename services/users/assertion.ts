@@ -14,6 +14,8 @@ export interface ReadAssertion {
   issuer: string
   keyId: string | undefined
   algorithm: string
+  /** As the key has it: a signature of Ed25519 has two names (RFC 9864). */
+  keyAlgorithm: string
 }
 
 /** A verified one: the key that signed it, and what makes it usable once. */
@@ -27,7 +29,7 @@ export const assertionKind = 'assertion'
 
 const clientId = /^[^\0]{1,500}$/u
 /** What a machine's key may sign with. */
-export const assertionAlgorithms = ['RS256', 'ES256', 'EdDSA']
+export const assertionAlgorithms = ['RS256', 'ES256', 'EdDSA', 'Ed25519']
 /** Seconds. */
 const skew = 30
 const longest = 3600
@@ -39,7 +41,7 @@ export function readAssertion(text: string): ReadAssertion | undefined {
     const { iss, sub } = decodeJwt(text)
     if (!assertionAlgorithms.includes(alg) || typeof iss !== 'string' || iss !== sub || !clientId.test(iss))
       return undefined
-    return { text, issuer: iss, keyId: kid, algorithm: alg }
+    return { text, issuer: iss, keyId: kid, algorithm: alg, keyAlgorithm: alg === 'Ed25519' ? 'EdDSA' : alg }
   } catch {
     return undefined
   }
@@ -51,12 +53,12 @@ export function readAssertion(text: string): ReadAssertion | undefined {
  */
 export async function verifyAssertion(
   config: Config,
-  { text, keyId, algorithm }: ReadAssertion,
+  { text, keyId, algorithm, keyAlgorithm }: ReadAssertion,
   machine: Machine | undefined,
   now: Date,
 ): Promise<Assertion | FailureReason> {
-  const credential = findKey(machine, algorithm, keyId, now)
-  const key = await (credential ? imported(credential) : keyOfNobody(algorithm))
+  const credential = findKey(machine, keyAlgorithm, keyId, now)
+  const key = await (credential ? imported(credential) : keyOfNobody(keyAlgorithm))
   try {
     const { payload } = await jwtVerify(text, key, {
       algorithms: [algorithm],

@@ -24,7 +24,7 @@ export async function countFailure(sql: Sql, clientId: string, address: string):
 function limitsFrom(clientId: string, address: string): Limit[] {
   return [
     { key: `client ${clientId} from ${address}`, most: 10, window: 300 },
-    { key: `clients from ${address}`, most: 100, window: 300 },
+    { key: `clients from ${address}`, most: 500, window: 300 },
   ]
 }
 

@@ -30,7 +30,7 @@ function check(_context: Context, request: IssueTokenRequest): Violation[] {
 }
 
 async function handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
-  const authenticate = authenticators[request.grantType]
+  const authenticate = authenticators.get(request.grantType)
   if (!authenticate)
     throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', 'There is no such grant for machines.')
   const scope = readScope(request.scope)
@@ -47,11 +47,16 @@ async function handle(context: Context, request: IssueTokenRequest, call: Call):
   }
 }
 
-const authenticators: Record<string, (context: Context, request: IssueTokenRequest, call: Call) => Promise<Client>> = {
-  [grantTypes.clientCredentials]: authenticateClient,
-  [grantTypes.jwtBearer]: (context, { assertion, clientId }, call) =>
-    authenticateBearer(context, assertion, { clientId, method: 'jwt-bearer', refusal: invalidGrant() }, call),
-}
+type Authenticate = (context: Context, request: IssueTokenRequest, call: Call) => Promise<Client>
+
+const authenticators = new Map<string, Authenticate>([
+  [grantTypes.clientCredentials, authenticateClient],
+  [
+    grantTypes.jwtBearer,
+    (context, { assertion, clientId }, call) =>
+      authenticateBearer(context, assertion, { clientId, method: 'jwt-bearer', refusal: invalidGrant() }, call),
+  ],
+])
 
 function invalidGrant() {
   return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', 'There is no such machine that may sign in so.')
