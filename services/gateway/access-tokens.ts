@@ -9,6 +9,8 @@ export interface AccessTokens {
    * every other JWT; errors of the service that is asked for the keys.
    */
   check(token: string): Promise<void>
+  /** Who issues access tokens, which is the address of this very gateway. */
+  issuer(): Promise<string>
 }
 
 const algorithms = ['ES256', 'EdDSA', 'RS256']
@@ -57,10 +59,16 @@ export function createAccessTokens(ask: () => Promise<GetSigningKeysResponse>): 
         await verify(token, keys).catch((error: unknown) => verifyWithNewKeys(token, error))
       } catch (cause) {
         if (!(cause instanceof errors.JOSEError)) throw cause
-        throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.', { cause })
+        throw tokenInvalid(cause)
       }
     },
+    issuer: async () => (await keysOf(maxAge)).issuer,
   }
+}
+
+/** The one answer for every token that is none. */
+export function tokenInvalid(cause?: unknown): RosterError {
+  return new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.', { cause })
 }
 
 interface Known {

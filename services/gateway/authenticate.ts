@@ -7,11 +7,16 @@ import { createClient, deadlineExceeded } from '#lib/rpc/call'
 import { anonymous, type Caller, callersChanged } from '#lib/rpc/caller'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
-import { createAccessTokens } from './access-tokens.ts'
+import { createAccessTokens, tokenInvalid } from './access-tokens.ts'
 import { createMemory } from './memory.ts'
+import { createProofs } from './proofs.ts'
 
 export interface Credentials {
   authorization: string | undefined
+  /** The header DPoP, and what the proof in it must be of: the verb, and the path without query. */
+  proof: string | undefined
+  verb: string
+  path: string
   /** x-service-orgid. */
   organization: string | undefined
   requestId: string
@@ -47,13 +52,14 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
   const accessTokens = createAccessTokens(() =>
     users.getSigningKeys({}, { requestId: '', deadline: Date.now() + lookupTimeout }),
   )
-  const callers = createMemory<Caller>({ capacity: 10_000, maxAge })
+  const proofs = createProofs(users, () => accessTokens.issuer())
+  const callers = createMemory<Holder>({ capacity: 10_000, maxAge })
   const organizations = createMemory<true>({ capacity: 10_000, maxAge })
 
   const subscription = nats.connection.subscribe(callersChanged, {
     callback: (_error, message) => {
       const userId = message.string()
-      callers.forget((caller) => caller.userId === userId)
+      callers.forget(({ caller }) => caller.userId === userId)
     },
   })
   const unwatch = nats.onDisconnect(() => callers.forgetAll())
@@ -72,7 +78,7 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
       instanceRoles,
       organizationRoles: Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles])),
     }
-    return { value: caller, until: holder.expirationDate?.getTime() }
+    return { value: { caller, thumbprint: holder.dpopThumbprint }, until: holder.expirationDate?.getTime() }
   }
 
   async function exists(organizationId: string) {
@@ -103,15 +109,18 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
   return {
     async authenticate(access, credentials) {
       if (access.rule === 'public') return nobody
-      const token = readToken(credentials.authorization)
+      const { token, isBound } = readToken(credentials.authorization)
       const key = hash('sha256', token, 'base64')
-      const caller =
+      const { caller, thumbprint } =
         callers.get(key) ??
         (await within(
           callers.obtain(key, () => lookUp(token, key)),
           credentials.deadline,
           credentials.signal,
         ))
+      // A bound token is worth nothing by itself, and no other may come as one.
+      if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
+      if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
       return { caller, organizationId: await actingOrganization(caller, credentials) }
     },
     stop() {
@@ -121,12 +130,18 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
   }
 }
 
-function readToken(authorization: string | undefined): string {
+interface Holder {
+  caller: Caller
+  /** Of the key that the token is bound to. */
+  thumbprint: string | undefined
+}
+
+function readToken(authorization: string | undefined): { token: string; isBound: boolean } {
   if (authorization === undefined || authorization === '')
     throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
-  const token = /^bearer +([A-Za-z0-9\-._~+/]{1,12000}=*) *$/i.exec(authorization)?.[1]
-  if (token === undefined) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.')
-  return token
+  const [, scheme, token] = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]{1,12000}=*) *$/i.exec(authorization) ?? []
+  if (scheme === undefined || token === undefined) throw tokenInvalid()
+  return { token, isBound: scheme.toLowerCase() === 'dpop' }
 }
 
 // A shared lookup goes on for those who still wait, whatever the deadline of one of them.

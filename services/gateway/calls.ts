@@ -25,6 +25,9 @@ export interface Arrival {
   method: Method
   encoding: Encoding
   requestId: string
+  /** As it came, the path without query. */
+  verb: string
+  path: string
   /** The value of a header or of metadata, by its lower-case name. */
   header(name: string): string | undefined
   /** Milliseconds that the client gives the call; undefined: it does not say. Throws RosterError when it cannot be read. */
@@ -52,6 +55,9 @@ export async function perform<Answer>(
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
     const identity = await gateway.authenticator.authenticate(method.access, {
       authorization: arrival.header('authorization'),
+      proof: arrival.header('dpop'),
+      verb: arrival.verb,
+      path: arrival.path,
       organization: arrival.header('x-service-orgid'),
       requestId,
       deadline,

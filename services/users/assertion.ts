@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, generateKeyPair, importJWK, jwtVerify } from 'jose'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { FailureReason } from './authentication.ts'
 import type { Config } from './config.ts'
 import { issuerOf, tokenEndpointOf } from './issuer.ts'
 import type { Machine } from './machines.ts'
+import { singleUse } from './single-use.ts'
 import { credentialsOf, living, type MachineKey } from './vocabulary.ts'
 
 /** An assertion as it says of itself: not to be believed yet. */
@@ -23,9 +23,6 @@ export interface Assertion {
   credential: MachineKey
   once: UniqueKey
 }
-
-/** The kind of the unique keys that hold used assertions; scope: Unix time when they are over, in ten digits. */
-export const assertionKind = 'assertion'
 
 const clientId = /^[^\0]{1,500}$/u
 /** What a machine's key may sign with. */
@@ -71,7 +68,8 @@ export async function verifyAssertion(
     const { exp = 0, iat = 0, jti } = payload
     const seconds = now.getTime() / 1000
     if (exp > seconds + longest + skew || iat > seconds + skew || typeof jti !== 'string' || jti === '') return 'claims'
-    return { credential, once: useOf(machine.id, jti, exp) }
+    // The same jti with another end is another assertion: only its signer can make one.
+    return { credential, once: singleUse('assertion', JSON.stringify([machine.id, jti]), exp) }
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error
     if (!credential) return 'key'
@@ -85,14 +83,6 @@ function findKey(machine: Machine | undefined, algorithm: string, keyId: string 
   const keys = living(credentialsOf(machine?.state).key, now).filter((key) => key.algorithm === algorithm)
   if (keyId !== undefined) return keys.find(({ id }) => id === keyId)
   return keys.length === 1 ? keys[0] : undefined
-}
-
-// The same jti with another end is another assertion: only its signer can make one.
-function useOf(userId: string, jti: string, exp: number): UniqueKey {
-  const key = createHash('sha256')
-    .update(JSON.stringify([userId, jti]))
-    .digest('base64')
-  return { kind: assertionKind, scope: String(Math.ceil(exp)).padStart(10, '0'), key }
 }
 
 // A key's id never means another key.

@@ -7,6 +7,7 @@ import { countFailure, refuseThrottled } from './client-throttle.ts'
 import type { Context } from './context.ts'
 import { findSecret } from './credentials.ts'
 import { findMachine, type Machine } from './machines.ts'
+import { useUp } from './single-use.ts'
 import { isActive } from './user-state.ts'
 import type { Credential } from './vocabulary.ts'
 
@@ -53,6 +54,13 @@ export function authenticateClient(context: Context, request: ClientRequest, cal
     const credential = await findSecret(context.sql, machine?.state, clientSecret, now)
     return credential ? { credential } : 'secret'
   })
+}
+
+/** The same where nothing is stored with it, so that an assertion is used up at once. */
+export async function authenticateOnce(context: Context, request: ClientRequest, call: Call): Promise<Client> {
+  const client = await authenticateClient(context, request, call)
+  if (client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
+  return client
 }
 
 /** How a client tries, and what it is told where it fails. */

@@ -18,6 +18,7 @@ const user: Payloads<UserEvent> = {
   'key.removed': { keyId: 'k' },
   'secret.added': { secretId: 's', expiresAt },
   'secret.removed': { secretId: 's' },
+  'machine.dpop.changed': { required: true },
   'credential.expiring': { kind: 'key', credentialId: 'k', expiresAt },
   'profile.changed': profile,
   'email.changed': { email: 'gigi@example.com', isVerified: false },

@@ -49,9 +49,11 @@ import { removeMachineSecret } from './operations/remove-machine-secret.ts'
 import { removePersonalAccessToken } from './operations/remove-personal-access-token.ts'
 import { resendEmailCode } from './operations/resend-email-code.ts'
 import { revokeToken } from './operations/revoke-token.ts'
+import { setDPoP } from './operations/set-dpop.ts'
 import { setEmail } from './operations/set-email.ts'
 import { unlockUser } from './operations/unlock-user.ts'
 import { updateMyProfile } from './operations/update-my-profile.ts'
+import { useProof } from './operations/use-proof.ts'
 import { verifyEmail } from './operations/verify-email.ts'
 import { startExpiryWarnings } from './expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
@@ -107,6 +109,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         revokeToken,
         listSigningKeys,
         getServerMetadata,
+        setDPoP,
         getUserInfo,
       }),
       served<typeof CredentialServiceDefinition, Context>(CredentialServiceDefinition, {
@@ -123,6 +126,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
       served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
         authenticate,
         getSigningKeys,
+        useProof,
         lookupUser,
         getEmailCode,
         recordEmailCode,

@@ -30,6 +30,8 @@ export interface AccessToken {
   /** Who owns the project that the scope names; empty without one. */
   projectOrganizationId: string
   issuedAt: Date
+  /** Of the key that it is bound to; null where it is not. */
+  dpopThumbprint: string | null
 }
 
 /** Stores a token by its hash alone. */
@@ -37,11 +39,11 @@ export function storeToken(token: string, row: TokenRow): Write {
   return (sql) => sql`
     insert into tokens (
       hash, user_id, organization_id, human, session_id, credential_id, expires_at,
-      token_id, scope, project_organization_id, issued_at
+      token_id, scope, project_organization_id, issued_at, dpop_thumbprint
     ) values (
       ${hashToken(token)}, ${row.userId}, ${row.organizationId}, ${row.human}, ${row.sessionId}, ${row.credentialId ?? ''},
       ${row.expiresAt}, ${row.access?.tokenId ?? null}, ${row.access?.scope ?? null},
-      ${row.access?.projectOrganizationId ?? null}, ${row.access?.issuedAt ?? null}
+      ${row.access?.projectOrganizationId ?? null}, ${row.access?.issuedAt ?? null}, ${row.access?.dpopThumbprint ?? null}
     )
   `
 }
@@ -56,14 +58,16 @@ export async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken 
   const [row] = await orUnavailable(sql<(FoundToken & { [F in keyof AccessToken]: AccessToken[F] | null })[]>`
     select user_id as "userId", t.organization_id as "organizationId", human, session_id as "sessionId",
       credential_id as "credentialId", expires_at as "expiresAt", token_id as "tokenId", scope,
-      project_organization_id as "projectOrganizationId", issued_at as "issuedAt", u.state as "user"
+      project_organization_id as "projectOrganizationId", issued_at as "issuedAt",
+      dpop_thumbprint as "dpopThumbprint", u.state as "user"
     from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
     where hash = ${hash} and (expires_at is null or expires_at > now())
   `)
   if (!row || !isActive(row.user)) return undefined
-  const { tokenId, scope, projectOrganizationId, issuedAt, ...token } = row
+  const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...token } = row
   if (tokenId === null || scope === null || projectOrganizationId === null || issuedAt === null) return token
-  return { ...token, access: { tokenId, scope, projectOrganizationId, issuedAt } }
+  if (row.user.machine?.dpopRequired && dpopThumbprint === null) return undefined
+  return { ...token, access: { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt } }
 }
 
 /** What is stored in place of a token or a secret: as random as they are, no slower hash would make it safer. */

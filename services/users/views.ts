@@ -56,4 +56,4 @@ export function callerChangedBy(event: Happened): string | undefined {
     : undefined
 }
 
-const endsCredential = new Set(['pat.removed', 'key.removed', 'secret.removed'])
+const endsCredential = new Set(['pat.removed', 'key.removed', 'secret.removed', 'machine.dpop.changed'])

@@ -13,6 +13,7 @@ export type UserEvent =
   | { type: 'key.removed'; payload: { keyId: string } }
   | { type: 'secret.added'; payload: { secretId: string; expiresAt?: string } }
   | { type: 'secret.removed'; payload: { secretId: string } }
+  | { type: 'machine.dpop.changed'; payload: { required: boolean } }
   /** The warning, once, some time before the end of a credential. */
   | { type: 'credential.expiring'; payload: { kind: CredentialKind; credentialId: string; expiresAt: string } }
   | { type: 'profile.changed'; payload: Profile }
@@ -114,7 +115,7 @@ export interface Human {
 export interface User {
   userName: string
   human?: Human
-  machine?: Machine & { credentials?: Credentials }
+  machine?: Machine & { dpopRequired?: boolean; credentials?: Credentials }
   /** Deactivated. */
   inactive?: true
   locked?: true
@@ -140,6 +141,8 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
   if (change) return change(user)
   if (user.human) return { ...user, human: evolveHuman(user.human, event, at) }
   if (!user.machine) return user
+  if (event.type === 'machine.dpop.changed')
+    return { ...user, machine: { ...user.machine, dpopRequired: event.payload.required } }
   const before = credentialsOf(user)
   const credentials = evolveCredentials(before, event, at)
   return credentials === before ? user : { ...user, machine: { ...user.machine, credentials } }
@@ -274,7 +277,7 @@ export function humanOf(user: User | undefined): Human {
  * What a machine may sign in with. NOT_FOUND USER_NOT_FOUND where there is no user, FAILED_PRECONDITION NOT_A_MACHINE for a human.
  */
 export function machineCredentials(user: User | undefined): Credentials {
-  if (!user) throw userNotFound()
+  if (!user || user.removed) throw userNotFound()
   if (!user.machine) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_MACHINE', 'Only a machine has credentials.')
   return credentialsOf(user)
 }

@@ -76,6 +76,8 @@ function arrive(method: Method, call: ServerUnaryCall<Buffer, Buffer>, signal: A
     method,
     encoding: 'grpc',
     requestId: requestIdOf(header('x-request-id')),
+    verb: 'POST',
+    path: method.path,
     header,
     timeout: () => timeLeft(call.getDeadline()),
     peerAddress: peer.slice(0, peer.lastIndexOf(':')),

@@ -10,7 +10,8 @@ import { unsupportedType } from './json.ts'
 const formType = /^application\/x-www-form-urlencoded *(; *charset="?utf-8"? *)?$/i
 
 /**
- * The request message of an OAuth client: a form, with the client's id and secret from `Authorization: Basic` where they come so.
+ * The request message of an OAuth client: a form, with the client's id and secret from `Authorization: Basic` where they come so,
+ * and the proof from `DPoP`.
  * What the request does not know is passed over, and what has no value counts as not sent (RFC 6749 section 3.2).
  * INVALID_ARGUMENT REQUEST_MALFORMED for what is given twice, in the address or in two ways; UNAUTHENTICATED INVALID_CLIENT.
  */
@@ -25,7 +26,7 @@ export async function readForm(desc: DescMessage, exchange: Exchange): Promise<M
   const client = desc.field['clientSecret'] && readBasic(request.headers.authorization)
   if (client) addClient(parameters, client)
   for (const field of desc.fields) {
-    const value = parameters.get(field.name)
+    const value = field.name === 'dpop_proof' ? request.headers['dpop'] : parameters.get(field.name)
     if (value) reflect(desc, message).set(field, value)
   }
   return message

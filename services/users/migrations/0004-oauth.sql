@@ -15,4 +15,6 @@ alter table tokens
   add column scope text,
   -- Who owns the project that the scope names.
   add column project_organization_id text,
-  add column issued_at timestamptz;
+  add column issued_at timestamptz,
+  -- Of the key that it is bound to.
+  add column dpop_thumbprint text;

@@ -10,5 +10,13 @@ export async function authenticate(
   const token = await findToken(sql, tokenHash)
   if (!token) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The bearer token is not valid.')
   const { userId, organizationId, human, sessionId, expiresAt, access } = token
-  return { userId, organizationId, human, sessionId, expirationDate: expiresAt ?? undefined, scope: access?.scope }
+  return {
+    userId,
+    organizationId,
+    human,
+    sessionId,
+    expirationDate: expiresAt ?? undefined,
+    scope: access?.scope,
+    dpopThumbprint: access?.dpopThumbprint ?? undefined,
+  }
 }

@@ -1,4 +1,5 @@
 import type { GetServerMetadataRequest, GetServerMetadataResponse } from '#gen/roster/users/v1/oauth_service'
+import { proofAlgorithms } from '#lib/dpop'
 import { assertionAlgorithms } from '../assertion.ts'
 import type { Context } from '../context.ts'
 import { grantTypes } from '../grant-types.ts'
@@ -35,5 +36,6 @@ export async function getServerMetadata(
     introspectionEndpointAuthSigningAlgValuesSupported: assertionAlgorithms,
     revocationEndpointAuthMethodsSupported: methods,
     revocationEndpointAuthSigningAlgValuesSupported: assertionAlgorithms,
+    dpopSigningAlgValuesSupported: proofAlgorithms,
   }
 }

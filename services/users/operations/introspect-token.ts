@@ -1,19 +1,17 @@
 import type { IntrospectTokenRequest, IntrospectTokenResponse } from '#gen/roster/users/v1/oauth_service'
 import type { Call } from '#lib/rpc/headers'
-import { authenticateClient, checkClient } from '../client-authentication.ts'
+import { authenticateOnce, checkClient } from '../client-authentication.ts'
 import type { Context } from '../context.ts'
 import { issuerOf } from '../issuer.ts'
 import type { Machine } from '../machines.ts'
 import { findRoles } from '../roles.ts'
 import { readScope } from '../scope.ts'
 import { type FoundToken, findToken, hashToken } from '../token.ts'
-import { useOnce } from '../used-assertions.ts'
 
 export const introspectToken = {
   check: (_context: Context, request: IntrospectTokenRequest) => checkClient(request),
   async handle(context: Context, request: IntrospectTokenRequest, call: Call): Promise<IntrospectTokenResponse> {
-    const client = await authenticateClient(context, request, call)
-    await useOnce(context.sql, client)
+    const client = await authenticateOnce(context, request, call)
     const token = await findToken(context.sql, hashToken(request.token))
     return token && mayKnow(client.machine, token) ? describe(context, token, call) : nothing(false)
   },
@@ -26,6 +24,7 @@ function mayKnow(machine: Machine, { organizationId, access }: FoundToken): bool
 async function describe(context: Context, token: FoundToken, call: Call): Promise<IntrospectTokenResponse> {
   const { userId, organizationId, expiresAt, access } = token
   const scope = readScope(access?.scope ?? '')
+  const thumbprint = access?.dpopThumbprint
   const iss = issuerOf(context.config)
   const { roles, projectRoles, organizationRoles } = await findRoles(
     context,
@@ -42,7 +41,8 @@ async function describe(context: Context, token: FoundToken, call: Call): Promis
       scope: scope.text || undefined,
     }),
     username: token.user.userName,
-    tokenType: 'Bearer',
+    tokenType: thumbprint ? 'DPoP' : 'Bearer',
+    cnf: thumbprint ? { jkt: thumbprint } : undefined,
     exp: expiresAt ? seconds(expiresAt) : undefined,
     sub: userId,
     aud: [iss, ...(scope.projectId === undefined ? [] : [scope.projectId])],

@@ -2,16 +2,14 @@ import type { RevokeTokenRequest, RevokeTokenResponse } from '#gen/roster/users/
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { AuthenticationEvent } from '../authentication.ts'
-import { authenticateClient, checkClient } from '../client-authentication.ts'
+import { authenticateOnce, checkClient } from '../client-authentication.ts'
 import type { Context } from '../context.ts'
 import { findToken, hashToken } from '../token.ts'
-import { useOnce } from '../used-assertions.ts'
 
 export const revokeToken = {
   check: (_context: Context, request: RevokeTokenRequest) => checkClient(request),
   async handle(context: Context, request: RevokeTokenRequest, call: Call): Promise<RevokeTokenResponse> {
-    const client = await authenticateClient(context, request, call)
-    await useOnce(context.sql, client)
+    const client = await authenticateOnce(context, request, call)
     const hash = hashToken(request.token)
     const token = await findToken(context.sql, hash)
     const userId = client.machine.id
