@@ -38,9 +38,7 @@ export default defineConfig({
           include: ['test/faults/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          // Alone, since it holds calls to their deadlines. Once more, since a service that is just starting when
-          // PostgreSQL is killed ends and is started again, which the suite counts as a violation.
-          retry: 1,
+          // Alone, since it holds calls to their deadlines.
           sequence: { groupOrder: 2 },
         },
       },

@@ -3,6 +3,9 @@ import { oneOf } from './config.ts'
 
 export type Log = Logger
 
+// What PostgreSQL tells beside its message, such as "Key (email)=(…) already exists": whole rows, statements and their values.
+const ofPostgres = ['detail', 'where', 'hint', 'query', 'internal_query', 'parameters', 'args']
+
 const levels = [...Object.values(pino.levels.labels), 'silent']
 
 /** `LOG_LEVEL`: the least important lines that are written. */
@@ -23,8 +26,7 @@ export function createLog(service: string, level = 'info', destination?: Destina
       'token',
       '*.token',
       '*.email',
-      '*.parameters',
-      '*.args',
+      ...ofPostgres.flatMap((name) => [`*.${name}`, `*.aggregateErrors[*].${name}`]),
     ],
   }
   return destination ? pino(options, destination) : pino(options)

@@ -14,6 +14,7 @@ export interface Parts<Config> {
 }
 
 const stopDeadline = 10_000
+const startDeadline = 1000
 
 /** Runs a service as this process, over a NATS connection of its own. Its settings come from the environment. */
 export function runService<Config extends { NATS_URL: string }>(
@@ -36,7 +37,8 @@ export function runService<Config extends { NATS_URL: string }>(
 }
 
 /**
- * Runs a service as a process: starts it, stops it on SIGTERM or SIGINT within ten seconds, and exits.
+ * Runs a service as a process: starts it, stops it on SIGTERM or SIGINT within ten seconds, and exits. One that still waits for a
+ * server to start with has nothing to finish, and ends within a second.
  * Exit code 0 after a stop, 1 when it cannot start, does not stop in time or fails where nothing caught it.
  */
 function runProcess(log: Log, start: () => Promise<Service>): void {
@@ -47,13 +49,18 @@ function runProcess(log: Log, start: () => Promise<Service>): void {
   process.on('uncaughtException', fail('uncaught exception'))
   process.on('unhandledRejection', fail('unhandled rejection'))
   const started = start()
-  started.then(() => log.info('ready'), fail('cannot start'))
+  let running = false
+  started.then(() => {
+    running = true
+    log.info('ready')
+  }, fail('cannot start'))
   let stopping = false
   const stop = (signal: string) => {
     if (stopping) return
     stopping = true
     log.info({ signal }, 'stopping')
     setTimeout(() => fail('did not stop in time')(undefined), stopDeadline).unref()
+    setTimeout(() => running || process.exit(0), startDeadline)
     started.then((service) => service.stop()).then(() => process.exit(0), fail('cannot stop'))
   }
   process.on('SIGTERM', stop)

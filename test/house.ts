@@ -38,6 +38,8 @@ export interface HouseOptions {
   log?: Log
   /** How many of each service but the notifier. The second gateway takes any free port. */
   replicas?: number
+  /** Leaves grants out: the test runs it itself, or not. */
+  withoutGrants?: boolean
 }
 
 type Name = StoringService | 'gateway' | 'notifier'
@@ -49,7 +51,7 @@ type Name = StoringService | 'gateway' | 'notifier'
 export async function startHouse(
   databaseUrls: Record<StoringService, string>,
   settings: Record<string, string> = {},
-  { servers = inject('servers'), log = silentLog(), replicas = 1 }: HouseOptions = {},
+  { servers = inject('servers'), log = silentLog(), replicas = 1, withoutGrants = false }: HouseOptions = {},
 ): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-house-'))
   const adminTokenFile = join(folder, 'admin-token')
@@ -86,7 +88,8 @@ export async function startHouse(
 
   await Promise.all([
     all(() => start('users', (nats) => startUsers({ config: readUsersConfig(environment('users')), nats, log }))),
-    all(() => start('grants', (nats) => startGrants({ config: readGrantsConfig(environment('grants')), nats, log }))),
+    !withoutGrants &&
+      all(() => start('grants', (nats) => startGrants({ config: readGrantsConfig(environment('grants')), nats, log }))),
     all(() => start('idp', (nats) => startIdp({ config: readIdpConfig(environment('idp')), nats, log }))),
   ])
   await start('notifier', (nats) => startNotifier({ config: readNotifierConfig(environment('notifier')), nats, log }))

@@ -14,6 +14,7 @@ const requested: StoredEvent = {
   organization_id: 'acme',
   creator: 'admin',
   request_id: 'r-1',
+  cause: 'users-9',
   created_at: new Date('2026-01-01T11:00:00Z'),
 }
 
@@ -45,6 +46,7 @@ test('an event is a CloudEvent 1.0 in binary mode', () => {
     'ce-organization': 'acme',
     'ce-actor': 'admin',
     'ce-requestid': 'r-1',
+    'ce-causationid': 'users-9',
     'ce-cause': 'change',
   })
   expect(JSON.parse(data)).toEqual(requested.payload)
@@ -60,7 +62,7 @@ test('its data names enum values, and shows what is empty or false', () => {
 })
 
 test('what is not known is no header, since a CloudEvent has no empty attribute', () => {
-  const names = [...encode({ creator: '', request_id: '' }, added).headers].map(([name]) => name)
+  const names = [...encode({ creator: '', request_id: '', cause: null }, added).headers].map(([name]) => name)
   expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/actor|requestid|cause/)]))
 })
 
@@ -75,6 +77,7 @@ test('a consumer reads what was written', () => {
     sequence: 3,
     actor: 'admin',
     requestId: 'r-1',
+    causationId: 'users-9',
     cause: 'change',
     time: '2026-01-01T11:00:00.000Z',
     data: requested.payload,

@@ -19,6 +19,8 @@ export interface PublishedEvent {
   /** The user who caused it; empty where nobody was signed in. */
   actor: string
   requestId: string
+  /** The id of the event because of which a service acted by itself; else empty. */
+  causationId: string
   /** Why, where the payload says it. */
   cause: string
   /** RFC 3339. */
@@ -53,6 +55,7 @@ export function encodeEvent(service: string, event: StoredEvent, from?: FileRegi
     organization: event.organization_id,
     actor: event.creator,
     requestid: event.request_id,
+    causationid: event.cause,
     cause: typeof cause === 'string' ? cause : '',
   }
   const all = headers()
@@ -76,6 +79,7 @@ export function readEvent(message: Pick<JsMsg, 'headers' | 'json'>): PublishedEv
     organizationId: get('organization'),
     actor: get('actor'),
     requestId: get('requestid'),
+    causationId: get('causationid'),
     cause: get('cause'),
     time: get('time'),
     data: message.json(),

@@ -1,4 +1,5 @@
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
+import { batched } from './batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
 
 /** Names one aggregate. */
@@ -40,21 +41,9 @@ export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Ag
  * UNAVAILABLE STORE_UNAVAILABLE without a database.
  */
 export function createLoader(sql: Sql): <State>(type: string, id: string) => Promise<Existing<State> | undefined> {
-  let waiting: { key: AggregateKey; resolve: (aggregate: Aggregate) => void; reject: (error: unknown) => void }[] = []
-  const flush = () => {
-    const batch = waiting
-    waiting = []
-    const keys = batch.map((entry) => entry.key)
-    orUnavailable(loadAggregates(sql, keys)).then(
-      (aggregates) => batch.forEach((entry, index) => entry.resolve(aggregates[index]!)),
-      (error: unknown) => batch.forEach((entry) => entry.reject(error)),
-    )
-  }
+  const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys)))
   return async <State>(type: string, id: string) => {
-    const aggregate = await new Promise<Aggregate>((resolve, reject) => {
-      waiting.push({ key: { type, id }, resolve, reject })
-      if (waiting.length === 1) setImmediate(flush)
-    })
+    const aggregate = await load({ type, id })
     return aggregate.state === undefined ? undefined : (aggregate as Existing<State>)
   }
 }

@@ -23,13 +23,13 @@ export async function appendBatch(
   answers: Answers | undefined,
 ): Promise<Problem | undefined> {
   const changes = decided.filter(({ events }) => events.length > 0)
-  const keyed = decided.flatMap(({ stored }) => (stored && answers ? [answers.store(stored.once, stored.answer)] : []))
-  if (changes.length === 0 && keyed.length === 0) return undefined
-  const batch = JSON.stringify(toBatch(changes, decided))
-  const writes = [
-    ...keyed,
-    ...changes.flatMap((change) => [...(change.decision.writes ?? []), ...(vocabulary.project?.(change) ?? [])]),
-  ]
+  const sealed = decided.flatMap(({ stored }) => (stored && answers ? [answers.seal(stored.once, stored.answer)] : []))
+  if (changes.length === 0 && sealed.length === 0) return undefined
+  const batch = JSON.stringify({ ...toBatch(changes, decided), answers: sealed })
+  const writes = changes.flatMap((change) => [
+    ...(change.decision.writes ?? []),
+    ...(vocabulary.project?.(change) ?? []),
+  ])
   try {
     if (writes.length === 0) await sql`select append(${batch}::text::jsonb)`
     else

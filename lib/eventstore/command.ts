@@ -40,7 +40,7 @@ export interface Command<State, Event extends NewEvent = NewEvent, Answer = void
   aggregate: AggregateKey
   /** Other aggregates that the decision stands on: they stay as they were until it is stored. */
   reads?: AggregateKey[]
-  call: Pick<Call, 'caller' | 'requestId' | 'deadline' | 'ifMatch' | 'once'>
+  call: Pick<Call, 'caller' | 'requestId' | 'deadline' | 'cause' | 'ifMatch' | 'once'>
   decide(aggregate: Aggregate<State>, now: Date, reads: Aggregate<any>[]): Decision<Event, Answer>
   /** What the caller is answered, made of the outcome alone: it is stored with a keyed request. Without it, the outcome. */
   respond?(outcome: Outcome<State, Answer>): Response

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import type { Aggregate } from './aggregate.ts'
-import { add, audit, call, count, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+import { add, audit, call, count, openReplicas, outcome, rename, type Replica } from './test-counters.ts'
 import { createHold } from './test-hold.ts'
 
-let database: TestDatabase
 let [a, b]: Replica[] = []
 const slow = createHold()
 
 beforeAll(async () => {
-  database = await createDatabase()
-  ;[a, b] = await Promise.all([openReplica(database.urls.users), openReplica(database.urls.users, slow.wrap)])
-})
-
-afterAll(async () => {
-  await Promise.all([a?.stop(), b?.stop()])
-  await database?.drop()
+  const { replicas, stop } = await openReplicas((sql) => sql, slow.wrap)
+  ;[a, b] = replicas
+  return stop
 })
 
 /** Lets `b` decide `late`, then `a` do all of `first`, and only then `b` store what it decided. */
@@ -101,6 +95,21 @@ test('who was refused stays refused, although what shared the transaction runs a
   expect(await a!.store.load('counter', 'refused')).toBeUndefined()
 })
 
+test('of more commands than may wait, those beyond are refused at once, and the others are carried out', async () => {
+  await b!.store.execute(add('flooded', 'flooded'))
+  const { arrived, release } = slow.hold()
+  const first = outcome(b!.store.execute(count('flooded')))
+  await arrived
+  const look = { ...count('flooded'), decide: () => ({ events: [], answer: undefined }) }
+  const rest = Array.from({ length: 10_003 }, () => b!.store.execute(look))
+  const refused = await Promise.all(rest.slice(10_000).map((work) => work.catch((error: unknown) => error)))
+  release()
+  for (const error of refused) expect(error).toMatchObject({ code: 14, reason: 'STORE_OVERLOADED', retryAfter: 1 })
+  const outcomes = await Promise.all([first, ...rest.slice(0, 10_000).map(outcome)])
+  expect(new Set(outcomes)).toEqual(new Set(['stored']))
+  expect(await outcome(b!.store.execute(count('flooded')))).toBe('stored')
+})
+
 describe('what a decision reads', () => {
   const copy = (id: string, from: string) => ({
     aggregate: { type: 'counter', id },
@@ -125,6 +134,37 @@ describe('what a decision reads', () => {
       a!.store.execute(copy('early-copy', 'early')),
     ])
     expect(copied.answer).toBe('early-early-copy')
+  })
+
+  test('stays missing until the decision is stored: who would create it waits', async () => {
+    const order: string[] = []
+    const waiting = async () => {
+      const rows = await a!.sql`select 1 from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`
+      return rows.length
+    }
+    await a!.store.execute(add('standing', 'standing'))
+    const standing = {
+      ...count('standing'),
+      reads: [{ type: 'counter', id: 'ghost' }],
+      decide: (_: unknown, _now: Date, [ghost]: Aggregate<any>[]) => ({
+        events: ghost!.state ? [] : [{ type: 'counted', payload: { by: '' } }],
+        writes: [(sql: any) => sql`select pg_advisory_xact_lock(42)`],
+        answer: undefined,
+      }),
+    }
+    await a!.sql
+      .begin(async (held) => {
+        await held`select pg_advisory_xact_lock(42)`
+        const work = [b!.store.execute(standing).then(() => order.push('stood'))]
+        await expect.poll(waiting).toBe(1)
+        work.push(a!.store.execute(add('ghost', 'ghost')).then(() => order.push('created')))
+        await expect.poll(async () => (await waiting()) + order.length).toBe(2)
+        return { work }
+      })
+      .then(({ work }) => Promise.all(work))
+    expect(order).toEqual(['stood', 'created'])
+    expect(await nameOf('standing')).toMatchObject({ count: 1 })
   })
 
   test('does not make two replicas wait for each other for ever', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { RosterError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -12,10 +13,14 @@ const connectionErrors = new Set([
   'CONNECTION_DESTROYED',
   'CONNECTION_ENDED',
   'CONNECT_TIMEOUT',
+  'EAI_AGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
-  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
   'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
   '57P01',
   '57P02',
   '57P03',
@@ -25,6 +30,9 @@ const connectionErrors = new Set([
 // Every statement finds its rows by an index. A plan that was made while a table was small would read the whole of it, long
 // after it has grown: plans are kept, and the statistics are a minute late.
 const byIndex = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
+
+const tryAgainAfter = 250
+const sayEvery = 30_000
 
 /** A pool of connections to a service's own schema. It connects when it is needed and again when a connection is lost. */
 export function openDatabase(url: string, service: string, log: Log): Sql {
@@ -40,6 +48,23 @@ export function openDatabase(url: string, service: string, log: Log): Sql {
 /** Whether PostgreSQL could not be reached, or went away during a statement. */
 export function isConnectionError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && connectionErrors.has(String(error.code))
+}
+
+/**
+ * Runs what a service does before it answers, again and again until PostgreSQL can be reached. The work may have been done when its
+ * connection is lost, so a second time must do nothing. Throws any other error at once.
+ */
+export async function untilReachable<T>(log: Log, work: () => Promise<T>): Promise<T> {
+  for (let sayAt = 0; ; await sleep(tryAgainAfter)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isConnectionError(error instanceof RosterError ? error.cause : error)) throw error
+      if (Date.now() < sayAt) continue
+      log.warn({ err: error }, 'waiting for PostgreSQL')
+      sayAt = Date.now() + sayEvery
+    }
+  }
 }
 
 /** Gives the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL cannot be reached. */

@@ -15,6 +15,8 @@ export interface EventRow {
   organization_id: string
   creator: string
   request_id: string
+  /** The id of the event because of which a service acted by itself. */
+  cause?: string | null
   created_at: Date
 }
 
@@ -122,6 +124,7 @@ function apply(
     organization_id: organizationId,
     creator: command.call.caller.userId,
     request_id: command.call.requestId,
+    cause: command.call.cause,
     created_at: now,
   }))
   const after = {

@@ -3,10 +3,9 @@ import { RosterError } from '../errors.ts'
 import type { Keyring } from '../keys.ts'
 import type { Log } from '../log.ts'
 import { decodeStatus, encodeStatus } from '../status.ts'
-import { orUnavailable, type Sql, type Write } from './database.ts'
+import { batched } from './batched.ts'
+import { orUnavailable, type Sql } from './database.ts'
 
-/** Hours that the answer to a keyed request is kept. */
-const keptFor = 24
 const pruneEvery = 60 * 60_000
 const sealedFor = 'idempotent-answer'
 
@@ -39,11 +38,20 @@ export interface Answers {
    * IDEMPOTENCY_KEY_REUSED for another request under the same key; ABORTED REQUEST_UNDER_WAY while it still runs here.
    */
   once(request: Once, work: () => Promise<Uint8Array>): Promise<{ bytes: Uint8Array; replayed: boolean }>
-  /** Stores an answer in the transaction of its effect. Violates a unique key where the request was answered meanwhile. */
-  store(request: Once, answer: EarlierAnswer): Write
+  /** The answer as `append` stores it, in the transaction of its effect. */
+  seal(request: Once, answer: EarlierAnswer): SealedAnswer
   /** What was answered to these requests, in their order. */
   find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]>
   stop(): void
+}
+
+/** A row of idempotent_answers, bytes in base64. */
+export interface SealedAnswer {
+  id: string
+  key_id: string
+  request: string
+  answer: string
+  failed: boolean
 }
 
 /** The id of a request: a hash of who sends what under which key. */
@@ -61,13 +69,16 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     const rows = await orUnavailable(sql<AnswerRow[]>`
       select encode(id, 'hex') as id, key_id as "keyId", request, answer, failed from idempotent_answers
       where id = any(array(select decode(wanted, 'hex') from unnest(${ids}::text[]) as wanted))
-        and created_at > now() - make_interval(hours => ${keptFor})
+        and created_at > answers_kept_since()
     `)
+    const found = new Map(rows.map((row) => [row.id, row]))
     return ids.map((id, index) => {
-      const row = rows.find((candidate) => candidate.id === id)
+      const row = found.get(id)
       return row && open(row, requests[index]!.request)
     })
   }
+
+  const findOne = batched(find)
 
   // The request itself may hold a password, so that not even its plain hash is kept.
   const macOf = (keyId: string, request: string) => keys.mac('idempotent-request', keyId, [request])
@@ -80,7 +91,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
   }
 
   async function prune() {
-    await sql`delete from idempotent_answers where created_at < now() - make_interval(hours => ${keptFor})`
+    await sql`delete from idempotent_answers where created_at <= answers_kept_since()`
   }
 
   return {
@@ -92,32 +103,28 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
         })
       underWay.add(id)
       try {
-        const [earlier] = await find([request])
+        const earlier = await findOne(request)
         if (earlier) return replay(earlier)
         return { bytes: await work(), replayed: false }
       } catch (error) {
         if (error instanceof AnsweredBefore) return replay(error.answer)
         // At another replica the same request may have been faster: what it made is then in the way of this one.
-        const [meanwhile] = await find([request])
+        const meanwhile = await findOne(request)
         if (meanwhile) return replay(meanwhile)
         throw error
       } finally {
         underWay.delete(id)
       }
     },
-    store(request, answer) {
+    seal(request, answer) {
       const failed = 'error' in answer
       const bytes = failed ? encodeStatus(answer.error) : answer.bytes
-      const sealed = keys.seal(sealedFor, Buffer.from(bytes).toString('base64'))
-      return async (transaction) => {
-        await transaction`
-          delete from idempotent_answers
-          where id = ${request.id} and created_at < now() - make_interval(hours => ${keptFor})
-        `
-        await transaction`
-          insert into idempotent_answers (id, key_id, request, answer, failed)
-          values (${request.id}, ${keys.currentId}, ${macOf(keys.currentId, request.request)}, ${sealed}, ${failed})
-        `
+      return {
+        id: request.id.toString('base64'),
+        key_id: keys.currentId,
+        request: macOf(keys.currentId, request.request).toString('base64'),
+        answer: keys.seal(sealedFor, Buffer.from(bytes).toString('base64')).toString('base64'),
+        failed,
       }
     },
     find,

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
-import { add, audit, call, count, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { add, audit, call, count, openReplicas, outcome, rename, type Replica } from './test-counters.ts'
 
-let database: TestDatabase
 let [a, b]: Replica[] = []
 
 beforeAll(async () => {
-  database = await createDatabase()
-  ;[a, b] = await Promise.all([openReplica(database.urls.users), openReplica(database.urls.users)])
-})
-
-afterAll(async () => {
-  await Promise.all([a?.stop(), b?.stop()])
-  await database?.drop()
+  const { replicas, stop } = await openReplicas()
+  ;[a, b] = replicas
+  return stop
 })
 
 const replica = (index: number) => (index % 2 === 0 ? a! : b!).store
@@ -59,11 +53,16 @@ describe('events', () => {
     expect(await eventsOf('still')).toHaveLength(1)
   })
 
-  test('carry who caused them and in which request', async () => {
+  test('carry who caused them, in which request, and because of which event', async () => {
     const caller = { ...call().caller, userId: 'arthur' }
-    await a!.store.execute({ ...add('signed', 'signed'), call: { ...call(), caller, requestId: 'request-1' } })
-    const [event] = await a!.sql`select creator, request_id, organization_id from events where aggregate_id = 'signed'`
-    expect(event).toEqual({ creator: 'arthur', request_id: 'request-1', organization_id: 'house' })
+    const own = { ...call(), caller, requestId: 'request-1', cause: 'users-17' }
+    await a!.store.execute({ ...add('signed', 'signed'), call: own })
+    await a!.store.execute(count('signed'))
+    const [event, later] = await a!.sql`
+      select creator, request_id, cause, organization_id from events where aggregate_id = 'signed' order by sequence
+    `
+    expect(event).toEqual({ creator: 'arthur', request_id: 'request-1', cause: 'users-17', organization_id: 'house' })
+    expect(later).toMatchObject({ cause: null })
   })
 })
 

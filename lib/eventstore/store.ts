@@ -19,8 +19,8 @@ export interface Vocabulary {
 export interface Store {
   /**
    * Decides and stores a command. Commands of one moment share a transaction; each is answered once it is durable.
-   * Throws what the decision throws; DEADLINE_EXCEEDED where it was not begun in time; UNAVAILABLE STORE_UNAVAILABLE: then it
-   * may have been stored or not.
+   * Throws what the decision throws; DEADLINE_EXCEEDED where it was not begun in time; UNAVAILABLE STORE_OVERLOADED where too many
+   * wait; UNAVAILABLE STORE_UNAVAILABLE: then it may have been stored or not.
    */
   execute<State, Event extends NewEvent, Answer, Response = Outcome<State, Answer>>(
     command: Command<State, Event, Answer, Response>,
@@ -39,6 +39,8 @@ export interface Pending {
 const maxBatch = 64
 const maxUnderWay = 2
 const maxAttempts = 20
+/** Commands that wait: more would only pass their deadlines here, and take the memory of those that can be done. */
+const maxWaiting = 10_000
 
 /** Decides and stores commands over one database. `committed` gets the events of each commit; `answers` keeps those to keyed requests. */
 export function createStore(
@@ -151,9 +153,14 @@ export function createStore(
   return {
     execute: (command) =>
       new Promise((resolve, reject) => {
+        if (queue.length >= maxWaiting) return reject(overloaded())
         queue.push({ command, resolve, reject })
         schedule()
       }),
     load: createLoader(sql),
   }
+}
+
+function overloaded(): RosterError {
+  return new RosterError('UNAVAILABLE', 'STORE_OVERLOADED', 'Too many changes wait already.', { retryAfter: 1 })
 }

@@ -35,6 +35,7 @@ describe('events in the stream', () => {
       sequence: 1,
       actor: '',
       requestId: 'test',
+      causationId: '',
       cause: '',
       time: after.changedAt.toISOString(),
       data: { name: 'told' },

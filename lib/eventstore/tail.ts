@@ -189,7 +189,7 @@ function setBack(transaction: Transaction, { created, maxAge }: StreamState) {
 function page(transaction: Transaction) {
   return transaction<StoredEvent[]>`
     select position, transaction_id::text, aggregate_type, aggregate_id, sequence, type, payload,
-      organization_id, creator, request_id, created_at
+      organization_id, creator, request_id, cause, created_at
     from events
     where (transaction_id, position) > (select transaction_id, position from published)
       and transaction_id < pg_snapshot_xmin(pg_current_snapshot())

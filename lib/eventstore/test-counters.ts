@@ -1,14 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { createDatabase } from '../../test/infra-database.ts'
 import { RosterError } from '../errors.ts'
+import { encryptionKey } from '../keys.ts'
 import { createLog } from '../log.ts'
 import { anonymous } from '../rpc/caller.ts'
 import type { Aggregate } from './aggregate.ts'
 import type { Decision, UniqueKey } from './command.ts'
 import { openDatabase, type Sql, type Write } from './database.ts'
 import { migrate } from './migrate.ts'
+import { type Answers, keepAnswers } from './once.ts'
 import { createStore, type Store, type Vocabulary } from './store.ts'
 
 /** What the tests of the event store keep: a counter with a name that no other one has. */
@@ -28,21 +32,46 @@ export function evolveCounter(counter: Counter | undefined, event: CounterEvent)
   return { ...counter!, count: counter!.count + 1 }
 }
 
+const keys = encryptionKey.read(randomBytes(32).toString('base64'))
+
 export const silent = createLog('test', 'silent')
 
 /** A replica of a service that keeps counters; its view is the table `counts`. */
 export interface Replica {
   sql: Sql
   store: Store
+  answers: Answers
   stop(): Promise<void>
 }
 
 /** Opens a replica; `wrap` may put something between the store and the database. */
 export async function openReplica(url: string, wrap: (sql: Sql) => Sql = (sql) => sql): Promise<Replica> {
   const sql = openDatabase(url, 'test', silent)
-  await migrate(sql, await viewMigration())
+  await migrate(sql, await viewMigration(), silent)
   const vocabulary: Vocabulary = { evolve: { counter: evolveCounter, other: evolveCounter }, project }
-  return { sql, store: createStore(wrap(sql), vocabulary, silent, () => {}), stop: () => sql.end({ timeout: 5 }) }
+  const answers = keepAnswers(wrap(sql), keys, silent)
+  return {
+    sql,
+    store: createStore(wrap(sql), vocabulary, silent, () => {}, answers),
+    answers,
+    async stop() {
+      answers.stop()
+      await sql.end({ timeout: 5 })
+    },
+  }
+}
+
+/** Opens two replicas over a database of their own. */
+export async function openReplicas(...wraps: ((sql: Sql) => Sql)[]) {
+  const database = await createDatabase()
+  const replicas = await Promise.all([0, 1].map((index) => openReplica(database.urls.users, wraps[index])))
+  return {
+    replicas,
+    async stop() {
+      await Promise.all(replicas.map((replica) => replica.stop()))
+      await database.drop()
+    },
+  }
 }
 
 function project({ after }: { after: Aggregate<Counter> }): Write[] {

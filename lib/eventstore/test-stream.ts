@@ -83,8 +83,8 @@ function intercepted(nats: Nats, before: () => Promise<unknown>): Nats {
   return { ...nats, connection }
 }
 
-// Calls back with every statement and transaction.
-function counting(sql: Sql, called: () => void): Sql {
+/** Calls back with every statement and transaction. */
+export function counting(sql: Sql, called: () => void): Sql {
   return new Proxy(sql, {
     apply: (target, self, args) => (called(), Reflect.apply(target, self, args)),
     get(target, key) {

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
-import { add, audit, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { add, audit, openReplicas, outcome, rename, type Replica } from './test-counters.ts'
 
-let database: TestDatabase
 let [a, b]: Replica[] = []
 
 beforeAll(async () => {
-  database = await createDatabase()
-  ;[a, b] = await Promise.all([openReplica(database.urls.users), openReplica(database.urls.users)])
-})
-
-afterAll(async () => {
-  await Promise.all([a?.stop(), b?.stop()])
-  await database?.drop()
+  const { replicas, stop } = await openReplicas()
+  ;[a, b] = replicas
+  return stop
 })
 
 /** The commands in one transaction, one after the other. */

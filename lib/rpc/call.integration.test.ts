@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Servers } from '../../deploy/local/servers.ts'
-import { AddMachineUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { startOwnNats } from '../eventstore/test-stream.ts'
 import type { RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
 import { callBytes, createClient } from './call.ts'
 import type { Call } from './headers.ts'
 import { callOf, connect, owner, serveUsers } from './test-rpc.ts'
+import { failure, machine, subject } from './test-serving.ts'
 
 let servers: Servers
 let users: Nats
@@ -25,20 +26,9 @@ afterAll(async () => {
   await servers?.stop()
 })
 
-const bytes = AddMachineUserRequest.encode({
-  userName: 'robot',
-  name: 'Robot',
-  description: '',
-  accessTokenType: 0,
-  userId: undefined,
-}).finish()
 const send = (call: Call = callOf(), signal?: AbortSignal, nats = gateway) =>
-  callBytes(nats, 'roster.users.v1.UserService.AddMachineUser', bytes, call, signal)
-const failure = (work: Promise<unknown>): Promise<RosterError> =>
-  work.then(
-    () => expect.fail('it was answered'),
-    (error: RosterError) => error,
-  )
+  callBytes(nats, subject('AddMachineUser'), machine(), call, signal)
+
 /** Runs the work and says whether it ended long before the deadline of ten seconds. */
 async function atOnce(work: Promise<RosterError>): Promise<RosterError> {
   const started = performance.now()

@@ -77,8 +77,8 @@ export function createClient<S extends ServiceDefinition>(nats: Nats, definition
   const entries = Object.entries(definition.methods).map(([name, method]) => [
     name,
     async (request: unknown, call: ServiceCall) => {
-      const { caller = anonymous, traceparent = '', requestId, deadline } = call
-      const own: Call = { caller, traceparent, requestId, deadline, organizationId: '', clientAddress: '' }
+      const { caller = anonymous, traceparent = '', requestId, deadline, cause } = call
+      const own: Call = { caller, traceparent, requestId, deadline, cause, organizationId: '', clientAddress: '' }
       const bytes = method.requestType.encode(request).finish()
       const answer = await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own)
       return method.responseType.decode(answer.bytes)

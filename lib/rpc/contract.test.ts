@@ -62,6 +62,16 @@ const operations: Record<string, [http: string, who: string]> = {
     'DELETE /management/v1/users/{user_id}/secret/{secret_id}',
     'self, or user.credential.write of user_id',
   ],
+  'roster.users.v1.OAuthService/IssueToken': ['POST /oauth/v2/token', 'public'],
+  'roster.users.v1.OAuthService/IntrospectToken': ['POST /oauth/v2/introspect', 'public'],
+  'roster.users.v1.OAuthService/RevokeToken': ['POST /oauth/v2/revoke', 'public'],
+  'roster.users.v1.OAuthService/ListSigningKeys': ['GET /oauth/v2/keys', 'public'],
+  'roster.users.v1.OAuthService/GetServerMetadata': ['GET /.well-known/oauth-authorization-server', 'public'],
+  'roster.users.v1.OAuthService/GetUserInfo': ['GET /oidc/v1/userinfo', 'authenticated'],
+  'roster.users.v1.OAuthService/SetDPoP': [
+    'PUT /management/v1/users/{user_id}/dpop',
+    'user.credential.write of user_id',
+  ],
   'roster.grants.v1.OrganizationService/AddOrganization': ['POST /management/v1/orgs', 'org.create on the instance'],
   'roster.grants.v1.OrganizationService/GetMyOrganization': ['GET /management/v1/orgs/me', 'org.read'],
   'roster.grants.v1.OrganizationService/AddOrganizationMember': [
@@ -112,7 +122,7 @@ const messages: Record<string, string> = {
     'user_id details:ObjectDetails state:UserState user_name organization_id |human:Human |machine:Machine',
   'users.v1.Human': 'profile:Profile email:HumanEmail',
   'users.v1.HumanEmail': 'email is_verified:bool',
-  'users.v1.Machine': 'name description access_token_type:AccessTokenType',
+  'users.v1.Machine': 'name description access_token_type:AccessTokenType dpop_required:bool',
   'users.v1.VerifyEmailRequest': 'user_id verification_code',
   'users.v1.VerifyEmailResponse': 'details:ObjectDetails',
   'users.v1.ResendEmailCodeRequest':
@@ -153,6 +163,28 @@ const messages: Record<string, string> = {
   'users.v1.MachineSecret': 'secret_id creation_date:Timestamp expiration_date:Timestamp',
   'users.v1.RemoveMachineSecretRequest': 'user_id secret_id',
   'users.v1.RemoveMachineSecretResponse': 'details:ObjectDetails',
+  'users.v1.SigningKey': 'kty use alg kid crv? x? y? n? e?',
+  'users.v1.IssueTokenRequest':
+    'grant_type scope client_id client_secret client_assertion_type client_assertion assertion dpop_proof',
+  'users.v1.IssueTokenResponse': 'access_token token_type expires_in scope?',
+  'users.v1.IntrospectTokenRequest':
+    'token token_type_hint client_id client_secret client_assertion_type client_assertion',
+  'users.v1.IntrospectTokenResponse':
+    'active?:bool scope? client_id? username? token_type? exp? iat? sub? aud* iss? jti? organization? roles* project_roles*:OrganizationRoles organization_roles*:OrganizationRoles cnf?:Confirmation',
+  'users.v1.OrganizationRoles': 'organization roles*',
+  'users.v1.Confirmation': 'jkt',
+  'users.v1.RevokeTokenRequest': 'token token_type_hint client_id client_secret client_assertion_type client_assertion',
+  'users.v1.RevokeTokenResponse': '',
+  'users.v1.ListSigningKeysRequest': '',
+  'users.v1.ListSigningKeysResponse': 'keys*:SigningKey',
+  'users.v1.GetServerMetadataRequest': '',
+  'users.v1.GetServerMetadataResponse':
+    'issuer token_endpoint introspection_endpoint revocation_endpoint userinfo_endpoint jwks_uri scopes_supported* response_types_supported* grant_types_supported* subject_types_supported* id_token_signing_alg_values_supported* claims_supported* token_endpoint_auth_methods_supported* token_endpoint_auth_signing_alg_values_supported* introspection_endpoint_auth_methods_supported* introspection_endpoint_auth_signing_alg_values_supported* revocation_endpoint_auth_methods_supported* revocation_endpoint_auth_signing_alg_values_supported* dpop_signing_alg_values_supported*',
+  'users.v1.SetDPoPRequest': 'user_id required:bool',
+  'users.v1.SetDPoPResponse': 'details:ObjectDetails',
+  'users.v1.GetUserInfoRequest': '',
+  'users.v1.GetUserInfoResponse':
+    'sub organization name? preferred_username? given_name? family_name? nickname? locale? email? email_verified?:bool roles* project_roles*:OrganizationRoles organization_roles*:OrganizationRoles',
   'grants.v1.AddOrganizationRequest': 'name',
   'grants.v1.AddOrganizationResponse': 'organization_id details:ObjectDetails',
   'grants.v1.GetMyOrganizationRequest': '',

@@ -14,6 +14,8 @@ export interface Call {
   clientAddress: string
   /** W3C trace context, as it came in. */
   traceparent: string
+  /** The id of the event because of which a service acts by itself, such as `users-17`; between services only. */
+  cause?: string
   /** Idempotency-Key: the request is to have one effect, however often it comes. */
   idempotencyKey?: string
   /** If-Match: the sequence that the object must have; "*": any, but it must be there. */
@@ -31,6 +33,7 @@ export function writeHeaders(call: Call): MsgHdrs {
   result.set('roster-deadline', String(call.deadline))
   if (call.clientAddress) result.set('roster-client', call.clientAddress)
   if (call.traceparent) result.set('traceparent', call.traceparent)
+  if (call.cause) result.set('roster-cause', call.cause)
   if (call.idempotencyKey !== undefined) result.set('idempotency-key', call.idempotencyKey)
   if (call.ifMatch !== undefined) result.set('if-match', String(call.ifMatch))
   return result
@@ -51,6 +54,7 @@ export function readHeaders(headers: MsgHdrs | undefined): Call {
     deadline: Number(get('roster-deadline')) || Date.now() + 10_000,
     clientAddress: get('roster-client'),
     traceparent: get('traceparent'),
+    ...(get('roster-cause') && { cause: get('roster-cause') }),
     ...(get('idempotency-key') && { idempotencyKey: get('idempotency-key') }),
     ...(get('if-match') && { ifMatch: get('if-match') === '*' ? '*' : Number(get('if-match')) }),
   }

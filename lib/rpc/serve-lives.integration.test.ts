@@ -1,52 +1,12 @@
 import { headers } from 'nats'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
-import { AddMachineUserRequest, AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
-import { invalid, RosterError } from '../errors.ts'
-import type { Nats } from '../nats.ts'
-import type { Service } from '../process.ts'
-import { callBytes } from './call.ts'
-import type { Call } from './headers.ts'
-import { callOf, connect, keepingLog, owner, serveUsers } from './test-rpc.ts'
+import { describe, expect, test } from 'vitest'
+import { AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
+import { invalid } from '../errors.ts'
+import { callOf, owner } from './test-rpc.ts'
+import { added, failure, machine, subject, useServing } from './test-serving.ts'
 
-let users: Nats
-let gateway: Nats
-let service: Service | undefined
-let logged: ReturnType<typeof keepingLog>
-
-beforeAll(async () => {
-  const { natsUrl } = inject('servers')
-  ;[users, gateway] = await Promise.all([connect(natsUrl.users, 'users'), connect(natsUrl.gateway, 'gateway')])
-})
-
-beforeEach(() => {
-  logged = keepingLog()
-})
-
-afterEach(() => service?.stop())
-afterAll(() => Promise.all([users, gateway].map((nats) => nats?.connection.close())))
-
-async function start(operations: Record<string, unknown>, options: object = {}) {
-  service = await serveUsers(users, operations, { log: logged.log, ...options })
-}
-
-const subject = (name: string) => `roster.users.v1.UserService.${name}`
-const send = (name: string, bytes: Uint8Array, call: Call = callOf()) => callBytes(gateway, subject(name), bytes, call)
-const failure = (work: Promise<unknown>): Promise<RosterError> =>
-  work.then(
-    () => expect.fail('it was answered'),
-    (error: RosterError) => error,
-  )
-const machine = (more: Partial<AddMachineUserRequest> = {}) =>
-  AddMachineUserRequest.encode({
-    userName: 'robot',
-    name: 'Robot',
-    description: '',
-    accessTokenType: 0,
-    userId: undefined,
-    ...more,
-  }).finish()
-
-const added = { userId: 'made', details: undefined }
+const serving = useServing()
+const { start, stop, send } = serving
 
 describe('what is no call', () => {
   test.each([
@@ -60,7 +20,7 @@ describe('what is no call', () => {
     await start({ addMachineUser: async () => added })
     const error = await failure(send('AddMachineUser', bytes))
     expect(error).toMatchObject({ code: 3 })
-    expect(logged.lines).toEqual([])
+    expect(serving.lines).toEqual([])
   })
 
   test.each([
@@ -73,7 +33,7 @@ describe('what is no call', () => {
     await start({ addMachineUser: async () => added })
     const broken = headers()
     broken.set(name, value)
-    const answer = await gateway.connection.request(subject('AddMachineUser'), machine(), {
+    const answer = await serving.gateway.connection.request(subject('AddMachineUser'), machine(), {
       headers: broken,
       timeout: 5000,
     })
@@ -91,7 +51,7 @@ describe('what is no call', () => {
 })
 
 test('an answer that is too large for the broker is an internal error, and the service lives', async () => {
-  const { max_payload: most } = users.connection.info!
+  const { max_payload: most } = serving.users.connection.info!
   let size = most + 1
   await start({ addMachineUser: async () => ({ userId: 'x'.repeat(size), details: undefined }) })
   expect(await failure(send('AddMachineUser', machine()))).toMatchObject({ code: 13, reason: 'INTERNAL' })
@@ -112,8 +72,7 @@ test('stop refuses what is new and finishes what is under way', async () => {
   const work = send('AddMachineUser', machine())
   await begun.promise
   let stopped = false
-  const stopping = service!.stop().then(() => (stopped = true))
-  service = undefined
+  const stopping = stop().then(() => (stopped = true))
   await expect.poll(() => failure(send('AddMachineUser', machine(), callOf(owner, { deadline: Date.now() + 200 })))).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE' }) // prettier-ignore
   expect(stopped).toBe(false)
   finish.resolve(added)

@@ -1,64 +1,27 @@
 import { headers } from 'nats'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
-  AddMachineUserRequest,
   AddMachineUserResponse,
   SetEmailRequest,
   SetEmailResponse,
   VerifyEmailRequest,
 } from '#gen/roster/users/v1/user_service'
 import { RosterError } from '../errors.ts'
-import type { Nats } from '../nats.ts'
-import type { Service } from '../process.ts'
-import { callBytes } from './call.ts'
 import { anonymous } from './caller.ts'
-import type { Call } from './headers.ts'
 import { permissionDenied } from './authorize.ts'
-import { callOf, connect, keepingLog, owner, serveUsers } from './test-rpc.ts'
+import { callOf, owner } from './test-rpc.ts'
+import { added, failure, machine, subject, useServing } from './test-serving.ts'
 
-let users: Nats
-let gateway: Nats
-let service: Service | undefined
+const serving = useServing()
+const { start, stop, send } = serving
 let order: string[]
-let logged: ReturnType<typeof keepingLog>
-
-beforeAll(async () => {
-  const { natsUrl } = inject('servers')
-  ;[users, gateway] = await Promise.all([connect(natsUrl.users, 'users'), connect(natsUrl.gateway, 'gateway')])
-})
 
 beforeEach(() => {
   order = []
-  logged = keepingLog()
 })
 
-afterEach(() => service?.stop())
-afterAll(() => Promise.all([users, gateway].map((nats) => nats?.connection.close())))
-
-async function start(operations: Record<string, unknown>, options: object = {}) {
-  service = await serveUsers(users, operations, { log: logged.log, ...options })
-}
-
-const subject = (name: string) => `roster.users.v1.UserService.${name}`
-const send = (name: string, bytes: Uint8Array, call: Call = callOf()) => callBytes(gateway, subject(name), bytes, call)
-const failure = (work: Promise<unknown>): Promise<RosterError> =>
-  work.then(
-    () => expect.fail('it was answered'),
-    (error: RosterError) => error,
-  )
-const machine = (more: Partial<AddMachineUserRequest> = {}) =>
-  AddMachineUserRequest.encode({
-    userName: 'robot',
-    name: 'Robot',
-    description: '',
-    accessTokenType: 0,
-    userId: undefined,
-    ...more,
-  }).finish()
 const email = (userId: string, address = 'a@example.com') =>
   SetEmailRequest.encode({ userId, email: address, verification: undefined }).finish()
-
-const added = { userId: 'made', details: undefined }
 
 describe('an operation', () => {
   test('gets the request and all of the call, and its answer comes back', async () => {
@@ -82,7 +45,7 @@ describe('an operation', () => {
     const error = await failure(send('AddMachineUser', machine()))
     expect(error).toMatchObject({ code: 8, reason: 'CODE_THROTTLED', message: 'Später.', ...details })
     expect(error.cause).toBeUndefined()
-    expect(logged.lines).toEqual([])
+    expect(serving.lines).toEqual([])
   })
 
   test.each([
@@ -97,8 +60,8 @@ describe('an operation', () => {
     await start({ addMachineUser })
     const error = await failure(send('AddMachineUser', machine()))
     expect(error).toMatchObject({ code: 13, reason: 'INTERNAL', message: 'An internal error occurred.', metadata: {} })
-    expect(logged.lines).toHaveLength(1)
-    expect(logged.lines[0]).toContain('"requestId":"request-1"')
+    expect(serving.lines).toHaveLength(1)
+    expect(serving.lines[0]).toContain('"requestId":"request-1"')
   })
 })
 
@@ -172,7 +135,7 @@ describe('the order of the checks', () => {
     await start({ addMachineUser: spying })
     const call = headers()
     call.set('roster-deadline', String(Date.now() - 1))
-    const { headers: marked } = await gateway.connection.request(subject('AddMachineUser'), machine(), { headers: call, timeout: 5000 }) // prettier-ignore
+    const { headers: marked } = await serving.gateway.connection.request(subject('AddMachineUser'), machine(), { headers: call, timeout: 5000 }) // prettier-ignore
     expect(marked?.get('roster-error')).toBe('DEADLINE_EXCEEDED')
     expect(order).toEqual([])
   })
@@ -226,7 +189,7 @@ describe('an operation on an object', () => {
   })
 
   test('may be public: then nobody needs a token', async () => {
-    await service!.stop()
+    await stop()
     await start({ verifyEmail: async () => ({ details: undefined }) })
     await send(
       'VerifyEmail',

@@ -163,6 +163,13 @@ test.each(['nowhere', 'x'.repeat(500), 'ü', '__proto__', 'a b', '>', '*'])(
   },
 )
 
+test('what services tell each other nobody tells them from outside: who calls, from where, for whom and because of what', async () => {
+  const forged = { 'roster-caller': '{"userId":"root"}', 'roster-organization': 'away', 'roster-client': 'x' }
+  expect(await call(newToken(owner), { ...forged, 'roster-cause': 'users-1' })).toBe('ok')
+  expect(calls[0]).toMatchObject({ caller: { userId: 'owner' }, organizationId: 'home', clientAddress: '127.0.0.1' })
+  expect(calls[0]).not.toHaveProperty('cause')
+})
+
 test('an organization that was unknown is asked for again', async () => {
   const token = newToken({ ...owner, userId: 'founder' })
   expect(await call(token, { 'x-service-orgid': 'new' })).toBe('PERMISSION_DENIED')

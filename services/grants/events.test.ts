@@ -8,7 +8,10 @@ const payloads: { [Type in keyof typeof evolve]: Payloads<EventOf<Type>> } = {
   member: { added: { userId: 'u', roles: ['ORG_OWNER'] }, removed: { userId: 'u' } },
   project: { added: { name: 'P' }, 'role.added': { roleKey: 'reader', displayName: 'Reader', group: 'all' } },
   project_grant: { added: { projectId: 'p', grantedOrganizationId: 'o', roleKeys: ['reader'] } },
-  user_grant: { added: { userId: 'u', projectId: 'p', projectGrantId: 'g', roleKeys: ['reader'] }, removed: { userId: 'u' } },
+  user_grant: {
+    added: { userId: 'u', projectId: 'p', projectGrantId: 'g', roleKeys: ['reader'] },
+    removed: { userId: 'u' },
+  },
   removed_user: { noted: {} },
 }
 

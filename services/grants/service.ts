@@ -3,7 +3,7 @@ import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organizatio
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
-import { openDatabase } from '#lib/eventstore/database'
+import { openDatabase, untilReachable } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -35,12 +35,12 @@ import { evolve } from './vocabulary.ts'
 /** Starts the grants service: brings its schema up to date, makes the first organization, and answers. */
 export async function startGrants({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const sql = openDatabase(config.DATABASE_URL, 'grants', log)
-  await migrate(sql, new URL('./migrations/', import.meta.url))
+  await migrate(sql, new URL('./migrations/', import.meta.url), log)
   const tail = startTail({ service: 'grants', sql, nats, log, callerChangedBy })
   const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
   const store = createStore(sql, { evolve, project }, log, tail.committed, answers)
   const context: Context = { config, sql, store, users: createClient(nats, UsersInternal) }
-  await bootstrap(context)
+  await untilReachable(log, () => bootstrap(context))
   const removal = startUserRemoval(context, nats, log)
   const answering = await serve({
     name: 'grants',

@@ -25,8 +25,8 @@ export function startUserRemoval(context: Context, nats: Nats, log: Log): Servic
 }
 
 async function removeHoldings({ sql, store }: Context, event: PublishedEvent): Promise<void> {
-  const { aggregateId: userId, organizationId, actor, requestId } = event
-  const call = { caller: { ...anonymous, userId: actor }, requestId, deadline: Date.now() + patience }
+  const { id: cause, aggregateId: userId, organizationId, actor, requestId } = event
+  const call = { caller: { ...anonymous, userId: actor }, requestId, cause, deadline: Date.now() + patience }
   // First the note: what it does not keep away is there to be seen below.
   await store.execute({ aggregate: removalNote(userId), call, decide: (note) => noted(note, organizationId) })
   const holdings = await sql<AggregateKey[]>`

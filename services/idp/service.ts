@@ -18,7 +18,7 @@ import { evolveIdp } from './vocabulary.ts'
 /** Starts the idp service: brings its schema up to date, and answers. */
 export async function startIdp({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const sql = openDatabase(config.DATABASE_URL, 'idp', log)
-  await migrate(sql, new URL('./migrations/', import.meta.url))
+  await migrate(sql, new URL('./migrations/', import.meta.url), log)
   const tail = startTail({ service: 'idp', sql, nats, log })
   const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
   const store = createStore(sql, { evolve: { idp: evolveIdp } }, log, tail.committed, answers)

@@ -43,8 +43,8 @@ export function createDelivery({ users, mailer, log }: DeliveryOptions): Deliver
     if (!outcome) return 'nothing'
     unrecorded.set(job.codeId, outcome)
     keep({ ...job, ...outcome }).catch(() => {})
-    const { userId, codeId } = job
-    await ask(users.recordEmailCode({ userId, codeId, failure: outcome.failure }, call(codeId)))
+    const { userId, codeId, cause } = job
+    await ask(users.recordEmailCode({ userId, codeId, failure: outcome.failure }, { ...call(codeId), cause }))
     unrecorded.delete(job.codeId)
     return outcome.failure === undefined ? 'sent' : 'failed'
   }

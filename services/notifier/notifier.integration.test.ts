@@ -37,6 +37,14 @@ describe('a code', () => {
     expect(mail!.messageId).toMatch(/^<[0-9a-f-]{36}@id\.example\.com>$/)
   })
 
+  it('is recorded as mailed because of the event that asked for it', async () => {
+    const { userId } = await house.addHuman()
+    await settled(userId, ['requested', 'sent'])
+    const { 'email.code.requested': requested, 'email.code.sent': sent } = await house.causes(userId)
+    expect(requested!.cause).toBeNull()
+    expect(sent!.cause).toBe(requested!.id)
+  })
+
   it("is mailed in the user's language: German for de-AT", async () => {
     const { userId, email } = await house.addHuman({ preferredLanguage: 'de-AT' })
     await settled(userId, ['requested', 'sent'])

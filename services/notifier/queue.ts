@@ -9,6 +9,8 @@ export interface CodeJob {
   codeId: string
   /** RFC 3339. */
   expiresAt: string
+  /** The id of the event that asked for the mail; a job that the sweep found has none. */
+  cause?: string
   /** The mail server took the mail, which is not yet recorded. RFC 3339. */
   sentAt?: string
   /** The mail failed for good and why, which is not yet recorded. */
@@ -17,7 +19,7 @@ export interface CodeJob {
 
 export interface CodeQueue {
   /** Adds a job for each code that has none. Rejects where Redis does not take it within five seconds. */
-  add(codes: Pick<CodeJob, 'userId' | 'codeId' | 'expiresAt'>[]): Promise<void>
+  add(codes: Pick<CodeJob, 'userId' | 'codeId' | 'expiresAt' | 'cause'>[]): Promise<void>
   close(): Promise<void>
 }
 

@@ -118,6 +118,14 @@ export async function openHouse() {
       `
       return rows.map(({ type, failure }) => [type.replace('email.code.', ''), failure].filter(Boolean).join(': '))
     },
+    /** The events of a user's codes, by type, each with its id and the id of the event that caused it. */
+    async causes(userId: string): Promise<Record<string, { id: string; cause: string | null }>> {
+      const rows = await sql<{ type: string; id: string; cause: string | null }[]>`
+        select type, 'users-' || position as id, cause from events
+        where aggregate_id = ${userId} and type like 'email.code.%'
+      `
+      return Object.fromEntries(rows.map(({ type, ...event }) => [type, event]))
+    },
     async stop() {
       await stopNotifiers()
       await users?.stop()

@@ -2,10 +2,11 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { storeUnavailable } from '#lib/eventstore/database'
 import { bootstrap } from './bootstrap.ts'
 import { authenticate } from './operations/authenticate.ts'
 import { verifyPassword } from './password.ts'
-import { openUsers, type TestUsers } from './test-users.ts'
+import { callIn, openUsers, type TestUsers } from './test-users.ts'
 import { createHash } from 'node:crypto'
 
 let database: TestDatabase
@@ -74,6 +75,20 @@ test('later starts change nothing, not even where the file was removed', async (
   expect(await counts()).toEqual(before)
 })
 
+test('an administrator who was removed does not come back', async () => {
+  await bootstrap(replicas[0]!)
+  const token = read(replicas[0]!.tokenFile)
+  for (const id of ['admin', 'admin-machine'])
+    await replicas[0]!.store.execute({
+      aggregate: { type: 'user', id },
+      call: callIn('default'),
+      decide: () => ({ events: [{ type: 'removed', payload: {} }], answer: undefined }),
+    })
+  await bootstrap(replicas[1]!)
+  expect(await counts()).toEqual({ events: 4, tokens: 0, passwords: 0 })
+  await expect(holderOf(token)).rejects.toThrow('not valid')
+})
+
 test('a start that dies after the file and before the commit is made good by the next one', async () => {
   const dying = {
     ...replicas[0]!,
@@ -86,6 +101,23 @@ test('a start that dies after the file and before the commit is made good by the
   expect(read(passwordFile())).not.toBe(left)
   const [row] = await replicas[0]!.sql<{ hash: string }[]>`select hash from passwords where user_id = 'admin'`
   expect(await verifyPassword(read(passwordFile()), row!.hash)).toBe(true)
+  expect(await holderOf(read(replicas[0]!.tokenFile))).toMatchObject({ userId: 'admin-machine' })
+})
+
+test('a start that is told of no success makes each administrator once, although it is stored late', async () => {
+  const [{ store }] = replicas as [TestUsers]
+  const late: (() => Promise<unknown>)[] = []
+  const execute: typeof store.execute = async (command) => {
+    // The first try of each is stored when the next one has looked and seen nothing.
+    for (const work of late.splice(0)) await work()
+    if (tried.has(command.aggregate.id)) return store.execute(command)
+    tried.add(command.aggregate.id)
+    late.push(() => store.execute(command))
+    throw storeUnavailable(Object.assign(new Error(), { code: 'ECONNRESET' }))
+  }
+  const tried = new Set<string>()
+  await bootstrap({ ...replicas[0]!, store: { ...store, execute } })
+  expect(await counts()).toEqual({ events: 2, tokens: 1, passwords: 1 })
   expect(await holderOf(read(replicas[0]!.tokenFile))).toMatchObject({ userId: 'admin-machine' })
 })
 

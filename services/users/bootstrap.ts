@@ -3,14 +3,16 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { v7 as uuid } from 'uuid'
 import { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
+import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { untilReachable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { claimUserName } from './new-user.ts'
 import { hashPassword } from './password.ts'
 import { newToken, storeToken } from './token.ts'
-import type { UserEvent } from './vocabulary.ts'
+import type { User, UserEvent } from './vocabulary.ts'
 
 const lock = 7_265_003
 const organizationId = instance.organization.id
@@ -18,21 +20,25 @@ const organizationId = instance.organization.id
 /**
  * Creates the first administrators, a human and a machine, where they are missing, and writes the machine's token to its file.
  * The file is written before the token is stored: a start that dies in between leaves a file that the next one replaces.
+ * Waits for PostgreSQL.
  */
 export async function bootstrap(context: Context): Promise<void> {
-  await context.sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
-    await addHuman(context)
-    await addMachine(context)
-  })
+  // The same at each try: of an earlier one, which was told of no success, they may yet be stored.
+  const password = context.config.ROSTER_ADMIN_PASSWORD ?? randomBytes(18).toString('base64url')
+  const token = newToken()
+  await untilReachable(context.log, () =>
+    context.sql.begin(async (transaction) => {
+      await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
+      await addHuman(context, password)
+      await addMachine(context, token)
+    }),
+  )
 }
 
-async function addHuman({ config, store, log }: Context) {
+async function addHuman({ config, store, log }: Context, password: string) {
   const { id, userName } = instance.humanAdministrator
   if (await store.load('user', id)) return
-  const given = config.ROSTER_ADMIN_PASSWORD
-  const password = given ?? randomBytes(18).toString('base64url')
-  if (given === undefined) {
+  if (config.ROSTER_ADMIN_PASSWORD === undefined) {
     const file = join(dirname(config.ROSTER_ADMIN_TOKEN_FILE), 'admin-password')
     await writeSecret(file, password)
     log.info({ file }, 'wrote the password of the first administrator')
@@ -64,11 +70,11 @@ async function addHuman({ config, store, log }: Context) {
   )
 }
 
-async function addMachine(context: Context) {
+async function addMachine(context: Context, token: string) {
   const { config, store, log } = context
   const { id, userName } = instance.machineAdministrator
   if (await store.load('user', id)) return adoptToken(context)
-  const [token, tokenId] = [newToken(), uuid()]
+  const tokenId = uuid()
   await writeSecret(config.ROSTER_ADMIN_TOKEN_FILE, token)
   log.info({ file: config.ROSTER_ADMIN_TOKEN_FILE }, 'wrote the token of the first administrator')
   await store.execute(
@@ -107,25 +113,25 @@ async function adoptToken({ sql, store }: Context) {
   const [old] = await sql`select from tokens where user_id = ${id} and session_id = '' and credential_id = ''`
   if (!old) return
   const tokenId = uuid()
-  await store.execute(
-    creation(id, {
-      events: [{ type: 'pat.added', payload: { tokenId } }],
-      writes: [
-        (transaction) => transaction`
-          update tokens set credential_id = ${tokenId}
-          where user_id = ${id} and session_id = '' and credential_id = ''
-        `,
-      ],
-      answer: undefined,
-    }),
-  )
+  const decision: Decision<UserEvent> = {
+    events: [{ type: 'pat.added', payload: { tokenId } }],
+    writes: [
+      (transaction) => transaction`
+        update tokens set credential_id = ${tokenId}
+        where user_id = ${id} and session_id = '' and credential_id = ''
+      `,
+    ],
+    answer: undefined,
+  }
+  await store.execute({ ...creation(id, decision), decide: () => decision })
 }
 
 function creation(id: string, decision: Decision<UserEvent>) {
   return {
     aggregate: { type: 'user', id },
     call: { caller: { ...anonymous, userId: id }, requestId: 'bootstrap', deadline: Date.now() + 30_000 },
-    decide: (): Decision => ({ ...decision, organizationId }),
+    decide: ({ state }: Aggregate<User>): Decision<UserEvent> =>
+      state === undefined ? { ...decision, organizationId } : { events: [], answer: undefined },
   }
 }
 

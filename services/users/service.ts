@@ -65,7 +65,7 @@ import { evolveSession, evolveUser } from './vocabulary.ts'
 /** Starts the users service: brings its schema up to date, makes the first administrators, and answers. */
 export async function startUsers({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const sql = openDatabase(config.DATABASE_URL, 'users', log)
-  await migrate(sql, new URL('./migrations/', import.meta.url))
+  await migrate(sql, new URL('./migrations/', import.meta.url), log)
   const tail = startTail({ service: 'users', sql, nats, log, callerChangedBy })
   const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
   const vocabulary = {

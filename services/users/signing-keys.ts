@@ -8,7 +8,7 @@ import {
   SignJWT,
 } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
-import { orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
+import { orUnavailable, type Sql, type Transaction, untilReachable } from '#lib/eventstore/database'
 import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { type Config, longestAccessToken } from './config.ts'
@@ -43,7 +43,7 @@ interface Row {
   old: boolean
 }
 
-/** Opens the keys; of several replicas that start at once one makes the first key. */
+/** Opens the keys; of several replicas that start at once one makes the first key. Waits for PostgreSQL. */
 export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, log: Log): Promise<SigningKeys> {
   let rows: Row[] = []
   let signer: { row: Row; key: CryptoKey } | undefined
@@ -95,7 +95,7 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     log.info({ kid, algorithm, seconds }, 'made a key that will sign access tokens')
   }
 
-  await refresh()
+  await untilReachable(log, refresh)
   const timer = setInterval(
     () => refresh().catch((error: unknown) => log.warn({ err: error }, 'signing keys')),
     refreshEvery,

@@ -39,7 +39,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     ...settings,
   })
   const sql = openDatabase(databaseUrl, 'users', silent)
-  await migrate(sql, new URL('./migrations/', import.meta.url))
+  await migrate(sql, new URL('./migrations/', import.meta.url), silent)
   const store = createStore(
     sql,
     { evolve: { user: evolveUser, session: evolveSession, authentication: evolveAuthentication }, project },

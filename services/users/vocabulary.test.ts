@@ -11,6 +11,7 @@ import {
   type UserEvent,
   withinAnHour,
 } from './vocabulary.ts'
+import { existing, isActive } from './user-state.ts'
 
 const at = new Date('2026-11-20T12:00:00Z')
 const later = (seconds: number) => new Date(at.getTime() + seconds * 1000)
@@ -125,7 +126,27 @@ describe('the credentials of a machine', () => {
 
   test('leave all else as it was: another event gives the very same user', () => {
     const user = after(machine, token('1'))
-    expect(evolveUser(user, { type: 'locked', payload: {} } as never, at)).toBe(user)
+    expect(evolveUser(user, { type: 'email.verified', payload: {} }, at)).toBe(user)
+  })
+})
+
+describe('the state of a user', () => {
+  const states = (...types: ('deactivated' | 'reactivated' | 'locked' | 'unlocked' | 'removed')[]) =>
+    after(added, ...types.map((type) => ({ type, payload: {} })))
+
+  test('is active again once both a deactivation and a lock are taken back', () => {
+    expect(isActive(states())).toBe(true)
+    for (const ended of [states('deactivated'), states('locked'), states('deactivated', 'locked', 'unlocked')])
+      expect(isActive(ended)).toBe(false)
+    expect(states('locked', 'deactivated', 'reactivated', 'unlocked')).toEqual(after(added))
+  })
+
+  test('removed leaves nothing of it, and is no user to anybody', () => {
+    const user = states('removed')
+    expect(user).toEqual({ userName: '', removed: true })
+    expect(isActive(user)).toBe(false)
+    expect(() => humanOf(user)).toThrow('no such user')
+    expect(() => existing(user)).toThrow('no such user')
   })
 })
 

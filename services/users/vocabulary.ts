@@ -150,9 +150,9 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
 
 const stateChanges: Partial<Record<UserEvent['type'], (user: User) => User>> = {
   deactivated: (user) => ({ ...user, inactive: true }),
-  reactivated: ({ inactive: _, ...user }) => user,
+  reactivated: (user) => ({ ...user, inactive: undefined }),
   locked: (user) => ({ ...user, locked: true }),
-  unlocked: ({ locked: _, ...user }) => user,
+  unlocked: (user) => ({ ...user, locked: undefined }),
   removed: () => ({ userName: '', removed: true }),
 }
 

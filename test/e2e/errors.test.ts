@@ -9,6 +9,8 @@ import {
   credentialErrors,
   profileErrors,
   setEmailErrors,
+  userStateErrors,
+  userStateRefusals,
 } from '../examples/user-errors.ts'
 import { buildWorld, type World } from '../examples/world.ts'
 import { type Answer, factsOf } from './clients/call.ts'
@@ -18,6 +20,8 @@ const errorCases = [
   profileErrors,
   creationErrors,
   setEmailErrors,
+  userStateErrors,
+  userStateRefusals,
   codeAndSessionErrors,
   credentialErrors,
   userGrantErrors,

@@ -108,6 +108,29 @@ export const fields: Record<string, string> = {
   'roster.users.v1.ListMachineSecretsResponse': 'details 1, secrets 2',
   'roster.users.v1.MachineSecret': 'secret_id 1, creation_date 2, expiration_date 3',
   'roster.users.v1.RemoveMachineSecretRequest': 'user_id 1, secret_id 2',
+  'roster.users.v1.SigningKey': 'kty 1, use 2, alg 3, kid 4, crv 5 ?, x 6 ?, y 7 ?, n 8 ?, e 9 ?',
+  'roster.users.v1.IssueTokenRequest':
+    'grant_type 1, scope 2, client_id 3, client_secret 4, client_assertion_type 5, client_assertion 6, assertion 7, dpop_proof 8',
+  'roster.users.v1.IssueTokenResponse': 'access_token 1, token_type 2, expires_in 3, scope 4 ?',
+  'roster.users.v1.IntrospectTokenRequest':
+    'token 1, token_type_hint 2, client_id 3, client_secret 4, client_assertion_type 5, client_assertion 6',
+  'roster.users.v1.IntrospectTokenResponse':
+    'active 1 ?, scope 2 ?, client_id 3 ?, username 4 ?, token_type 5 ?, exp 6 ?, iat 7 ?, sub 8 ?, aud 9, iss 10 ?, jti 11 ?, organization 12 ?, roles 13, project_roles 14, organization_roles 15, cnf 16 ?',
+  'roster.users.v1.OrganizationRoles': 'organization 1, roles 2',
+  'roster.users.v1.Confirmation': 'jkt 1',
+  'roster.users.v1.RevokeTokenRequest':
+    'token 1, token_type_hint 2, client_id 3, client_secret 4, client_assertion_type 5, client_assertion 6',
+  'roster.users.v1.RevokeTokenResponse': '',
+  'roster.users.v1.ListSigningKeysRequest': '',
+  'roster.users.v1.ListSigningKeysResponse': 'keys 1',
+  'roster.users.v1.GetServerMetadataRequest': '',
+  'roster.users.v1.GetServerMetadataResponse':
+    'issuer 1, token_endpoint 2, introspection_endpoint 3, revocation_endpoint 4, userinfo_endpoint 5, jwks_uri 6, scopes_supported 7, response_types_supported 8, grant_types_supported 9, subject_types_supported 10, id_token_signing_alg_values_supported 11, claims_supported 12, token_endpoint_auth_methods_supported 13, token_endpoint_auth_signing_alg_values_supported 14, introspection_endpoint_auth_methods_supported 15, introspection_endpoint_auth_signing_alg_values_supported 16, revocation_endpoint_auth_methods_supported 17, revocation_endpoint_auth_signing_alg_values_supported 18, dpop_signing_alg_values_supported 19',
+  'roster.users.v1.SetDPoPRequest': 'user_id 1, required 2',
+  'roster.users.v1.SetDPoPResponse': 'details 1',
+  'roster.users.v1.GetUserInfoRequest': '',
+  'roster.users.v1.GetUserInfoResponse':
+    'sub 1, organization 2, name 3 ?, preferred_username 4 ?, given_name 5 ?, family_name 6 ?, nickname 7 ?, locale 8 ?, email 9 ?, email_verified 10 ?, roles 11, project_roles 12, organization_roles 13',
   'roster.grants.v1.AddOrganizationRequest': 'name 1',
   'roster.grants.v1.AddOrganizationResponse': 'organization_id 1, details 2',
   'roster.grants.v1.GetMyOrganizationResponse': 'organization 1',

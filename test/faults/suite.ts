@@ -6,7 +6,7 @@ import { callJson } from '../e2e/clients/json.ts'
 import { inflict, processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
 import { type Load, replay, startLoad } from './load.ts'
-import { nameOf, processes, type Round } from './plan.ts'
+import { nameOf, type Process, processes, type Round } from './plan.ts'
 import { collectPost, type Post } from './post.ts'
 import { deadlineMs, type Running, startRunning } from './running.ts'
 import type { Belongings } from './writes.ts'
@@ -83,14 +83,14 @@ async function perform(
 ): Promise<Outcome> {
   const { url, adminToken: token } = running
   const victims: string[] = round.faults.map(({ victim }) => victim)
-  const others = processes.filter((name) => !victims.includes(name))
-  const alive = others.map((name) => processOf(running, name).pid)
+  // Who is killed has another pid and says nothing; who ends by itself says why.
+  const marks = processes.map((name) => markOf(running, name, victims))
   const load = startLoad({ url, token, seed, round: round.number, writers: owners })
   await acknowledged(load, before)
   await inflict(running, round)
   await acknowledged(load, load.acknowledged + after)
   await load.stop()
-  const ended = others.filter((name, index) => processOf(running, name).pid !== alive[index])
+  const ended = processes.filter((name, index) => markOf(running, name, victims) !== marks[index])
 
   const again = load.writes.filter(({ attempts }, index) => attempts > 1 || index % repeated === 0)
   const replayed: string[] = []
@@ -150,6 +150,11 @@ async function settle({ url, adminToken: token }: Running, writer: number): Prom
     scopes: ['openid'],
   })
   return { idpId, projectId, humans: [], ungranted: [] }
+}
+
+function markOf(running: Running, name: Process, victims: string[]): string {
+  const process_ = processOf(running, name)
+  return victims.includes(name) ? lastWords(process_) : `${process_.pid}`
 }
 
 // Why a process says that it ended; its log goes on after the next start.

@@ -4,14 +4,9 @@ import type { Call } from '#lib/rpc/headers'
 import { changeState } from '../change-state.ts'
 import type { Context } from '../context.ts'
 
-export async function lockUser(
-  context: Context,
-  { userId }: LockUserRequest,
-  call: Call,
-): Promise<LockUserResponse> {
+export async function lockUser(context: Context, { userId }: LockUserRequest, call: Call): Promise<LockUserResponse> {
   return changeState(context, userId, call, ({ locked }) => {
-    if (locked)
-      throw new RosterError('FAILED_PRECONDITION', 'USER_ALREADY_LOCKED', 'The user is locked already.')
+    if (locked) throw new RosterError('FAILED_PRECONDITION', 'USER_ALREADY_LOCKED', 'The user is locked already.')
     return { events: [{ type: 'locked', payload: {} }], answer: undefined }
   })
 }

@@ -10,8 +10,7 @@ export async function reactivateUser(
   call: Call,
 ): Promise<ReactivateUserResponse> {
   return changeState(context, userId, call, ({ inactive }) => {
-    if (!inactive)
-      throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_INACTIVE', 'The user is not deactivated.')
+    if (!inactive) throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_INACTIVE', 'The user is not deactivated.')
     return { events: [{ type: 'reactivated', payload: {} }], answer: undefined }
   })
 }

@@ -10,8 +10,7 @@ export async function unlockUser(
   call: Call,
 ): Promise<UnlockUserResponse> {
   return changeState(context, userId, call, ({ locked }) => {
-    if (!locked)
-      throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_LOCKED', 'The user is not locked.')
+    if (!locked) throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_LOCKED', 'The user is not locked.')
     return { events: [{ type: 'unlocked', payload: {} }], answer: undefined }
   })
 }

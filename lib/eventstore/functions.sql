@@ -1,0 +1,138 @@
+-- What was answered earlier counts no more.
+create or replace function answers_kept_since() returns timestamptz language sql stable as $$
+  select now() - interval '24 hours'
+$$;
+
+-- Appends what a batch of commands decided, all of it or nothing.
+--   batch: { "reads": [{type, id, sequence}], "writes": [{type, id, sequence}]: what the decisions stood on, sequence 0 for none;
+--            "releases": [{kind, scope, key}],
+--            "claims": [{kind, scope, key, aggregate_id}]: must be free, and aggregate_id, where there is one, has it from now on;
+--            "events": [a row of events], "aggregates": [a row of aggregates],
+--            "answers": [a row of idempotent_answers, bytes in base64] }
+-- Raises RS001 with a detail { "stale": [{type, id}], "taken": [{kind, scope, key}] } where it cannot stand, and unique_violation
+-- where a request was answered before.
+create or replace function append(batch jsonb) returns void language plpgsql as $$
+declare
+  stale jsonb;
+  taken jsonb;
+  stored int;
+begin
+  -- What is not there cannot be locked itself: who creates it waits for all who stand on its absence, and they for him.
+  perform case when created then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end
+  from (
+    select hashtextextended(concat_ws('/', current_schema(), type, id), 0) as key, bool_or(created) as created
+    from (
+      select type, id, true as created from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint)
+      where sequence = 0
+      union all
+      select type, id, false from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
+      where sequence = 0
+    ) missing
+    group by 1 order by 1
+  ) keys;
+
+  -- In one order, so that two batches cannot wait for each other.
+  with expected as (
+    select * from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint)
+  ), locked as (
+    select a.type, a.id, a.sequence from aggregates a join expected e using (type, id) order by a.type, a.id for update of a
+  )
+  select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
+  from expected e left join locked l using (type, id)
+  where coalesce(l.sequence, 0) <> e.sequence;
+
+  if jsonb_array_length(batch -> 'reads') > 0 then
+    with expected as (
+      select * from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
+    ), locked as (
+      select a.type, a.id, a.sequence from aggregates a join expected e using (type, id) order by a.type, a.id for share of a
+    )
+    select nullif(coalesce(stale, '[]') || coalesce(jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)), '[]'), '[]') into stale
+    from expected e left join locked l using (type, id)
+    where coalesce(l.sequence, 0) <> e.sequence;
+  end if;
+
+  if jsonb_array_length(batch -> 'releases') > 0 then
+    delete from unique_keys k
+    using jsonb_to_recordset(batch -> 'releases') as r (kind text, scope text, key text)
+    where k.kind = r.kind and k.scope = r.scope and k.key = r.key;
+  end if;
+
+  if jsonb_array_length(batch -> 'claims') > 0 then
+    select jsonb_agg(jsonb_build_object('kind', c.kind, 'scope', c.scope, 'key', c.key)) into taken
+    from jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text)
+    join unique_keys k using (kind, scope, key);
+  end if;
+
+  -- A key may be taken by what changed one of these aggregates after it was looked at above.
+  if stale is null and taken is not null then
+    select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
+    from jsonb_to_recordset((batch -> 'writes') || (batch -> 'reads')) as e (type text, id text, sequence bigint)
+    left join aggregates a using (type, id)
+    where coalesce(a.sequence, 0) <> e.sequence;
+  end if;
+
+  if stale is not null or taken is not null then
+    raise exception using errcode = 'RS001', message = 'the batch cannot stand',
+      detail = jsonb_build_object('stale', coalesce(stale, '[]'), 'taken', coalesce(taken, '[]'));
+  end if;
+
+  if jsonb_array_length(batch -> 'claims') > 0 then
+    insert into unique_keys (kind, scope, key, aggregate_id)
+    select kind, scope, key, aggregate_id
+    from jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
+    where aggregate_id is not null
+    order by kind, scope, key;
+  end if;
+
+  -- Before the aggregates: where two create the same one, the second stops here.
+  insert into events (
+    aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
+  )
+  select aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
+  from rows from (
+    jsonb_to_recordset(batch -> 'events') as (
+      aggregate_type text, aggregate_id text, sequence bigint, type text, payload jsonb,
+      organization_id text, creator text, request_id text, cause text, created_at timestamptz
+    )
+  ) with ordinality as e
+  order by ordinality;
+
+  insert into aggregates (type, id, organization_id, sequence, created_at, changed_at, state)
+  select type, id, organization_id, sequence, created_at, changed_at, state
+  from jsonb_to_recordset(batch -> 'aggregates') as a (
+    type text, id text, organization_id text, sequence bigint, created_at timestamptz, changed_at timestamptz, state jsonb
+  )
+  on conflict (type, id) do update
+  set sequence = excluded.sequence, changed_at = excluded.changed_at, state = excluded.state;
+
+  if jsonb_array_length(batch -> 'answers') > 0 then
+    insert into idempotent_answers as earlier (id, key_id, request, answer, failed)
+    select decode(id, 'base64'), key_id, decode(request, 'base64'), decode(answer, 'base64'), failed
+    from jsonb_to_recordset(batch -> 'answers') as r (id text, key_id text, request text, answer text, failed boolean)
+    order by id
+    on conflict (id) do update
+    set key_id = excluded.key_id, request = excluded.request, answer = excluded.answer, failed = excluded.failed,
+      created_at = excluded.created_at
+    where earlier.created_at <= answers_kept_since();
+    get diagnostics stored = row_count;
+    if stored < jsonb_array_length(batch -> 'answers') then
+      raise unique_violation using message = 'a request of the batch was answered before';
+    end if;
+  end if;
+
+  -- The last guard: the events follow what was expected without a gap, and the state is that of the last one.
+  if exists (
+    select from (
+      select aggregate_type as type, aggregate_id as id, min(sequence) as first, max(sequence) as last, count(*) as number
+      from jsonb_to_recordset(batch -> 'events') as e (aggregate_type text, aggregate_id text, sequence bigint)
+      group by 1, 2
+    ) e
+    full join jsonb_to_recordset(batch -> 'writes') as w (type text, id text, sequence bigint) using (type, id)
+    full join jsonb_to_recordset(batch -> 'aggregates') as a (type text, id text, sequence bigint) using (type, id)
+    where (e.first, e.last, a.sequence) is distinct from (w.sequence + 1, w.sequence + e.number, e.last)
+  ) then
+    raise exception 'the events of the batch leave a gap';
+  end if;
+end
+$$;

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { onceId } from './once.ts'
+import { add, call, count, openReplicas, outcome, type Replica } from './test-counters.ts'
+import { createHold } from './test-hold.ts'
+import { counting } from './test-stream.ts'
+
+let [a, b]: Replica[] = []
+let statements = 0
+const slow = createHold()
+
+beforeAll(async () => {
+  const { replicas, stop } = await openReplicas((sql) => counting(sql, () => statements++), slow.wrap)
+  ;[a, b] = replicas
+  return stop
+})
+
+/** Carries a command out under a key, as `serve` does; the answer names the sequence that it made. */
+async function keyed(replica: Replica, key: string, command: any, request = 'request') {
+  const encode = ({ after }: any) => Buffer.from(`made ${after.sequence}`)
+  const once = { id: onceId([key]), request, encode }
+  const work = async () => encode(await replica.store.execute({ ...command, call: { ...call(), once } }))
+  const { bytes, replayed } = await replica.answers.once(once, work)
+  return `${Buffer.from(bytes).toString()}${replayed ? ', replayed' : ''}`
+}
+
+const sequenceOf = async (id: string) => (await a!.store.load('counter', id))?.sequence
+
+describe('a keyed request', () => {
+  test('that comes to two replicas at once has one effect and one answer', async () => {
+    await a!.store.execute(add('twice', 'twice'))
+    const { arrived, release } = slow.hold()
+    const late = keyed(b!, 'twice', count('twice'))
+    await arrived
+    expect(await keyed(a!, 'twice', count('twice'))).toBe('made 2')
+    release()
+    expect(await late).toBe('made 2, replayed')
+    expect(await sequenceOf('twice')).toBe(2)
+  })
+
+  test('whose twin at another replica took the name meanwhile is answered as the twin was', async () => {
+    const { arrived, release } = slow.hold()
+    const late = keyed(b!, 'named', add(randomUUID(), 'named'))
+    await arrived
+    expect(await keyed(a!, 'named', add(randomUUID(), 'named'))).toBe('made 1')
+    release()
+    expect(await late).toBe('made 1, replayed')
+  })
+
+  test('that would make something new each time makes it once, although nothing but its key is in the way', async () => {
+    const [early, never] = [randomUUID(), randomUUID()]
+    const { arrived, release } = slow.hold()
+    const late = keyed(b!, 'new', add(never, never))
+    await arrived
+    await keyed(a!, 'new', add(early, early))
+    release()
+    expect(await late).toBe('made 1, replayed')
+    expect(await sequenceOf(never)).toBeUndefined()
+  })
+
+  test('does not take along those that share its transaction when its twin was faster', async () => {
+    await a!.store.execute(add('shared', 'shared'))
+    await a!.store.execute(add('beside', 'beside'))
+    const { arrived, release } = slow.hold()
+    const late = [keyed(b!, 'shared', count('shared')), keyed(b!, 'beside', count('beside'))]
+    await arrived
+    await keyed(a!, 'shared', count('shared'))
+    release()
+    expect(await Promise.all(late)).toEqual(['made 2, replayed', 'made 2'])
+    expect([await sequenceOf('shared'), await sequenceOf('beside')]).toEqual([2, 2])
+  })
+
+  test('with a key that another request took meanwhile is refused and has no effect', async () => {
+    await a!.store.execute(add('reused', 'reused'))
+    const { arrived, release } = slow.hold()
+    const late = outcome(keyed(b!, 'reused', count('reused'), 'another'))
+    await arrived
+    await keyed(a!, 'reused', count('reused'))
+    release()
+    expect(await late).toBe('IDEMPOTENCY_KEY_REUSED')
+    expect(await sequenceOf('reused')).toBe(2)
+  })
+
+  test('that changes nothing is answered the same again, although it would change something now', async () => {
+    await a!.store.execute(add('still', 'still'))
+    const nothing = { ...count('still'), decide: () => ({ events: [], answer: undefined }) }
+    expect(await keyed(a!, 'still', nothing)).toBe('made 1')
+    expect(await keyed(b!, 'still', count('still'))).toBe('made 1, replayed')
+  })
+
+  test('is new again after a day, and what it is answered then is kept in its turn', async () => {
+    await a!.store.execute(add('daily', 'daily'))
+    await keyed(a!, 'daily', count('daily'))
+    await a!.sql`
+      update idempotent_answers set created_at = now() - interval '24 hours' where id = ${onceId(['daily'])}
+    `
+    expect(await keyed(b!, 'daily', count('daily'), 'another')).toBe('made 3')
+    expect(await keyed(a!, 'daily', count('daily'), 'another')).toBe('made 3, replayed')
+  })
+})
+
+test('fifty keyed requests of one moment take three statements', async () => {
+  const ids = Array.from({ length: 50 }, () => randomUUID())
+  statements = 0
+  await Promise.all(ids.map((id) => keyed(a!, id, add(id, id))))
+  // What was answered earlier, what is there, and one transaction.
+  expect(statements).toBe(3)
+  expect(await Promise.all(ids.map((id) => keyed(a!, id, add(id, id))))).toEqual(ids.map(() => 'made 1, replayed'))
+  expect(statements).toBe(4)
+})

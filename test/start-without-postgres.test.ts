@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Servers } from '../deploy/local/servers.ts'
+import { openProxy, type Proxy } from '../lib/eventstore/test-outage.ts'
+import { startOwnNats } from '../lib/eventstore/test-stream.ts'
+import { connectNats, type Nats } from '../lib/nats.ts'
+import { silent } from '../lib/rpc/test-rpc.ts'
+import { createDatabase, type TestDatabase } from './infra-database.ts'
+
+let servers: Servers
+let database: TestDatabase
+let proxy: Proxy
+let nats: Nats
+let child: ChildProcess
+
+beforeAll(async () => {
+  ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
+  proxy = await openProxy(database.adminUrl)
+  nats = await connectNats(servers.natsUrl.admin, 'admin', silent)
+})
+afterEach(() => void child.kill('SIGKILL'))
+afterAll(async () => {
+  await nats.connection.close()
+  await proxy.cut()
+  await Promise.all([database.drop(), servers.stop()])
+})
+
+type Name = 'users' | 'grants' | 'idp'
+
+function start(name: Name, databaseUrl = through(name)) {
+  const env = {
+    PATH: process.env['PATH'],
+    DATABASE_URL: databaseUrl,
+    NATS_URL: servers.natsUrl[name],
+    ROSTER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ROSTER_ADMIN_TOKEN_FILE: join(servers.home.dir, 'admin-token'),
+  }
+  child = spawn(process.execPath, [`services/${name}/main.ts`], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  return child
+}
+
+function through(name: Name): string {
+  const [url, way] = [new URL(database.urls[name]), new URL(proxy.url)]
+  url.host = way.host
+  return url.href
+}
+
+async function says({ stdout }: ChildProcess, sentence: string) {
+  for await (const line of stdout!.iterator({ destroyOnReturn: false })) if (String(line).includes(sentence)) return
+  expect.fail(`it never said "${sentence}"`)
+}
+
+const answers = (name: Name) => () => nats.connection.request(`$SRV.PING.${name}`, '', { timeout: 500 })
+
+describe.each(['users', 'grants', 'idp'] as const)('%s that starts without PostgreSQL', (name) => {
+  test('waits, and answers once it is there', async () => {
+    await proxy.cut()
+    const waiting = start(name)
+    await says(waiting, 'waiting for PostgreSQL')
+    await proxy.mend()
+    await vi.waitFor(answers(name), { timeout: 30_000 })
+    expect(waiting.exitCode).toBeNull()
+  })
+
+  test('ends at once when it is told to', async () => {
+    await proxy.cut()
+    const waiting = start(name)
+    await says(waiting, 'waiting for PostgreSQL')
+    waiting.kill('SIGTERM')
+    const since = Date.now()
+    expect(await once(waiting, 'exit')).toEqual([0, null])
+    expect(Date.now() - since).toBeLessThan(5000)
+    await proxy.mend()
+  })
+
+  test('ends where waiting would not help', async () => {
+    const url = new URL(through(name))
+    url.password = 'wrong'
+    const [said, exit] = await Promise.all([text(start(name, url.href).stdout!), once(child, 'exit')])
+    expect(exit).toEqual([1, null])
+    expect(said).toContain('password authentication failed')
+  })
+})
