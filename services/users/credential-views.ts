@@ -15,14 +15,16 @@ export function projectCredentials(before: Aggregate<User>, after: Aggregate<Use
   const gone = [...was.keys()].filter((id) => !is.has(id))
   const settled = [...was.keys()].filter((id) => !is.has(id) || is.get(id)?.warned)
   const coming = [...is].filter(([id, { expiresAt, warned }]) => !was.has(id) && expiresAt !== undefined && !warned)
-  const writes: Write[] = coming.map(
-    ([id, { kind, expiresAt }]) =>
-      (sql) =>
-        sql`
+  const writes: Write[] = []
+  for (const [id, { kind, expiresAt }] of coming) {
+    const warnAt = new Date(Date.parse(expiresAt!) - warnBefore)
+    writes.push(
+      (sql) => sql`
         insert into expiring_credentials (credential_id, user_id, kind, warn_at)
-        values (${id}, ${after.id}, ${kind}, ${new Date(Date.parse(expiresAt!) - warnBefore)})
+        values (${id}, ${after.id}, ${kind}, ${warnAt})
       `,
-  )
+    )
+  }
   if (settled.length > 0)
     writes.push((sql) => sql`delete from expiring_credentials where credential_id = any(${settled}::text[])`)
   if (gone.length > 0)

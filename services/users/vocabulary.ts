@@ -277,8 +277,8 @@ export function humanOf(user: User | undefined): Human {
  * What a machine may sign in with. NOT_FOUND USER_NOT_FOUND where there is no user, FAILED_PRECONDITION NOT_A_MACHINE for a human.
  */
 export function machineCredentials(user: User | undefined): Credentials {
-  if (!user || user.removed) throw userNotFound()
-  if (!user.machine) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_MACHINE', 'Only a machine has credentials.')
+  if (user?.human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_MACHINE', 'Only a machine has credentials.')
+  if (!user?.machine) throw userNotFound()
   return credentialsOf(user)
 }
 

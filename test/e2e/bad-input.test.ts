@@ -159,7 +159,7 @@ describe('bytes that are no message', () => {
   ])('%s: INVALID_ARGUMENT', async (_, seconds) => {
     const desc = describeOperation('AddPersonalAccessToken').input
     const time = create(TimestampSchema, { seconds })
-    const message = create(desc, { userId: 'admin-machine', expirationDate: time } as Record<string, unknown>)
+    const message = create(desc, { userId: 'admin-machine', expirationDate: time })
     expect((await sendFrame('AddPersonalAccessToken', frame(toBinary(desc, message)))).code).toBe(3)
   })
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const both = await newMember(home, ['ORG_OWNER'])
   await join(both.userId, abroad, 'ORG_OWNER')
   callers = {
-    'the instance’s owner': admin() as { token: string },
+    'the instance’s owner': admin(),
     'an owner': await newMember(home, ['ORG_OWNER']),
     'an owner here and there': both,
     'an owner machine': await newSignedInMachine(home, ['ORG_OWNER']),

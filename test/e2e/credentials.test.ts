@@ -145,7 +145,7 @@ describe('so many live at a time', () => {
   ])('$most $all, however many are asked for at once; a removed or expired one makes room', async (kind) => {
     const { add, list, remove, id, all, most, reason } = kind
     const userId = await newMachine(home)
-    const end = Date.now() + 3000
+    const end = Date.now() + 6000
     const request: JsonObject = { userId, ...kind.chosen }
     const brief = ok(await json(add, { ...request, expirationDate: new Date(end).toISOString() }, owner))
     const answers = await Promise.all(Array.from({ length: most + 3 }, () => json(add, request, owner)))

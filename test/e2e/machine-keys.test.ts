@@ -43,7 +43,7 @@ describe.each(encodings)('keys over $encoding', ({ call }) => {
       const userId = await newMachine(home)
       const { pem, jwk } = examplePair(name)
       const [first, ...others] = [pem, jwk, btoa(pem), btoa(jwk), ` ${pem} `, pem.replaceAll('\n', '\r\n')]
-      const added = ok(await call('AddMachineKey', { userId, publicKey: first!, type: 'KEY_TYPE_JSON' }, owner))
+      const added = ok(await call('AddMachineKey', { userId, publicKey: first, type: 'KEY_TYPE_JSON' }, owner))
       expect(added).not.toHaveProperty('keyDetails')
       for (const publicKey of others)
         expect(factsOf(await call('AddMachineKey', { userId, publicKey }, owner))).toMatchObject({
