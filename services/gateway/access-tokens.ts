@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, jwtVerify } from 'jose'
 import type { GetSigningKeysResponse } from '#gen/roster/users/v1/internal_service'
-import { RosterError } from '#lib/errors'
+import { tokenInvalid } from './token-header.ts'
 
 /** Looks at access tokens that are JWTs before anybody is asked for them. */
 export interface AccessTokens {
@@ -64,11 +64,6 @@ export function createAccessTokens(ask: () => Promise<GetSigningKeysResponse>): 
     },
     issuer: async () => (await keysOf(maxAge)).issuer,
   }
-}
-
-/** The one answer for every token that is none. */
-export function tokenInvalid(cause?: unknown): RosterError {
-  return new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.', { cause })
 }
 
 interface Known {

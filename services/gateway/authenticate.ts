@@ -7,9 +7,10 @@ import { createClient, deadlineExceeded } from '#lib/rpc/call'
 import { anonymous, type Caller, callersChanged } from '#lib/rpc/caller'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
-import { createAccessTokens, tokenInvalid } from './access-tokens.ts'
+import { createAccessTokens } from './access-tokens.ts'
 import { createMemory } from './memory.ts'
 import { createProofs } from './proofs.ts'
+import { readToken, tokenInvalid } from './token-header.ts'
 
 export interface Credentials {
   authorization: string | undefined
@@ -134,14 +135,6 @@ interface Holder {
   caller: Caller
   /** Of the key that the token is bound to. */
   thumbprint: string | undefined
-}
-
-function readToken(authorization: string | undefined): { token: string; isBound: boolean } {
-  if (authorization === undefined || authorization === '')
-    throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
-  const [, scheme, token] = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]{1,12000}=*) *$/i.exec(authorization) ?? []
-  if (scheme === undefined || token === undefined) throw tokenInvalid()
-  return { token, isBound: scheme.toLowerCase() === 'dpop' }
 }
 
 // A shared lookup goes on for those who still wait, whatever the deadline of one of them.

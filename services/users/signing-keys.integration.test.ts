@@ -42,12 +42,12 @@ test('the next key is made once, published before it signs, and the one before s
   await pass(90 * day - 3000)
   await refresh()
   const [, second] = published()[0]!
-  expect(published()).toEqual(Array(3).fill([first, second]))
+  expect(published()).toEqual(replicas.map(() => [first, second]))
   expect(await signers()).toEqual(new Set([first]))
   await pass(3601)
   await refresh()
   expect(await signers()).toEqual(new Set([second]))
-  expect(published()).toEqual(Array(3).fill([first, second]))
+  expect(published()).toEqual(replicas.map(() => [first, second]))
   // Until the next rotation nobody looks, so that it may stay longer.
   await pass(90 * day)
   await refresh()

@@ -94,7 +94,7 @@ export async function sendForm(
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     body: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
   })
-  const body = JSON.parse(await response.text()) as any
+  const body: any = JSON.parse(await response.text())
   recordSecret(body.access_token)
   return { status: response.status, body, headers: response.headers }
 }
