@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RosterError, type Violation } from '#lib/errors'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
@@ -31,6 +32,8 @@ export interface Client {
   fail(reason: FailureReason): Promise<never>
 }
 
+// Milliseconds after which a failure is told: how long the work took would tell which machines there are.
+const soonest = 100
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 /** What is wrong with the way a client chose: it must be one. */
@@ -94,11 +97,16 @@ async function admit(
   prove: (machine: Machine | undefined, now: Date) => Promise<Proof>,
 ): Promise<Client> {
   const { clientId, refusal } = attempt
+  const began = performance.now()
   const [machine] = await Promise.all([
     findMachine(context, clientId, call),
     refuseThrottled(context.sql, clientId, call.clientAddress),
   ])
-  const fail = (reason: FailureReason) => tellFailure(context, machine, attempt, reason, call)
+  const fail = async (reason: FailureReason) => {
+    await recordFailure(context, machine, attempt, reason, call)
+    await sleep(Math.max(0, began + soonest - performance.now()))
+    throw refusal
+  }
   const proof = await prove(machine, new Date())
   if (typeof proof === 'string' || !machine) return fail(typeof proof === 'string' ? proof : 'key')
   if (!isActive(machine.state)) return fail('inactive')
@@ -107,13 +115,13 @@ async function admit(
 }
 
 // Nobody's history is told of a client that is nobody's.
-async function tellFailure(
+async function recordFailure(
   { sql, store }: Context,
   machine: Machine | undefined,
-  { clientId, method, refusal }: Attempt,
+  { clientId, method }: Attempt,
   reason: FailureReason,
   { caller, requestId, deadline, clientAddress }: Call,
-): Promise<never> {
+): Promise<void> {
   await countFailure(sql, clientId, clientAddress)
   if (machine)
     await store.execute<object, AuthenticationEvent, void>({
@@ -125,5 +133,4 @@ async function tellFailure(
         answer: undefined,
       }),
     })
-  throw refusal
 }

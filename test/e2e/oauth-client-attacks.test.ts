@@ -172,6 +172,22 @@ describe('too many failures', () => {
   })
 })
 
+test('a failure is told no sooner than 100 ms after it came, so that nobody hears from it which machines there are', async () => {
+  const { userId } = await newClient({ organization: home })
+  const signer = await newClient({ organization: home })
+  const tries: (() => Promise<OAuthAnswer>)[] = [
+    () => byBasic(userId, 'wrong'),
+    () => byBasic(unique('unknown'), 'wrong'),
+    async () => grantBy(await assertion(signer, { header: { kid: 'unknown' } })),
+    async () => grantBy(await assertion({ ...signer, userId: unique('unknown') })),
+  ]
+  for (const send of tries) {
+    const began = performance.now()
+    expect((await send()).status).toBeGreaterThanOrEqual(400)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(99)
+  }
+})
+
 test.skipIf(!house)(
   'no secret, assertion or token stands in the log, not even of a request that was refused',
   async () => {

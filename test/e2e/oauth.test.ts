@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type ExampleClient, assertion, issuer, jwtBearer, newClient } from '../examples/oauth.ts'
 import { admin, ok } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
+import { factsOf } from './clients/call.ts'
 import { call, encodings, recordSecret } from './clients/encodings.ts'
 
 const insecure = { execute: [openid.allowInsecureRequests] }
@@ -150,6 +151,25 @@ describe('a JWT access token', () => {
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) })
     const { exp, jti, iat, ...rest } = payload
     expect(await openid.tokenIntrospection(config, token)).toMatchObject({ active: true, exp, jti, iat, ...rest })
+  })
+})
+
+describe.each(encodings.filter(({ encoding }) => encoding !== 'json'))('over $encoding a token', ({ call }) => {
+  const grant = { grantType: 'client_credentials' }
+
+  test('is issued and revoked as over HTTP, with the errors of the house', async () => {
+    const { userId: clientId, secret: clientSecret } = opaque
+    const { accessToken: token, tokenType } = ok(await call('IssueToken', { ...grant, clientId, clientSecret }))
+    expect(tokenType).toBe('Bearer')
+    expect(ok(await call('IntrospectToken', { token, clientId, clientSecret }))).toMatchObject({
+      active: true,
+      sub: clientId,
+    })
+    ok(await call('RevokeToken', { token, clientId, clientSecret }))
+    expect(ok(await call('IntrospectToken', { token, clientId, clientSecret }))).toEqual({ active: false })
+    const wrong = await call('IssueToken', { ...grant, clientId, clientSecret: 'wrong' })
+    expect(factsOf(wrong)).toMatchObject({ code: 16, reason: 'INVALID_CLIENT' })
+    expect(factsOf(await call('IssueToken', { clientId })).fields).toEqual(['grantType'])
   })
 })
 

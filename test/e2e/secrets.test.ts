@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
 import { examplePair, newSignedInMachine } from '../examples/machines.ts'
+import { assertion, basic, grantBy, newClient, obtainToken, privateKeyJwt, sendForm } from '../examples/oauth.ts'
 import { newIdp } from '../examples/projects.ts'
 import type { Call } from './clients/call.ts'
 import { encodings, recordSecret } from './clients/encodings.ts'
@@ -17,6 +18,7 @@ async function live() {
   recordSecret(adminToken)
   recordSecret(adminPassword)
   await newIdp()
+  await useOAuth(organization)
   for (const { call } of encodings) {
     const me = await newMember(organization, [])
     const { verificationCode } = ok(
@@ -40,6 +42,21 @@ async function live() {
     await mailTo(unused.email)
     await newHuman(organization, { verification: { returnCode: {} } })
   }
+}
+
+// Assertions are secret until they are over, and of what was sent by mistake somebody may still make use.
+async function useOAuth(organization: string) {
+  const client = await newClient({ organization, jwt: true })
+  const [text, refused] = [await assertion(client), await assertion(client, { claims: { aud: 'elsewhere' } })]
+  for (const secret of [text, refused]) recordSecret(secret)
+  expect((await grantBy(text)).status).toBe(200)
+  await grantBy(text)
+  await privateKeyJwt(refused)
+  const token = await obtainToken(client, 'openid')
+  const headers = basic(client.userId, client.secret)
+  await sendForm('/oauth/v2/introspect', { token }, { headers })
+  await sendForm(`/oauth/v2/revoke?token=${token}`, { token }, { headers })
+  await sendForm('/oauth/v2/revoke', { token }, { headers })
 }
 
 // The clients note what they are given; the private key that somebody sends by mistake is noted here.

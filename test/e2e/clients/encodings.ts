@@ -30,7 +30,14 @@ function recording(plain: Call): Call {
     const ok = (answer.ok ?? {}) as JsonObject
     // A password that was refused is a caller's slip of the keyboard: no less a secret.
     const { password, clientSecret } = request ?? {}
-    const shown = [ok['verificationCode'], ok['emailCode'], ok['sessionToken'], ok['token'], ok['clientSecret']]
+    const shown = [
+      ok['verificationCode'],
+      ok['emailCode'],
+      ok['sessionToken'],
+      ok['accessToken'],
+      ok['token'],
+      ok['clientSecret'],
+    ]
     for (const secret of [password, clientSecret, ...shown, ...privateKeyOf(ok['keyDetails'])]) recordSecret(secret)
     return answer
   }
