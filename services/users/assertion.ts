@@ -2,6 +2,7 @@ import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, generateKeyPa
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { FailureReason } from './authentication.ts'
 import type { Config } from './config.ts'
+import { findKey } from './credentials.ts'
 import { issuerOf, tokenEndpointOf } from './issuer.ts'
 import type { Machine } from './machines.ts'
 import { singleUse } from './single-use.ts'
@@ -54,7 +55,7 @@ export async function verifyAssertion(
   machine: Machine | undefined,
   now: Date,
 ): Promise<Assertion | FailureReason> {
-  const credential = findKey(machine, keyAlgorithm, keyId, now)
+  const credential = chooseKey(machine, keyAlgorithm, keyId, now)
   const key = await (credential ? imported(credential) : keyOfNobody(keyAlgorithm))
   try {
     const { payload } = await jwtVerify(text, key, {
@@ -79,9 +80,12 @@ export async function verifyAssertion(
 }
 
 // Without a key id, the only key that it can be.
-function findKey(machine: Machine | undefined, algorithm: string, keyId: string | undefined, now: Date) {
+function chooseKey(machine: Machine | undefined, algorithm: string, keyId: string | undefined, now: Date) {
+  if (keyId !== undefined) {
+    const key = findKey(machine?.state, keyId, now)
+    return key?.algorithm === algorithm ? key : undefined
+  }
   const keys = living(credentialsOf(machine?.state).key, now).filter((key) => key.algorithm === algorithm)
-  if (keyId !== undefined) return keys.find(({ id }) => id === keyId)
   return keys.length === 1 ? keys[0] : undefined
 }
 

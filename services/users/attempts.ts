@@ -29,26 +29,11 @@ export async function countUnder(sql: Sql, limits: Limit[]): Promise<number | un
       window_end = case when a.window_end > now() then a.window_end else excluded.window_end end
     returning encode(key, 'hex') as key, attempts, extract(epoch from window_end - now())::float8 as wait
   `)
-  return longestWait(rows, (row) => row.attempts > limits[keys.indexOf(row.key)]!.most)
-}
-
-/** Gives the seconds to wait where one of the limits is reached, and counts nothing. */
-export async function reached(sql: Sql, limits: Limit[]): Promise<number | undefined> {
-  const keys = limits.map(({ key }) => keyOf(key))
-  const rows = await orUnavailable(sql<Row[]>`
-    select encode(key, 'hex') as key, attempts, extract(epoch from window_end - now())::float8 as wait
-    from sign_in_attempts
-    where key in (select decode(unnest(${keys}::text[]), 'hex')) and window_end > now()
-  `)
-  return longestWait(rows, (row) => row.attempts >= limits[keys.indexOf(row.key)]!.most)
+  const over = rows.filter(({ key, attempts }) => attempts > limits[keys.indexOf(key)]!.most)
+  return over.length > 0 ? Math.max(1, Math.ceil(Math.max(...over.map(({ wait }) => wait)))) : undefined
 }
 
 /** How a limit is named in the table, in hex: postgres.js takes an array of buffers for one buffer. */
 export function keyOf(key: string): string {
   return createHash('sha256').update(key).digest('hex')
-}
-
-function longestWait(rows: Row[], isOver: (row: Row) => boolean): number | undefined {
-  const waits = rows.filter(isOver).map(({ wait }) => wait)
-  return waits.length > 0 ? Math.max(1, Math.ceil(Math.max(...waits))) : undefined
 }

@@ -4,7 +4,7 @@ import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { readAssertion, verifyAssertion } from './assertion.ts'
 import type { AuthenticationEvent, FailureReason } from './authentication.ts'
-import { countFailure, refuseThrottled } from './client-throttle.ts'
+import { countFailure } from './client-throttle.ts'
 import type { Context } from './context.ts'
 import { findSecret } from './credentials.ts'
 import { findMachine, type Machine } from './machines.ts'
@@ -98,10 +98,7 @@ async function admit(
 ): Promise<Client> {
   const { clientId, refusal } = attempt
   const began = performance.now()
-  const [machine] = await Promise.all([
-    findMachine(context, clientId, call),
-    refuseThrottled(context.sql, clientId, call.clientAddress),
-  ])
+  const machine = await findMachine(context, clientId, call)
   const fail = async (reason: FailureReason) => {
     await recordFailure(context, machine, attempt, reason, call)
     await sleep(Math.max(0, began + soonest - performance.now()))

@@ -1,35 +1,20 @@
 import { RosterError } from '#lib/errors'
 import type { Sql } from '#lib/eventstore/database'
-import { countUnder, type Limit, reached } from './attempts.ts'
+import { countUnder } from './attempts.ts'
 
 /**
- * RESOURCE_EXHAUSTED CLIENT_THROTTLED where a client failed too often from an address, or the address at all. Secrets and keys are
- * too long to be guessed: what is spared is the work, so failures count once they happened, and who succeeds costs no write.
- */
-export async function refuseThrottled(sql: Sql, clientId: string, address: string): Promise<void> {
-  const wait = await reached(sql, limitsFrom(clientId, address))
-  if (wait !== undefined) throw throttled(wait)
-}
-
-/**
- * Counts a failure. RESOURCE_EXHAUSTED CLIENT_THROTTLED where the client failed too often from anywhere: only failures are told so,
- * or a stranger could keep a machine out.
+ * Counts a failure of a client. RESOURCE_EXHAUSTED CLIENT_THROTTLED after too many of it from the address, from the address at all,
+ * or of the client from anywhere. Only who fails is told so: secrets and keys are too long to be guessed, and whoever has the right
+ * one must not be kept out by the failures of others.
  */
 export async function countFailure(sql: Sql, clientId: string, address: string): Promise<void> {
-  await countUnder(sql, limitsFrom(clientId, address))
-  const wait = await countUnder(sql, [{ key: `client ${clientId}`, most: 100, window: 3600 }])
-  if (wait !== undefined) throw throttled(wait)
-}
-
-function limitsFrom(clientId: string, address: string): Limit[] {
-  return [
+  const retryAfter = await countUnder(sql, [
     { key: `client ${clientId} from ${address}`, most: 10, window: 300 },
     { key: `clients from ${address}`, most: 500, window: 300 },
-  ]
-}
-
-function throttled(retryAfter: number) {
-  return new RosterError('RESOURCE_EXHAUSTED', 'CLIENT_THROTTLED', 'There were too many failed attempts.', {
-    retryAfter,
-  })
+    { key: `client ${clientId}`, most: 100, window: 3600 },
+  ])
+  if (retryAfter !== undefined)
+    throw new RosterError('RESOURCE_EXHAUSTED', 'CLIENT_THROTTLED', 'There were too many failed attempts.', {
+      retryAfter,
+    })
 }
