@@ -8,7 +8,7 @@ import {
   toJson,
   isMessage,
 } from '@bufbuild/protobuf'
-import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
+import { FileDescriptorSetSchema, MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 
 /** Who may call a method: `roster.options.v1.Access` in plain words. */
 export interface Access {
@@ -35,6 +35,10 @@ export interface Method {
   moreHttp: HttpRule[]
   /** It speaks as OAuth 2.0 clients do over HTTP; a document may be kept by anybody. */
   oauth: 'call' | 'document' | undefined
+  /** Whether it changes nothing. */
+  reads: boolean
+  /** Whether its answers are a stream of messages. */
+  streams: boolean
   /** Unix time in seconds since when it is deprecated. */
   deprecatedSince: number | undefined
 }
@@ -76,6 +80,8 @@ function readMethods() {
         http,
         moreHttp,
         oauth: ([undefined, 'call', 'document'] as const)[Number(option(desc, 'roster.options.v1.oauth'))],
+        reads: http?.verb === 'GET' || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
+        streams: desc.methodKind === 'server_streaming',
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
       })
     }

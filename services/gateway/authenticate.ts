@@ -14,6 +14,8 @@ import { readToken, tokenInvalid } from './token-header.ts'
 
 export interface Credentials {
   authorization: string | undefined
+  /** The request itself: a proof that came with it is used up once, however often is asked who calls. */
+  request: object
   /** The header DPoP, and what the proof in it must be of: the verb, and the path without query. */
   proof: string | undefined
   verb: string

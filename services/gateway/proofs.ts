@@ -13,6 +13,8 @@ export interface Proofs {
 }
 
 interface ProvenRequest {
+  /** Whose proof is looked at once. */
+  request: object
   proof: string | undefined
   verb: string
   path: string
@@ -22,12 +24,15 @@ interface ProvenRequest {
 
 /** Checks proofs for the address that `issuer` gives, which is how clients know this gateway. */
 export function createProofs(users: Client<typeof UsersDefinition>, issuer: () => Promise<string>): Proofs {
+  const proven = new WeakSet<object>()
   return {
-    async check(token, thumbprint, { proof: text = '', verb, path, requestId, deadline }) {
+    async check(token, thumbprint, { request, proof: text = '', verb, path, requestId, deadline }) {
+      if (proven.has(request)) return
       const proof = await verifyProof(text, { verb, url: (await issuer()) + path, token })
       if (proof?.thumbprint !== thumbprint)
         throw new RosterError('UNAUTHENTICATED', 'DPOP_PROOF_INVALID', 'A DPoP proof of this request is needed.')
       await users.useProof({ id: proof.id, end: proof.end }, { requestId, deadline })
+      proven.add(request)
     },
   }
 }

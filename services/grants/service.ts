@@ -4,6 +4,7 @@ import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, untilReachable } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -65,6 +66,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
         listProjectRoles,
         lookupOrganization,
         listInstanceOwners,
+        listEvents: createFeed({ service: 'grants', sql }),
       }),
     ],
   })

@@ -5,6 +5,7 @@ import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_ser
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { openDatabase } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -131,6 +132,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         getEmailCode,
         recordEmailCode,
         listUnsentEmailCodes,
+        listEvents: createFeed({ service: 'users', sql }),
       }),
     ],
   })

@@ -90,6 +90,7 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
           if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')
           return { organizationId }
         },
+        listEvents: async () => ({ events: [], next: undefined, endReached: true }),
       }),
     ],
   })

@@ -36,6 +36,7 @@ function recording(plain: Call): Call {
       ok['sessionToken'],
       ok['accessToken'],
       ok['token'],
+      ok['secret'],
       ok['clientSecret'],
     ]
     for (const secret of [password, clientSecret, ...shown, ...privateKeyOf(ok['keyDetails'])]) recordSecret(secret)
