@@ -56,17 +56,20 @@ export async function verifyAssertion(
   now: Date,
 ): Promise<Assertion | FailureReason> {
   const credential = chooseKey(machine, keyAlgorithm, keyId, now)
+  const audiences = [issuerOf(config), tokenEndpointOf(config)]
   const key = await (credential ? imported(credential) : keyOfNobody(keyAlgorithm))
   try {
     const { payload } = await jwtVerify(text, key, {
       algorithms: [algorithm],
-      audience: [issuerOf(config), tokenEndpointOf(config)],
+      audience: audiences,
       requiredClaims: ['exp', 'jti'],
       clockTolerance: skew,
       currentDate: now,
     })
     if (!machine || !credential) return 'key'
-    const { exp = 0, iat = 0, jti } = payload
+    const { exp = 0, iat = 0, jti, aud } = payload
+    // Whoever else it is for could come with it.
+    if (![aud].flat().every((one) => audiences.includes(one ?? ''))) return 'claims'
     const seconds = now.getTime() / 1000
     if (exp > seconds + longest + skew || iat > seconds + skew || typeof jti !== 'string' || jti === '') return 'claims'
     // The same jti with another end is another assertion: only its signer can make one.

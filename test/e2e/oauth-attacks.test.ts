@@ -21,6 +21,10 @@ const attacks: { attack: string; forge: (client: ExampleClient) => Promise<strin
   { attack: 'alg none', forge: ({ userId }) => unsecured(userId) },
   { attack: 'HS256 with the public key as the secret', forge: (client) => confused(client) },
   { attack: 'another audience', forge: claims({ aud: 'https://elsewhere.example.com' }) },
+  {
+    attack: 'another audience beside ours',
+    forge: (client) => claims({ aud: [issuer(), 'https://elsewhere.example.com'] })(client),
+  },
   { attack: 'no audience', forge: claims({ aud: undefined }) },
   {
     attack: 'an audience that only begins as ours',
