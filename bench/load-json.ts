@@ -39,12 +39,11 @@ export async function openJsonLine(url: string, token: string, workload: Workloa
     ask: (n) =>
       new Promise((resolve, reject) => {
         waiting = { resolve, reject }
-        const { verb, path, body } = workload.http(subjects, n)
+        const { verb, path, body, type: contentType = 'application/json' } = workload.http(subjects, n)
         const more = Object.entries(workload.headers?.(subjects, n) ?? {})
           .map(([name, value]) => `${name}: ${value}\r\n`)
           .join('')
-        const type =
-          body === '' ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
+        const type = body === '' ? '' : `content-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
         socket.write(
           `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${more}${type}\r\n${body}`,
         )

@@ -5,8 +5,10 @@ import { type Generator, startGenerator } from './generator.ts'
 import type { Round } from './load.ts'
 import { measure, type Measured } from './measure.ts'
 import { type Options, readOptions, usage } from './options.ts'
-import { facts, render, summarize } from './report.ts'
+import { compareToSigning, facts, render, summarize } from './report.ts'
+import { measureSigning } from './signing.ts'
 import { startSystem, type System } from './system.ts'
+import { addClients, issuerOf } from './tokens.ts'
 import { addHumans } from './users.ts'
 
 let options: Options
@@ -34,9 +36,10 @@ process.exit(problems.length > 0 ? 1 : 0)
 
 async function bench(options: Options, system: System, generator: Generator, check: Check): Promise<string[]> {
   const userIds = await addHumans(system, options.users)
+  const [clients, issuer] = [await addClients(system, options.users), await issuerOf(system)]
   const before = await check.stored()
   const rounds: Measured[] = []
-  const acknowledged = { bare: 0, SetEmail: 0, AddMachineUser: 0, GetUser: 0 }
+  const acknowledged = { bare: 0, SetEmail: 0, AddMachineUser: 0, GetUser: 0, Token: 0 }
   const kindOf = (workload: Round['workload']) => workload.split('+')[0] as keyof typeof acknowledged
   const pids = { ...system.pids, 'load generator': generator.pid }
   let number = 0
@@ -44,7 +47,7 @@ async function bench(options: Options, system: System, generator: Generator, che
   async function run(workload: Round['workload'], encoding: Round['encoding'], warmUp: number, seconds: number) {
     const { token, bare } = system
     const url = workload === 'bare' ? bare.url : system.url
-    const subjects = { userIds, round: number++ }
+    const subjects = { userIds, clients, issuer, round: number++ }
     const round = { workload, encoding, url, token, subjects, connections: options.connections, warmUp, seconds }
     const measured = await measure(round, generator, pids, check)
     acknowledged[kindOf(workload)] += measured.acknowledged
@@ -66,15 +69,17 @@ async function bench(options: Options, system: System, generator: Generator, che
   const rows = summarize(rounds)
   const machine = facts(await check.version())
   console.log(`\n${render(rows)}\n`)
+  const comparison = compareToSigning(rows, await measureSigning(options.seconds))
+  if (comparison) console.log(`${comparison}\n`)
   for (const [name, fact] of Object.entries(machine)) console.log(`${name.padEnd(9)} ${fact}`)
   if (options.json) writeFileSync(options.json, JSON.stringify({ options, machine, rows, rounds }, null, 2))
   console.log(`\n${(await check.eventsPerTransaction()).toFixed(1)} events per transaction`)
   const after = await check.stored()
-  const lost = (['bare', 'SetEmail', 'AddMachineUser'] as const)
+  const lost = (['bare', 'SetEmail', 'AddMachineUser', 'Token'] as const)
     .filter((name) => after[name] - before[name] !== acknowledged[name])
     .map((name) => `${name}: ${acknowledged[name]} acknowledged, ${after[name] - before[name]} stored`)
   const problems = [...lost, ...(await check.problems())]
-  const writes = acknowledged.SetEmail + acknowledged.AddMachineUser
+  const writes = acknowledged.SetEmail + acknowledged.AddMachineUser + acknowledged.Token
   if (problems.length === 0) console.log(`\n${writes} writes acknowledged, as many stored and published.`)
   return problems
 }

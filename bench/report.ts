@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, release, totalmem } from 'node:os'
 import { type Measured, median } from './measure.ts'
+import type { Signing } from './signing.ts'
 
 /** The medians of a workload's rounds. */
 export interface Row {
@@ -67,6 +68,18 @@ function table(lines: string[][]): string {
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)
   return lines.map((line) => line.map(pad).join('  ')).join('\n')
+}
+
+/** What of jose's bare signing the token requests come to, by rate and by CPU time; nothing where there were none. */
+export function compareToSigning(rows: Row[], { rate, cpu }: Signing): string {
+  const all = (row: Row) => Object.values(row.cpu).reduce((total, value) => total + value, 0)
+  const lines = rows
+    .filter(({ name }) => name.startsWith('Token'))
+    .map(
+      (row) => `${row.name}: ${(row.rate / rate).toFixed(2)} of its rate, ${(all(row) / cpu).toFixed(1)} times its CPU`,
+    )
+  if (lines.length === 0) return ''
+  return [`jose alone signs ${rate.toFixed(0)}/s (ES256), ${cpu.toFixed(0)} µs CPU each`, ...lines].join('\n')
 }
 
 /** What the numbers were measured on. No names of hosts or people. */

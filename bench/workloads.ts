@@ -1,20 +1,34 @@
+import { IssueTokenRequest } from '#gen/roster/users/v1/oauth_service'
 import { AddMachineUserRequest, GetUserRequest, SetEmailRequest } from '#gen/roster/users/v1/user_service'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
+import { tokenByAssertion, tokenBySecret, type TokenClient } from './tokens.ts'
 
-export const roster = ['SetEmail', 'SetEmail+key', 'SetEmail+match', 'AddMachineUser', 'GetUser'] as const
+export const roster = [
+  'SetEmail',
+  'SetEmail+key',
+  'SetEmail+match',
+  'AddMachineUser',
+  'GetUser',
+  'Token',
+  'Token+assertion',
+] as const
 
 export type WorkloadName = 'bare' | (typeof roster)[number]
 
 /** What a workload's requests are made of. */
 export interface Subjects {
   userIds: string[]
+  /** Machines with a secret and a key. */
+  clients: TokenClient[]
+  /** Who issues tokens. */
+  issuer: string
   /** Makes names unique between rounds. */
   round: number
 }
 
 export interface Workload {
   /** The n-th request over HTTP. */
-  http(subjects: Subjects, n: number): { verb: string; path: string; body: string }
+  http(subjects: Subjects, n: number): { verb: string; path: string; body: string; type?: string }
   /** The same over gRPC; the bare chain has none. */
   grpc?: { path: string; encode(subjects: Subjects, n: number): Uint8Array }
   /** What it sends beside that, as headers or as metadata. */
@@ -22,7 +36,9 @@ export interface Workload {
 }
 
 const service = '/roster.users.v1.UserService'
+const tokenPath = { http: '/oauth/v2/token', grpc: '/roster.users.v1.OAuthService/IssueToken' }
 const userOf = ({ userIds }: Subjects, n: number) => userIds[n % userIds.length]!
+const clientOf = ({ clients }: Subjects, n: number) => clients[n % clients.length]!
 const emailOf = ({ round }: Subjects, n: number) => `address-${round}-${n}@example.com`
 const nameOf = ({ round }: Subjects, n: number) => `machine-${round}-${n}`
 
@@ -76,6 +92,35 @@ export const workloads: Record<WorkloadName, Workload> = {
       encode: (subjects, n) => GetUserRequest.encode({ userId: userOf(subjects, n) }).finish(),
     },
   },
+  Token: token((client) => tokenBySecret(client)),
+  'Token+assertion': token((client, { issuer }) => tokenByAssertion(client, issuer)),
+}
+
+function token(fieldsOf: (client: TokenClient, subjects: Subjects) => Record<string, string>): Workload {
+  return {
+    http: (subjects, n) => ({
+      verb: 'POST',
+      path: tokenPath.http,
+      body: new URLSearchParams(fieldsOf(clientOf(subjects, n), subjects)).toString(),
+      type: 'application/x-www-form-urlencoded',
+    }),
+    grpc: {
+      path: tokenPath.grpc,
+      encode: (subjects, n) => {
+        const fields = fieldsOf(clientOf(subjects, n), subjects)
+        return IssueTokenRequest.encode({
+          grantType: fields['grant_type'] ?? '',
+          scope: '',
+          clientId: fields['client_id'] ?? '',
+          clientSecret: fields['client_secret'] ?? '',
+          clientAssertionType: fields['client_assertion_type'] ?? '',
+          clientAssertion: fields['client_assertion'] ?? '',
+          assertion: '',
+          dpopProof: '',
+        }).finish()
+      },
+    },
+  }
 }
 
 function setEmail(subjects: Subjects, n: number) {

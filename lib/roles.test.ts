@@ -27,6 +27,9 @@ const table: Record<string, Record<string, boolean>> = {
   'user.delete': row(true, true, true, false),
   'user.grant.read': row(true, true, true, true),
   'user.grant.write': row(true, true, true, false),
+  // Not of the user manager: who makes a credential can do all that the machine can.
+  'user.credential.read': row(true, true, false, true),
+  'user.credential.write': row(true, true, false, false),
 }
 
 function row(IAM_OWNER: boolean, ORG_OWNER: boolean, ORG_USER_MANAGER: boolean, ORG_OWNER_VIEWER: boolean) {

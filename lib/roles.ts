@@ -28,6 +28,8 @@ export const permissions = [
   'user.delete',
   'user.grant.read',
   'user.grant.write',
+  'user.credential.read',
+  'user.credential.write',
   'webhook.read',
   'webhook.write',
 ]

@@ -12,6 +12,8 @@ export interface Caller {
   organizationId: string
   /** The session of the token; empty for a personal access token. */
   sessionId: string
+  /** What the access token was issued for; other tokens have none and stand for everything. */
+  scope?: string | undefined
   /** Roles on the whole instance. */
   instanceRoles: string[]
   /** Roles by organization id. */

@@ -30,13 +30,24 @@ export interface Method {
   subject: string
   access: Access
   /** How it is reached over HTTP; internal methods are not. */
-  http: { verb: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'; template: string; hasBody: boolean } | undefined
+  http: HttpRule | undefined
+  /** Other verbs and paths that lead to it. */
+  moreHttp: HttpRule[]
+  /** It speaks as OAuth 2.0 clients do over HTTP; a document may be kept by anybody. */
+  oauth: 'call' | 'document' | undefined
   /** Whether it changes nothing. */
   reads: boolean
   /** Whether its answers are a stream of messages. */
   streams: boolean
   /** Unix time in seconds since when it is deprecated. */
   deprecatedSince: number | undefined
+}
+
+/** One way over HTTP. */
+export interface HttpRule {
+  verb: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
+  template: string
+  hasBody: boolean
 }
 
 /** Bytes of the descriptor set that `npm run generate` made of proto/. */
@@ -60,13 +71,16 @@ function readMethods() {
     if (type.kind !== 'service' || !type.typeName.startsWith('roster.')) continue
     for (const desc of type.methods) {
       const subject = `${type.typeName}.${desc.name}`
+      const [http, ...moreHttp] = readHttp(desc)
       found.set(subject, {
         desc,
         path: `/${type.typeName}/${desc.name}`,
         subject,
         access: readAccess(desc, subject),
-        http: readHttp(desc),
-        reads: readHttp(desc)?.verb === 'GET' || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
+        http,
+        moreHttp,
+        oauth: ([undefined, 'call', 'document'] as const)[Number(option(desc, 'roster.options.v1.oauth'))],
+        reads: http?.verb === 'GET' || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
         streams: desc.methodKind === 'server_streaming',
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
       })
@@ -99,14 +113,19 @@ function toScope(name: string): Access['scope'] {
   return name === 'SCOPE_RESOURCE' ? 'resource' : 'organization'
 }
 
-function readHttp(desc: DescMethod): Method['http'] {
-  const rule = option(desc, 'google.api.http') as Record<string, string | undefined>
-  for (const verb of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const) {
-    const template = rule[verb.toLowerCase()]
-    if (template) return { verb, template, hasBody: rule.body === '*' }
-  }
-  return undefined
+function readHttp(desc: DescMethod): HttpRule[] {
+  const { additionalBindings = [], ...rule } = option(desc, 'google.api.http') as HttpOption
+  return [rule, ...additionalBindings].flatMap((binding) => {
+    for (const verb of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const) {
+      const template = binding[verb.toLowerCase()]
+      if (template) return [{ verb, template, hasBody: binding['body'] === '*' }]
+    }
+    return []
+  })
 }
+
+// The option in canonical JSON.
+type HttpOption = Record<string, string | undefined> & { additionalBindings?: Record<string, string | undefined>[] }
 
 function option(desc: DescMethod, name: string): unknown {
   const extension = registry.getExtension(name)

@@ -115,6 +115,13 @@ describe('the order of the checks', () => {
     expect(order).toEqual([])
   })
 
+  test('where permit has to ask for it first: 7, and nothing is done before', async () => {
+    const permit = async () => Promise.reject(permissionDenied())
+    await start({ addMachineUser: { ...spying, permit } })
+    expect(await failure(send('AddMachineUser', machine({ userName: '' })))).toMatchObject(denied)
+    expect(order).toEqual([])
+  })
+
   test('where the request is not valid: 3, with the violations of the contract and of the operation together', async () => {
     const check = () => [{ field: 'name', description: 'is odd' }]
     await start({ addMachineUser: { ...spying, check } })

@@ -13,7 +13,7 @@ import { authorize, type FindOwner } from './authorize.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
 import { endOfTurn } from './turn.ts'
-import { parse, validate } from './validate.ts'
+import { orMalformed, parse, validate } from './validate.ts'
 
 /** What answers a method. Throws RosterError; anything else becomes INTERNAL. */
 export type Handle<Context, Request, Response> = (context: Context, request: Request, call: Call) => Promise<Response>
@@ -23,7 +23,7 @@ export type Operation<Context, Request, Response> =
   | Handle<Context, Request, Response>
   | {
       /** Throws PERMISSION_DENIED; runs after the declared permission was checked and before validation. */
-      permit?: (request: Request, call: Call, holdsPermission: boolean) => void
+      permit?: (request: Request, call: Call, holdsPermission: boolean, context: Context) => void | Promise<void>
       /** Violations beyond the declared rules; all are reported together. */
       check?: (context: Context, request: Request) => Violation[]
       handle: Handle<Context, Request, Response>
@@ -116,7 +116,7 @@ function prepare<Context>(
   return async (call, bytes) => {
     if (call.deadline <= Date.now()) throw deadlineExceeded()
     const message = parse(declared.desc.input, bytes)
-    const request = codec.requestType.decode(bytes)
+    const request = orMalformed(declared.desc.input, () => codec.requestType.decode(bytes))
     const holdsPermission = await authorize(
       declared,
       request as Record<string, unknown>,
@@ -124,7 +124,7 @@ function prepare<Context>(
       options.context,
       options.owners,
     )
-    permit?.(request, call, holdsPermission)
+    await permit?.(request, call, holdsPermission, options.context)
     const violations = validate(declared.desc.input, message)
     if (check) violations.push(...check(options.context, request))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))

@@ -18,8 +18,13 @@ const validator = createValidator({
 
 /** Reads a message strictly. INVALID_ARGUMENT REQUEST_MALFORMED for bytes that are no such message. */
 export function parse(desc: DescMessage, bytes: Uint8Array): Message {
+  return orMalformed(desc, () => fromBinary(desc, bytes))
+}
+
+/** What was read of a message. INVALID_ARGUMENT REQUEST_MALFORMED where reading throws, such as at a time that no clock shows. */
+export function orMalformed<T>(desc: DescMessage, read: () => T): T {
   try {
-    return fromBinary(desc, bytes)
+    return read()
   } catch (cause) {
     throw new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The request is no valid ${desc.typeName}.`, {
       cause,

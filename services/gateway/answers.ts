@@ -82,7 +82,11 @@ export function sendError(exchange: Exchange, error: RosterError, own: Record<st
 export function errorHeaders({ code, reason, retryAfter }: RosterError): Record<string, string> {
   const headers: Record<string, string> = {}
   if (retryAfter !== undefined) headers['retry-after'] = String(Math.ceil(retryAfter))
-  if (code === 16)
-    headers['www-authenticate'] = `Bearer realm="roster"${reason === 'TOKEN_INVALID' ? ', error="invalid_token"' : ''}`
+  if (code === 16) headers['www-authenticate'] = challengeOf(reason)
   return headers
+}
+
+function challengeOf(reason: string): string {
+  if (reason === 'DPOP_PROOF_INVALID') return 'DPoP realm="roster", error="invalid_dpop_proof"'
+  return `Bearer realm="roster"${reason === 'TOKEN_INVALID' ? ', error="invalid_token"' : ''}`
 }

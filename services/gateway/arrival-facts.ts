@@ -2,9 +2,14 @@ import type { Credentials } from './authenticate.ts'
 import type { Arrival, Gateway } from './calls.ts'
 
 /** What proves who calls. */
-export function credentialsOf({ header, requestId }: Arrival, deadline: number, signal: AbortSignal): Credentials {
+export function credentialsOf(arrival: Arrival, deadline: number, signal: AbortSignal): Credentials {
+  const { header, requestId, verb, path } = arrival
   return {
     authorization: header('authorization'),
+    request: arrival,
+    proof: header('dpop'),
+    verb,
+    path,
     organization: header('x-service-orgid'),
     requestId,
     deadline,

@@ -7,10 +7,19 @@ import { createClient, deadlineExceeded } from '#lib/rpc/call'
 import { anonymous, type Caller, callersChanged } from '#lib/rpc/caller'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
+import { createAccessTokens } from './access-tokens.ts'
 import { createMemory } from './memory.ts'
+import { createProofs } from './proofs.ts'
+import { readToken, tokenInvalid } from './token-header.ts'
 
 export interface Credentials {
   authorization: string | undefined
+  /** The request itself: a proof that came with it is used up once, however often is asked who calls. */
+  request: object
+  /** The header DPoP, and what the proof in it must be of: the verb, and the path without query. */
+  proof: string | undefined
+  verb: string
+  path: string
   /** x-service-orgid. */
   organization: string | undefined
   requestId: string
@@ -43,19 +52,24 @@ const lookupTimeout = 5_000
 export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator {
   const users = createClient(nats, UsersDefinition)
   const grants = createClient(nats, GrantsDefinition)
-  const callers = createMemory<Caller>({ capacity: 10_000, maxAge })
+  const accessTokens = createAccessTokens(() =>
+    users.getSigningKeys({}, { requestId: '', deadline: Date.now() + lookupTimeout }),
+  )
+  const proofs = createProofs(users, () => accessTokens.issuer())
+  const callers = createMemory<Holder>({ capacity: 10_000, maxAge })
   const organizations = createMemory<true>({ capacity: 10_000, maxAge })
 
   const subscription = nats.connection.subscribe(callersChanged, {
     callback: (_error, message) => {
       const userId = message.string()
-      callers.forget((caller) => caller.userId === userId)
+      callers.forget(({ caller }) => caller.userId === userId)
     },
   })
   const unwatch = nats.onDisconnect(() => callers.forgetAll())
 
-  async function lookUp(tokenHash: string) {
+  async function lookUp(token: string, tokenHash: string) {
     const call = { requestId: '', deadline: Date.now() + lookupTimeout }
+    await accessTokens.check(token)
     const holder = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
     const { instanceRoles, memberships } = await grants.listMemberships({ userId: holder.userId }, call)
     const caller: Caller = {
@@ -63,10 +77,11 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
       human: holder.human,
       organizationId: holder.organizationId,
       sessionId: holder.sessionId,
+      scope: holder.scope,
       instanceRoles,
       organizationRoles: Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles])),
     }
-    return { value: caller, until: holder.expirationDate?.getTime() }
+    return { value: { caller, thumbprint: holder.dpopThumbprint }, until: holder.expirationDate?.getTime() }
   }
 
   async function exists(organizationId: string) {
@@ -97,14 +112,18 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
   return {
     async authenticate(access, credentials) {
       if (access.rule === 'public') return nobody
-      const key = hash('sha256', readToken(credentials.authorization), 'base64')
-      const caller =
+      const { token, isBound } = readToken(credentials.authorization)
+      const key = hash('sha256', token, 'base64')
+      const { caller, thumbprint } =
         callers.get(key) ??
         (await within(
-          callers.obtain(key, () => lookUp(key)),
+          callers.obtain(key, () => lookUp(token, key)),
           credentials.deadline,
           credentials.signal,
         ))
+      // A bound token is worth nothing by itself, and no other may come as one.
+      if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
+      if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
       return { caller, organizationId: await actingOrganization(caller, credentials) }
     },
     stop() {
@@ -114,12 +133,10 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
   }
 }
 
-function readToken(authorization: string | undefined): string {
-  if (authorization === undefined || authorization === '')
-    throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
-  const token = /^bearer +([A-Za-z0-9\-._~+/]{1,4096}=*) *$/i.exec(authorization)?.[1]
-  if (token === undefined) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.')
-  return token
+interface Holder {
+  caller: Caller
+  /** Of the key that the token is bound to. */
+  thumbprint: string | undefined
 }
 
 // A shared lookup goes on for those who still wait, whatever the deadline of one of them.

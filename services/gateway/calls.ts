@@ -19,13 +19,16 @@ export interface Gateway {
   stopping: AbortSignal
 }
 
-export type Encoding = 'json' | 'grpc' | 'grpc-web'
+export type Encoding = 'json' | 'oauth' | 'grpc' | 'grpc-web'
 
 /** A call as it arrived, whatever its encoding. */
 export interface Arrival {
   method: Method
   encoding: Encoding
   requestId: string
+  /** As it came, the path without query. */
+  verb: string
+  path: string
   /** The value of a header or of metadata, by its lower-case name. */
   header(name: string): string | undefined
   /** Milliseconds that the client gives the call; undefined: it does not say. Throws RosterError when it cannot be read. */

@@ -21,6 +21,7 @@ const exposed = [
 
 const accepted = [
   'authorization',
+  'dpop',
   'content-type',
   'x-service-orgid',
   'x-request-id',

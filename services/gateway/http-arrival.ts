@@ -6,7 +6,7 @@ type Header = Arrival['header']
 
 /** A call that arrived over HTTP/1.1. */
 export function arrive(
-  { request, response, requestId }: Exchange,
+  { request, response, requestId, path }: Exchange,
   method: Method,
   encoding: Encoding,
   timeout: (header: Header) => number | undefined,
@@ -23,6 +23,8 @@ export function arrive(
     method,
     encoding,
     requestId,
+    verb: request.method ?? '',
+    path,
     header,
     timeout: () => timeout(header),
     peerAddress: request.socket.remoteAddress ?? '',

@@ -6,10 +6,11 @@ import { createCors } from './cors.ts'
 import { type Pages, servePage } from './pages.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
 import { serveJson, unsupportedType } from './protocols/json.ts'
+import { serveOAuth } from './protocols/oauth.ts'
 import { isReady, type Readiness } from './readiness.ts'
 import { byGrpcPath, findRoutes } from './routes.ts'
 
-/** Answers everything that comes over HTTP/1.1: JSON, gRPC-web, pages, health. */
+/** Answers everything that comes over HTTP/1.1: JSON, OAuth, gRPC-web, pages, health. */
 export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Readiness) {
   const cors = createCors(gateway.config.CORS_ORIGINS)
 
@@ -22,7 +23,7 @@ export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Rea
     const routes = findRoutes(path)
     const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
     const match = routes.get(verb)
-    if (match) return serveJson(gateway, exchange, match)
+    if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
     if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
     const page = pages.get(path)
     const fixed = page ? () => servePage(exchange, page) : operational.get(path)

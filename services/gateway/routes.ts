@@ -1,5 +1,5 @@
 import type { DescField } from '@bufbuild/protobuf'
-import { type Method, methods } from '#lib/rpc/methods'
+import { type HttpRule, type Method, methods } from '#lib/rpc/methods'
 
 /** A path variable and the request field that it fills. */
 export interface Variable {
@@ -44,8 +44,10 @@ function createNode(): Node {
 }
 
 function add(method: Method) {
-  if (!method.http) return
-  const { verb, template } = method.http
+  for (const rule of [...(method.http ? [method.http] : []), ...method.moreHttp]) addRule(method, rule)
+}
+
+function addRule(method: Method, { verb, template }: HttpRule) {
   const fields: DescField[] = []
   let node = root
   for (const segment of template.split('/').slice(1)) {

@@ -27,6 +27,7 @@ import { getMyOrganization } from './operations/get-my-organization.ts'
 import { getUserGrant } from './operations/get-user-grant.ts'
 import { listInstanceOwners } from './operations/list-instance-owners.ts'
 import { listMemberships } from './operations/list-memberships.ts'
+import { listProjectRoles } from './operations/list-project-roles.ts'
 import { lookupOrganization } from './operations/lookup-organization.ts'
 import { startUserRemoval } from './user-removal.ts'
 import { callerChangedBy, project } from './views.ts'
@@ -62,6 +63,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
       served<typeof UserGrantServiceDefinition, Context>(UserGrantServiceDefinition, { addUserGrant, getUserGrant }),
       served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
         listMemberships,
+        listProjectRoles,
         lookupOrganization,
         listInstanceOwners,
         listEvents: createFeed({ service: 'grants', sql }),

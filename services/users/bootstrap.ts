@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { v7 as uuid } from 'uuid'
 import { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
@@ -69,9 +70,11 @@ async function addHuman({ config, store, log }: Context, password: string) {
   )
 }
 
-async function addMachine({ config, store, log }: Context, token: string) {
+async function addMachine(context: Context, token: string) {
+  const { config, store, log } = context
   const { id, userName } = instance.machineAdministrator
-  if (await store.load('user', id)) return
+  if (await store.load('user', id)) return adoptToken(context)
+  const tokenId = uuid()
   await writeSecret(config.ROSTER_ADMIN_TOKEN_FILE, token)
   log.info({ file: config.ROSTER_ADMIN_TOKEN_FILE }, 'wrote the token of the first administrator')
   await store.execute(
@@ -87,11 +90,40 @@ async function addMachine({ config, store, log }: Context, token: string) {
             accessTokenType: AccessTokenType.ACCESS_TOKEN_TYPE_BEARER,
           },
         },
+        { type: 'pat.added', payload: { tokenId } },
       ],
-      writes: [storeToken(token, { userId: id, organizationId, human: false, sessionId: '', expiresAt: null })],
+      writes: [
+        storeToken(token, {
+          userId: id,
+          organizationId,
+          human: false,
+          sessionId: '',
+          credentialId: tokenId,
+          expiresAt: null,
+        }),
+      ],
       answer: undefined,
     }),
   )
+}
+
+// The token of an administrator that was made before credentials were listed: so that it can be removed.
+async function adoptToken({ sql, store }: Context) {
+  const { id } = instance.machineAdministrator
+  const [old] = await sql`select from tokens where user_id = ${id} and session_id = '' and credential_id = ''`
+  if (!old) return
+  const tokenId = uuid()
+  const decision: Decision<UserEvent> = {
+    events: [{ type: 'pat.added', payload: { tokenId } }],
+    writes: [
+      (transaction) => transaction`
+        update tokens set credential_id = ${tokenId}
+        where user_id = ${id} and session_id = '' and credential_id = ''
+      `,
+    ],
+    answer: undefined,
+  }
+  await store.execute({ ...creation(id, decision), decide: () => decision })
 }
 
 function creation(id: string, decision: Decision<UserEvent>) {

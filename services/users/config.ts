@@ -1,6 +1,9 @@
-import { integer, list, optional, readConfig, text, url } from '#lib/config'
+import { integer, list, oneOf, optional, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
 import { encryptionKey } from '#lib/keys'
+
+/** Seconds that an access token may live at most. */
+export const longestAccessToken = 86_400
 
 /** Reads the service's settings; throws one Error that lists every problem. */
 export function readUsersConfig(environment?: Record<string, string | undefined>) {
@@ -18,6 +21,12 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       // Seconds.
       EMAIL_CODE_LIFETIME: integer(60, 30 * 86_400, 3600),
       SESSION_LIFETIME: integer(60, 365 * 86_400, 12 * 3600),
+      // Seconds.
+      ACCESS_TOKEN_LIFETIME: integer(60, longestAccessToken, 12 * 3600),
+      // What JWT access tokens are signed with.
+      ACCESS_TOKEN_ALGORITHM: oneOf(['ES256', 'EdDSA', 'RS256'], 'ES256'),
+      // Days until the next key signs.
+      SIGNING_KEY_ROTATION: integer(1, 3650, 90),
       LOG_LEVEL: logLevel,
     },
     environment,

@@ -5,6 +5,7 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
+import type { SigningKeys } from './signing-keys.ts'
 
 /** What the operations work with. */
 export interface Context {
@@ -12,6 +13,7 @@ export interface Context {
   sql: Sql
   store: Store
   keys: Keyring
+  signingKeys: SigningKeys
   grants: Client<typeof GrantsInternal>
   log: Log
 }

@@ -1,14 +1,7 @@
-import { createHash } from 'node:crypto'
 import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
-
-interface Limit {
-  key: string
-  most: number
-  /** Seconds. */
-  window: number
-}
+import type { Sql } from '#lib/eventstore/database'
+import { countUnder, keyOf, type Limit } from './attempts.ts'
 
 /**
  * Counts an attempt to sign in before its password is looked at, so that attempts at one time count too. Names count alike
@@ -22,23 +15,12 @@ export async function countAttempt(sql: Sql, loginName: string, address: string)
     { key: `name ${name}`, most: 100, window: 3600 },
     { key: `address ${address}`, most: 100, window: 300 },
   ]
-  // In hex: postgres.js takes an array of buffers for one buffer.
-  const keys = limits.map(({ key }) => createHash('sha256').update(key).digest('hex'))
-  const rows = await orUnavailable(sql<{ key: string; attempts: number; wait: number }[]>`
-    insert into sign_in_attempts as a (key, attempts, window_end)
-    select decode(key, 'hex'), 1, now() + make_interval(secs => window_seconds)
-    from unnest(${keys}::text[], ${limits.map(({ window }) => window)}::int[]) as l (key, window_seconds)
-    order by key
-    on conflict (key) do update set
-      attempts = case when a.window_end > now() then a.attempts + 1 else 1 end,
-      window_end = case when a.window_end > now() then a.window_end else excluded.window_end end
-    returning encode(key, 'hex') as key, attempts, extract(epoch from window_end - now())::float8 as wait
-  `)
-  const waits = rows.filter(({ key, attempts }) => attempts > limits[keys.indexOf(key)]!.most)
-  if (waits.length > 0)
+  const retryAfter = await countUnder(sql, limits)
+  if (retryAfter !== undefined)
     throw new RosterError('RESOURCE_EXHAUSTED', 'SIGN_IN_THROTTLED', 'There were too many attempts to sign in.', {
-      retryAfter: Math.max(1, Math.ceil(Math.max(...waits.map(({ wait }) => wait)))),
+      retryAfter,
     })
+  const keys = limits.map(({ key }) => keyOf(key))
   return async () => {
     // In the order of the keys, as above, so that two sign-ins cannot wait for each other.
     await sql`

@@ -13,8 +13,10 @@ import { connectNats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
+import { evolveAuthentication } from './authentication.ts'
 import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
+import { openSigningKeys } from './signing-keys.ts'
 import { project } from './views.ts'
 import { evolveSession, evolveUser } from './vocabulary.ts'
 
@@ -38,17 +40,25 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   })
   const sql = openDatabase(databaseUrl, 'users', silent)
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)
-  const store = createStore(sql, { evolve: { user: evolveUser, session: evolveSession }, project }, silent, () => {})
+  const store = createStore(
+    sql,
+    { evolve: { user: evolveUser, session: evolveSession, authentication: evolveAuthentication }, project },
+    silent,
+    () => {},
+  )
+  const signingKeys = await openSigningKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {
     config,
     sql,
     store,
     keys: config.ROSTER_ENCRYPTION_KEY,
+    signingKeys,
     log: silent,
     grants: createClient(nats, GrantsInternal),
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
     async stop() {
+      signingKeys.stop()
       await nats.connection.close()
       await sql.end({ timeout: 5 })
       rmSync(folder, {
@@ -73,6 +83,7 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
           instanceRoles: [],
           memberships: [],
         }),
+        listProjectRoles: async () => ({ organizationId: '', grants: [] }),
         listInstanceOwners: async () => ({ userIds: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : undefined

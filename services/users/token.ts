@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Write } from '#lib/eventstore/database'
+import { orUnavailable, type Sql, type Write } from '#lib/eventstore/database'
+import { isActive } from './user-state.ts'
+import type { User } from './vocabulary.ts'
 
 /** A new bearer token: 256 random bits. It is shown once and never stored. */
 export function newToken(): string {
@@ -13,16 +15,59 @@ export interface TokenRow {
   human: boolean
   /** Empty for a personal access token. */
   sessionId: string
+  /** The personal access token, key or secret of a machine that the token is or was obtained with; a session's has none. */
+  credentialId?: string
   /** Null: does not expire. */
   expiresAt: Date | null
+  /** Of an access token alone. */
+  access?: AccessToken
+}
+
+/** What an access token was issued for. */
+export interface AccessToken {
+  tokenId: string
+  scope: string
+  /** Who owns the project that the scope names; empty without one. */
+  projectOrganizationId: string
+  issuedAt: Date
+  /** Of the key that it is bound to; null where it is not. */
+  dpopThumbprint: string | null
 }
 
 /** Stores a token by its hash alone. */
 export function storeToken(token: string, row: TokenRow): Write {
   return (sql) => sql`
-    insert into tokens (hash, user_id, organization_id, human, session_id, expires_at)
-    values (${hashToken(token)}, ${row.userId}, ${row.organizationId}, ${row.human}, ${row.sessionId}, ${row.expiresAt})
+    insert into tokens (
+      hash, user_id, organization_id, human, session_id, credential_id, expires_at,
+      token_id, scope, project_organization_id, issued_at, dpop_thumbprint
+    ) values (
+      ${hashToken(token)}, ${row.userId}, ${row.organizationId}, ${row.human}, ${row.sessionId}, ${row.credentialId ?? ''},
+      ${row.expiresAt}, ${row.access?.tokenId ?? null}, ${row.access?.scope ?? null},
+      ${row.access?.projectOrganizationId ?? null}, ${row.access?.issuedAt ?? null}, ${row.access?.dpopThumbprint ?? null}
+    )
   `
+}
+
+/** A token with its user as that is now. */
+export interface FoundToken extends TokenRow {
+  user: User
+}
+
+/** The living token of this hash, of a user that may sign in; undefined where there is none. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken | undefined> {
+  const [row] = await orUnavailable(sql<(FoundToken & { [F in keyof AccessToken]: AccessToken[F] | null })[]>`
+    select user_id as "userId", t.organization_id as "organizationId", human, session_id as "sessionId",
+      credential_id as "credentialId", expires_at as "expiresAt", token_id as "tokenId", scope,
+      project_organization_id as "projectOrganizationId", issued_at as "issuedAt",
+      dpop_thumbprint as "dpopThumbprint", u.state as "user"
+    from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
+    where hash = ${hash} and (expires_at is null or expires_at > now())
+  `)
+  if (!row || !isActive(row.user)) return undefined
+  const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...token } = row
+  if (tokenId === null || scope === null || projectOrganizationId === null || issuedAt === null) return token
+  if (row.user.machine?.dpopRequired && dpopThumbprint === null) return undefined
+  return { ...token, access: { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt } }
 }
 
 /** What is stored in place of a token or a secret: as random as they are, no slower hash would make it safer. */

@@ -1,12 +1,14 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
+import { projectCredentials } from './credential-views.ts'
 import { endsUse, isActive } from './user-state.ts'
 import { type Code, maxWrongTries, type Session, type User } from './vocabulary.ts'
 
 /** Keeps the service's own tables in step with a change. */
 export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {
-  if (after.type === 'user') return [...projectUnsentCode(before, after), ...projectState(before, after)]
+  if (after.type === 'user')
+    return [...projectUnsentCode(before, after), ...projectCredentials(before, after), ...projectState(before, after)]
   if (after.type === 'session') return projectSession(after)
   return []
 }
@@ -46,8 +48,12 @@ function projectSession({ id, state }: Aggregate<Session>): Write[] {
 
 /** The user whose tokens an event ends. */
 export function callerChangedBy(event: Happened): string | undefined {
-  if (event.aggregate_type === 'user' && endsUse.has(event.type)) return event.aggregate_id
+  if (event.aggregate_type === 'user' && (endsCredential.has(event.type) || endsUse.has(event.type)))
+    return event.aggregate_id
+  if (event.aggregate_type === 'authentication' && event.type === 'token.revoked') return event.aggregate_id
   return event.aggregate_type === 'session' && event.type === 'ended'
     ? (event.payload as { userId: string }).userId
     : undefined
 }
+
+const endsCredential = new Set(['pat.removed', 'key.removed', 'secret.removed', 'machine.dpop.changed'])

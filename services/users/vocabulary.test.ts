@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
+import {
+  credentialsOf,
+  evolveSession,
+  evolveUser,
+  humanOf,
+  isAlive,
+  living,
+  type User,
+  type UserEvent,
+  withinAnHour,
+} from './vocabulary.ts'
 import { existing, isActive } from './user-state.ts'
-import { evolveSession, evolveUser, humanOf, isAlive, type User, type UserEvent, withinAnHour } from './vocabulary.ts'
 
 const at = new Date('2026-11-20T12:00:00Z')
 const later = (seconds: number) => new Date(at.getTime() + seconds * 1000)
@@ -49,6 +59,74 @@ describe('a user', () => {
   test('takes an event that is not known yet as one that changes nothing', () => {
     const user = after(added)
     expect(evolveUser(user, { type: 'renamed', payload: {} } as never, at)).toEqual(user)
+  })
+})
+
+describe('the credentials of a machine', () => {
+  const machine: UserEvent = {
+    type: 'machine.added',
+    payload: { userName: 'robot', name: 'M', description: '', accessTokenType: 0 },
+  }
+  const robot = (...events: UserEvent[]) => credentialsOf(after(machine, ...events))
+  const createdAt = at.toISOString()
+  const token = (tokenId: string, expiresAt?: string): UserEvent => ({
+    type: 'pat.added',
+    payload: { tokenId, ...(expiresAt !== undefined && { expiresAt }) },
+  })
+  const publicKey = { kty: 'OKP', crv: 'Ed25519', x: 'x' }
+
+  test('are none at first, and none for a human', () => {
+    expect(robot()).toEqual({ pat: [], key: [], secret: [] })
+    expect(credentialsOf(after(added, token('1')))).toEqual({ pat: [], key: [], secret: [] })
+    expect(credentialsOf(undefined)).toEqual({ pat: [], key: [], secret: [] })
+  })
+
+  test('come and go by their ids, each kind by itself', () => {
+    const expiresAt = later(60).toISOString()
+    const all: UserEvent[] = [
+      token('1', expiresAt),
+      { type: 'key.added', payload: { keyId: '1', algorithm: 'EdDSA', publicKey } },
+      { type: 'secret.added', payload: { secretId: '1' } },
+    ]
+    expect(robot(...all)).toEqual({
+      pat: [{ id: '1', createdAt, expiresAt }],
+      key: [{ id: '1', createdAt, algorithm: 'EdDSA', publicKey }],
+      secret: [{ id: '1', createdAt }],
+    })
+    expect(robot(...all, { type: 'pat.removed', payload: { tokenId: '1' } }).pat).toEqual([])
+    expect(robot(...all, { type: 'key.removed', payload: { keyId: '1' } }).key).toEqual([])
+    expect(robot(...all, { type: 'secret.removed', payload: { secretId: '1' } }).secret).toEqual([])
+    expect(robot(...all, { type: 'secret.removed', payload: { secretId: '2' } })).toEqual(robot(...all))
+  })
+
+  test('are also the tokens of the time before them', () => {
+    expect(robot({ type: 'token.added', payload: { tokenId: '1' } }).pat).toEqual([{ id: '1', createdAt }])
+  })
+
+  test('remember that they were warned of', () => {
+    const warned: UserEvent = {
+      type: 'credential.expiring',
+      payload: { kind: 'pat', credentialId: '1', expiresAt: later(60).toISOString() },
+    }
+    expect(robot(token('1'), token('2'), warned).pat.map((credential) => credential.warned)).toEqual([true, undefined])
+  })
+
+  test('that have expired are forgotten with the next one, so that a machine does not grow', () => {
+    let user = after(machine)
+    for (let hour = 0; hour < 100; hour++)
+      user = evolveUser(user, token(`${hour}`, later(hour * 3600 + 5400).toISOString()), later(hour * 3600))
+    expect(credentialsOf(user).pat.map(({ id }) => id)).toEqual(['98', '99'])
+  })
+
+  test('live until their end and not a moment longer', () => {
+    const { pat } = robot(token('1'), token('2', later(60).toISOString()))
+    expect(living(pat, later(59.999)).map(({ id }) => id)).toEqual(['1', '2'])
+    expect(living(pat, later(60)).map(({ id }) => id)).toEqual(['1'])
+  })
+
+  test('leave all else as it was: another event gives the very same user', () => {
+    const user = after(machine, token('1'))
+    expect(evolveUser(user, { type: 'not known', payload: {} } as never, at)).toBe(user)
   })
 })
 

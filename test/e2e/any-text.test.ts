@@ -20,6 +20,9 @@ const requests: [Operation, Arbitrary<JsonObject>][] = [
   ['SetEmail', record({ userId: id, email: text, sendCode: some('urlTemplate') })],
   ['AddUserGrant', tuple(id, text, array(text, { maxLength: 5 })).map(toUserGrant)],
   ['VerifyEmail', record({ userId: id, verificationCode: text })],
+  ['AddPersonalAccessToken', record({ userId: id })],
+  ['AddMachineKey', record({ userId: id, publicKey: text })],
+  ['RemoveMachineKey', record({ userId: id, keyId: id })],
   ['GetUserGrant', record({ userId: id, grantId: id })],
 ]
 

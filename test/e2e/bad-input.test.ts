@@ -1,5 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { create, toBinary } from '@bufbuild/protobuf'
+import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import type { Operation } from '../examples/contract.ts'
 import { admin, ok, unique } from '../examples/people.ts'
@@ -7,7 +9,7 @@ import { factsOf } from './clients/call.ts'
 import { call as json } from './clients/encodings.ts'
 import { frame, readFrames, readTrailers } from './clients/grpc-web-text.ts'
 import { readAnswer } from './clients/json.ts'
-import { decodeStatus, grpcPath } from './clients/messages.ts'
+import { decodeStatus, describeOperation, grpcPath } from './clients/messages.ts'
 
 const { url, adminToken } = inject('roster')
 const authorization = `Bearer ${adminToken}`
@@ -148,6 +150,17 @@ describe('bytes that are no message', () => {
     ['a text where a number should be', [0x22, 0x01, 0x61]],
   ])('%s: INVALID_ARGUMENT', async (_, bytes) => {
     expect((await sendFrame('AddMachineUser', frame(Uint8Array.from(bytes)))).code).toBe(3)
+  })
+
+  test.each([
+    ['a number of seconds that no clock shows', 1n << 62n],
+    ['a time before the first year', -(1n << 40n)],
+    ['a time after the last year', 1n << 40n],
+  ])('%s: INVALID_ARGUMENT', async (_, seconds) => {
+    const desc = describeOperation('AddPersonalAccessToken').input
+    const time = create(TimestampSchema, { seconds })
+    const message = create(desc, { userId: 'admin-machine', expirationDate: time })
+    expect((await sendFrame('AddPersonalAccessToken', frame(toBinary(desc, message)))).code).toBe(3)
   })
 
   test.each([

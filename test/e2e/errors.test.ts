@@ -6,6 +6,7 @@ import { newProject } from '../examples/projects.ts'
 import {
   codeAndSessionErrors,
   creationErrors,
+  credentialErrors,
   profileErrors,
   setEmailErrors,
   userStateErrors,
@@ -23,6 +24,7 @@ const errorCases = [
   userStateErrors,
   userStateRefusals,
   codeAndSessionErrors,
+  credentialErrors,
   userGrantErrors,
   organizationErrors,
   projectErrors,

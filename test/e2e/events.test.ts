@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { inSeconds, newSignedInMachine } from '../examples/machines.ts'
 import { admin, newHuman, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { call } from './clients/encodings.ts'
@@ -62,6 +63,9 @@ async function writeSomething() {
   const { userId } = await newHuman(organization, { verification: { returnCode: {} } })
   ok(await call('SetEmail', { userId, email: uniqueEmail(), sendCode: {} }, admin(organization)))
   ok(await call('AddMachineUser', { userName: unique('machine'), name: 'Machine' }, admin(organization)))
+  const { userId: machineId, tokenId } = await newSignedInMachine(organization)
+  ok(await call('AddMachineKey', { userId: machineId, expirationDate: inSeconds(60) }, admin()))
+  ok(await call('RemovePersonalAccessToken', { userId: machineId, tokenId }, admin()))
   await newProject(organization)
 }
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
+import { examplePair, newSignedInMachine } from '../examples/machines.ts'
+import { assertion, basic, grantBy, newClient, obtainToken, privateKeyJwt, sendForm } from '../examples/oauth.ts'
 import { newIdp } from '../examples/projects.ts'
 import { startTestReceiver } from '../receiver.ts'
 import type { Call } from './clients/call.ts'
@@ -11,13 +13,14 @@ import { dumpNats, dumpPostgres, dumpRedis } from './stores.ts'
 const { house, adminToken, adminPassword, secretsFile } = inject('roster')
 const why = house ? '' : ' (skipped: the servers of a Roster by URL are not known)'
 
-// What a run makes of secrets, in every encoding: codes returned, mailed, used, wrong and replaced; passwords, tokens, a client secret; secrets of
-// webhooks.
+// What a run makes of secrets, in every encoding: codes returned, mailed, used, wrong and replaced; passwords, tokens, private keys, client secrets;
+// secrets of webhooks.
 async function live() {
   const organization = await newOrganization()
   recordSecret(adminToken)
   recordSecret(adminPassword)
   await newIdp()
+  await useOAuth(organization)
   for (const { call } of encodings) {
     const me = await newMember(organization, [])
     const { verificationCode } = ok(
@@ -36,6 +39,7 @@ async function live() {
     const human = await newHuman(organization, { verification: {}, password: unique('Password') })
     const mailed = await mailTo(human.email)
     await call('VerifyEmail', { userId: human.userId, verificationCode: mailed.code }, { token: await signIn(human) })
+    await useCredentials(call, organization)
     const unused = await newHuman(organization, { verification: { sendCode: {} } })
     await mailTo(unused.email)
     await newHuman(organization, { verification: { returnCode: {} } })
@@ -56,7 +60,38 @@ async function sendToWebhook(organization: string, call: Call) {
   await hook.stop()
 }
 
-describe.skipIf(!house)(`no code, password, token or client secret is kept${why}`, () => {
+// Assertions are secret until they are over, and of what was sent by mistake somebody may still make use.
+async function useOAuth(organization: string) {
+  const client = await newClient({ organization, jwt: true })
+  const [text, refused] = [await assertion(client), await assertion(client, { claims: { aud: 'elsewhere' } })]
+  for (const secret of [text, refused]) recordSecret(secret)
+  expect((await grantBy(text)).status).toBe(200)
+  await grantBy(text)
+  await privateKeyJwt(refused)
+  const token = await obtainToken(client, 'openid')
+  const headers = basic(client.userId, client.secret)
+  await sendForm('/oauth/v2/introspect', { token }, { headers })
+  await sendForm(`/oauth/v2/revoke?token=${token}`, { token }, { headers })
+  await sendForm('/oauth/v2/revoke', { token }, { headers })
+}
+
+// The clients note what they are given; the private key that somebody sends by mistake is noted here.
+async function useCredentials(call: Call, organization: string) {
+  const { userId, token, tokenId } = await newSignedInMachine(organization)
+  for (const operation of ['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const)
+    ok(await call(operation, { userId }, { token, headers: { 'idempotency-key': unique('key') } }))
+  const { privatePem } = examplePair()
+  for (const line of privatePem.split('\n').filter((line) => line !== '' && !line.startsWith('-'))) recordSecret(line)
+  await call(
+    'AddMachineKey',
+    { userId, publicKey: privatePem },
+    { token, headers: { 'idempotency-key': unique('key') } },
+  )
+  ok(await call('RemovePersonalAccessToken', { userId, tokenId }, { token }))
+  await call('GetUser', { userId }, { token })
+}
+
+describe.skipIf(!house)(`no code, password, token, private key or client secret is kept${why}`, () => {
   let secrets: string[]
 
   beforeAll(async () => {

@@ -117,6 +117,67 @@ export const setEmailErrors: ErrorCase[] = [
   ),
 ]
 
+const never = '2020-01-01T00:00:00Z'
+const forMachine = ({ machineId: userId }: World) => ({ userId })
+const forHuman = ({ human: { userId } }: World) => ({ userId })
+const key = (publicKey: string) => (world: World) => ({ userId: world.machineId, publicKey })
+
+/** The credentials of machines. */
+export const credentialErrors: ErrorCase[] = [
+  ...needsCaller('AddPersonalAccessToken', forMachine),
+  ...(['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const).flatMap((operation) => [
+    fails(operation, denied, 'the caller manages users, and no more', forMachine, manager),
+    fails(operation, denied, 'the user is unknown to one who may not', () => ({ userId: 'unknown' }), owner),
+    fails(operation, denied, 'the user is foreign', ({ stranger: { userId } }) => ({ userId }), owner),
+    fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+    fails(operation, precondition('NOT_A_MACHINE'), 'the user is a human', forHuman, owner),
+    fails(
+      operation,
+      invalid,
+      'the end is in the past',
+      ({ machineId: userId }) => ({ userId, expirationDate: never }),
+      { ...owner, fields: ['expirationDate'] },
+    ),
+  ]),
+  ...(['ListPersonalAccessTokens', 'ListMachineKeys', 'ListMachineSecrets'] as const).flatMap((operation) => [
+    fails(operation, denied, 'the caller manages users, and no more', forMachine, manager),
+    fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
+    fails(operation, precondition('NOT_A_MACHINE'), 'the user is a human', forHuman, owner),
+  ]),
+  ...(
+    [
+      ['RemovePersonalAccessToken', 'tokenId'],
+      ['RemoveMachineKey', 'keyId'],
+      ['RemoveMachineSecret', 'secretId'],
+    ] as const
+  ).flatMap(([operation, field]) => [
+    fails(
+      operation,
+      denied,
+      'the caller manages users, and no more',
+      (world) => ({ ...forMachine(world), [field]: 'x' }),
+      manager,
+    ),
+    fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown', [field]: 'x' })),
+    fails(
+      operation,
+      notFound('CREDENTIAL_NOT_FOUND'),
+      'there is none',
+      (world) => ({ ...forMachine(world), [field]: 'x' }),
+      owner,
+    ),
+    fails(
+      operation,
+      precondition('NOT_A_MACHINE'),
+      'the user is a human',
+      (world) => ({ ...forHuman(world), [field]: 'x' }),
+      owner,
+    ),
+  ]),
+  fails('AddMachineKey', invalid, 'what is sent is no key', key('a key'), { ...owner, fields: ['publicKey'] }),
+  fails('AddMachineKey', invalid, 'the key is empty', key(''), { ...owner, fields: ['publicKey'] }),
+]
+
 const codeInvalid = { reason: 'CODE_INVALID', code: 3, http: 400 }
 const code = (userId: string) => ({ userId, verificationCode: 'WRONG2' })
 const atFault = { ...nobody, fields: ['verificationCode'] }

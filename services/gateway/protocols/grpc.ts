@@ -105,6 +105,8 @@ function arrive(method: Method, call: ServerCall, signal: AbortSignal): Arrival 
     method,
     encoding: 'grpc',
     requestId: requestIdOf(header('x-request-id')),
+    verb: 'POST',
+    path: method.path,
     header,
     timeout: () => timeLeft(call.getDeadline()),
     peerAddress: peer.slice(0, peer.lastIndexOf(':')),

@@ -126,7 +126,8 @@ function merge(desc: DescMessage, message: Message, json: Record<string, JsonVal
   }
 }
 
-function splitPair(pair: string): [string | undefined, string | undefined] {
+/** Name and value of a part of a query or a form; undefined where it is not percent-encoded UTF-8. */
+export function splitPair(pair: string): [string | undefined, string | undefined] {
   const at = pair.indexOf('=')
   const parts = at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
   const [name, value] = parts.map((part) => unescapePart(part.replaceAll('+', ' ')))

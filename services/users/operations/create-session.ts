@@ -8,6 +8,7 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { userNameKind } from '../new-user.ts'
+import { lookupDomain } from '../organization-domain.ts'
 import { verifyPassword } from '../password.ts'
 import { countAttempt } from '../sign-in-throttle.ts'
 import { newToken, storeToken } from '../token.ts'
@@ -88,19 +89,6 @@ function select(sql: Context['sql'], userName: string, organizationId?: string) 
       ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
     limit 2
   `
-}
-
-async function lookupDomain(grants: Context['grants'], domain: string, call: Call): Promise<string | undefined> {
-  try {
-    const { organizationId } = await grants.lookupOrganization(
-      { by: { $case: 'primaryDomain', value: domain.toLowerCase() } },
-      call,
-    )
-    return organizationId
-  } catch (error) {
-    if (error instanceof RosterError && error.reason === 'ORGANIZATION_NOT_FOUND') return undefined
-    throw error
-  }
 }
 
 function credentialsInvalid() {

@@ -24,6 +24,6 @@ function toMessage(aggregate: Existing<User>): UserMessage {
           $case: 'human',
           value: { profile: human.profile, email: { email: human.email, isVerified: human.isVerified } },
         }
-      : machine && { $case: 'machine', value: machine },
+      : machine && { $case: 'machine', value: { ...machine, dpopRequired: machine.dpopRequired ?? false } },
   }
 }

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { inject } from 'vitest'
@@ -29,15 +30,24 @@ function recording(plain: Call): Call {
     const ok = (answer.ok ?? {}) as JsonObject
     // A password that was refused is a caller's slip of the keyboard: no less a secret.
     const { password, clientSecret } = request ?? {}
-    for (const secret of [
-      password,
-      clientSecret,
+    const shown = [
       ok['verificationCode'],
       ok['emailCode'],
       ok['sessionToken'],
+      ok['accessToken'],
+      ok['token'],
       ok['secret'],
-    ])
-      recordSecret(secret)
+      ok['clientSecret'],
+    ]
+    for (const secret of [password, clientSecret, ...shown, ...privateKeyOf(ok['keyDetails'])]) recordSecret(secret)
     return answer
   }
+}
+
+// Each line of the PEM by itself, since what keeps a key may break its lines in another way, and the number that makes it private.
+function privateKeyOf(keyDetails: unknown): string[] {
+  if (typeof keyDetails !== 'string') return []
+  const { key } = JSON.parse(Buffer.from(keyDetails, 'base64').toString('utf8')) as { key: string }
+  const lines = key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))
+  return [...lines, createPrivateKey(key).export({ format: 'jwk' }).d!]
 }

@@ -1,0 +1,77 @@
+import { createLocalJWKSet, errors, jwtVerify } from 'jose'
+import type { GetSigningKeysResponse } from '#gen/roster/users/v1/internal_service'
+import { tokenInvalid } from './token-header.ts'
+
+/** Looks at access tokens that are JWTs before anybody is asked for them. */
+export interface AccessTokens {
+  /**
+   * Lets pass what is no JWT, and what we signed as an access token (RFC 9068) that is not over. UNAUTHENTICATED TOKEN_INVALID for
+   * every other JWT; errors of the service that is asked for the keys.
+   */
+  check(token: string): Promise<void>
+  /** Who issues access tokens, which is the address of this very gateway. */
+  issuer(): Promise<string>
+}
+
+const algorithms = ['ES256', 'EdDSA', 'RS256']
+const maxAge = 300_000
+/** Milliseconds between two questions for a key that is not known. */
+const patience = 10_000
+
+/** Checks with the keys that `ask` gives; they are asked for again when they are five minutes old, or one is missing. */
+export function createAccessTokens(ask: () => Promise<GetSigningKeysResponse>): AccessTokens {
+  let known: Promise<Known> | undefined
+  let askedAt = 0
+
+  function keysOf(age: number): Promise<Known> {
+    if (known && askedAt > Date.now() - age) return known
+    askedAt = Date.now()
+    const asked = ask().then(({ issuer, keys }) => ({ issuer, keys: createLocalJWKSet({ keys: keys.map(toJwk) }) }))
+    // What cannot be had is asked for again at once.
+    asked.catch(() => {
+      if (known === asked) known = undefined
+    })
+    return (known = asked)
+  }
+
+  async function verify(token: string, { issuer, keys }: Known) {
+    await jwtVerify(token, keys, {
+      algorithms,
+      typ: 'at+jwt',
+      issuer,
+      audience: issuer,
+      clockTolerance: 30,
+      requiredClaims: ['exp', 'iat', 'sub', 'jti', 'client_id'],
+    })
+  }
+
+  async function verifyWithNewKeys(token: string, error: unknown) {
+    const keys = error instanceof errors.JWKSNoMatchingKey ? await keysOf(patience) : undefined
+    if (!keys) throw error
+    await verify(token, keys)
+  }
+
+  return {
+    async check(token) {
+      if (!/^[\w-]+\.[\w-]*\.[\w-]*$/.test(token)) return
+      const keys = await keysOf(maxAge)
+      try {
+        await verify(token, keys).catch((error: unknown) => verifyWithNewKeys(token, error))
+      } catch (cause) {
+        if (!(cause instanceof errors.JOSEError)) throw cause
+        throw tokenInvalid(cause)
+      }
+    },
+    issuer: async () => (await keysOf(maxAge)).issuer,
+  }
+}
+
+interface Known {
+  issuer: string
+  keys: ReturnType<typeof createLocalJWKSet>
+}
+
+// What is not set must not be there.
+function toJwk(key: GetSigningKeysResponse['keys'][number]) {
+  return JSON.parse(JSON.stringify(key)) as { kty: string }
+}

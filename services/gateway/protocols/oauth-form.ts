@@ -1,0 +1,83 @@
+import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
+import { reflect } from '@bufbuild/protobuf/reflect'
+import { RosterError, type Violation } from '#lib/errors'
+import type { Exchange } from '../answers.ts'
+import { readBody } from '../body.ts'
+import { malformed } from './json-faults.ts'
+import { splitPair } from './json-request.ts'
+import { unsupportedType } from './json.ts'
+
+const formType = /^application\/x-www-form-urlencoded *(; *charset="?utf-8"? *)?$/i
+
+/**
+ * The request message of an OAuth client: a form, with the client's id and secret from `Authorization: Basic` where they come so,
+ * and the proof from `DPoP`.
+ * What the request does not know is passed over, and what has no value counts as not sent (RFC 6749 section 3.2).
+ * INVALID_ARGUMENT REQUEST_MALFORMED for what is given twice, in the address or in two ways; UNAUTHENTICATED INVALID_CLIENT.
+ */
+export async function readForm(desc: DescMessage, exchange: Exchange): Promise<Message> {
+  const { request, query } = exchange
+  // An address is kept in logs and histories, where a secret must not be.
+  if (query !== '')
+    throw malformed([{ field: '', description: 'has parameters in its address: they belong into the body' }])
+  const message = create(desc)
+  if (request.method !== 'POST') return message
+  const parameters = parseForm(await readFormBody(exchange))
+  const client = desc.field['clientSecret'] && readBasic(request.headers.authorization)
+  if (client) addClient(parameters, client)
+  for (const field of desc.fields) {
+    const value = field.name === 'dpop_proof' ? request.headers['dpop'] : parameters.get(field.name)
+    if (value) reflect(desc, message).set(field, value)
+  }
+  return message
+}
+
+async function readFormBody({ request }: Exchange): Promise<string> {
+  const body = await readBody(request)
+  if (body.length > 0 && !formType.test(request.headers['content-type'] ?? ''))
+    throw unsupportedType('application/x-www-form-urlencoded')
+  return body.toString('utf8')
+}
+
+function parseForm(text: string): Map<string, string> {
+  const parameters = new Map<string, string>()
+  const violations: Violation[] = []
+  for (const pair of text.split('&').filter(Boolean)) {
+    const [name, value] = splitPair(pair)
+    if (name === undefined || value === undefined)
+      violations.push({ field: name?.slice(0, 200) ?? '', description: 'is not percent-encoded UTF-8' })
+    else if (parameters.has(name)) violations.push({ field: name.slice(0, 200), description: 'is given twice' })
+    else parameters.set(name, value)
+  }
+  if (violations.length > 0) throw malformed(violations)
+  return parameters
+}
+
+interface Client {
+  id: string
+  secret: string
+}
+
+// Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
+function readBasic(authorization: string | undefined): Client | undefined {
+  const encoded = /^basic +(\S*) *$/i.exec(authorization ?? '')?.[1]
+  if (encoded === undefined) return undefined
+  const text = Buffer.from(encoded, 'base64').toString('latin1')
+  const at = text.indexOf(':')
+  const [id, secret] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)].map((part) => splitPair(`=${part}`)[1])
+  if (at < 1 || id === undefined || !secret)
+    throw new RosterError(
+      'UNAUTHENTICATED',
+      'INVALID_CLIENT',
+      'The Authorization header holds no client id and secret.',
+    )
+  return { id, secret }
+}
+
+function addClient(parameters: Map<string, string>, { id, secret }: Client) {
+  const description = 'comes in the Authorization header already'
+  const twice = ['client_secret', 'client_assertion', 'client_assertion_type'].filter((name) => parameters.get(name))
+  if ((parameters.get('client_id') || id) !== id) twice.unshift('client_id')
+  if (twice.length > 0) throw malformed(twice.map((field) => ({ field, description })))
+  parameters.set('client_id', id).set('client_secret', secret)
+}

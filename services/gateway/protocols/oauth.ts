@@ -1,0 +1,39 @@
+import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
+import { RosterError } from '#lib/errors'
+import { registry } from '#lib/rpc/methods'
+import { type Exchange, protective, send } from '../answers.ts'
+import { type Gateway, perform } from '../calls.ts'
+import { arrive } from '../http-arrival.ts'
+import type { Match } from '../routes.ts'
+import { readRequestTimeout } from '../timeout.ts'
+import { toOAuthError } from './oauth-errors.ts'
+import { readForm } from './oauth-form.ts'
+
+/** Answers a call as OAuth 2.0 clients speak: a form comes, JSON goes with the names of the proto, errors are those of RFC 6749. */
+export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method }: Match): Promise<void> {
+  const isDocument = method.oauth === 'document'
+  const answer = await perform(
+    gateway,
+    arrive(exchange, method, 'oauth', (header) => readRequestTimeout(header('x-request-timeout'))),
+    async () => toBinary(method.desc.input, await readForm(method.desc.input, exchange)),
+    (bytes) =>
+      toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), {
+        registry,
+        useProtoFieldName: true,
+        alwaysEmitImplicit: isDocument,
+      }),
+  )
+  if (answer instanceof RosterError) {
+    const { status, headers, body } = toOAuthError(answer, usesBasic(exchange))
+    return send(exchange, status, { ...privately, ...headers }, JSON.stringify(body))
+  }
+  send(exchange, 200, isDocument ? publicly : privately, answer)
+}
+
+const json = { ...protective, 'content-type': 'application/json' }
+const privately = { ...json, pragma: 'no-cache' }
+const publicly = { ...json, 'cache-control': 'public, max-age=300' }
+
+function usesBasic({ request }: Exchange): boolean {
+  return /^basic /i.test(request.headers.authorization ?? '')
+}

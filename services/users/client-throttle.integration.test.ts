@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RosterError } from '#lib/errors'
+import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { countFailure } from './client-throttle.ts'
+import { openUsers, type TestUsers } from './test-users.ts'
+
+let database: TestDatabase
+let users: TestUsers
+
+beforeAll(async () => {
+  database = await createDatabase()
+  users = await openUsers(database.urls.users)
+})
+
+afterAll(async () => {
+  await users?.stop()
+  await database?.drop()
+})
+
+let addresses = 0
+const fresh = () => `2001:db8::${(addresses++).toString(16)}`
+const outcome = (work: Promise<unknown>) =>
+  work.then(
+    () => 'in',
+    ({ reason }: RosterError) => reason,
+  )
+const fail = (client: string, from: string) => outcome(countFailure(users.sql, client, from))
+
+test('ten failures of a client from an address are heard, there; others, and the client elsewhere, go on', async () => {
+  const from = fresh()
+  for (let n = 0; n < 10; n++) expect(await fail('one', from)).toBe('in')
+  expect(await fail('one', from)).toBe('CLIENT_THROTTLED')
+  expect(await fail('one', fresh())).toBe('in')
+  expect(await fail('other', from)).toBe('in')
+})
+
+test('five hundred failures from an address are heard, whatever client they name', async () => {
+  const from = fresh()
+  const seen = await Promise.all(Array.from({ length: 505 }, (_, n) => fail(`client ${n}`, from)))
+  expect(seen.filter((reason) => reason === 'CLIENT_THROTTLED')).toHaveLength(5)
+})
+
+test('a hundred failures of a client are heard, wherever they come from', async () => {
+  const seen = await Promise.all(Array.from({ length: 105 }, () => fail('famous', fresh())))
+  expect(seen.filter((reason) => reason === 'CLIENT_THROTTLED')).toHaveLength(5)
+})

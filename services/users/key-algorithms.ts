@@ -1,0 +1,18 @@
+import { KeyAlgorithm } from '#gen/roster/users/v1/credential_service'
+
+const names = new Map<KeyAlgorithm, string>([
+  [KeyAlgorithm.KEY_ALGORITHM_RS256, 'RS256'],
+  [KeyAlgorithm.KEY_ALGORITHM_ES256, 'ES256'],
+  [KeyAlgorithm.KEY_ALGORITHM_EDDSA, 'EdDSA'],
+])
+
+/** The name in JOSE; undefined where none is chosen. */
+export function joseName(algorithm: KeyAlgorithm): string | undefined {
+  return names.get(algorithm)
+}
+
+/** The algorithm of this name in JOSE. */
+export function fromJoseName(wanted: string): KeyAlgorithm {
+  const [algorithm] = [...names].find(([, name]) => name === wanted) ?? []
+  return algorithm ?? KeyAlgorithm.KEY_ALGORITHM_UNSPECIFIED
+}

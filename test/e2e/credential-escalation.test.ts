@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type ExampleMachine, newSignedInMachine } from '../examples/machines.ts'
+import { admin, newMachine, newMember, newOrganization, ok } from '../examples/people.ts'
+import { factsOf } from './clients/call.ts'
+import { call, encodings } from './clients/encodings.ts'
+
+const adds = ['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const
+let home: string
+let abroad: string
+let callers: Record<string, { token: string }>
+let machines: Record<string, string>
+
+beforeAll(async () => {
+  ;[home, abroad] = [await newOrganization(), await newOrganization()]
+  const join = (userId: string, organization: string, role: string) =>
+    call('AddOrganizationMember', { userId, roles: [role] }, admin(organization)).then(ok)
+  const both = await newMember(home, ['ORG_OWNER'])
+  await join(both.userId, abroad, 'ORG_OWNER')
+  callers = {
+    'the instance’s owner': admin(),
+    'an owner': await newMember(home, ['ORG_OWNER']),
+    'an owner here and there': both,
+    'an owner machine': await newSignedInMachine(home, ['ORG_OWNER']),
+    'a user manager': await newMember(home, ['ORG_USER_MANAGER']),
+    'a viewer': await newMember(home, ['ORG_OWNER_VIEWER']),
+    'an owner of elsewhere': await newMember(abroad, ['ORG_OWNER']),
+    'a machine without roles': await newSignedInMachine(home),
+  }
+  machines = { 'a machine without roles': await newMachine(home) }
+  for (const role of ['ORG_OWNER', 'ORG_OWNER_VIEWER']) {
+    machines[`${role} here`] = await newMachine(home)
+    await join(machines[`${role} here`]!, home, role)
+    machines[`${role} elsewhere`] = await newMachine(home)
+    await join(machines[`${role} elsewhere`]!, abroad, role)
+  }
+})
+
+const all = ['a machine without roles', 'ORG_OWNER here', 'ORG_OWNER_VIEWER here', 'ORG_OWNER elsewhere', 'ORG_OWNER_VIEWER elsewhere'] // prettier-ignore
+const here = all.slice(0, 3)
+const may: [caller: string, machines: string[]][] = [
+  ['the instance’s owner', all],
+  ['an owner', here],
+  ['an owner machine', here],
+  ['an owner here and there', all],
+  ['a user manager', []],
+  ['a viewer', []],
+  ['an owner of elsewhere', []],
+  ['a machine without roles', []],
+]
+
+describe.each(adds)('nobody becomes more by %s:', (operation) => {
+  test.each(may)('%s makes them for %j', async (caller, allowed) => {
+    for (const [index, machine] of all.entries()) {
+      const { call } = encodings[index % encodings.length]!
+      const request = { userId: machines[machine]! }
+      const options = { token: callers[caller]!.token }
+      const answer = await call(operation, request, options)
+      if (!allowed.includes(machine)) expect(factsOf(answer).reason, machine).toBe('PERMISSION_DENIED')
+      // Whoever may is stopped, if at all, by how many there are.
+      else expect([undefined, 'SECRET_LIMIT_REACHED'], machine).toContain(factsOf(answer).reason)
+    }
+  })
+
+  test('an owner of the first organization makes none for the machine that owns the instance, whatever else is wrong', async () => {
+    const { token } = await newMember('default', ['ORG_OWNER'])
+    for (const { call } of encodings) {
+      const request = { userId: 'admin-machine', expirationDate: '2020-01-01T00:00:00Z' }
+      expect(factsOf(await call(operation, request, { token })).reason).toBe('PERMISSION_DENIED')
+    }
+  })
+})
+
+test('who may not make a credential of a machine that is more may still remove one that leaked', async () => {
+  const machine: ExampleMachine = await newSignedInMachine(home)
+  ok(await call('AddOrganizationMember', { userId: machine.userId, roles: ['ORG_OWNER'] }, admin(abroad)))
+  const { token } = callers['an owner']!
+  const { userId, tokenId } = machine
+  expect(factsOf(await call('AddPersonalAccessToken', { userId }, { token })).reason).toBe('PERMISSION_DENIED')
+  ok(await call('RemovePersonalAccessToken', { userId, tokenId }, { token }))
+})

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import { importPKCS8, type JWTPayload, UnsecuredJWT } from 'jose'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { examplePair, inSeconds } from '../examples/machines.ts'
+import { assertion, type ExampleClient, grantBy, issuer, newClient, newKey, privateKeyJwt } from '../examples/oauth.ts'
+import { admin, newOrganization, ok } from '../examples/people.ts'
+import { call } from './clients/encodings.ts'
+
+let home: string
+
+beforeAll(async () => {
+  home = await newOrganization()
+})
+
+const newMachine = (more = {}) => newClient({ organization: home, ...more })
+const now = () => Math.floor(Date.now() / 1000)
+const claims = (changed: JWTPayload) => (client: ExampleClient) => assertion(client, { claims: changed })
+
+/** Each gives an assertion that must not be believed. */
+const attacks: { attack: string; forge: (client: ExampleClient) => Promise<string> | string }[] = [
+  { attack: 'alg none', forge: ({ userId }) => unsecured(userId) },
+  { attack: 'HS256 with the public key as the secret', forge: (client) => confused(client) },
+  { attack: 'another audience', forge: claims({ aud: 'https://elsewhere.example.com' }) },
+  {
+    attack: 'another audience beside ours',
+    forge: (client) => claims({ aud: [issuer(), 'https://elsewhere.example.com'] })(client),
+  },
+  { attack: 'no audience', forge: claims({ aud: undefined }) },
+  {
+    attack: 'an audience that only begins as ours',
+    forge: (client) => claims({ aud: `${issuer()}.evil.example` })(client),
+  },
+  { attack: 'another issuer than subject', forge: claims({ iss: 'somebody' }) },
+  { attack: 'another subject than issuer', forge: claims({ sub: 'somebody' }) },
+  { attack: 'an unknown machine', forge: claims({ iss: 'nobody', sub: 'nobody' }) },
+  {
+    attack: 'the name of a machine without its organization',
+    forge: (c) => claims({ iss: c.userName, sub: c.userName })(c),
+  },
+  { attack: 'an unknown kid', forge: (client) => assertion(client, { header: { kid: 'unknown' } }) },
+  {
+    attack: 'a kid that reaches for a table',
+    forge: (client) => assertion(client, { header: { kid: "' or 1=1 --" } }),
+  },
+  { attack: 'expired', forge: (client) => claims({ iat: now() - 120, exp: now() - 60 })(client) },
+  { attack: 'no end', forge: claims({ exp: undefined }) },
+  { attack: 'an end more than an hour away', forge: (client) => claims({ exp: now() + 3700 })(client) },
+  { attack: 'not yet: nbf', forge: (client) => claims({ nbf: now() + 60 })(client) },
+  { attack: 'not yet: iat', forge: (client) => claims({ iat: now() + 60, exp: now() + 120 })(client) },
+  { attack: 'no jti', forge: claims({ jti: undefined }) },
+  { attack: 'an empty jti', forge: claims({ jti: '' }) },
+  { attack: 'a key of another machine, by that key’s id', forge: (client) => byForeignKey(client, true) },
+  { attack: 'a key of another machine, by an own key’s id', forge: (client) => byForeignKey(client, false) },
+  { attack: 'a key of nobody', forge: (client) => byForeignPair(client) },
+  { attack: 'a removed key', forge: (client) => removedKey(client) },
+  { attack: 'a key that has expired', forge: (client) => expiredKey(client) },
+  {
+    attack: 'a critical header that nobody knows',
+    forge: (client) => assertion(client, { header: { crit: ['x'], x: 1 } }),
+  },
+  { attack: 'cut off', forge: async (client) => (await assertion(client)).slice(0, -4) },
+  { attack: 'without its signature', forge: async (client) => (await assertion(client)).replace(/[^.]+$/, '') },
+  { attack: 'with another payload', forge: (client) => repayloaded(client) },
+  { attack: 'no JWT', forge: () => 'no.j.w.t' },
+  { attack: 'a machine that is deactivated', forge: (client) => ended(client, 'DeactivateUser') },
+  { attack: 'a machine that is locked', forge: (client) => ended(client, 'LockUser') },
+  { attack: 'a machine that is removed', forge: (client) => ended(client, 'DeleteUser') },
+]
+
+describe('an assertion gives no token:', () => {
+  test.each(attacks)('$attack', async ({ forge }) => {
+    const client = await newMachine()
+    const forged = await forge(client)
+    const [grant, authentication] = [await grantBy(forged), await privateKeyJwt(forged)]
+    expect(grant).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(authentication).toMatchObject({ status: 400, body: { error: 'invalid_client' } })
+    for (const { body } of [grant, authentication])
+      expect(body.error_description).toBe('There is no such machine that may sign in so.')
+  })
+
+  test('and the same, unchanged, gives one', async () => {
+    expect((await grantBy(await assertion(await newMachine()))).status).toBe(200)
+    expect((await privateKeyJwt(await assertion(await newMachine()))).status).toBe(200)
+  })
+
+  test.each([-25, 25])('a clock that is %i seconds off is forgiven', async (off) => {
+    const text = await assertion(await newMachine(), {
+      claims: { iat: now() + off, nbf: now() + off, exp: now() + off + 5 },
+    })
+    expect((await grantBy(text)).status).toBe(200)
+  })
+})
+
+describe('an assertion is used once:', () => {
+  test.each([
+    { how: 'for two grants', first: grantBy, second: grantBy, error: 'invalid_grant' },
+    { how: 'by a client twice', first: privateKeyJwt, second: privateKeyJwt, error: 'invalid_client' },
+    { how: 'by a client, then as a grant', first: privateKeyJwt, second: grantBy, error: 'invalid_grant' },
+  ])('$how', async ({ first, second, error }) => {
+    const text = await assertion(await newMachine())
+    expect((await first(text)).status).toBe(200)
+    expect(await second(text)).toMatchObject({ status: 400, body: { error } })
+  })
+
+  test('however many come at one time, over two gateways and two replicas', async () => {
+    const urls = [issuer(), inject('roster').house?.secondUrl ?? issuer()]
+    for (let round = 0; round < 3; round++) {
+      const text = await assertion(await newMachine())
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => grantBy(text, {}, urls[n % 2])))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      for (const { status, body } of answers)
+        if (status !== 200) expect(['invalid_grant', 'temporarily_unavailable']).toContain(body.error)
+    }
+  })
+
+  test('after an introspection too', async () => {
+    const text = await assertion(await newMachine())
+    const path = '/oauth/v2/introspect'
+    expect((await privateKeyJwt(text, { token: 'x' }, undefined, path)).body).toEqual({ active: false })
+    expect(await privateKeyJwt(text, { token: 'x' }, undefined, path)).toMatchObject({
+      body: { error: 'invalid_client' },
+    })
+    expect(await grantBy(text)).toMatchObject({ body: { error: 'invalid_grant' } })
+  })
+
+  test('the same jti of two machines are two', async () => {
+    const jti = randomUUID()
+    for (const client of [await newMachine(), await newMachine()])
+      expect((await grantBy(await assertion(client, { claims: { jti } }))).status).toBe(200)
+  })
+})
+
+test('without a kid, the only key that it can be is taken; of two, none', async () => {
+  const client = await newMachine()
+  const unnamed = () => assertion(client, { header: { kid: undefined as unknown as string } })
+  expect((await grantBy(await unnamed())).status).toBe(200)
+  await newKey(client.userId, 'RS256')
+  expect((await grantBy(await unnamed())).status).toBe(200)
+  await newKey(client.userId)
+  expect(await grantBy(await unnamed())).toMatchObject({ body: { error: 'invalid_grant' } })
+})
+
+function unsecured(userId: string) {
+  const own = { iss: userId, sub: userId, aud: issuer(), exp: now() + 60, jti: randomUUID() }
+  return new UnsecuredJWT(own).encode()
+}
+
+async function confused(client: ExampleClient) {
+  const { keys } = ok(await call('ListMachineKeys', { userId: client.userId }, admin()))
+  return assertion(client, { header: { alg: 'HS256' }, key: new TextEncoder().encode(keys[0].publicKey) })
+}
+
+async function byForeignKey(client: ExampleClient, named: boolean) {
+  const { key, keyId } = await newMachine()
+  return assertion({ ...client, key, keyId: named ? keyId : client.keyId })
+}
+
+async function byForeignPair(client: ExampleClient) {
+  return assertion(client, { key: await importPKCS8(examplePair().privatePem, 'ES256') })
+}
+
+async function removedKey(client: ExampleClient) {
+  ok(await call('RemoveMachineKey', { userId: client.userId, keyId: client.keyId }, admin()))
+  return assertion(client)
+}
+
+async function expiredKey(client: ExampleClient) {
+  const end = inSeconds(1)
+  const key = await newKey(client.userId, 'ES256', end)
+  await expect.poll(() => Date.now() > Date.parse(end)).toBe(true)
+  return assertion({ ...client, ...key })
+}
+
+async function repayloaded(client: ExampleClient) {
+  const [one, other] = [await assertion(client), await assertion(client)]
+  const [header, , signature] = one.split('.')
+  return [header, other.split('.')[1], signature].join('.')
+}
+
+async function ended(client: ExampleClient, operation: 'DeactivateUser' | 'LockUser' | 'DeleteUser') {
+  ok(await call(operation, { userId: client.userId }, admin()))
+  return assertion(client)
+}

@@ -1,0 +1,169 @@
+import { connect } from 'nats'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import {
+  assertion,
+  basic,
+  type ExampleClient,
+  grantBy,
+  issuer,
+  newClient,
+  obtainToken,
+  sendForm,
+} from '../examples/oauth.ts'
+import { admin, getUser, newHuman, newOrganization, ok, signIn, unique } from '../examples/people.ts'
+import { newProject } from '../examples/projects.ts'
+import { call } from './clients/encodings.ts'
+
+const { house } = inject('roster')
+let home: string
+let client: ExampleClient
+
+beforeAll(async () => {
+  home = await newOrganization()
+  client = await newClient({ organization: home })
+})
+
+describe.skipIf(!house)('the history of a machine has', () => {
+  test('every token and every failure, without what is secret, and leaves the user as it is', async () => {
+    const machine = await newClient({ organization: home })
+    const before = (await getUser(machine.userId)).details
+    const text = await assertion(machine)
+    const granted = (await grantBy(text, { scope: 'openid' })).body.access_token as string
+    await grantBy(text)
+    await sendForm('/oauth/v2/token', { grant_type: 'client_credentials' }, { headers: basic(machine.userId, 'wrong') })
+    const token = await obtainToken(machine)
+    await sendForm('/oauth/v2/revoke', { token }, { headers: basic(machine.userId, machine.secret) })
+    const events = await eventsOf(machine.userId, 5)
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      [
+        'token.issued',
+        {
+          tokenId: expect.any(String),
+          grantType: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+          credentialId: machine.keyId,
+          scope: 'openid',
+          expiresAt: expect.any(String),
+        },
+      ],
+      ['failed', { method: 'jwt-bearer', reason: 'replayed' }],
+      ['failed', { method: 'client_secret', reason: 'secret' }],
+      ['token.issued', expect.objectContaining({ grantType: 'client_credentials', credentialId: machine.secretId })],
+      ['token.revoked', { tokenId: (events[3]!.data as { tokenId: string }).tokenId }],
+    ])
+    for (const secret of [granted, token, text, machine.secret]) expect(JSON.stringify(events)).not.toContain(secret)
+    expect((await getUser(machine.userId)).details).toEqual(before)
+  })
+})
+
+describe('userinfo', () => {
+  const ask = async (token: string, method = 'GET') => {
+    const response = await fetch(`${issuer()}/oidc/v1/userinfo`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return { status: response.status, body: await response.json(), challenge: response.headers.get('www-authenticate') }
+  }
+
+  test.each(['GET', 'POST'])('by %s tells what the scope is for, and no more', async (method) => {
+    const { userId, userName, organization } = client
+    const of = async (scope: string) => (await ask(await obtainToken(client, scope), method)).body
+    expect(await of('openid')).toEqual({ sub: userId, organization })
+    expect(await of('openid profile email')).toEqual({
+      sub: userId,
+      organization,
+      name: 'A client',
+      preferred_username: userName,
+    })
+  })
+
+  test('without openid is refused as insufficient_scope', async () => {
+    const { status, body, challenge } = await ask(await obtainToken(client, 'profile'))
+    expect([status, body]).toEqual([403, { error: 'insufficient_scope', error_description: expect.any(String) }])
+    expect(challenge).toContain('error="insufficient_scope"')
+  })
+
+  test('tells a human’s session everything', async () => {
+    const human = await newHuman(home, { password: unique('Password') })
+    expect((await ask(await signIn(human))).body).toEqual({
+      sub: human.userId,
+      organization: home,
+      name: 'Ada L.',
+      preferred_username: human.userName,
+      given_name: 'Ada',
+      family_name: 'Lovelace',
+      locale: 'en',
+      email: human.email,
+      email_verified: true,
+    })
+  })
+
+  test('without a token asks for one', async () => {
+    const response = await fetch(`${issuer()}/oidc/v1/userinfo`)
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="roster"'])
+  })
+})
+
+describe('roles in a project', () => {
+  test('that another organization gave count there, and not in the own one', async () => {
+    const owner = await newOrganization()
+    const projectId = await newProject(owner, ['admin', 'reader'])
+    const tenant = await newOrganization()
+    ok(await call('AddProjectGrant', { projectId, grantedOrgId: tenant, roleKeys: ['admin'] }, admin(owner)))
+    const { userId } = client
+    ok(await call('AddUserGrant', { userId, projectId, roleKeys: ['admin'] }, admin(tenant)))
+    ok(await call('AddUserGrant', { userId, projectId, roleKeys: ['reader'] }, admin(owner)))
+    const token = await obtainToken(client, `project:${projectId}`)
+    const reader = await newClient({ organization: owner })
+    const headers = basic(reader.userId, reader.secret)
+    const { body } = await sendForm('/oauth/v2/introspect', { token }, { headers })
+    expect(body).toMatchObject({ active: true, organization: home, roles: ['reader'], aud: [issuer(), projectId] })
+    expect(body.project_roles).toHaveLength(2)
+    expect(body.project_roles).toContainEqual({ organization: tenant, roles: ['admin'] })
+  })
+})
+
+describe('documents', () => {
+  test.each(['oauth-authorization-server', 'openid-configuration'])(
+    '/.well-known/%s may be kept, and read by any page',
+    async (name) => {
+      const response = await fetch(`${issuer()}/.well-known/${name}`, {
+        headers: { origin: 'https://app.example.com' },
+      })
+      expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+      expect(response.headers.get('access-control-allow-origin')).toBe('*')
+      expect(await response.json()).toMatchObject({
+        issuer: issuer(),
+        token_endpoint: `${issuer()}/oauth/v2/token`,
+        response_types_supported: [],
+        grant_types_supported: ['client_credentials', 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+      })
+    },
+  )
+
+  test('the keys hold nothing private', async () => {
+    const { keys } = (await (await fetch(`${issuer()}/oauth/v2/keys`)).json()) as { keys: object[] }
+    expect(keys.length).toBeGreaterThan(0)
+    for (const key of keys)
+      expect(
+        Object.keys(key).filter((name) => !['kty', 'use', 'alg', 'kid', 'crv', 'x', 'y', 'n', 'e'].includes(name)),
+      ).toEqual([])
+  })
+})
+
+async function eventsOf(userId: string, count: number) {
+  const { host, username: user, password: pass } = new URL(house!.natsUrl)
+  const nats = await connect({ servers: host, user, pass })
+  try {
+    const subject = `roster.events.users.${home}.authentication.${userId}.>`
+    const consumer = await nats.jetstream().consumers.get('roster-events', { filterSubjects: subject })
+    const events: { type: string; data: unknown }[] = []
+    for await (const message of await consumer.consume()) {
+      events.push({ type: message.subject.split('.').slice(6).join('.'), data: message.json() })
+      if (events.length === count) break
+    }
+    return events
+  } finally {
+    await nats.close()
+  }
+}

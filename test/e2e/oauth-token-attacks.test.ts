@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  generateKeyPair,
+  importPKCS8,
+  type JWTPayload,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { examplePair } from '../examples/machines.ts'
+import {
+  assertion,
+  basic,
+  type ExampleClient,
+  grantBy,
+  issuer,
+  newClient,
+  obtainToken,
+  sendForm,
+} from '../examples/oauth.ts'
+import { admin, newOrganization, ok } from '../examples/people.ts'
+import { factsOf } from './clients/call.ts'
+import { call, encodings } from './clients/encodings.ts'
+
+const urls = [issuer(), inject('roster').house?.secondUrl ?? issuer()]
+let home: string
+let client: ExampleClient
+let token: string
+let watcher: ExampleClient
+
+beforeAll(async () => {
+  home = await newOrganization()
+  client = await newClient({ organization: home, jwt: true })
+  watcher = await newClient({ organization: home })
+  token = await obtainToken(client, 'openid')
+})
+
+const signed = async (changed: JWTPayload, header: object = {}, key?: Parameters<SignJWT['sign']>[0]) =>
+  new SignJWT({ ...decodeJwt(token), ...changed })
+    .setProtectedHeader({ ...(decodeProtectedHeader(token) as { alg: string }), ...header })
+    .sign(key ?? (await generateKeyPair('ES256')).privateKey)
+const parts = () => token.split('.') as [string, string, string]
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** Each gives what looks like an access token and is none of ours. */
+const attacks: { attack: string; forge: () => Promise<string> | string }[] = [
+  { attack: 'alg none', forge: () => new UnsecuredJWT(decodeJwt(token)).encode() },
+  {
+    attack: 'alg none, with our signature',
+    forge: () => [encode({ alg: 'none', typ: 'at+jwt' }), ...parts().slice(1)].join('.'),
+  },
+  { attack: 'HS256 with a published key as the secret', forge: () => confused() },
+  { attack: 'signed by a foreign key with our kid', forge: () => signed({}) },
+  { attack: 'with its own key in the header', forge: () => selfContained() },
+  {
+    attack: 'with the address of keys in the header',
+    forge: () => signed({}, { jku: 'https://evil.example.com/keys' }),
+  },
+  { attack: 'an unknown kid', forge: () => signed({}, { kid: 'unknown' }) },
+  {
+    attack: 'with more in its payload',
+    forge: () => [parts()[0], encode({ ...decodeJwt(token), sub: 'admin' }), parts()[2]].join('.'),
+  },
+  { attack: 'cut off', forge: () => token.slice(0, -6) },
+  { attack: 'without its signature', forge: () => token.replace(/[^.]+$/, '') },
+  { attack: 'without its last part', forge: () => parts().slice(0, 2).join('.') },
+  { attack: 'with another signature of the same key', forge: async () => [parts()[0], parts()[1], (await obtainToken(client)).split('.')[2]].join('.') }, // prettier-ignore
+  { attack: 'an assertion of the machine', forge: () => assertion(client) },
+  { attack: 'the secret of the machine', forge: () => client.secret },
+  { attack: 'the id of the token', forge: () => decodeJwt(token).jti! },
+]
+
+describe('what looks like an access token is refused by every gateway in every encoding, and is not active:', () => {
+  test.each(attacks)('$attack', async ({ forge }) => {
+    const forged = await forge()
+    for (const { call } of encodings)
+      for (const url of urls)
+        expect(factsOf(await call('GetUser', { userId: client.userId }, { token: forged, url })).reason).toBe(
+          'TOKEN_INVALID',
+        )
+    expect(await introspect(forged)).toEqual({ active: false })
+    const response = await fetch(`${issuer()}/oidc/v1/userinfo`, { headers: { authorization: `Bearer ${forged}` } })
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"')
+    expect(await response.json()).toMatchObject({ error: 'invalid_token' })
+  })
+
+  test('and the token itself is let in', async () => {
+    for (const { call } of encodings)
+      for (const url of urls) ok(await call('GetUser', { userId: client.userId }, { token, url }))
+    expect(await introspect(token)).toMatchObject({ active: true })
+  })
+})
+
+const ends: { end: string; act: (client: ExampleClient, token: string) => Promise<unknown> }[] = [
+  { end: 'its revocation', act: (client, token) => revoke(client, token) },
+  {
+    end: 'the removal of the secret',
+    act: ({ userId, secretId }) => done('RemoveMachineSecret', { userId, secretId }),
+  },
+  { end: 'the removal of the key', act: ({ userId, keyId }) => done('RemoveMachineKey', { userId, keyId }) },
+  { end: 'the deactivation of the machine', act: ({ userId }) => done('DeactivateUser', { userId }) },
+  { end: 'the lock of the machine', act: ({ userId }) => done('LockUser', { userId }) },
+  { end: 'the removal of the machine', act: ({ userId }) => done('DeleteUser', { userId }) },
+]
+
+describe.each([
+  { kind: 'opaque', jwt: false },
+  { kind: 'JWT', jwt: true },
+])('every gateway refuses an $kind token', ({ jwt }) => {
+  test.each(ends)('within a second after $end', async ({ end, act }) => {
+    const victim = await newClient({ organization: home, jwt })
+    const text = end.includes('key')
+      ? ((await grantBy(await assertion(victim))).body.access_token as string)
+      : await obtainToken(victim)
+    const seen = async () =>
+      Promise.all(
+        urls.map(async (url) => factsOf(await call('GetUser', { userId: victim.userId }, { token: text, url })).reason),
+      )
+    expect(await seen()).toEqual([undefined, undefined])
+    await act(victim, text)
+    await expect.poll(seen, { timeout: 1000, interval: 20 }).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
+    expect(await introspect(text)).toEqual({ active: false })
+  })
+})
+
+describe('who may know and end a token:', () => {
+  test('a machine of another organization is told nothing, and ends nothing', async () => {
+    const stranger = await newClient()
+    const form = { token }
+    const headers = basic(stranger.userId, stranger.secret)
+    expect((await sendForm('/oauth/v2/introspect', form, { headers })).body).toEqual({ active: false })
+    expect(await sendForm('/oauth/v2/revoke', form, { headers })).toMatchObject({ status: 200, body: {} })
+    expect(await introspect(token)).toMatchObject({ active: true })
+  })
+
+  test('a machine of the same organization knows it, and ends nothing', async () => {
+    const headers = basic(watcher.userId, watcher.secret)
+    expect((await sendForm('/oauth/v2/revoke', { token }, { headers })).status).toBe(200)
+    expect(await introspect(token)).toMatchObject({ active: true })
+  })
+
+  test('a personal access token is known, and is not ended as if it were an access token', async () => {
+    const { token: pat } = ok(await call('AddPersonalAccessToken', { userId: client.userId }, admin()))
+    expect(await introspect(pat)).toMatchObject({ active: true, sub: client.userId, token_type: 'Bearer' })
+    await revoke(client, pat)
+    expect(await introspect(pat)).toMatchObject({ active: true })
+  })
+})
+
+test('a token does not outlive the secret that it was obtained with', async () => {
+  const { userId } = await newClient({ organization: home })
+  const expirationDate = new Date(Date.now() + 600_000).toISOString()
+  const { clientSecret } = ok(await call('AddMachineSecret', { userId, expirationDate }, admin()))
+  const answer = await sendForm(
+    '/oauth/v2/token',
+    { grant_type: 'client_credentials' },
+    { headers: basic(userId, clientSecret) },
+  )
+  expect(answer.body.expires_in).toBeLessThanOrEqual(600)
+  expect(answer.body.expires_in).toBeGreaterThan(590)
+})
+
+async function introspect(text: string): Promise<object> {
+  const headers = basic(watcher.userId, watcher.secret)
+  return (await sendForm('/oauth/v2/introspect', { token: text }, { headers })).body as object
+}
+
+async function revoke({ userId, secret }: ExampleClient, text: string) {
+  expect((await sendForm('/oauth/v2/revoke', { token: text }, { headers: basic(userId, secret) })).status).toBe(200)
+}
+
+async function done(operation: Parameters<typeof call>[0], request: Parameters<typeof call>[1]) {
+  ok(await call(operation, request, admin()))
+}
+
+async function confused() {
+  const { keys } = (await (await fetch(`${issuer()}/oauth/v2/keys`)).json()) as { keys: object[] }
+  return signed({ jti: randomUUID() }, { alg: 'HS256' }, new TextEncoder().encode(JSON.stringify(keys[0])))
+}
+
+async function selfContained() {
+  const { jwk, privatePem } = examplePair()
+  return signed({}, { jwk: JSON.parse(jwk) as object }, await importPKCS8(privatePem, 'ES256'))
+}
