@@ -4,7 +4,7 @@ import { startServers, type Servers } from './local/servers.ts'
 import { provision, storingServices } from './provision.ts'
 
 const elsewhere = { NATS_URL: 'nats://none', REDIS_URL: 'redis://none', SMTP_URL: 'smtp://none' }
-const passwords = { users: 'it\'s "users" %/@', grants: 'grants', idp: 'idp' }
+const passwords = { users: 'it\'s "users" %/@', grants: 'grants', idp: 'idp', notifier: 'notifier' }
 let servers: Servers
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 
 /** The services that keep data, each in a schema of its own under a role of its own, both named `roster_<service>`. */
-export const storingServices = ['users', 'grants', 'idp'] as const
+export const storingServices = ['users', 'grants', 'idp', 'notifier'] as const
 
 export type StoringService = (typeof storingServices)[number]
 

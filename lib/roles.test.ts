@@ -6,11 +6,18 @@ import { methods } from './rpc/methods.ts'
 // Contract, section 2.
 const table: Record<string, Record<string, boolean>> = {
   //                      IAM_OWNER    ORG_OWNER        ORG_USER_MANAGER        ORG_OWNER_VIEWER
+  'delivery.read': row(true, true, false, true),
+  'iam.webhook.read': row(true, false, false, false),
+  'iam.webhook.write': row(true, false, false, false),
+  'webhook.read': row(true, true, false, true),
+  'webhook.write': row(true, true, false, false),
   'iam.idp.read': row(true, false, false, false),
   'iam.idp.write': row(true, false, false, false),
+  'iam.event.read': row(true, false, false, false),
   'org.create': row(true, true, false, false),
   'org.read': row(true, true, false, true),
   'org.member.write': row(true, true, false, false),
+  'event.read': row(true, true, false, true),
   'project.write': row(true, true, false, false),
   'project.role.write': row(true, true, false, false),
   'project.grant.write': row(true, true, false, false),

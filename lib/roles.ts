@@ -9,11 +9,16 @@ const permissionsOf = new Map<string, (permission: string) => boolean>([
 
 /** Every permission that a role can be compared by. */
 export const permissions = [
+  'delivery.read',
   'iam.idp.read',
   'iam.idp.write',
+  'iam.webhook.read',
+  'iam.webhook.write',
+  'iam.event.read',
   'org.create',
   'org.read',
   'org.member.write',
+  'event.read',
   'project.write',
   'project.role.write',
   'project.grant.write',
@@ -23,6 +28,8 @@ export const permissions = [
   'user.delete',
   'user.grant.read',
   'user.grant.write',
+  'webhook.read',
+  'webhook.write',
 ]
 
 /** Whether one of the roles gives the permission. An unknown role gives none. */

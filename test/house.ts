@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
 import { createLog, type Log } from '#lib/log'
 import { connectNats } from '#lib/nats'
@@ -29,6 +30,8 @@ export interface House {
   adminToken: string
   /** The password of the human administrator, `admin`. */
   adminPassword: string
+  /** Stops every replica of a service, does something, then starts as many anew. A gateway's port may be another one then. */
+  restart(name: Name, meanwhile?: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -38,9 +41,11 @@ export interface HouseOptions {
   log?: Log
   /** How many of each service but the notifier. The second gateway takes any free port. */
   replicas?: number
+  /** Leaves grants out: the test runs it itself, or not. */
+  withoutGrants?: boolean
 }
 
-type Name = StoringService | 'gateway' | 'notifier'
+export type Name = StoringService | 'gateway'
 
 /**
  * Boots the five services in this process over the run's real servers, in the database that the URLs name. `settings` are added
@@ -49,12 +54,13 @@ type Name = StoringService | 'gateway' | 'notifier'
 export async function startHouse(
   databaseUrls: Record<StoringService, string>,
   settings: Record<string, string> = {},
-  { servers = inject('servers'), log = silentLog(), replicas = 1 }: HouseOptions = {},
+  { servers = inject('servers'), log = silentLog(), replicas = 1, withoutGrants = false }: HouseOptions = {},
 ): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-house-'))
   const adminTokenFile = join(folder, 'admin-token')
   const adminPassword = randomBytes(12).toString('hex')
   const running: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true })]
+  const restartable: { name: Name; stop(): Promise<unknown>; start(): Promise<unknown> }[] = []
   const each = Array.from({ length: replicas })
 
   const environment = (name: Name, own: Record<string, string> = {}) => ({
@@ -66,7 +72,7 @@ export async function startHouse(
     REDIS_URL: servers.redisUrl,
     SMTP_URL: servers.smtpUrl,
     PORT: '0',
-    ...((name === 'users' || name === 'grants' || name === 'idp') && { DATABASE_URL: databaseUrls[name] }),
+    ...(name !== 'gateway' && { DATABASE_URL: databaseUrls[name] }),
     ...settings,
     ...own,
   })
@@ -74,19 +80,27 @@ export async function startHouse(
     name: Name,
     begin: (nats: Awaited<ReturnType<typeof connectNats>>) => Promise<S>,
   ) {
-    const nats = await connectNats(servers.natsUrl[name], name, log)
-    const service = await begin(nats)
-    running.push(async () => {
-      await service.stop()
-      await nats.connection.close()
-    })
-    return service
+    const launch = async () => {
+      const nats = await connectNats(servers.natsUrl[name], name, log)
+      const service = await begin(nats)
+      const stop = async () => {
+        await service.stop()
+        await nats.connection.close()
+      }
+      return { service, stop }
+    }
+    const launched = await launch()
+    let { stop } = launched
+    running.push(() => stop())
+    restartable.push({ name, stop: () => stop(), start: async () => ({ stop } = await launch()) })
+    return launched.service
   }
   const all = <S>(begin: (_: unknown, index: number) => Promise<S>) => Promise.all(each.map(begin))
 
   await Promise.all([
     all(() => start('users', (nats) => startUsers({ config: readUsersConfig(environment('users')), nats, log }))),
-    all(() => start('grants', (nats) => startGrants({ config: readGrantsConfig(environment('grants')), nats, log }))),
+    !withoutGrants &&
+      all(() => start('grants', (nats) => startGrants({ config: readGrantsConfig(environment('grants')), nats, log }))),
     all(() => start('idp', (nats) => startIdp({ config: readIdpConfig(environment('idp')), nats, log }))),
   ])
   await start('notifier', (nats) => startNotifier({ config: readNotifierConfig(environment('notifier')), nats, log }))
@@ -95,16 +109,28 @@ export async function startHouse(
     return start('gateway', (nats) => startGateway({ config, nats, log }))
   })
   const urls = gateways.map(({ port }) => `http://127.0.0.1:${port}`)
+  await Promise.all(urls.map(isReady))
   return {
     url: urls[0]!,
     urls,
     adminToken: (await readFile(adminTokenFile, 'utf8')).trim(),
     adminPassword,
+    async restart(name, meanwhile) {
+      const all = restartable.filter((replica) => replica.name === name)
+      await Promise.all(all.map((replica) => replica.stop()))
+      await meanwhile?.()
+      await Promise.all(all.map((replica) => replica.start()))
+    },
     // The gateways first: they ask the others.
     async stop() {
       for (const stop of running.toReversed()) await stop()
     },
   }
+}
+
+// The notifier waits for no server, its callers for the notifier.
+async function isReady(url: string): Promise<void> {
+  while ((await (await fetch(`${url}/readyz`)).text()) !== '{"status":"ok"}') await sleep(20)
 }
 
 function silentLog(): Log {

@@ -44,7 +44,12 @@ export async function startTestServers(): Promise<{ servers: TestServers; stop()
     ...Object.fromEntries(['DATABASE_URL', 'NATS_URL', 'REDIS_URL', 'SMTP_URL'].map((name) => [name, named(name)])),
   }
   const servers = await startServers({ ephemeral: true, ports: 'random', env })
-  const databasePasswords = { users: 'users-password', grants: 'grants-password', idp: 'idp-password' }
+  const databasePasswords = {
+    users: 'users-password',
+    grants: 'grants-password',
+    idp: 'idp-password',
+    notifier: 'notifier-password',
+  }
   const databaseUrl = withDatabase(servers.databaseUrl, `roster_test_${process.pid}_${Date.now()}`)
   const serviceDatabaseUrls = await provision(databaseUrl, databasePasswords)
   const { natsUrl, redisUrl, smtpUrl, mailboxUrl } = servers

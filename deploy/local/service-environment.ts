@@ -34,7 +34,12 @@ function own(name: ServiceName, servers: Servers, options: ServicesOptions): Rec
     case 'idp':
       return { DATABASE_URL: options.databaseUrls.idp, ROSTER_ENCRYPTION_KEY: options.encryptionKey }
     case 'notifier':
-      return { REDIS_URL: servers.redisUrl, SMTP_URL: servers.smtpUrl }
+      return {
+        DATABASE_URL: options.databaseUrls.notifier,
+        ROSTER_ENCRYPTION_KEY: options.encryptionKey,
+        REDIS_URL: servers.redisUrl,
+        SMTP_URL: servers.smtpUrl,
+      }
     case 'gateway':
       return { PORT: String(options.port) }
   }
@@ -51,6 +56,6 @@ const shared = [
 ]
 const passwords = [
   ...natsUsers.map(passwordVariable),
-  ...['USERS', 'GRANTS', 'IDP'].map((name) => `ROSTER_${name}_DB_PASSWORD`),
+  ...['USERS', 'GRANTS', 'IDP', 'NOTIFIER'].map((name) => `ROSTER_${name}_DB_PASSWORD`),
 ]
 const withheld = new Set([...shared, ...passwords].flatMap((name) => [name, `${name}_FILE`]))

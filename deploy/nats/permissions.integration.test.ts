@@ -42,7 +42,7 @@ test('an announced revocation reaches the gateway', async () => {
 
 test('events go from their service through the stream to the notifier, which acknowledges them', async () => {
   const config = { name: 'roster-events', subjects: ['roster.events.>'], allow_direct: true }
-  for (const user of ['users', 'grants', 'idp'] as const) {
+  for (const user of ['users', 'grants', 'idp', 'notifier'] as const) {
     const service = await open(user)
     const manager = await service.jetstreamManager()
     if (user === 'users') await manager.streams.add(config)
@@ -57,12 +57,12 @@ test('events go from their service through the stream to the notifier, which ack
   const manager = await notifier.jetstreamManager()
   await manager.consumers.add('roster-events', { durable_name: 'notifier', ack_policy: AckPolicy.Explicit })
   const consumer = await notifier.jetstream().consumers.get('roster-events', 'notifier')
-  for (const expected of ['users', 'grants', 'idp']) {
+  for (const expected of ['users', 'grants', 'idp', 'notifier']) {
     const message = await consumer.next({ expires: 2_000 })
     expect(message?.string()).toBe(expected)
     expect(await message?.ackAck()).toBe(true)
   }
-  expect((await consumer.info()).ack_floor.stream_seq).toBe(3)
+  expect((await consumer.info()).ack_floor.stream_seq).toBe(4)
 })
 
 const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe: string[] }> = {
@@ -95,6 +95,11 @@ const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe
       'roster.users.v1.UserService.SetEmail',
       'roster.events.users.x',
       '$JS.API.STREAM.DELETE.roster-events',
+      '$JS.API.CONSUMER.CREATE.roster-events',
+      '$JS.API.CONSUMER.CREATE.roster-events.notifier',
+      '$JS.API.CONSUMER.MSG.NEXT.roster-events.notifier',
+      '$JS.API.CONSUMER.DELETE.roster-events.grants',
+      '$JS.ACK.roster-events.notifier.1.1.1.1.1',
       'roster.idp.v1.IdentityProviderService.GetIDP',
     ],
     subscribe: ['roster.users.>', 'roster.idp.>', '>', '_INBOX_users.>'],
@@ -108,11 +113,11 @@ const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe
       'roster.users.v1.UserService.SetEmail',
       'roster.events.users.x',
       'roster.callers.changed',
+      'roster.grants.v1.UserGrantService.AddUserGrant',
       '$JS.API.STREAM.DELETE.roster-events',
-      '$JS.API.STREAM.UPDATE.roster-events',
       '$JS.API.CONSUMER.CREATE.other',
     ],
-    subscribe: ['roster.users.>', 'roster.events.>', '_INBOX_users.>', '>'],
+    subscribe: ['roster.users.>', 'roster.>', '_INBOX_users.>', '>'],
   },
   gateway: {
     publish: [
@@ -122,7 +127,7 @@ const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe
       '$JS.API.STREAM.NAMES',
       '_INBOX_users.x',
     ],
-    subscribe: ['roster.users.>', 'roster.events.>', '_INBOX_users.>', '$SRV.>', '>'],
+    subscribe: ['roster.users.>', 'roster.notifier.>', 'roster.events.>', '_INBOX_users.>', '$SRV.>', '>'],
   },
 }
 

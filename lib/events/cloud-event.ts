@@ -1,4 +1,4 @@
-import { type FileRegistry, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
+import { type FileRegistry, fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { headers, type JsMsg, type MsgHdrs } from 'nats'
 import { messageOf } from './messages.ts'
 import type { StoredEvent } from './publish.ts'
@@ -35,33 +35,57 @@ export function eventId(service: string, event: StoredEvent): string {
 }
 
 /**
- * An event as CloudEvents 1.0 in binary mode. The data is JSON with every field that has no presence, so that nobody needs proto/
- * to read it. Throws where the payload is not exactly what proto/ says: better no event than another one.
+ * What is published of an event. The data is JSON with every field that has no presence, so that nobody needs proto/ to read it.
+ * Throws where the payload is not exactly what proto/ says: better no event than another one.
  */
-export function encodeEvent(service: string, event: StoredEvent, from?: FileRegistry) {
+export function describeEvent(
+  service: string,
+  event: StoredEvent,
+  from?: FileRegistry,
+): PublishedEvent & { dataSchema: string; data: JsonObject } {
   const { desc, type, dataschema } = messageOf(event.aggregate_type, event.type, from)
-  const data = toJson(desc, fromJson(desc, event.payload as JsonValue), { alwaysEmitImplicit: true })
-  const { cause } = data as { cause?: JsonValue }
-  const attributes = {
-    specversion: '1.0',
+  const data = toJson(desc, fromJson(desc, event.payload as JsonValue), { alwaysEmitImplicit: true }) as JsonObject
+  return {
     id: eventId(service, event),
     source: `/roster/${service}`,
     type,
-    subject: `${event.aggregate_type}/${event.aggregate_id}`,
-    time: event.created_at.toISOString(),
-    datacontenttype: 'application/json',
-    dataschema,
-    sequence: event.sequence,
-    organization: event.organization_id,
+    aggregateType: event.aggregate_type,
+    aggregateId: event.aggregate_id,
+    sequence: Number(event.sequence),
+    organizationId: event.organization_id,
     actor: event.creator,
-    requestid: event.request_id,
-    causationid: event.cause,
-    cause: typeof cause === 'string' ? cause : '',
+    requestId: event.request_id,
+    causationId: event.cause ?? '',
+    cause: typeof data['cause'] === 'string' ? data['cause'] : '',
+    time: event.created_at.toISOString(),
+    dataSchema: dataschema,
+    data,
+  }
+}
+
+/** An event as CloudEvents 1.0 in binary mode. Throws as `describeEvent`. */
+export function encodeEvent(service: string, event: StoredEvent, from?: FileRegistry) {
+  const described = describeEvent(service, event, from)
+  const attributes = {
+    specversion: '1.0',
+    id: described.id,
+    source: described.source,
+    type: described.type,
+    subject: `${described.aggregateType}/${described.aggregateId}`,
+    time: described.time,
+    datacontenttype: 'application/json',
+    dataschema: described.dataSchema,
+    sequence: String(described.sequence),
+    organization: described.organizationId,
+    actor: described.actor,
+    requestid: described.requestId,
+    causationid: described.causationId,
+    cause: described.cause,
   }
   const all = headers()
   // An attribute may be missing, but not be empty.
   for (const [name, value] of Object.entries(attributes)) if (value) all.set(`ce-${name}`, percentEncode(value))
-  return { headers: all, data: JSON.stringify(data) }
+  return { headers: all, data: JSON.stringify(described.data) }
 }
 
 /** The event that `encodeEvent` wrote; undefined for a message that is none. */

@@ -4,7 +4,9 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt'
 /** What docs/events.md says of a service's events, from proto/ and its comments. */
 export function documentEvents(events: { type: string; desc: DescMessage }[]): string {
   const sections = events.map(({ type, desc }) =>
-    [`### \`${type}\``, commentOf(desc), desc.fields.map((field) => line(field)).join('\n')].join('\n\n'),
+    [`### \`${type}\``, commentOf(desc), desc.fields.map((field) => line(field)).join('\n')]
+      .filter(Boolean)
+      .join('\n\n'),
   )
   return sections.join('\n\n')
 }

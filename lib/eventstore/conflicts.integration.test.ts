@@ -136,6 +136,37 @@ describe('what a decision reads', () => {
     expect(copied.answer).toBe('early-early-copy')
   })
 
+  test('stays missing until the decision is stored: who would create it waits', async () => {
+    const order: string[] = []
+    const waiting = async () => {
+      const rows = await a!.sql`select 1 from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`
+      return rows.length
+    }
+    await a!.store.execute(add('standing', 'standing'))
+    const standing = {
+      ...count('standing'),
+      reads: [{ type: 'counter', id: 'ghost' }],
+      decide: (_: unknown, _now: Date, [ghost]: Aggregate<any>[]) => ({
+        events: ghost!.state ? [] : [{ type: 'counted', payload: { by: '' } }],
+        writes: [(sql: any) => sql`select pg_advisory_xact_lock(42)`],
+        answer: undefined,
+      }),
+    }
+    await a!.sql
+      .begin(async (held) => {
+        await held`select pg_advisory_xact_lock(42)`
+        const work = [b!.store.execute(standing).then(() => order.push('stood'))]
+        await expect.poll(waiting).toBe(1)
+        work.push(a!.store.execute(add('ghost', 'ghost')).then(() => order.push('created')))
+        await expect.poll(async () => (await waiting()) + order.length).toBe(2)
+        return { work }
+      })
+      .then(({ work }) => Promise.all(work))
+    expect(order).toEqual(['stood', 'created'])
+    expect(await nameOf('standing')).toMatchObject({ count: 1 })
+  })
+
   test('does not make two replicas wait for each other for ever', async () => {
     await a!.store.execute(add('left', 'left hand'))
     await a!.store.execute(add('right', 'right hand'))

@@ -59,7 +59,9 @@ export async function untilReachable<T>(log: Log, work: () => Promise<T>): Promi
     try {
       return await work()
     } catch (error) {
-      if (!isConnectionError(error instanceof RosterError ? error.cause : error)) throw error
+      const cause = error instanceof RosterError ? error.cause : error
+      // A pool that was closed is reached by nobody any more.
+      if (!isConnectionError(cause) || (cause as { code?: unknown }).code === 'CONNECTION_ENDED') throw error
       if (Date.now() < sayAt) continue
       log.warn({ err: error }, 'waiting for PostgreSQL')
       sayAt = Date.now() + sayEvery

@@ -17,6 +17,20 @@ declare
   taken jsonb;
   stored int;
 begin
+  -- What is not there cannot be locked itself: who creates it waits for all who stand on its absence, and they for him.
+  perform case when created then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end
+  from (
+    select hashtextextended(concat_ws('/', current_schema(), type, id), 0) as key, bool_or(created) as created
+    from (
+      select type, id, true as created from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint)
+      where sequence = 0
+      union all
+      select type, id, false from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
+      where sequence = 0
+    ) missing
+    group by 1 order by 1
+  ) keys;
+
   -- In one order, so that two batches cannot wait for each other.
   with expected as (
     select * from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint)

@@ -9,6 +9,7 @@ import type { Service } from '../process.ts'
 import { callersChanged } from '../rpc/caller.ts'
 import type { Sql, Transaction } from './database.ts'
 import type { EventRow } from './decide.ts'
+import { eventColumns } from './feed-rows.ts'
 
 const pageSize = 500
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
@@ -188,8 +189,7 @@ function setBack(transaction: Transaction, { created, maxAge }: StreamState) {
 // of the columns: unqualified, it would be that of the text which is selected, where 10 comes before 9.
 function page(transaction: Transaction) {
   return transaction<StoredEvent[]>`
-    select position, transaction_id::text, aggregate_type, aggregate_id, sequence, type, payload,
-      organization_id, creator, request_id, cause, created_at
+    select ${eventColumns(transaction)}
     from events
     where (transaction_id, position) > (select transaction_id, position from published)
       and transaction_id < pg_snapshot_xmin(pg_current_snapshot())

@@ -8,7 +8,7 @@ import {
   toJson,
   isMessage,
 } from '@bufbuild/protobuf'
-import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
+import { FileDescriptorSetSchema, MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 
 /** Who may call a method: `roster.options.v1.Access` in plain words. */
 export interface Access {
@@ -31,6 +31,10 @@ export interface Method {
   access: Access
   /** How it is reached over HTTP; internal methods are not. */
   http: { verb: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'; template: string; hasBody: boolean } | undefined
+  /** Whether it changes nothing. */
+  reads: boolean
+  /** Whether its answers are a stream of messages. */
+  streams: boolean
   /** Unix time in seconds since when it is deprecated. */
   deprecatedSince: number | undefined
 }
@@ -62,6 +66,8 @@ function readMethods() {
         subject,
         access: readAccess(desc, subject),
         http: readHttp(desc),
+        reads: readHttp(desc)?.verb === 'GET' || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
+        streams: desc.methodKind === 'server_streaming',
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
       })
     }

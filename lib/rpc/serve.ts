@@ -129,7 +129,7 @@ function prepare<Context>(
     if (check) violations.push(...check(options.context, request))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     const encode = (response: unknown) => codec.responseType.encode(response).finish()
-    if (!call.idempotencyKey || !options.answers || declared.http?.verb === 'GET') {
+    if (!call.idempotencyKey || !options.answers || declared.reads) {
       const response = await handle(options.context, request, call)
       return { bytes: encode(response), sequence: sequenceOf(response) }
     }

@@ -32,5 +32,7 @@ export const valid: Record<string, Record<string, JsonValue>> = {
   'users.v1.SessionService.CreateSession': { loginName: 'l', password: 'p' },
   'users.v1.UserService.VerifyEmail': { userId: 'u', verificationCode: 'c' },
   'grants.v1.OrganizationService.AddOrganizationMember': { userId: 'u', roles: ['ORG_OWNER'] },
+  'notifier.v1.WebhookService.AddWebhook': { url: 'https://example.com' },
+  'notifier.v1.WebhookService.UpdateWebhook': { webhookId: 'w', url: 'https://example.com' },
   'grants.v1.ProjectService.AddProjectRole': { projectId: 'p', roleKey: 'r', displayName: 'R' },
 }

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { codes, RosterError, toRosterError } from '#lib/errors'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
-import { type Answered, callBytes } from '#lib/rpc/call'
-import type { Call } from '#lib/rpc/headers'
 import type { Method } from '#lib/rpc/methods'
 import type { Authenticator } from './authenticate.ts'
+import { callOf, credentialsOf } from './arrival-facts.ts'
+import { ask } from './ask.ts'
 import { readConditions } from './conditions.ts'
 import type { GatewayConfig } from './config.ts'
 
@@ -16,6 +15,8 @@ export interface Gateway {
   nats: Nats
   log: Log
   authenticator: Authenticator
+  /** Aborted once the gateway stops. */
+  stopping: AbortSignal
 }
 
 export type Encoding = 'json' | 'grpc' | 'grpc-web'
@@ -46,27 +47,15 @@ export async function perform<Answer>(
   write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
 ): Promise<Answer | RosterError> {
   const started = performance.now()
-  const { method, requestId, signal } = arrival
+  const { method, signal } = arrival
   let user = ''
   try {
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
-    const identity = await gateway.authenticator.authenticate(method.access, {
-      authorization: arrival.header('authorization'),
-      organization: arrival.header('x-service-orgid'),
-      requestId,
-      deadline,
-      signal,
-    })
+    const identify = () => gateway.authenticator.authenticate(method.access, credentialsOf(arrival, deadline, signal))
+    const identity = await identify()
     user = identity.caller.userId
-    const call = {
-      ...identity,
-      requestId,
-      deadline,
-      clientAddress: clientAddress(arrival, gateway.config.TRUSTED_PROXIES),
-      traceparent: readTraceparent(arrival.header('traceparent')),
-      ...readConditions(arrival),
-    }
-    const { bytes, sequence, replayed } = await ask(gateway, method, await read(), call, signal)
+    const call = { ...callOf(gateway, arrival), deadline, ...readConditions(arrival) }
+    const { bytes, sequence, replayed } = await ask(gateway, method, await read(), call, identity, identify, signal)
     const answer = write(bytes, {
       ...(sequence !== undefined && { etag: `"${sequence}"` }),
       ...(replayed && { 'idempotent-replayed': 'true' }),
@@ -80,26 +69,6 @@ export async function perform<Answer>(
   }
 }
 
-const retryAfter = 250
-
-// Where nobody answered, a keyed request may have been done or not: asked once more, it has one effect all the same.
-async function ask(
-  gateway: Gateway,
-  { subject }: Method,
-  bytes: Uint8Array,
-  call: Call,
-  signal: AbortSignal,
-): Promise<Answered> {
-  try {
-    return await callBytes(gateway.nats, subject, bytes, call, signal)
-  } catch (error) {
-    const inDoubt = error instanceof RosterError && error.code === codes.UNAVAILABLE
-    if (!inDoubt || call.idempotencyKey === undefined || call.deadline < Date.now() + 2 * retryAfter) throw error
-    await sleep(retryAfter)
-    return callBytes(gateway.nats, subject, bytes, call, signal)
-  }
-}
-
 /** The caller's own request id when it is 1 to 128 visible ASCII characters, else a new one. */
 export function requestIdOf(sent: string | undefined): string {
   return sent !== undefined && /^[\x21-\x7e]{1,128}$/.test(sent) ? sent : randomUUID()
@@ -109,23 +78,8 @@ function limitTimeout(config: GatewayConfig, asked: number | undefined): number 
   return Math.min(Math.floor(asked ?? config.CALL_TIMEOUT_MS), config.MAX_CALL_TIMEOUT_MS)
 }
 
-// With n proxies in front, the n-th entry from the right is what the outermost of them saw; those before it anybody can write.
-function clientAddress({ header, peerAddress }: Arrival, proxies: number): string {
-  const forwarded = proxies === 0 ? undefined : header('x-forwarded-for')
-  if (forwarded === undefined) return plainAddress(peerAddress)
-  const seen = forwarded.split(',').map((address) => address.trim())
-  return plainAddress(seen.at(-Math.min(proxies, seen.length))!.slice(0, 64))
-}
-
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice(7) : address
-}
-
-function readTraceparent(text: string | undefined): string {
-  return text !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(text) ? text : ''
-}
-
-function logCall(log: Log, arrival: Arrival, user: string, started: number, error?: RosterError) {
+/** The one line that the log has of a call. */
+export function logCall(log: Log, arrival: Arrival, user: string, started: number, error?: RosterError, own?: object) {
   const { method, encoding, requestId } = arrival
   const line = {
     method: method.subject,
@@ -135,6 +89,7 @@ function logCall(log: Log, arrival: Arrival, user: string, started: number, erro
     ms: Math.round((performance.now() - started) * 100) / 100,
     requestId,
     user,
+    ...own,
   }
   log.info(line, 'call')
   if (error?.code === codes.INTERNAL && error.cause !== undefined)

@@ -8,7 +8,7 @@ import type { Arrival } from './calls.ts'
  * INVALID_ARGUMENT IDEMPOTENCY_KEY_MALFORMED, IF_MATCH_MALFORMED. Reads are bound to nothing.
  */
 export function readConditions({ method, header }: Arrival): Pick<Call, 'idempotencyKey' | 'ifMatch'> {
-  if (method.http?.verb === 'GET') return {}
+  if (method.reads) return {}
   const idempotencyKey = header('idempotency-key')
   const ifMatch = header('if-match')
   return {

@@ -42,6 +42,8 @@ const settings = {
   /** Milliseconds that a call may take when its client names no deadline, and at most. */
   CALL_TIMEOUT_MS: integer(1, 3_600_000, 10_000),
   MAX_CALL_TIMEOUT_MS: integer(1, 3_600_000, 60_000),
+  /** Milliseconds after which a stream is ended, and its client begins another. */
+  STREAM_MAX_AGE_MS: integer(100, 86_400_000, 3_600_000),
   MAX_CONNECTIONS: integer(1, 1_000_000, 10_000),
   /** Milliseconds until the head of a request, and the whole request, must have arrived. */
   HEADERS_TIMEOUT_MS: integer(100, 600_000, 10_000),

@@ -6,7 +6,7 @@ import { createCors } from './cors.ts'
 import { type Pages, servePage } from './pages.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
 import { serveJson, unsupportedType } from './protocols/json.ts'
-import type { Readiness } from './readiness.ts'
+import { isReady, type Readiness } from './readiness.ts'
 import { byGrpcPath, findRoutes } from './routes.ts'
 
 /** Answers everything that comes over HTTP/1.1: JSON, gRPC-web, pages, health. */
@@ -38,6 +38,7 @@ export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Rea
       async (exchange) => {
         const missing = await readiness.missing()
         if (missing.length === 0) sendJson(exchange, 200, '{"status":"ok"}')
+        else if (isReady(missing)) sendJson(exchange, 200, JSON.stringify({ status: 'degraded', missing }))
         else sendJson(exchange, 503, JSON.stringify({ status: 'unavailable', missing }))
       },
     ],

@@ -7,11 +7,12 @@ const at = (verb: string, path: string) => {
   return match && [match.method.desc.name, ...match.variables.map(({ field, text }) => `${field.name}=${text}`)]
 }
 
-test('every offered method is reached by its path of google.api.http, and by its gRPC path', () => {
+test('every offered method is reached by its gRPC path, and all but streams by that of google.api.http', () => {
   for (const method of offered) {
+    expect(byGrpcPath.get(method.path)).toBe(method)
+    if (method.streams) continue
     const path = method.http!.template.replace(/\{\w+\}/g, 'some-id')
     expect(findRoutes(path).get(method.http!.verb)?.method).toBe(method)
-    expect(byGrpcPath.get(method.path)).toBe(method)
   }
 })
 

@@ -28,7 +28,8 @@ export interface GatewayOptions {
 /** Starts the gateway. `port` is the one it listens on, of use where the configured one is 0. */
 export async function startGateway({ config, nats, log }: GatewayOptions): Promise<Service & { port: number }> {
   const authenticator = createAuthenticator(nats)
-  const gateway: Gateway = { config, nats, log, authenticator }
+  const stopping = new AbortController()
+  const gateway: Gateway = { config, nats, log, authenticator, stopping: stopping.signal }
   const grpc = createGrpcServer(gateway)
   addReflection(grpc)
   const setHealth = addHealth(grpc)
@@ -50,6 +51,7 @@ export async function startGateway({ config, nats, log }: GatewayOptions): Promi
     port,
     async stop() {
       readiness.close()
+      stopping.abort()
       const closed = new Promise((resolve) => http.close(resolve))
       http.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
       const sweep = setInterval(() => http.closeIdleConnections(), 50)

@@ -42,7 +42,7 @@ export interface TestGateway {
   nats: Nats
   /** The gateway's log, parsed. */
   log: Record<string, unknown>[]
-  /** The services by name: users, grants, idp. */
+  /** The services by name: users, grants, idp, notifier. */
   services: Map<string, Service>
   broker: { kill(): Promise<void>; restart(): Promise<void> }
   stopGateway(): Promise<void>
@@ -90,7 +90,10 @@ export async function startTestGateway(
 }
 
 // Each service is there, whatever a test serves.
-const idle: Operations = { 'roster.idp.v1.IdentityProviderService.GetIDP': () => ({}) }
+const idle: Operations = {
+  'roster.idp.v1.IdentityProviderService.GetIDP': () => ({}),
+  'roster.notifier.v1.EventService.SearchEvents': () => ({}),
+}
 
 function createBackstage(): Backstage {
   return {

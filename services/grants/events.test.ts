@@ -5,10 +5,14 @@ type EventOf<Type extends keyof typeof evolve> = Parameters<(typeof evolve)[Type
 
 const payloads: { [Type in keyof typeof evolve]: Payloads<EventOf<Type>> } = {
   organization: { added: { name: 'ACME', primaryDomain: 'acme.example.com' } },
-  member: { added: { userId: 'u', roles: ['ORG_OWNER'] } },
+  member: { added: { userId: 'u', roles: ['ORG_OWNER'] }, removed: { userId: 'u' } },
   project: { added: { name: 'P' }, 'role.added': { roleKey: 'reader', displayName: 'Reader', group: 'all' } },
   project_grant: { added: { projectId: 'p', grantedOrganizationId: 'o', roleKeys: ['reader'] } },
-  user_grant: { added: { userId: 'u', projectId: 'p', projectGrantId: 'g', roleKeys: ['reader'] } },
+  user_grant: {
+    added: { userId: 'u', projectId: 'p', projectGrantId: 'g', roleKeys: ['reader'] },
+    removed: { userId: 'u' },
+  },
+  removed_user: { noted: {} },
 }
 
 testPayloads('grants', payloads)

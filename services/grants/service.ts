@@ -4,6 +4,7 @@ import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, untilReachable } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -24,8 +25,10 @@ import { addProjectRole } from './operations/add-project-role.ts'
 import { addUserGrant } from './operations/add-user-grant.ts'
 import { getMyOrganization } from './operations/get-my-organization.ts'
 import { getUserGrant } from './operations/get-user-grant.ts'
+import { listInstanceOwners } from './operations/list-instance-owners.ts'
 import { listMemberships } from './operations/list-memberships.ts'
 import { lookupOrganization } from './operations/lookup-organization.ts'
+import { startUserRemoval } from './user-removal.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary.ts'
 
@@ -38,6 +41,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
   const store = createStore(sql, { evolve, project }, log, tail.committed, answers)
   const context: Context = { config, sql, store, users: createClient(nats, UsersInternal) }
   await untilReachable(log, () => bootstrap(context))
+  const removal = startUserRemoval(context, nats, log)
   const answering = await serve({
     name: 'grants',
     nats,
@@ -59,6 +63,8 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
       served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
         listMemberships,
         lookupOrganization,
+        listInstanceOwners,
+        listEvents: createFeed({ service: 'grants', sql }),
       }),
     ],
   })
@@ -66,6 +72,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
     async stop() {
       await answering.stop()
       answers.stop()
+      await removal.stop()
       await tail.stop()
       await sql.end()
     },

@@ -8,10 +8,13 @@ export function project({ after }: { after: Aggregate<any> }): Write[] {
   if (after.type !== 'member') return []
   const { organizationId, state } = after as Aggregate<Member>
   if (!state) return []
+  const { userId, roles, removed } = state
+  if (removed)
+    return [(sql) => sql`delete from memberships where user_id = ${userId} and organization_id = ${organizationId}`]
   return [
     (sql) => sql`
       insert into memberships (user_id, organization_id, roles)
-      values (${state.userId}, ${organizationId}, ${state.roles})
+      values (${userId}, ${organizationId}, ${roles})
       on conflict (user_id, organization_id) do update set roles = excluded.roles
     `,
   ]
@@ -19,5 +22,5 @@ export function project({ after }: { after: Aggregate<any> }): Write[] {
 
 /** The user whose roles an event changes. */
 export function callerChangedBy(event: Happened): string | undefined {
-  return event.aggregate_type === 'member' ? (event.payload as Member).userId : undefined
+  return event.aggregate_type === 'member' ? (event.payload as { userId: string }).userId : undefined
 }

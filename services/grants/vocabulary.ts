@@ -9,12 +9,19 @@ export interface Organization {
 }
 
 /** What can happen to a membership. It belongs to the organization, or to the instance. */
-export type MemberEvent = { type: 'added'; payload: Member }
+export type MemberEvent = { type: 'added'; payload: NewMember } | Removed
 
-export interface Member {
+export interface NewMember {
   userId: string
   roles: string[]
 }
+
+export interface Member extends NewMember {
+  removed?: true
+}
+
+/** It was taken from the user. */
+export type Removed = { type: 'removed'; payload: { userId: string } }
 
 /** What can happen to a project. It belongs to the organization that owns it. */
 export type ProjectEvent =
@@ -36,9 +43,9 @@ export interface ProjectGrant {
 }
 
 /** What can happen to a user grant. It belongs to the organization that gave it. */
-export type UserGrantEvent = { type: 'added'; payload: UserGrant }
+export type UserGrantEvent = { type: 'added'; payload: NewUserGrant } | Removed
 
-export interface UserGrant {
+export interface NewUserGrant {
   userId: string
   projectId: string
   /** Empty where the organization owns the project. */
@@ -46,13 +53,33 @@ export interface UserGrant {
   roleKeys: string[]
 }
 
+export interface UserGrant extends NewUserGrant {
+  removed?: true
+}
+
+/** What can happen to the note that a user was removed, which has the user's id: whoever gives a user something reads it. */
+export type RemovedUserEvent = { type: 'noted'; payload: {} }
+
 /** Each aggregate after an event. */
 export const evolve = {
   organization: (_: unknown, event: OrganizationEvent): Organization => event.payload,
-  member: (_: unknown, event: MemberEvent): Member => event.payload,
+  member: evolveMember,
   project: evolveProject,
   project_grant: (_: unknown, event: ProjectGrantEvent): ProjectGrant => event.payload,
-  user_grant: (_: unknown, event: UserGrantEvent): UserGrant => event.payload,
+  user_grant: evolveUserGrant,
+  removed_user: (_: unknown, event: RemovedUserEvent): {} => event.payload,
+}
+
+function evolveMember(member: Member | undefined, event: MemberEvent): Member {
+  if (event.type === 'added') return event.payload
+  if (member === undefined) throw new Error(`a member begins with ${event.type}`)
+  return { ...member, removed: true }
+}
+
+function evolveUserGrant(grant: UserGrant | undefined, event: UserGrantEvent): UserGrant {
+  if (event.type === 'added') return event.payload
+  if (grant === undefined) throw new Error(`a user grant begins with ${event.type}`)
+  return { ...grant, removed: true }
 }
 
 function evolveProject(project: Project | undefined, event: ProjectEvent): Project {

@@ -1,5 +1,7 @@
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
+import { InternalServiceDefinition } from '#gen/roster/idp/v1/internal_service'
 import { openDatabase } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -34,6 +36,9 @@ export async function startIdp({ config, nats, log }: { config: Config; nats: Na
         updateIDP: updateIdp,
         addOIDCIDP: addOidcIdp,
         getIDP: getIdp,
+      }),
+      served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
+        listEvents: createFeed({ service: 'idp', sql }),
       }),
     ],
   })

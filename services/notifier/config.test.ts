@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readNotifierConfig } from './config.ts'
 
-const needed = { NATS_URL: 'nats://localhost', REDIS_URL: 'redis://localhost', SMTP_URL: 'smtp://localhost' }
+const needed = {
+  DATABASE_URL: 'postgres://localhost',
+  NATS_URL: 'nats://localhost',
+  REDIS_URL: 'redis://localhost',
+  SMTP_URL: 'smtp://localhost',
+  ROSTER_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+}
 
 describe('whom mails come from', () => {
   it.each([

@@ -1,5 +1,7 @@
 import { integer, readConfig, type Setting, url } from '#lib/config'
+import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
+import { destinations } from './webhooks/destination.ts'
 
 const defaultPublicUrl = 'http://localhost:8080'
 
@@ -7,6 +9,7 @@ const defaultPublicUrl = 'http://localhost:8080'
 export function readNotifierConfig(environment?: Record<string, string | undefined>) {
   const config = readConfig(
     {
+      DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
       REDIS_URL: url(['redis', 'rediss']),
       // User and password in the URL; smtp:// uses STARTTLS where the server offers it, and with ?requireTLS=true nothing else.
@@ -20,6 +23,11 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       SMTP_TIMEOUT: integer(1, 600, 120),
       // Seconds between two looks for codes that are still to be mailed.
       SWEEP_INTERVAL: integer(1, 3600, 15),
+      ROSTER_ENCRYPTION_KEY: encryptionKey,
+      // Seconds after which an event that a webhook's receiver did not take is given up.
+      WEBHOOK_RETRY_FOR: integer(1, 7 * 24 * 3600, 24 * 3600),
+      // Private addresses and networks that webhooks may lead to, also without TLS, such as 10.1.0.0/16; no other may they.
+      WEBHOOK_ALLOW_PRIVATE: destinations,
       LOG_LEVEL: logLevel,
     },
     environment,

@@ -85,6 +85,12 @@ describe('the mail comes, once,', () => {
     await mailedOnce(await house.addHuman())
   })
 
+  it("although the notifier's own database is away", async () => {
+    await house.startNotifier({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
+    await mailedOnce(await house.addHuman())
+    await house.stopNotifiers()
+  })
+
   it('although the mail server was away', async () => {
     await house.startNotifier()
     await house.mail.pause()

@@ -25,7 +25,7 @@ async function settled(userId: string) {
 }
 
 function startProcess() {
-  const env = { ...process.env, ...house.environment, NATS_URL: house.servers.natsUrl.notifier }
+  const env = { ...process.env, ...house.notifierEnvironment }
   child = spawn(process.execPath, ['services/notifier/main.ts'], { env, stdio: 'ignore' })
   return child
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import type { Log } from '#lib/log'
-import { addMicroService, type Nats } from '#lib/nats'
+import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import type { Config } from './config.ts'
@@ -10,6 +10,7 @@ import { openMailer } from './mailer.ts'
 import { loadMails } from './mails/render.ts'
 import { openQueue } from './queue.ts'
 import { connectRedis } from './redis.ts'
+import { startStoring } from './storing.ts'
 import { startSweep } from './sweep.ts'
 import { startWorker } from './worker.ts'
 
@@ -20,17 +21,17 @@ const stopDeadlineWithoutRedis = 1000
 /** Starts the notifier: codes that are to be mailed become jobs, jobs become mails. Throws for broken mail files; waits for no server. */
 export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const mails = loadMails()
-  await addMicroService(nats, 'notifier')
   const users = createClient(nats, InternalServiceDefinition)
   const mailer = openMailer(config, mails)
   const redis = connectRedis(config.REDIS_URL, log)
   const queue = openQueue(redis, log)
   const worker = startWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
   const intake = startIntake({ nats, queue, log })
+  const storing = startStoring({ config, nats, redis, log })
   const sweep = startSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
   return {
     async stop() {
-      const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop()])
+      const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), storing.stop()])
       // Whoever runs next takes up the events and jobs that do not end in time.
       const away = redis.status === 'ready' ? new Promise((resolve) => redis.once('close', resolve)) : Promise.resolve()
       await Promise.race([

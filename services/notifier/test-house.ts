@@ -1,10 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import postgres from 'postgres'
 import { inject } from 'vitest'
+import { DeliveryServiceDefinition, type SearchDeliveriesRequest } from '#gen/roster/notifier/v1/delivery_service'
+import { type AddWebhookRequest, WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { Gender } from '#gen/roster/users/v1/user'
@@ -20,6 +23,7 @@ import { createDatabase } from '../../test/infra-database.ts'
 import { readUsersConfig } from '../users/config.ts'
 // oxlint-disable-next-line no-restricted-imports
 import { startUsers } from '../users/service.ts'
+import { states } from './deliveries.ts'
 import { readNotifierConfig } from './config.ts'
 import { startNotifier } from './service.ts'
 import { startTestMailServer } from './test-mail-server.ts'
@@ -49,14 +53,24 @@ export async function openHouse() {
     ROSTER_ADMIN_TOKEN_FILE: join(servers.home.dir, 'admin-token'),
     // So long that only the sweep at the start counts.
     SWEEP_INTERVAL: '3600',
+    WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
+  }
+  const notifierEnvironment = {
+    ...environment,
+    DATABASE_URL: database.urls.notifier,
+    NATS_URL: servers.natsUrl.notifier,
   }
   let users: Service | undefined
   const notifiers: Service[] = []
 
-  async function ask<Q, R>({ name, requestType, responseType }: MethodDefinition<Q, R>, request: Q): Promise<R> {
+  async function ask<Q, R>(
+    { name, requestType, responseType }: MethodDefinition<Q, R>,
+    request: Q,
+    service = UserServiceDefinition.fullName as string,
+  ): Promise<R> {
     const caller = { ...anonymous, userId: 'admin-machine', organizationId: 'default', instanceRoles: ['IAM_OWNER'] }
     const call = { caller, organizationId: 'default', requestId: '', clientAddress: '', traceparent: '' }
-    const subject = `${UserServiceDefinition.fullName}.${name}`
+    const subject = `${service}.${name}`
     const bytes = requestType.encode(request).finish()
     const answer = await callBytes(natsOfAdmin, subject, bytes, { ...call, deadline: Date.now() + 10_000 })
     return responseType.decode(answer.bytes)
@@ -70,7 +84,7 @@ export async function openHouse() {
     mail,
     servers,
     redis,
-    environment,
+    notifierEnvironment,
     /** All that was logged, as text. */
     logged: () => lines.join(''),
     internal: createClient(natsOfAdmin, InternalServiceDefinition),
@@ -81,7 +95,7 @@ export async function openHouse() {
       users = undefined
     },
     async startNotifier(more: Record<string, string> = {}) {
-      const config = readNotifierConfig({ ...environment, ...more })
+      const config = readNotifierConfig({ ...notifierEnvironment, ...more })
       notifiers.push(await startNotifier({ config, nats: natsOfNotifier, log }))
     },
     stopNotifiers,
@@ -91,6 +105,35 @@ export async function openHouse() {
       const request = { userName: email, profile: { ...names, ...profile }, email: { email } }
       const { userId } = await ask(UserServiceDefinition.methods.addHumanUser, request)
       return { userId, email }
+    },
+    addWebhook: (request: Partial<AddWebhookRequest>) =>
+      ask(
+        WebhookServiceDefinition.methods.addWebhook,
+        { url: '', eventTypes: [], description: '', allOrganizations: false, ...request },
+        WebhookServiceDefinition.fullName,
+      ),
+    /** The deliveries that pass, oldest first, with the names of their states. */
+    async deliveries(request: Partial<SearchDeliveriesRequest>) {
+      const everything = { kind: 0, state: 0, webhookId: '', userId: '', eventId: '', allOrganizations: false } as const
+      const { deliveries } = await ask(
+        DeliveryServiceDefinition.methods.searchDeliveries,
+        { ...everything, limit: 1000, cursor: '', ...request },
+        DeliveryServiceDefinition.fullName,
+      )
+      const named = (state: number) => Object.entries(states).find(([, number]) => number === state)![0]
+      return deliveries.toReversed().map((delivery) => ({ ...delivery, state: named(delivery.state) }))
+    },
+    replayFailed: (webhookId: string) =>
+      ask(DeliveryServiceDefinition.methods.replayFailedDeliveries, { webhookId }, DeliveryServiceDefinition.fullName),
+    /** Waits until a notifier answers for its webhooks. */
+    async webhooksAnswer() {
+      for (;;) {
+        const answer = await natsOfAdmin.connection
+          .request('$SRV.PING.notifier', '', { timeout: 1000 })
+          .catch(() => undefined)
+        if (answer) return
+        await sleep(20)
+      }
     },
     setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
     call: () => ({ caller: anonymous, requestId: '', deadline: Date.now() + 2000 }),

@@ -6,7 +6,7 @@ import { storeUnavailable } from '#lib/eventstore/database'
 import { bootstrap } from './bootstrap.ts'
 import { authenticate } from './operations/authenticate.ts'
 import { verifyPassword } from './password.ts'
-import { openUsers, type TestUsers } from './test-users.ts'
+import { callIn, openUsers, type TestUsers } from './test-users.ts'
 import { createHash } from 'node:crypto'
 
 let database: TestDatabase
@@ -73,6 +73,20 @@ test('later starts change nothing, not even where the file was removed', async (
   await bootstrap(replicas[1]!)
   expect(() => read(replicas[0]!.tokenFile)).toThrow('ENOENT')
   expect(await counts()).toEqual(before)
+})
+
+test('an administrator who was removed does not come back', async () => {
+  await bootstrap(replicas[0]!)
+  const token = read(replicas[0]!.tokenFile)
+  for (const id of ['admin', 'admin-machine'])
+    await replicas[0]!.store.execute({
+      aggregate: { type: 'user', id },
+      call: callIn('default'),
+      decide: () => ({ events: [{ type: 'removed', payload: {} }], answer: undefined }),
+    })
+  await bootstrap(replicas[1]!)
+  expect(await counts()).toEqual({ events: 4, tokens: 0, passwords: 0 })
+  await expect(holderOf(token)).rejects.toThrow('not valid')
 })
 
 test('a start that dies after the file and before the commit is made good by the next one', async () => {

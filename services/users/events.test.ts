@@ -17,6 +17,11 @@ const user: Payloads<UserEvent> = {
   'email.code.rejected': { codeId: 'c' },
   'email.code.sent': { codeId: 'c' },
   'email.code.failed': { codeId: 'c', failure: 'SMTP 550' },
+  deactivated: {},
+  reactivated: {},
+  locked: {},
+  unlocked: {},
+  removed: {},
 }
 
 const session: Payloads<SessionEvent> = {

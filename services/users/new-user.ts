@@ -7,12 +7,15 @@ import type { User } from './vocabulary.ts'
 /** The kind of the unique keys that hold user names: scope is the organization. */
 export const userNameKind = 'user_name'
 
+/** The unique key of a user name. */
+export function userNameKey(organizationId: string, userName: string): UniqueKey {
+  return { kind: userNameKind, scope: organizationId, key: canonicalName(userName) }
+}
+
 /** A user name may be used once in an organization, by a human or a machine. */
 export function claimUserName(organizationId: string, userName: string): UniqueKey & { taken: RosterError } {
   return {
-    kind: userNameKind,
-    scope: organizationId,
-    key: canonicalName(userName),
+    ...userNameKey(organizationId, userName),
     taken: new RosterError('ALREADY_EXISTS', 'USER_NAME_TAKEN', 'The organization has a user of this name already.'),
   }
 }

@@ -3,6 +3,7 @@ import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { openDatabase } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
 import { createStore } from '#lib/eventstore/store'
@@ -19,14 +20,19 @@ import { addHumanUser } from './operations/add-human-user.ts'
 import { addMachineUser } from './operations/add-machine-user.ts'
 import { authenticate } from './operations/authenticate.ts'
 import { createSession } from './operations/create-session.ts'
+import { deactivateUser } from './operations/deactivate-user.ts'
 import { deleteSession } from './operations/delete-session.ts'
+import { deleteUser } from './operations/delete-user.ts'
 import { getEmailCode } from './operations/get-email-code.ts'
 import { getUser } from './operations/get-user.ts'
 import { listUnsentEmailCodes } from './operations/list-unsent-email-codes.ts'
+import { lockUser } from './operations/lock-user.ts'
 import { lookupUser } from './operations/lookup-user.ts'
+import { reactivateUser } from './operations/reactivate-user.ts'
 import { recordEmailCode } from './operations/record-email-code.ts'
 import { resendEmailCode } from './operations/resend-email-code.ts'
 import { setEmail } from './operations/set-email.ts'
+import { unlockUser } from './operations/unlock-user.ts'
 import { updateMyProfile } from './operations/update-my-profile.ts'
 import { verifyEmail } from './operations/verify-email.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
@@ -62,6 +68,11 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         setEmail,
         verifyEmail,
         resendEmailCode,
+        deactivateUser,
+        reactivateUser,
+        lockUser,
+        unlockUser,
+        deleteUser,
       }),
       served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, { createSession, deleteSession }),
       served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
@@ -70,6 +81,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         getEmailCode,
         recordEmailCode,
         listUnsentEmailCodes,
+        listEvents: createFeed({ service: 'users', sql }),
       }),
     ],
   })

@@ -73,11 +73,13 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
           instanceRoles: [],
           memberships: [],
         }),
+        listInstanceOwners: async () => ({ userIds: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : undefined
           if (organizationId === undefined) throw new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', '')
           return { organizationId }
         },
+        listEvents: async () => ({ events: [], next: undefined, endReached: true }),
       }),
     ],
   })

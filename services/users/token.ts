@@ -25,6 +25,7 @@ export function storeToken(token: string, row: TokenRow): Write {
   `
 }
 
-function hashToken(token: string): Buffer {
+/** What is stored in place of a token or a secret: as random as they are, no slower hash would make it safer. */
+export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

@@ -1,11 +1,12 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
+import { endsUse, isActive } from './user-state.ts'
 import { type Code, maxWrongTries, type Session, type User } from './vocabulary.ts'
 
 /** Keeps the service's own tables in step with a change. */
 export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {
-  if (after.type === 'user') return projectUnsentCode(before, after)
+  if (after.type === 'user') return [...projectUnsentCode(before, after), ...projectState(before, after)]
   if (after.type === 'session') return projectSession(after)
   return []
 }
@@ -29,6 +30,15 @@ function unsent(user: User | undefined): Code | undefined {
   return code?.delivery === 'pending' && code.wrongTries < maxWrongTries ? code : undefined
 }
 
+// Sessions do not come back. The other tokens wait, refused meanwhile, until their user is active again, or removed.
+function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
+  if (state?.removed)
+    return ['tokens', 'passwords'].map((table) => (sql) => sql`delete from ${sql(table)} where user_id = ${id}`)
+  return isActive(before.state) && !isActive(state)
+    ? [(sql) => sql`delete from tokens where user_id = ${id} and session_id <> ''`]
+    : []
+}
+
 // An ended session leaves nothing that could be mistaken for a token.
 function projectSession({ id, state }: Aggregate<Session>): Write[] {
   return state?.ended ? [(sql) => sql`delete from tokens where session_id = ${id}`] : []
@@ -36,6 +46,7 @@ function projectSession({ id, state }: Aggregate<Session>): Write[] {
 
 /** The user whose tokens an event ends. */
 export function callerChangedBy(event: Happened): string | undefined {
+  if (event.aggregate_type === 'user' && endsUse.has(event.type)) return event.aggregate_id
   return event.aggregate_type === 'session' && event.type === 'ended'
     ? (event.payload as { userId: string }).userId
     : undefined

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
+import { existing, isActive } from './user-state.ts'
 import { evolveSession, evolveUser, humanOf, isAlive, type User, type UserEvent, withinAnHour } from './vocabulary.ts'
 
 const at = new Date('2026-11-20T12:00:00Z')
@@ -47,7 +48,27 @@ describe('a user', () => {
 
   test('takes an event that is not known yet as one that changes nothing', () => {
     const user = after(added)
-    expect(evolveUser(user, { type: 'locked', payload: {} } as never, at)).toEqual(user)
+    expect(evolveUser(user, { type: 'renamed', payload: {} } as never, at)).toEqual(user)
+  })
+})
+
+describe('the state of a user', () => {
+  const states = (...types: ('deactivated' | 'reactivated' | 'locked' | 'unlocked' | 'removed')[]) =>
+    after(added, ...types.map((type) => ({ type, payload: {} })))
+
+  test('is active again once both a deactivation and a lock are taken back', () => {
+    expect(isActive(states())).toBe(true)
+    for (const ended of [states('deactivated'), states('locked'), states('deactivated', 'locked', 'unlocked')])
+      expect(isActive(ended)).toBe(false)
+    expect(states('locked', 'deactivated', 'reactivated', 'unlocked')).toEqual(after(added))
+  })
+
+  test('removed leaves nothing of it, and is no user to anybody', () => {
+    const user = states('removed')
+    expect(user).toEqual({ userName: '', removed: true })
+    expect(isActive(user)).toBe(false)
+    expect(() => humanOf(user)).toThrow('no such user')
+    expect(() => existing(user)).toThrow('no such user')
   })
 })
 

@@ -18,6 +18,11 @@ export type UserEvent =
   | { type: 'email.code.rejected'; payload: { codeId: string } }
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
+  | { type: 'deactivated'; payload: {} }
+  | { type: 'reactivated'; payload: {} }
+  | { type: 'locked'; payload: {} }
+  | { type: 'unlocked'; payload: {} }
+  | { type: 'removed'; payload: {} }
 
 /** Why a code is mailed; `own-change` and `resend` are counted. */
 export type CodeCause = 'creation' | 'change' | 'own-change' | 'resend'
@@ -66,6 +71,11 @@ export interface User {
   userName: string
   human?: Human
   machine?: Machine
+  /** Deactivated. */
+  inactive?: true
+  locked?: true
+  /** The id is taken for good, and nothing else is kept. */
+  removed?: true
 }
 
 /** A code dies of so many wrong tries. */
@@ -82,7 +92,17 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
     return { userName, machine }
   }
   if (user === undefined) throw new Error(`a user begins with ${event.type}`)
+  const change = stateChanges[event.type]
+  if (change) return change(user)
   return user.human ? { ...user, human: evolveHuman(user.human, event, at) } : user
+}
+
+const stateChanges: Partial<Record<UserEvent['type'], (user: User) => User>> = {
+  deactivated: (user) => ({ ...user, inactive: true }),
+  reactivated: (user) => ({ ...user, inactive: undefined }),
+  locked: (user) => ({ ...user, locked: true }),
+  unlocked: (user) => ({ ...user, locked: undefined }),
+  removed: () => ({ userName: '', removed: true }),
 }
 
 function evolveHuman(human: Human, event: UserEvent, at: Date): Human {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { method, methods, registry } from '#lib/rpc/methods'
-import { contract, enums, fields } from '../examples/contract.ts'
+import { contract, enums, fields, streams } from '../examples/contract.ts'
 
 describe('proto/ declares what spec/contract.md promises', () => {
   test.each(Object.entries(contract))('%s: service, verb and path', (name, [service, http]) => {
@@ -9,11 +9,15 @@ describe('proto/ declares what spec/contract.md promises', () => {
     expect(`${declared?.verb} ${declared?.template}`).toBe(http)
   })
 
+  test.each(Object.entries(streams))('%s: a stream of the service, without a path', (name, service) => {
+    expect(method(`${service}.${name}`)).toMatchObject({ path: `/${service}/${name}`, http: undefined, streams: true })
+  })
+
   test('nothing else is offered under these services without being in the contract', () => {
     const offered = [...methods.values()]
       .filter(({ access }) => access.rule !== 'internal')
       .map(({ desc }) => desc.name)
-    expect(offered.toSorted()).toEqual(Object.keys(contract).toSorted())
+    expect(offered.toSorted()).toEqual([...Object.keys(contract), ...Object.keys(streams)].toSorted())
   })
 
   test.each(Object.entries(fields))('%s: field names, numbers and presence', (typeName, promised) => {

@@ -3,7 +3,15 @@ import { organizationErrors, projectErrors, userGrantErrors } from '../examples/
 import { idpErrors } from '../examples/idp-errors.ts'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
-import { codeAndSessionErrors, creationErrors, profileErrors, setEmailErrors } from '../examples/user-errors.ts'
+import {
+  codeAndSessionErrors,
+  creationErrors,
+  profileErrors,
+  setEmailErrors,
+  userStateErrors,
+  userStateRefusals,
+} from '../examples/user-errors.ts'
+import { webhookErrors } from '../examples/webhook-errors.ts'
 import { buildWorld, type World } from '../examples/world.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
@@ -12,11 +20,14 @@ const errorCases = [
   profileErrors,
   creationErrors,
   setEmailErrors,
+  userStateErrors,
+  userStateRefusals,
   codeAndSessionErrors,
   userGrantErrors,
   organizationErrors,
   projectErrors,
   idpErrors,
+  webhookErrors,
 ].flat()
 let world: World
 

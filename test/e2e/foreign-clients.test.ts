@@ -1,4 +1,5 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -87,6 +88,29 @@ describe(`buf curl${noBuf}`, () => {
     const offered = new Set(Object.values(contract).map(([service]) => service))
     expect(stdout.trim().split('\n')).toEqual(expect.arrayContaining([...offered]))
     expect(stdout).not.toContain('Internal')
+  })
+
+  test.skipIf(noBuf).each(['grpc', 'grpcweb'])('follows a stream of events: %s', async (protocol) => {
+    const { token, organization } = (await fiveOperations())[2]!
+    const version = protocol === 'grpc' ? ['--http2-prior-knowledge'] : []
+    const path = '/roster.notifier.v1.EventService/WatchOrganizationEvents'
+    const filter = '{"filter":{"eventTypes":["organization.added"]}}'
+    const sent = [
+      '-H',
+      `authorization: Bearer ${token}`,
+      '-H',
+      `x-service-orgid: ${organization}`,
+      '-d',
+      filter,
+      url + path,
+    ]
+    const client = spawn(buf, ['curl', '--protocol', protocol, ...version, ...schema, ...sent])
+    const [first] = (await once(client.stdout, 'data')) as [Buffer]
+    client.kill()
+    expect(JSON.parse(first.toString())).toMatchObject({
+      events: [{ type: 'roster.organization.added.v1', organizationId: organization }],
+      cursor: expect.any(String),
+    })
   })
 
   test.skipIf(noBuf)('is told that the server is serving by the health service', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { admin, getUser, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { newIdp, newProject } from '../examples/projects.ts'
 import { addressOf, optionsOf, type Place, requestOf } from '../model/requests.ts'
-import { apply, type Model, type ModelUser, type Outcome } from '../model/rules.ts'
+import { apply, type Model, type ModelUser, type Outcome, shownState } from '../model/rules.ts'
 import { type Step, steps } from '../model/steps.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
@@ -88,19 +88,24 @@ async function expectGrant(grantId: string, { userId, projectId, roleKeys }: any
   expect([userGrant.projectId, userGrant.roleKeys ?? []]).toEqual([projectId, roleKeys])
 }
 
-async function compare({ users, idps }: Model, place: Place) {
+async function compare({ users: all, idps }: Model, place: Place) {
+  const users = all.filter(({ removed }) => !removed)
+  for (const { id: userId } of all.filter(({ removed }) => removed))
+    expect(factsOf(await json('GetUser', { userId }, admin())).reason).toBe('USER_NOT_FOUND')
   const shown = await Promise.all(users.map(({ id }) => getUser(id)))
   expect(
-    shown.map(({ userName, details, human }) => [
+    shown.map(({ userName, state, details, human }) => [
       userName,
+      state,
       Number(details.sequence),
       human && [human.email.email, human.email.isVerified ?? false, human.profile.firstName, human.profile.nickName],
     ]),
   ).toEqual(
-    users.map(({ name, sequence, human }) => [
-      name,
-      sequence,
-      human && [human.email, human.verified, human.profile.firstName, human.profile.nickName],
+    users.map((user) => [
+      user.name,
+      shownState(user),
+      user.sequence,
+      user.human && [user.human.email, user.human.verified, user.human.profile.firstName, user.human.profile.nickName],
     ]),
   )
   const providers = await Promise.all(place.idps.map((idpId) => json('GetIDP', { idpId }, admin())))

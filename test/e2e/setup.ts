@@ -47,7 +47,12 @@ async function build(folder: string, secretsFile: string) {
   // Named, it outlives the run.
   const logFile = process.env['ROSTER_E2E_LOG_FILE'] ?? join(folder, 'log')
   const destination = pino.destination({ dest: logFile, sync: true })
-  const settings = { PORT: port, PUBLIC_URL: `http://localhost:${port}`, EMAIL_LINK_HOSTS: allowedLinkHost }
+  const settings = {
+    PORT: port,
+    PUBLIC_URL: `http://localhost:${port}`,
+    EMAIL_LINK_HOSTS: allowedLinkHost,
+    WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
+  }
   const house = await startHouse(servers.serviceDatabaseUrls, settings, {
     servers,
     replicas: 2,

@@ -1,4 +1,4 @@
-/** The operations as spec/contract.md names them: written down once more, not read from proto/, so that proto/ is held to it. */
+/** The operations as spec/contract.md names them, and those that came later: written down once more, not read from proto/, so that proto/ is held to it. */
 export const contract = {
   UpdateMyProfile: ['roster.users.v1.UserService', 'PUT /auth/v1/users/me/profile'],
   AddMachineUser: ['roster.users.v1.UserService', 'POST /management/v1/users/machine'],
@@ -9,6 +9,11 @@ export const contract = {
   GetUser: ['roster.users.v1.UserService', 'GET /v2/users/{user_id}'],
   VerifyEmail: ['roster.users.v1.UserService', 'POST /v2/users/{user_id}/email/verify'],
   ResendEmailCode: ['roster.users.v1.UserService', 'POST /v2/users/{user_id}/email/resend'],
+  DeactivateUser: ['roster.users.v1.UserService', 'POST /v2/users/{user_id}/deactivate'],
+  ReactivateUser: ['roster.users.v1.UserService', 'POST /v2/users/{user_id}/reactivate'],
+  LockUser: ['roster.users.v1.UserService', 'POST /v2/users/{user_id}/lock'],
+  UnlockUser: ['roster.users.v1.UserService', 'POST /v2/users/{user_id}/unlock'],
+  DeleteUser: ['roster.users.v1.UserService', 'DELETE /v2/users/{user_id}'],
   CreateSession: ['roster.users.v1.SessionService', 'POST /v2/sessions'],
   DeleteSession: ['roster.users.v1.SessionService', 'DELETE /v2/sessions/{session_id}'],
   AddOrganization: ['roster.grants.v1.OrganizationService', 'POST /management/v1/orgs'],
@@ -20,7 +25,35 @@ export const contract = {
   GetUserGrant: ['roster.grants.v1.UserGrantService', 'GET /management/v1/users/{user_id}/grants/{grant_id}'],
   AddOIDCIDP: ['roster.idp.v1.IdentityProviderService', 'POST /admin/v1/idps/oidc'],
   GetIDP: ['roster.idp.v1.IdentityProviderService', 'GET /admin/v1/idps/{idp_id}'],
+  AddWebhook: ['roster.notifier.v1.WebhookService', 'POST /management/v1/webhooks'],
+  UpdateWebhook: ['roster.notifier.v1.WebhookService', 'PUT /management/v1/webhooks/{webhook_id}'],
+  RemoveWebhook: ['roster.notifier.v1.WebhookService', 'DELETE /management/v1/webhooks/{webhook_id}'],
+  GetWebhook: ['roster.notifier.v1.WebhookService', 'GET /management/v1/webhooks/{webhook_id}'],
+  ListWebhooks: ['roster.notifier.v1.WebhookService', 'GET /management/v1/webhooks'],
+  DeactivateWebhook: ['roster.notifier.v1.WebhookService', 'POST /management/v1/webhooks/{webhook_id}/_deactivate'],
+  ReactivateWebhook: ['roster.notifier.v1.WebhookService', 'POST /management/v1/webhooks/{webhook_id}/_reactivate'],
+  RotateWebhookSecret: [
+    'roster.notifier.v1.WebhookService',
+    'POST /management/v1/webhooks/{webhook_id}/secret/_rotate',
+  ],
+  SearchDeliveries: ['roster.notifier.v1.DeliveryService', 'POST /management/v1/deliveries/_search'],
+  GetDelivery: ['roster.notifier.v1.DeliveryService', 'GET /management/v1/deliveries/{delivery_id}'],
+  ReplayDelivery: ['roster.notifier.v1.DeliveryService', 'POST /management/v1/deliveries/{delivery_id}/replay'],
+  ReplayFailedDeliveries: [
+    'roster.notifier.v1.DeliveryService',
+    'POST /management/v1/webhooks/{webhook_id}/deliveries/replay',
+  ],
+  SearchEvents: ['roster.notifier.v1.EventService', 'POST /admin/v1/events/_search'],
+  SearchOrganizationEvents: ['roster.notifier.v1.EventService', 'POST /management/v1/events/_search'],
 } as const
+
+/** The operations whose answer is a stream, which have no path. */
+export const streams = {
+  WatchEvents: 'roster.notifier.v1.EventService',
+  WatchOrganizationEvents: 'roster.notifier.v1.EventService',
+} as const
+
+export type Stream = keyof typeof streams
 
 export type Operation = keyof typeof contract
 
@@ -52,6 +85,16 @@ export const fields: Record<string, string> = {
   'roster.users.v1.VerifyEmailRequest': 'user_id 1, verification_code 2',
   'roster.users.v1.ResendEmailCodeRequest': 'user_id 1, send_code 2, return_code 3',
   'roster.users.v1.ResendEmailCodeResponse': 'details 1, verification_code 2 ?',
+  'roster.users.v1.DeactivateUserRequest': 'user_id 1',
+  'roster.users.v1.DeactivateUserResponse': 'details 1',
+  'roster.users.v1.ReactivateUserRequest': 'user_id 1',
+  'roster.users.v1.ReactivateUserResponse': 'details 1',
+  'roster.users.v1.LockUserRequest': 'user_id 1',
+  'roster.users.v1.LockUserResponse': 'details 1',
+  'roster.users.v1.UnlockUserRequest': 'user_id 1',
+  'roster.users.v1.UnlockUserResponse': 'details 1',
+  'roster.users.v1.DeleteUserRequest': 'user_id 1',
+  'roster.users.v1.DeleteUserResponse': 'details 1',
   'roster.users.v1.CreateSessionRequest': 'login_name 1, password 2',
   'roster.users.v1.CreateSessionResponse': 'session_id 1, session_token 2, expiration_date 3, details 4',
   'roster.users.v1.DeleteSessionRequest': 'session_id 1',
@@ -74,6 +117,18 @@ export const fields: Record<string, string> = {
   'roster.idp.v1.AddOIDCIDPResponse': 'idp_id 1, details 2',
   'roster.idp.v1.GetIDPRequest': 'idp_id 1',
   'roster.idp.v1.IDP': 'id 1, details 2, state 3, name 4, styling_type 5, auto_register 6, oidc 7',
+  'roster.notifier.v1.Webhook':
+    'id 1, details 2, state 3, url 4, event_types 5, description 6, all_organizations 7, former_secret_expiration_date 8',
+  'roster.notifier.v1.AddWebhookRequest': 'url 1, event_types 2, description 3, all_organizations 4',
+  'roster.notifier.v1.AddWebhookResponse': 'webhook_id 1, details 2, secret 3',
+  'roster.notifier.v1.UpdateWebhookRequest': 'webhook_id 1, url 2, event_types 3, description 4',
+  'roster.notifier.v1.RotateWebhookSecretRequest': 'webhook_id 1, overlap_seconds 2 ?',
+  'roster.notifier.v1.RotateWebhookSecretResponse': 'details 1, secret 2, former_secret_expiration_date 3',
+  'roster.notifier.v1.Delivery':
+    'id 1, kind 2, state 3, organization_id 4, event_id 5, event_type 6, user_id 7, webhook_id 8, code_id 9, attempts 10, error 11, next_attempt_date 12, creation_date 13, change_date 14',
+  'roster.notifier.v1.SearchDeliveriesRequest':
+    'kind 1, state 2, webhook_id 3, user_id 4, event_id 5, all_organizations 6, limit 7, cursor 8',
+  'roster.notifier.v1.SearchDeliveriesResponse': 'deliveries 1, next_cursor 2',
   'roster.idp.v1.OIDCConfig': 'client_id 1, issuer 2, scopes 3',
 }
 
@@ -89,5 +144,10 @@ export const enums: Record<string, string[]> = {
     (name) => `ORGANIZATION_STATE_${name}`,
   ),
   'roster.grants.v1.UserGrantState': ['UNSPECIFIED', 'ACTIVE', 'INACTIVE'].map((name) => `USER_GRANT_STATE_${name}`),
+  'roster.notifier.v1.WebhookState': ['UNSPECIFIED', 'ACTIVE', 'INACTIVE'].map((name) => `WEBHOOK_STATE_${name}`),
+  'roster.notifier.v1.DeliveryKind': ['UNSPECIFIED', 'MAIL', 'WEBHOOK'].map((name) => `DELIVERY_KIND_${name}`),
+  'roster.notifier.v1.DeliveryState': ['UNSPECIFIED', 'QUEUED', 'SENT', 'FAILED', 'SUPERSEDED'].map(
+    (name) => `DELIVERY_STATE_${name}`,
+  ),
   'roster.idp.v1.IDPState': ['UNSPECIFIED', 'ACTIVE', 'INACTIVE'].map((name) => `IDP_STATE_${name}`),
 }

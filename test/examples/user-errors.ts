@@ -73,6 +73,27 @@ export const creationErrors: ErrorCase[] = [
   fails('GetUser', notFound('USER_NOT_FOUND'), 'the user is unknown', () => ({ userId: 'unknown' })),
 ]
 
+const idOf = (userId: string) => ({ userId })
+
+/** What changes the state of a user. */
+export const userStateErrors: ErrorCase[] = (
+  ['DeactivateUser', 'ReactivateUser', 'LockUser', 'UnlockUser', 'DeleteUser'] as const
+).flatMap((operation) => [
+  ...needsCaller(operation, ({ human }) => idOf(human.userId)),
+  fails(operation, denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), manager),
+  fails(operation, denied, 'the user is unknown to one who may not', () => idOf('unknown'), manager),
+  fails(operation, denied, 'the user has a role above the own', (world) => idOf(world.owner.userId), manager),
+  fails(operation, denied, 'it is the own user', (world) => idOf(world.nobody.userId), powerless),
+  fails(operation, invalid, 'the id is too long', () => idOf('x'.repeat(201)), { fields: ['userId'] }),
+  fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => idOf('unknown')),
+])
+
+/** The same, for what a user is not. */
+export const userStateRefusals: ErrorCase[] = [
+  fails('ReactivateUser', precondition('USER_NOT_INACTIVE'), 'the user is active', (world) => idOf(world.machineId)),
+  fails('UnlockUser', precondition('USER_NOT_LOCKED'), 'the user is active', (world) => idOf(world.machineId)),
+]
+
 /** SetEmail. */
 export const setEmailErrors: ErrorCase[] = [
   ...needsCaller('SetEmail', ofHuman),

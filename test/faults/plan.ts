@@ -7,6 +7,7 @@ export const lines = [
   'users↔postgres',
   'grants↔postgres',
   'idp↔postgres',
+  'notifier↔postgres',
   'users↔nats',
   'grants↔nats',
   'gateway↔nats',

@@ -31,7 +31,12 @@ export async function startRunning(): Promise<Running> {
   try {
     const cables = await startCables(servers)
     begun.push(...Object.values(cables))
-    const passwords = { users: 'users-password', grants: 'grants-password', idp: 'idp-password' }
+    const passwords = {
+      users: 'users-password',
+      grants: 'grants-password',
+      idp: 'idp-password',
+      notifier: 'notifier-password',
+    }
     const databaseUrls = await provision(servers.databaseUrl, passwords)
     const adminTokenFile = join(servers.home.dir, 'admin-token')
     const through = (url: string, line: Line) => withPort(url, cables[line].port)
@@ -49,6 +54,7 @@ export async function startRunning(): Promise<Running> {
         users: through(databaseUrls.users, 'users↔postgres'),
         grants: through(databaseUrls.grants, 'grants↔postgres'),
         idp: through(databaseUrls.idp, 'idp↔postgres'),
+        notifier: through(databaseUrls.notifier, 'notifier↔postgres'),
       },
       port: await freePort(0),
       adminTokenFile,

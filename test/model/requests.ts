@@ -64,6 +64,12 @@ export function requestOf(step: Step, model: Model, place: Place): JsonObject {
       return { projectId: place.projects[step.project], roleKey: step.role, displayName: step.role }
     case 'AddProjectGrant':
       return { projectId: place.projects.foreign, grantedOrgId: place.organization, roleKeys: step.roles }
+    case 'DeactivateUser':
+    case 'ReactivateUser':
+    case 'LockUser':
+    case 'UnlockUser':
+    case 'DeleteUser':
+      return { userId: idOf(step.user) }
     case 'AddUserGrant':
       return { userId: idOf(step.user), projectId: place.projects[step.project], roleKeys: step.roles }
   }

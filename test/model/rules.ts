@@ -7,6 +7,9 @@ export interface ModelUser {
   name: string
   sequence: number
   human?: ModelHuman
+  inactive?: boolean
+  locked?: boolean
+  removed?: boolean
 }
 
 export interface ModelHuman {
@@ -91,6 +94,12 @@ export function apply(model: Model, step: Step): Outcome {
       if (model.projectGrant) return refused('PROJECT_GRANT_EXISTS')
       model.projectGrant = { roles: step.roles }
       return { sequence: 1 }
+    case 'DeactivateUser':
+    case 'ReactivateUser':
+    case 'LockUser':
+    case 'UnlockUser':
+    case 'DeleteUser':
+      return bound(step, model.users[step.user], (user) => changeState(user, step.kind))
     case 'AddUserGrant':
       return addUserGrant(model, step)
   }
@@ -177,9 +186,34 @@ function verifyEmail(user: ModelUser | undefined, typed: 'right' | 'wrong' | 'ol
   return { sequence: user.sequence }
 }
 
+const flags = {
+  DeactivateUser: ['inactive', true, 'USER_ALREADY_INACTIVE'],
+  ReactivateUser: ['inactive', false, 'USER_NOT_INACTIVE'],
+  LockUser: ['locked', true, 'USER_ALREADY_LOCKED'],
+  UnlockUser: ['locked', false, 'USER_NOT_LOCKED'],
+} as const
+
+// Of a removed user nothing is left that any other step could find, the name least of all.
+function changeState(user: ModelUser, kind: keyof typeof flags | 'DeleteUser'): Outcome {
+  if (user.removed) return refused('USER_NOT_FOUND')
+  if (kind === 'DeleteUser') {
+    Object.assign(user, { removed: true, name: '', human: undefined })
+    return { sequence: ++user.sequence }
+  }
+  const [flag, value, reason] = flags[kind]
+  if ((user[flag] ?? false) === value) return refused(reason)
+  user[flag] = value
+  return { sequence: ++user.sequence }
+}
+
+/** As GetUser shows it. */
+export function shownState({ inactive, locked }: ModelUser): string {
+  return `USER_STATE_${inactive ? 'INACTIVE' : locked ? 'LOCKED' : 'ACTIVE'}`
+}
+
 function addUserGrant(model: Model, step: Step & { kind: 'AddUserGrant' }): Outcome {
   const user = model.users[step.user]
-  if (!user) return refused('USER_NOT_FOUND')
+  if (!user || user.removed) return refused('USER_NOT_FOUND')
   const known = step.project === 'own' ? model.projects.own.roles : model.projectGrant?.roles
   if (!known) return refused('PROJECT_NOT_FOUND')
   if (step.roles.some((role) => !known.includes(role))) return refused('ROLE_NOT_FOUND')

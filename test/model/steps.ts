@@ -20,11 +20,14 @@ export type Step = Conditions &
     | { kind: 'UpdateIDP'; idp: number; name: string; autoRegister: boolean }
     | { kind: 'AddProjectRole'; project: 'own' | 'foreign'; role: string }
     | { kind: 'AddProjectGrant'; roles: string[] }
+    | { kind: 'DeactivateUser' | 'ReactivateUser' | 'LockUser' | 'UnlockUser' | 'DeleteUser'; user: number }
     | { kind: 'AddUserGrant'; user: number; project: 'own' | 'foreign'; roles: string[] }
   )
 
 // Few of each, so that they meet.
 const user = fc.nat(3)
+// The first one's token is what the own profile is changed with.
+const other = fc.integer({ min: 1, max: 3 })
 const name = fc.constantFrom('ada', 'Ada', 'grace', 'Ｇrace', 'robot')
 const email = fc.constantFrom('one', 'two', 'three')
 const role = fc.constantFrom('reader', 'writer')
@@ -80,5 +83,8 @@ export const steps: fc.Arbitrary<Step>[] = [
   fc.record({ kind: kind('UpdateIDP'), idp: fc.nat(1), name, autoRegister: fc.boolean(), ...conditions }),
   fc.record({ kind: kind('AddProjectRole'), project, role, ...conditions }),
   fc.record({ kind: kind('AddProjectGrant'), roles, ...unbound }),
+  ...(['DeactivateUser', 'ReactivateUser', 'LockUser', 'UnlockUser', 'DeleteUser'] as const).map((state) =>
+    fc.record({ kind: kind(state), user: other, ...conditions }),
+  ),
   fc.record({ kind: kind('AddUserGrant'), user, project, roles, ...unbound }),
 ] as fc.Arbitrary<Step>[]

@@ -5,7 +5,9 @@ import { errorHeaders, type Exchange, protective, send } from '../answers.ts'
 import { maxRequestBytes, readBody, tooLarge } from '../body.ts'
 import { type Gateway, perform } from '../calls.ts'
 import { arrive } from '../http-arrival.ts'
+import { performStream } from '../streams.ts'
 import { readGrpcTimeout } from '../timeout.ts'
+import { writeOut } from '../write-out.ts'
 
 const contentType = /^application\/grpc-web(-text)?(\+proto)?(;.*)?$/i
 
@@ -20,6 +22,7 @@ export function isGrpcWeb(type: string | undefined): boolean {
  */
 export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method: Method | undefined): Promise<void> {
   const text = contentType.exec(exchange.request.headers['content-type']!)?.[1] !== undefined
+  if (method?.streams) return streamGrpcWeb(gateway, exchange, method, text)
   const answer = method
     ? await perform(
         gateway,
@@ -35,9 +38,32 @@ export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method:
     answer instanceof RosterError
       ? trailerFrame(errorTrailers(answer), exchange.requestId)
       : Buffer.concat([frame(0, answer), trailerFrame({ 'grpc-status': '0' }, exchange.requestId)])
-  const body = text ? frames.toString('base64') : frames
-  const type = `application/grpc-web${text ? '-text' : ''}+proto`
-  send(exchange, 200, { ...protective, 'content-type': type }, body)
+  send(exchange, 200, headersOf(text), pack(frames, text))
+}
+
+// Each frame is base64 by itself: a client reads it as it comes.
+async function streamGrpcWeb(gateway: Gateway, exchange: Exchange, method: Method, text: boolean): Promise<void> {
+  const { response } = exchange
+  const end = await performStream(
+    gateway,
+    arrive(exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
+    () => readMessage(exchange, text),
+    async (message, signal) => {
+      if (!response.headersSent) response.writeHead(200, { ...exchange.headers, ...headersOf(text) })
+      await writeOut(response, pack(frame(0, message), text), signal)
+    },
+  )
+  const trailers = pack(trailerFrame(errorTrailers(end), exchange.requestId), text)
+  if (response.headersSent) response.end(trailers)
+  else send(exchange, 200, headersOf(text), trailers)
+}
+
+function headersOf(text: boolean) {
+  return { ...protective, 'content-type': `application/grpc-web${text ? '-text' : ''}+proto` }
+}
+
+function pack(frames: Buffer, text: boolean): Buffer | string {
+  return text ? frames.toString('base64') : frames
 }
 
 /** UNIMPLEMENTED for a gRPC path that leads nowhere. */

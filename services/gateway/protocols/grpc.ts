@@ -1,11 +1,13 @@
 import {
   type Deadline,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   logVerbosity,
   Metadata,
   type sendUnaryData,
   Server,
   type ServerUnaryCall,
+  type ServerWritableStream,
   setLogVerbosity,
 } from '@grpc/grpc-js'
 import { RosterError } from '#lib/errors'
@@ -13,6 +15,8 @@ import type { Method } from '#lib/rpc/methods'
 import { maxRequestBytes } from '../body.ts'
 import { type Arrival, type Gateway, perform, requestIdOf } from '../calls.ts'
 import { offered } from '../routes.ts'
+import { performStream } from '../streams.ts'
+import { writeOut } from '../write-out.ts'
 import { catchUnknownPaths, guardCalls, toGrpcStatus } from './grpc-guard.ts'
 
 /** A gRPC server that passes the bytes of every offered method on. It listens nowhere: connections are injected. */
@@ -27,7 +31,10 @@ export function createGrpcServer(gateway: Gateway): Server {
     'grpc.max_connection_idle_ms': 300_000,
     // Streams that a client never ends go with their connection.
     'grpc.max_connection_age_ms': 3_600_000,
-    'grpc.max_connection_age_grace_ms': gateway.config.MAX_CALL_TIMEOUT_MS,
+    'grpc.max_connection_age_grace_ms': Math.max(
+      gateway.config.MAX_CALL_TIMEOUT_MS,
+      gateway.config.STREAM_MAX_AGE_MS + 1000,
+    ),
     'grpc.keepalive_time_ms': 60_000,
     'grpc.keepalive_timeout_ms': 20_000,
     interceptors: [guardCalls(gateway.config.REQUEST_TIMEOUT_MS)],
@@ -35,7 +42,9 @@ export function createGrpcServer(gateway: Gateway): Server {
   const same = (bytes: Buffer) => bytes
   for (const method of offered) {
     const handle: handleUnaryCall<Buffer, Buffer> = (call, callback) => void serveGrpc(gateway, method, call, callback)
-    server.register(method.path, handle, same, same, 'unary')
+    const stream: handleServerStreamingCall<Buffer, Buffer> = (call) => void streamGrpc(gateway, method, call)
+    if (method.streams) server.register(method.path, stream, same, same, 'serverStream')
+    else server.register(method.path, handle, same, same, 'unary')
   }
   catchUnknownPaths(server)
   return server
@@ -59,7 +68,7 @@ async function serveGrpc(
     (bytes, headers) => {
       for (const [name, value] of Object.entries({ ...headers, 'x-request-id': arrival.requestId }))
         metadata.set(name, value)
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+      return toBuffer(bytes)
     },
   )
   // It is emitted after an answer too.
@@ -69,7 +78,27 @@ async function serveGrpc(
   callback(null, answer)
 }
 
-function arrive(method: Method, call: ServerUnaryCall<Buffer, Buffer>, signal: AbortSignal): Arrival {
+async function streamGrpc(gateway: Gateway, method: Method, call: ServerWritableStream<Buffer, Buffer>): Promise<void> {
+  const gone = new AbortController()
+  call.once('cancelled', () => gone.abort())
+  const arrival = arrive(method, call, gone.signal)
+  const metadata = new Metadata()
+  metadata.set('x-request-id', arrival.requestId)
+  const end = await performStream(
+    gateway,
+    arrival,
+    () => call.request,
+    async (message, signal) => {
+      call.sendMetadata(metadata)
+      await writeOut(call, toBuffer(message), signal)
+    },
+  )
+  call.emit('error', toGrpcStatus(end, arrival.requestId))
+}
+
+type ServerCall = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>
+
+function arrive(method: Method, call: ServerCall, signal: AbortSignal): Arrival {
   const header = (name: string) => call.metadata.get(name)[0]?.toString()
   const peer = call.getPeer()
   return {
@@ -87,4 +116,8 @@ function arrive(method: Method, call: ServerUnaryCall<Buffer, Buffer>, signal: A
 function timeLeft(deadline: Deadline): number | undefined {
   const left = Number(deadline) - Date.now()
   return left === Infinity ? undefined : left - Math.min(10, left / 10)
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

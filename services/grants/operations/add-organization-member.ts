@@ -9,6 +9,7 @@ import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
+import { refuseRemoved, removalNote } from '../holdings.ts'
 import { addedMember } from '../new-member.ts'
 
 export const addOrganizationMember = {
@@ -25,8 +26,12 @@ export const addOrganizationMember = {
     await users.lookupUser({ userId }, call)
     return store.execute({
       aggregate: { type: 'member', id: uuid() },
+      reads: [removalNote(userId)],
       call,
-      decide: () => addedMember(call.organizationId, { userId, roles }),
+      decide(_, _now, [note]) {
+        refuseRemoved(note!)
+        return addedMember(call.organizationId, { userId, roles })
+      },
       respond: ({ after }) => ({ details: details(after) }),
     })
   },

@@ -6,8 +6,10 @@ import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
+import { refuseRemoved, removalNote, userGrantKey } from '../holdings.ts'
 import {
   keyKinds,
+  type NewUserGrant,
   type Project,
   type ProjectGrant,
   roleNotFound,
@@ -25,11 +27,15 @@ export async function addUserGrant(
   return context.store.execute({
     aggregate: { type: 'user_grant', id: uuid() },
     reads: [
+      removalNote(request.userId),
       { type: 'project', id: request.projectId },
       ...(grantId === undefined ? [] : [{ type: 'project_grant', id: grantId }]),
     ],
     call,
-    decide: (_, _now, [project, grant]) => decide(project!, grant, request, call.organizationId),
+    decide(_, _now, [note, project, grant]) {
+      refuseRemoved(note!)
+      return decide(project!, grant, request, call.organizationId)
+    },
     respond: ({ after }) => ({ userGrantId: after.id, details: details(after) }),
   })
 }
@@ -67,18 +73,12 @@ function decide(
   const { roleKeys, unknown } = sortRoleKeys(request.roleKeys, isKnown)
   if (unknown.length > 0) throw roleNotFound(unknown)
   const { userId, projectId } = request
+  const added: NewUserGrant = { userId, projectId, projectGrantId, roleKeys }
   const taken = new RosterError('ALREADY_EXISTS', 'USER_GRANT_EXISTS', 'The user has a grant for this project already.')
   return {
     organizationId,
-    claims: [
-      {
-        kind: keyKinds.userGrant,
-        scope: organizationId,
-        key: JSON.stringify([userId, projectId, projectGrantId]),
-        taken,
-      },
-    ],
-    events: [{ type: 'added', payload: { userId, projectId, projectGrantId, roleKeys } }],
+    claims: [{ ...userGrantKey(organizationId, added), taken }],
+    events: [{ type: 'added', payload: added }],
     answer: undefined,
   }
 }

@@ -15,7 +15,8 @@ export async function getUserGrant(
   call: Call,
 ): Promise<GetUserGrantResponse> {
   const grant = await store.load<UserGrant>('user_grant', grantId)
-  if (!grant || grant.organizationId !== call.organizationId || grant.state.userId !== userId)
+  const isThere = grant && !grant.state.removed && grant.state.userId === userId
+  if (!isThere || grant.organizationId !== call.organizationId)
     throw new RosterError('NOT_FOUND', 'USER_GRANT_NOT_FOUND', 'There is no such user grant.')
   return {
     userGrant: {

@@ -1,7 +1,7 @@
 import type { CreateSessionRequest, CreateSessionResponse } from '#gen/roster/users/v1/session_service'
 import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
-import { details } from '#lib/eventstore/aggregate'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
@@ -11,7 +11,8 @@ import { userNameKind } from '../new-user.ts'
 import { verifyPassword } from '../password.ts'
 import { countAttempt } from '../sign-in-throttle.ts'
 import { newToken, storeToken } from '../token.ts'
-import type { SessionEvent } from '../vocabulary.ts'
+import { isActive } from '../user-state.ts'
+import type { SessionEvent, User } from '../vocabulary.ts'
 
 export async function createSession(
   context: Context,
@@ -20,9 +21,10 @@ export async function createSession(
 ): Promise<CreateSessionResponse> {
   const takeBack = await countAttempt(context.sql, loginName, call.clientAddress)
   const user = await findUser(context, loginName, call)
-  const right = await verifyPassword(password, user?.hash ?? undefined)
-  if (!right || !user)
-    throw new RosterError('UNAUTHENTICATED', 'CREDENTIALS_INVALID', 'The login name or the password is wrong.')
+  // Who may not sign in is answered as late and as little as who has no password.
+  const hash = user && isActive(user.state) ? user.hash : null
+  const right = await verifyPassword(password, hash ?? undefined)
+  if (!right || !user) throw credentialsInvalid()
   await takeBack()
   return open(context, user, call)
 }
@@ -34,7 +36,9 @@ async function open({ config, store }: Context, user: FoundUser, call: Call): Pr
   return store.execute({
     aggregate: { type: 'session', id: sessionId },
     call: { ...call, caller: { ...call.caller, userId } },
-    decide(_session, now): Decision<SessionEvent, Date> {
+    reads: [{ type: 'user', id: userId }],
+    decide(_session, now, [user]: Aggregate<User>[]): Decision<SessionEvent, Date> {
+      if (!isActive(user!.state)) throw credentialsInvalid()
       const end = new Date(now.getTime() + config.SESSION_LIFETIME * 1000)
       return {
         organizationId,
@@ -55,6 +59,7 @@ async function open({ config, store }: Context, user: FoundUser, call: Call): Pr
 interface FoundUser {
   userId: string
   organizationId: string
+  state: User
   /** Null for a machine, and for a human without a password. */
   hash: string | null
 }
@@ -75,8 +80,10 @@ async function findUser({ sql, grants }: Context, loginName: string, call: Call)
 
 function select(sql: Context['sql'], userName: string, organizationId?: string) {
   return sql<FoundUser[]>`
-    select k.aggregate_id as "userId", k.scope as "organizationId", p.hash
-    from unique_keys k left join passwords p on p.user_id = k.aggregate_id
+    select k.aggregate_id as "userId", k.scope as "organizationId", u.state, p.hash
+    from unique_keys k
+    join aggregates u on u.type = 'user' and u.id = k.aggregate_id
+    left join passwords p on p.user_id = k.aggregate_id
     where k.kind = ${userNameKind} and k.key = ${canonicalName(userName)}
       ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
     limit 2
@@ -94,4 +101,8 @@ async function lookupDomain(grants: Context['grants'], domain: string, call: Cal
     if (error instanceof RosterError && error.reason === 'ORGANIZATION_NOT_FOUND') return undefined
     throw error
   }
+}
+
+function credentialsInvalid() {
+  return new RosterError('UNAUTHENTICATED', 'CREDENTIALS_INVALID', 'The login name or the password is wrong.')
 }

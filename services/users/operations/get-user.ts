@@ -1,7 +1,8 @@
-import { type User as UserMessage, UserState } from '#gen/roster/users/v1/user'
+import type { User as UserMessage } from '#gen/roster/users/v1/user'
 import type { GetUserRequest, GetUserResponse } from '#gen/roster/users/v1/user_service'
 import { details, type Existing } from '#lib/eventstore/aggregate'
 import type { Context } from '../context.ts'
+import { existing, shownState } from '../user-state.ts'
 import { type User, userNotFound } from '../vocabulary.ts'
 
 export async function getUser({ store }: Context, { userId }: GetUserRequest): Promise<GetUserResponse> {
@@ -11,11 +12,11 @@ export async function getUser({ store }: Context, { userId }: GetUserRequest): P
 }
 
 function toMessage(aggregate: Existing<User>): UserMessage {
-  const { userName, human, machine } = aggregate.state
+  const { userName, human, machine } = existing(aggregate.state)
   return {
     userId: aggregate.id,
     details: details(aggregate),
-    state: UserState.USER_STATE_ACTIVE,
+    state: shownState(aggregate.state),
     userName,
     organizationId: aggregate.organizationId,
     type: human

@@ -5,7 +5,8 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../context.ts'
-import { type Profile, type User, type UserEvent, userNotFound } from '../vocabulary.ts'
+import { existing } from '../user-state.ts'
+import type { Profile, User, UserEvent } from '../vocabulary.ts'
 
 export async function updateMyProfile(
   { store }: Context,
@@ -20,8 +21,8 @@ export async function updateMyProfile(
   })
 }
 
-function decide({ state: user }: Aggregate<User>, request: UpdateMyProfileRequest): Decision<UserEvent> {
-  if (!user) throw userNotFound()
+function decide({ state }: Aggregate<User>, request: UpdateMyProfileRequest): Decision<UserEvent> {
+  const user = existing(state)
   if (!user.human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a profile.')
   const profile: Profile = {
     firstName: request.firstName,

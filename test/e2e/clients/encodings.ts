@@ -29,7 +29,14 @@ function recording(plain: Call): Call {
     const ok = (answer.ok ?? {}) as JsonObject
     // A password that was refused is a caller's slip of the keyboard: no less a secret.
     const { password, clientSecret } = request ?? {}
-    for (const secret of [password, clientSecret, ok['verificationCode'], ok['emailCode'], ok['sessionToken']])
+    for (const secret of [
+      password,
+      clientSecret,
+      ok['verificationCode'],
+      ok['emailCode'],
+      ok['sessionToken'],
+      ok['secret'],
+    ])
       recordSecret(secret)
     return answer
   }

@@ -62,7 +62,8 @@ function messageOf(frames: Frame[]): Buffer {
   return frames[0]!.payload
 }
 
-function readError(trailers: Record<string, string>): Answer['error'] {
+/** The Status of an error. */
+export function readError(trailers: Record<string, string>): Answer['error'] {
   const bytes = trailers['grpc-status-details-bin']
   if (!bytes) throw new Error(`an error without details: ${JSON.stringify(trailers)}`)
   const status = decodeStatus(Buffer.from(bytes, 'base64'))

@@ -39,8 +39,8 @@ function transportOf(baseUrl: string): Transport {
   return transport
 }
 
-// connect-web takes the Status apart: it is put together again from what it made of it.
-function readError(error: ConnectError): Answer['error'] {
+/** The Status of an error: connect-web takes it apart, so it is put together again from what it made of it. */
+export function readError(error: ConnectError): Answer['error'] {
   if (error.code === Code.Unknown && error.details.length === 0) throw error
   const details = error.details.map((detail) => {
     if (!('type' in detail)) throw new Error('a detail of the client itself')

@@ -42,7 +42,8 @@ function clientOf(url: string): Client {
   return client
 }
 
-function readError({ code, details, metadata }: ServiceError): Answer['error'] {
+/** The Status of an error. */
+export function readError({ code, details, metadata }: ServiceError): Answer['error'] {
   const bytes = metadata.get('grpc-status-details-bin')[0]
   if (!(bytes instanceof Buffer)) throw new Error(`a Status without details: ${code} ${details}`)
   const status = decodeStatus(bytes)

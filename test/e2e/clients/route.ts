@@ -13,5 +13,7 @@ export function httpRoute(operation: Operation, request: JsonObject) {
     return encodeURIComponent(value)
   })
   const hasBody = verb === 'POST' || verb === 'PUT'
-  return { verb, path, body: hasBody ? JSON.stringify(body) : undefined }
+  if (hasBody) return { verb, path, body: JSON.stringify(body) }
+  const query = new URLSearchParams(body as Record<string, string>).toString()
+  return { verb, path: query ? `${path}?${query}` : path, body: undefined }
 }

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { EventFilter, EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { encodeEvent } from '../events/cloud-event.ts'
+import { testMessages } from '../events/test-messages.ts'
+import { createFeed } from './feed.ts'
+import { add, count, openReplica, type Replica } from './test-counters.ts'
+
+const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], OtherAdded: ['name'] })
+const beginning = { transactionId: 0, position: 0 }
+let database: TestDatabase
+let a: Replica
+let b: Replica
+let feed: (request: Partial<ListEventsRequest>) => ReturnType<ReturnType<typeof createFeed>>
+
+beforeAll(async () => {
+  expect(inject('servers')).toBeDefined()
+  database = await createDatabase()
+  ;[a, b] = [await openReplica(database.urls.users), await openReplica(database.urls.users)]
+  feed = feedOf()
+})
+
+afterAll(async () => {
+  await Promise.all([a, b].map((replica) => replica?.stop()))
+  await database?.drop()
+})
+
+function feedOf(mostLookedAt?: number) {
+  const answer = createFeed({ service: 'users', sql: b.sql, messages, ...(mostLookedAt && { mostLookedAt }) })
+  return (request: Partial<ListEventsRequest>) =>
+    answer({}, { after: undefined, fromEnd: false, filter: undefined, limit: 1000, ...request })
+}
+
+const filter = (wanted: Partial<EventFilter>): EventFilter => ({
+  organizationId: '',
+  aggregateTypes: [],
+  aggregateIds: [],
+  eventTypes: [],
+  actors: [],
+  since: undefined,
+  ...wanted,
+})
+
+/** The ids of everything from a place on, page by page. */
+async function follow(request: Partial<ListEventsRequest>, from?: EventPosition, ask = feed) {
+  const ids: string[] = []
+  let pages = 0
+  for (let after = from; ; pages++) {
+    const { events, next, endReached } = await ask({ ...request, after })
+    ids.push(...events.map(({ event }) => event!.id))
+    if (endReached) return { ids, next: next!, pages }
+    after = next
+  }
+}
+
+async function stored(): Promise<string[]> {
+  const rows = await a.sql<{ id: string }[]>`
+    select 'users-' || position as id from events order by events.transaction_id, events.position
+  `
+  return rows.map(({ id }) => id)
+}
+
+/** Inserts an event in a transaction that stays open until `commit`. */
+async function slowly(id: string, { organization = 'house', at = new Date() } = {}) {
+  const [inserted, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const done = a.sql.begin(async (sql) => {
+    await sql`insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
+      values ('other', ${id}, 1, 'added', ${sql.json({ name: id })}, ${organization}, 'somebody', 'r', ${at})`
+    inserted.resolve()
+    await commit.promise
+  })
+  await inserted.promise
+  return { commit: () => (commit.resolve(), done) }
+}
+
+test('an event is what the stream publishes of it', async () => {
+  await a.store.execute(add('first', 'first'))
+  const { events } = await feed({})
+  const [row] = await a.sql`select *, transaction_id::text from events`
+  const { headers, data } = encodeEvent('users', row as never, messages)
+  const { event } = events[0]!
+  expect(event!.data).toEqual(JSON.parse(data))
+  expect(event).toMatchObject({
+    id: headers.get('ce-id'),
+    source: headers.get('ce-source'),
+    type: headers.get('ce-type'),
+    organizationId: headers.get('ce-organization'),
+    sequence: Number(headers.get('ce-sequence')),
+    dataSchema: headers.get('ce-dataschema'),
+    requestId: headers.get('ce-requestid'),
+    actor: '',
+    cause: '',
+  })
+  expect(event!.time!.toISOString()).toBe(headers.get('ce-time'))
+})
+
+test('who follows while slow transactions commit out of order gets every event, and none twice', async () => {
+  const seen: string[] = []
+  let after: EventPosition | undefined
+  let over = false
+  const following = (async () => {
+    for (;;) {
+      const last = over
+      const { events, next, endReached } = await feed({ after, limit: 7 })
+      seen.push(...events.map(({ event }) => event!.id))
+      after = next
+      if (last && endReached) return
+    }
+  })()
+  await Promise.all(Array.from({ length: 20 }, (_, i) => a.store.execute(add(`c${i}`, `c${i}`))))
+  for (let round = 0; round < 5; round++) {
+    const slow = [await slowly(`slow-${round}-1`), await slowly(`slow-${round}-2`), await slowly(`slow-${round}-3`)]
+    await Promise.all(Array.from({ length: 60 }, (_, i) => [a, b][i % 2]!.store.execute(count(`c${(i * 7) % 20}`))))
+    for (const { commit } of [slow[1]!, slow[2]!, slow[0]!]) {
+      await Promise.all(Array.from({ length: 10 }, (_, i) => b.store.execute(count(`c${i}`))))
+      await commit()
+    }
+  }
+  over = true
+  await following
+  expect(seen).toEqual(await stored())
+})
+
+test('what an older transaction holds back is not there yet, and comes once that ends', async () => {
+  const { next } = await follow({})
+  const slow = await slowly('holds')
+  await b.store.execute(add('held', 'held'))
+  const meanwhile = await feed({ after: next })
+  expect(meanwhile).toMatchObject({ events: [], endReached: true })
+  await slow.commit()
+  expect((await follow({}, meanwhile.next)).ids).toEqual((await stored()).slice(-2))
+})
+
+test.each([1, 3, 1000])('pages of %i give the same', async (limit) => {
+  expect((await follow({ limit })).ids).toEqual(await stored())
+})
+
+test('one call looks at so many rows and no more; who goes on finds what is behind them', async () => {
+  const { events } = await feed({ filter: filter({ aggregateIds: ['held'] }) })
+  const bounded = feedOf(10)
+  const one = await bounded({ filter: filter({ aggregateIds: ['held'] }) })
+  expect(one).toMatchObject({ events: [], endReached: false })
+  const found = await follow({ filter: filter({ aggregateIds: ['held'] }) }, undefined, bounded)
+  expect(found.ids).toEqual(events.map(({ event }) => event!.id))
+  expect(found.pages).toBeGreaterThan((await stored()).length / 10 - 2)
+  expect((await follow({}, undefined, bounded)).ids).toEqual(await stored())
+})
+
+test('each filter lets pass what it names', async () => {
+  await (await slowly('elsewhere', { organization: 'else%where' })).commit()
+  const types = async (wanted: Partial<EventFilter>) => {
+    const { events } = await feed({ filter: filter(wanted) })
+    return [...new Set(events.map(({ event }) => `${event!.aggregateType} ${event!.type}`))].sort()
+  }
+  const [added, counted] = ['counter roster.counter.added.v1', 'counter roster.counter.counted.v1']
+  const other = 'other roster.other.added.v1'
+  expect(await types({})).toEqual([added, counted, other])
+  expect(await types({ aggregateTypes: ['other'] })).toEqual([other])
+  expect(await types({ eventTypes: ['counter.added', 'roster.counter.counted.v1'] })).toEqual([added, counted])
+  expect(await types({ eventTypes: ['counter.*'] })).toEqual([added, counted])
+  expect(await types({ eventTypes: ['*'] })).toEqual([added, counted, other])
+  expect(await types({ eventTypes: ['counter.add', '%', 'counter_added', 'other.*.x'] })).toEqual([])
+  expect(await types({ organizationId: 'else%where' })).toEqual([other])
+  expect(await types({ organizationId: 'else' })).toEqual([])
+  // What others did is not even looked at.
+  const { events } = await feedOf(10)({ filter: filter({ organizationId: 'else%where' }) })
+  expect(events).toHaveLength(1)
+  expect(await types({ actors: ['somebody'] })).toEqual([other])
+  expect(await types({ aggregateIds: ['held', 'c1'], aggregateTypes: ['counter'] })).toEqual([added, counted])
+})
+
+test('from the end: nothing that was there, everything that comes', async () => {
+  const slow = await slowly('under-way')
+  const { events, next, endReached } = await feed({ fromEnd: true })
+  expect([events, endReached]).toEqual([[], true])
+  await b.store.execute(add('after-the-end', 'after-the-end'))
+  await slow.commit()
+  expect((await follow({}, next)).ids).toEqual((await stored()).slice(-2))
+})
+
+test('since a time: what was created then or later, found without looking at all that is older', async () => {
+  const day = 24 * 60 * 60 * 1000
+  await a.sql`update events set created_at = now() - interval '2 days' + position * interval '1 second'`
+  await (await slowly('of-yesterday', { at: new Date(Date.now() - day) })).commit()
+  await (await slowly('of-today')).commit()
+  const bounded = feedOf(100)
+  const names = async (since: Date) => (await follow({ filter: filter({ since }) }, undefined, bounded)).ids
+  const all = await stored()
+  expect(all.length).toBeGreaterThan(300)
+  expect(await names(new Date(Date.now() - 1.5 * day))).toEqual(all.slice(-2))
+  expect(await names(new Date(Date.now() - day / 2))).toEqual(all.slice(-1))
+  expect(await names(new Date(Date.now() + day))).toEqual([])
+  expect(await names(new Date(0))).toEqual(all)
+  const first = await bounded({ filter: filter({ since: new Date(Date.now() - day / 2) }) })
+  expect(first.events).toHaveLength(1)
+})
+
+test('an answer is no more than NATS takes, and the rest comes with the next one', async () => {
+  const name = 'n'.repeat(200_000)
+  for (let n = 0; n < 8; n++) await (await slowly(`large-${n}-${name.slice(0, 10)}`)).commit()
+  await a.sql`update events set payload = jsonb_build_object('name', ${name}::text) where aggregate_id like 'large-%'`
+  const { next } = await feed({ limit: 1, after: beginning })
+  const { events } = await feed({ after: next })
+  expect(events.length).toBeGreaterThan(0)
+  expect((await follow({})).ids).toEqual(await stored())
+  const large = await feed({ filter: filter({ aggregateIds: [`large-0-${name.slice(0, 10)}`] }) })
+  expect(large.events).toHaveLength(1)
+  expect((await feed({ filter: filter({ since: new Date(Date.now() - 60_000) }) })).events.length).toBeLessThan(5)
+})

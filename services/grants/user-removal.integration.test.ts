@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Servers } from '../../deploy/local/servers.ts'
+import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
+import { RosterError } from '#lib/errors'
+import { publish } from '#lib/events/publish'
+import { ensureStream } from '#lib/events/stream'
+import { openDatabase } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { createStore } from '#lib/eventstore/store'
+import { silent } from '#lib/eventstore/test-counters'
+import { createHold } from '#lib/eventstore/test-hold'
+import { startOwnNats } from '#lib/eventstore/test-stream'
+import { connectNats, type Nats } from '#lib/nats'
+import { createClient } from '#lib/rpc/call'
+import { anonymous } from '#lib/rpc/caller'
+import { serve, served } from '#lib/rpc/serve'
+import { readGrantsConfig } from './config.ts'
+import type { Context } from './context.ts'
+import { addOrganizationMember } from './operations/add-organization-member.ts'
+import { addProject } from './operations/add-project.ts'
+import { addUserGrant } from './operations/add-user-grant.ts'
+import { getUserGrant } from './operations/get-user-grant.ts'
+import { startUserRemoval } from './user-removal.ts'
+import { project } from './views.ts'
+import { evolve } from './vocabulary.ts'
+
+let servers: Servers
+let database: TestDatabase
+let [users, grants]: Nats[] = []
+let context: Context
+const stops: (() => Promise<unknown>)[] = []
+const slow = createHold()
+
+beforeAll(async () => {
+  ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
+  const { natsUrl } = servers
+  ;[users, grants] = await Promise.all([
+    connectNats(natsUrl.users, 'users', silent),
+    connectNats(natsUrl.grants, 'grants', silent),
+  ])
+  await ensureStream(users)
+  await serveUsers(users)
+  const config = readGrantsConfig({
+    DATABASE_URL: database.urls.grants,
+    NATS_URL: natsUrl.grants,
+    ROSTER_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+  })
+  const sql = openDatabase(config.DATABASE_URL, 'grants', silent)
+  await migrate(sql, new URL('./migrations/', import.meta.url), silent)
+  const store = createStore(slow.wrap(sql), { evolve, project }, silent, () => {})
+  context = { config, sql, store, users: createClient(grants, UsersInternal) }
+  const removal = startUserRemoval(context, grants, silent)
+  stops.push(
+    () => removal.stop(),
+    () => users!.connection.close(),
+    () => grants!.connection.close(),
+    () => sql.end(),
+  )
+})
+afterAll(async () => {
+  for (const stop of stops) await stop()
+  await Promise.all([servers?.stop(), database?.drop()])
+})
+
+/** Users that find everybody, as they do just before a removal. */
+async function serveUsers(nats: Nats) {
+  const others = Object.keys(UsersInternal.methods).map((name) => [name, () => new Promise(() => {})])
+  const operations = { ...Object.fromEntries(others), lookupUser: async () => ({ organizationId: 'acme' }) }
+  const services = [served<typeof UsersInternal, object>(UsersInternal, operations)]
+  const service = await serve({ name: 'users', nats, log: silent, context: {}, services })
+  stops.push(() => service.stop())
+}
+
+const call = (organizationId = 'acme') => ({
+  caller: { ...anonymous, userId: 'root', organizationId, instanceRoles: ['IAM_OWNER'] },
+  organizationId,
+  clientAddress: '',
+  requestId: 'test',
+  traceparent: '',
+  deadline: Date.now() + 20_000,
+})
+const newProject = async () => (await addProject(context, { name: 'P' }, call())).id
+const give = async (userId: string, projectId: string) => {
+  const request = { userId, projectId, projectGrantId: '', roleKeys: [] }
+  return { userId, grantId: (await addUserGrant(context, request, call())).userGrantId }
+}
+const join = (userId: string, organizationId = 'acme') =>
+  addOrganizationMember.handle(context, { userId, roles: ['ORG_OWNER'] }, call(organizationId))
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof RosterError ? error.reason : String(error)),
+  )
+
+let position = 0
+async function remove(userId: string) {
+  const event = { aggregate_type: 'user', aggregate_id: userId, sequence: '2', type: 'removed', payload: {} }
+  const origin = { organization_id: 'acme', creator: 'boss', request_id: 'request-7', created_at: new Date() }
+  const stored = { ...event, ...origin, position: String(++position), transaction_id: '1' }
+  await publish(users!.connection.jetstream(), [stored], { service: 'users' })
+}
+const noted = (userId: string) =>
+  vi.waitFor(async () => expect(await context.store.load('removed_user', userId)).toBeDefined())
+const events = (userId: string) => context.sql<{ type: string; creator: string; request_id: string; cause: string }[]>`
+  select aggregate_type || '.' || type as type, creator, request_id, cause from events
+  where type = 'removed' and payload ->> 'userId' = ${userId} or aggregate_type = 'removed_user' and aggregate_id = ${userId}
+  order by 1
+`
+
+test('what a removed user holds is taken away by events that name who did it and why, however often they are told', async () => {
+  const userId = 'holder'
+  const held = await give(userId, await newProject())
+  await join(userId)
+  await join(userId, 'umbrella')
+  await give('somebody-else', await newProject())
+  await remove(userId)
+  await remove(userId)
+  const last = 'last'
+  await remove(last)
+  await noted(last)
+  const by = { creator: 'boss', request_id: 'request-7', cause: 'users-1' }
+  const types = ['member.removed', 'member.removed', 'removed_user.noted', 'user_grant.removed']
+  expect(await events(userId)).toEqual(types.map((type) => ({ type, ...by })))
+  expect(await reasonOf(getUserGrant(context, held, call()))).toBe('USER_GRANT_NOT_FOUND')
+  expect(await context.sql`select 1 from memberships where user_id = ${userId}`).toHaveLength(0)
+  expect(await context.sql`select 1 from unique_keys where key like ${`%${userId}%`}`).toHaveLength(0)
+  expect(await events('somebody-else')).toEqual([])
+})
+
+test.each([
+  ['a grant', give],
+  ['a membership', (userId: string) => join(userId)],
+])('%s that was decided before the removal and is stored after it is refused', async (name, gift) => {
+  const userId = `late-${name.slice(2)}`
+  const projectId = await newProject()
+  const { arrived, release } = slow.hold()
+  const late = reasonOf(gift(userId, projectId))
+  await arrived
+  await remove(userId)
+  await noted(userId)
+  release()
+  expect(await late).toBe('USER_NOT_FOUND')
+  expect((await events(userId)).map(({ type }) => type)).toEqual(['removed_user.noted'])
+})

@@ -1,0 +1,51 @@
+import type { PublishedEvent } from '#lib/events/cloud-event'
+import { consume } from '#lib/events/consume'
+import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { anonymous } from '#lib/rpc/caller'
+import type { Context } from './context.ts'
+import { memberKey, removalNote, userGrantKey } from './holdings.ts'
+import type { Member, MemberEvent, RemovedUserEvent, UserGrant, UserGrantEvent } from './vocabulary.ts'
+
+// Short of the time after which an event that is not acknowledged comes again.
+const patience = 25_000
+
+/** Takes from a removed user all that it holds. What was not finished is when the event comes again. */
+export function startUserRemoval(context: Context, nats: Nats, log: Log): Service {
+  return consume({
+    nats,
+    log,
+    durable: 'grants',
+    filter: 'roster.events.users.*.user.*.removed',
+    handle: (event) => removeHoldings(context, event),
+  })
+}
+
+async function removeHoldings({ sql, store }: Context, event: PublishedEvent): Promise<void> {
+  const { id: cause, aggregateId: userId, organizationId, actor, requestId } = event
+  const call = { caller: { ...anonymous, userId: actor }, requestId, cause, deadline: Date.now() + patience }
+  // First the note: what it does not keep away is there to be seen below.
+  await store.execute({ aggregate: removalNote(userId), call, decide: (note) => noted(note, organizationId) })
+  const holdings = await sql<AggregateKey[]>`
+    select type, id from aggregates
+    where type in ('member', 'user_grant') and not state ? 'removed' and state ->> 'userId' = ${userId}
+  `
+  await Promise.all(holdings.map((aggregate) => store.execute({ aggregate, call, decide: removed })))
+}
+
+function noted({ state }: Aggregate, organizationId: string): Decision<RemovedUserEvent> {
+  return { organizationId, events: state ? [] : [{ type: 'noted', payload: {} }], answer: undefined }
+}
+
+function removed(aggregate: Aggregate<Member | UserGrant>): Decision<MemberEvent | UserGrantEvent> {
+  const { organizationId, state } = aggregate
+  if (!state || state.removed) return { events: [], answer: undefined }
+  return {
+    releases: ['roles' in state ? memberKey(organizationId, state) : userGrantKey(organizationId, state)],
+    events: [{ type: 'removed', payload: { userId: state.userId } }],
+    answer: undefined,
+  }
+}

@@ -1,0 +1,16 @@
+import { type Payloads, testPayloads } from '#lib/events/test-payloads'
+import type { WebhookEvent } from './vocabulary.ts'
+
+const settings = { url: 'https://example.com/hook', eventTypes: ['roster.user.*'], description: 'CRM' }
+
+const webhook: Payloads<WebhookEvent> = {
+  added: { ...settings, allOrganizations: true },
+  changed: settings,
+  'secret.rotated': { formerExpiresAt: '2026-01-01T12:00:00.123Z' },
+  deactivated: { cause: 'request' },
+  reactivated: {},
+  replayed: { deliveryId: 'd' },
+  removed: {},
+}
+
+testPayloads('notifier', { webhook })

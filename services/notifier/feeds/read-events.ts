@@ -1,0 +1,116 @@
+import {
+  Event,
+  type EventFilter,
+  type EventPosition,
+  type ListedEvent,
+  type ListEventsRequest,
+  type ListEventsResponse,
+} from '#gen/roster/feed/v1/feed'
+import { codes, RosterError } from '#lib/errors'
+import type { ServiceCall } from '#lib/rpc/call'
+import type { Cursor } from './cursor.ts'
+
+/** What lists the events of each service, by its name. */
+export type Feeds = Record<string, (request: ListEventsRequest, call: ServiceCall) => Promise<ListEventsResponse>>
+
+/** Which events, and from where on: from the cursor; without one, from the beginning or, where it says so, from the end. */
+export interface EventQuery {
+  cursor: Cursor | undefined
+  fromEnd: boolean
+  filter: EventFilter | undefined
+  limit: number
+}
+
+export interface EventPage {
+  events: Event[]
+  /** Where to go on: behind these events and before every other one that passes the filter. */
+  cursor: Cursor
+  /** Whether there were no more. */
+  endReached: boolean
+}
+
+/** Bytes of events, give or take the last one: NATS takes no answer above 2 MB. */
+const mostBytes = 1024 * 1024
+/** Milliseconds after which no more is read where next to nothing passes the filter. */
+const patience = 2_000
+const answerWithin = 5_000
+
+/**
+ * Reads the events of several services into one order: that of their time, and within a service that of their commit. The page is
+ * the same however it is divided. UNAVAILABLE where a service does not answer: a page without its events would be a wrong one.
+ */
+export async function readEvents(feeds: Feeds, query: EventQuery, call: ServiceCall): Promise<EventPage> {
+  const { cursor = {}, filter, limit } = query
+  const fromEnd = query.fromEnd && query.cursor === undefined
+  const stopReading = Math.min(Date.now() + patience, call.deadline)
+  const sources = Object.keys(feeds).map((name): Source => ({ name, queue: [], next: cursor[name], endReached: false }))
+
+  async function refill(source: Source) {
+    const request = { after: source.next, fromEnd, filter, limit }
+    const { events: queue, next, endReached } = await ask(() => feeds[source.name]!(request, within(call)), call)
+    Object.assign(source, { queue, next, endReached })
+  }
+
+  const events: Event[] = []
+  let bytes = 0
+  for (let round = 0; events.length < limit;) {
+    // Which event is the next one is known once each service has shown its own.
+    const empty = sources.filter(({ queue, endReached }) => queue.length === 0 && !endReached)
+    if (empty.length > 0) {
+      if (round++ > 0 && Date.now() > stopReading) break
+      await Promise.all(empty.map(refill))
+      continue
+    }
+    const first = earliest(sources)
+    if (!first) break
+    const { event } = first.queue[0]!
+    bytes += Event.encode(event!).finish().length
+    if (events.length > 0 && bytes > mostBytes) break
+    events.push(event!)
+    first.queue.shift()
+  }
+  const places = sources.map(({ name, queue, next }) => [name, queue[0] ? before(queue[0]) : next!])
+  return {
+    events,
+    cursor: { ...cursor, ...Object.fromEntries(places) },
+    endReached: sources.every(({ queue, endReached }) => queue.length === 0 && endReached),
+  }
+}
+
+interface Source {
+  name: string
+  /** Events that were read and not handed out yet. */
+  queue: ListedEvent[]
+  /** The place behind the queue. */
+  next: EventPosition | undefined
+  /** Whether there was nothing behind the queue. */
+  endReached: boolean
+}
+
+function within(call: ServiceCall): ServiceCall {
+  const { requestId, traceparent = '' } = call
+  return { requestId, traceparent, deadline: Math.min(call.deadline, Date.now() + answerWithin) }
+}
+
+async function ask<T>(work: () => Promise<T>, call: ServiceCall): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    const silent = cause instanceof RosterError && cause.code === codes.DEADLINE_EXCEEDED && Date.now() < call.deadline
+    if (!silent) throw cause
+    const message = 'A service that has events does not answer.'
+    throw new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause })
+  }
+}
+
+function earliest(sources: Source[]): Source | undefined {
+  const time = ({ queue }: Source) => queue[0]!.event!.time!.getTime()
+  return sources
+    .filter(({ queue }) => queue.length > 0)
+    .reduce<Source | undefined>((first, source) => (first && time(first) <= time(source) ? first : source), undefined)
+}
+
+// What was passed over to come here need not be looked at again.
+function before({ position }: ListedEvent): EventPosition {
+  return { ...position!, position: position!.position - 1 }
+}

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventFilter, EventPosition } from '#gen/roster/feed/v1/feed'
+import { meansType, plainType } from '#lib/events/event-type'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { throttled } from '../redis.ts'
+import type { Feeds } from './read-events.ts'
+
+/** Somebody who waits for events. */
+export interface Waiting {
+  /** The services that have events since the last time, or once they have; none when the time (Unix, in milliseconds) is over. */
+  next(until: number): Promise<string[]>
+  close(): void
+}
+
+export interface Wakeups extends Service {
+  /** Notes from now on what happens: whoever looks at the events after this and finds none will be woken by the first. */
+  open(filter: EventFilter | undefined): Promise<Waiting>
+}
+
+interface Waiter {
+  filter: EventFilter | undefined
+  services: Set<string>
+  wake: () => void
+}
+
+/** What of an event tells whether it may pass a filter. */
+interface Hint {
+  service: string
+  organizationId: string
+  /** Aggregate type and event type. */
+  type: string
+}
+
+/** Milliseconds between two looks. */
+const lookEvery = 1_000
+/** Milliseconds for which looking goes on when nobody waits: most come again. */
+const restAfter = 30_000
+/** Milliseconds in which what follows a first event may join it. */
+const gather = 10
+
+/**
+ * Wakes those who wait for events. NATS tells of them as they are published, which may fail; so one look a second, for all who
+ * wait, goes through what was committed since.
+ */
+export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; log: Log }): Wakeups {
+  const waiters = new Set<Waiter>()
+  const stopped = new AbortController()
+  const failed = throttled(log, 'a look for events failed')
+  let looking: Promise<Map<string, EventPosition>> | undefined
+
+  const subscription = nats.connection.subscribe('roster.events.>', {
+    callback(error, { subject }) {
+      const [, , service = '', organizationId = '', aggregateType, , ...type] = subject.split('.')
+      if (!error) wake({ service, organizationId, type: [aggregateType, ...type].join('.') })
+    },
+  })
+
+  function wake(hint: Hint) {
+    for (const waiter of waiters) {
+      if (!mayPass(waiter.filter, hint)) continue
+      waiter.services.add(hint.service)
+      waiter.wake()
+    }
+  }
+
+  async function look(name: string, after?: EventPosition): Promise<EventPosition> {
+    const call = { requestId: '', deadline: Date.now() + 5 * lookEvery }
+    const request = { after, fromEnd: after === undefined, filter: undefined, limit: 1000 }
+    const { events, next } = await feeds[name]!(request, call)
+    for (const { event } of events)
+      wake({ service: name, organizationId: event!.organizationId, type: plainType(event!.type) })
+    return next!
+  }
+
+  // Gives where it begins: whatever is committed behind that is found.
+  async function begin(): Promise<Map<string, EventPosition>> {
+    const places = new Map<string, EventPosition>()
+    await Promise.all(Object.keys(feeds).map(async (name) => places.set(name, await look(name))))
+    void keepLooking(places)
+    return places
+  }
+
+  async function keepLooking(places: Map<string, EventPosition>) {
+    let restAt = Date.now() + restAfter
+    while (!stopped.signal.aborted && Date.now() < restAt) {
+      await sleep(lookEvery, undefined, { signal: stopped.signal }).catch(() => {})
+      const looks = [...places].map(async ([name, after]) => places.set(name, await look(name, after)))
+      await Promise.all(looks).catch(failed)
+      if (waiters.size > 0) restAt = Date.now() + restAfter
+    }
+    looking = undefined
+  }
+
+  return {
+    async open(filter) {
+      const waiter: Waiter = { filter, services: new Set(), wake: () => {} }
+      waiters.add(waiter)
+      const close = () => void waiters.delete(waiter)
+      const begun = (looking ??= begin())
+      await begun.catch((error: unknown) => {
+        if (looking === begun) looking = undefined
+        close()
+        throw error
+      })
+      return {
+        close,
+        async next(until) {
+          const woken = Promise.withResolvers<void>()
+          waiter.wake = woken.resolve
+          const timer = setTimeout(woken.resolve, until - Date.now())
+          if (waiter.services.size === 0 && !stopped.signal.aborted) await woken.promise
+          clearTimeout(timer)
+          if (waiter.services.size > 0) await sleep(gather)
+          const services = [...waiter.services]
+          waiter.services.clear()
+          return services
+        },
+      }
+    },
+    async stop() {
+      stopped.abort()
+      subscription.unsubscribe()
+      for (const waiter of waiters) waiter.wake()
+    },
+  }
+}
+
+// What a hint does not tell is let pass: who is woken in vain looks once more.
+function mayPass(filter: EventFilter | undefined, { organizationId, type }: Hint): boolean {
+  if (!filter) return true
+  if (filter.organizationId !== '' && filter.organizationId !== organizationId) return false
+  return filter.eventTypes.length === 0 || filter.eventTypes.some((wanted) => meansType(wanted, type))
+}

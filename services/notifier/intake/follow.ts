@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import type { Sql } from '#lib/eventstore/database'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import type { Feeds } from '../feeds/read-events.ts'
+import { throttled } from '../redis.ts'
+import { mailRows, mostWrongTries } from './mail-rows.ts'
+import { type Receiver, webhookRows } from './webhook-rows.ts'
+
+const pageSize = 500
+/** Milliseconds between two looks when nobody says that something happened. */
+const lookEvery = 5000
+/** Milliseconds between two looks at the least, so that a page holds what happens meanwhile. */
+const collectFor = 50
+const retryAfter = 1000
+const answerWithin = 10_000
+const historyFor = 30 * 24 * 60 * 60_000
+
+export interface FollowOptions {
+  /** Whose events, such as `users`. */
+  service: string
+  feed: Feeds[string]
+  sql: Sql
+  nats: Nats
+  log: Log
+  wake(webhookId: string): void
+}
+
+/**
+ * Follows a service's events and queues what they ask for, each event exactly once: what is queued and how far the events are
+ * taken in is stored together, whatever becomes of NATS and Redis. Replicas may follow at the same time; one of them is faster.
+ */
+export function startFollowing({ service, feed, sql, nats, log, wake }: FollowOptions): Service {
+  const stopped = new AbortController()
+  const failed = throttled(log, `the intake of events of ${service} failed and tries again`)
+  let woken = Promise.withResolvers<void>()
+
+  // A message says that there is something; what it is, PostgreSQL says.
+  const hints = nats.connection.subscribe(`roster.events.${service}.>`, { callback: () => woken.resolve() })
+
+  async function run() {
+    while (!stopped.signal.aborted) {
+      try {
+        woken = Promise.withResolvers()
+        const more = await takeIn()
+        await pause(collectFor)
+        if (!more) await Promise.race([woken.promise, pause(lookEvery)])
+      } catch (error) {
+        if (!stopped.signal.aborted) failed(error as Error)
+        await pause(retryAfter)
+      }
+    }
+  }
+
+  // Gives whether there may be more.
+  async function takeIn(): Promise<boolean> {
+    const [cursor] = await sql<{ transaction_id: string; position: string }[]>`
+      select transaction_id::text, position from cursors where service = ${service}
+    `
+    const page = await feed(cursor ? next(toPosition(cursor)) : first(), {
+      requestId: randomUUID(),
+      deadline: Date.now() + answerWithin,
+    })
+    const events = page.events.map(({ event }) => event!)
+    // Afterwards, so that a webhook that was there before an event is among them.
+    const receivers = events.length > 0 ? await sql<Receiver[]>`select * from webhooks` : []
+    const [taken] = await sql<[{ webhooks: string[] | null }]>`
+      select take_in(
+        ${service},
+        ${cursor ? JSON.stringify(cursor) : null}::text::jsonb,
+        ${JSON.stringify({ transaction_id: page.next!.transactionId, position: page.next!.position })}::text::jsonb,
+        ${JSON.stringify(webhookRows(events, receivers))}::text::jsonb,
+        ${JSON.stringify(mailRows(events))}::text::jsonb,
+        ${mostWrongTries}
+      ) as webhooks
+    `
+    for (const webhookId of taken.webhooks ?? []) wake(webhookId)
+    return !page.endReached
+  }
+
+  async function pause(milliseconds: number) {
+    await sleep(milliseconds, undefined, { signal: stopped.signal }).catch(() => {})
+  }
+
+  const finished = run()
+  return {
+    async stop() {
+      stopped.abort()
+      woken.resolve()
+      hints.unsubscribe()
+      await finished
+    },
+  }
+}
+
+function toPosition({ transaction_id, position }: { transaction_id: string; position: string }): EventPosition {
+  return { transactionId: Number(transaction_id), position: Number(position) }
+}
+
+function next(after: EventPosition): ListEventsRequest {
+  return { after, fromEnd: false, filter: undefined, limit: pageSize }
+}
+
+// What is older would not be kept.
+function first(): ListEventsRequest {
+  const since = new Date(Date.now() - historyFor)
+  const filter = { organizationId: '', aggregateTypes: [], aggregateIds: [], eventTypes: [], actors: [], since }
+  return { after: undefined, fromEnd: false, filter, limit: pageSize }
+}

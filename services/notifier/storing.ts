@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
+import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
+import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
+import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
+import { migrate } from '#lib/eventstore/migrate'
+import { keepAnswers } from '#lib/eventstore/once'
+import { createStore } from '#lib/eventstore/store'
+import { startTail } from '#lib/eventstore/tail'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { createClient } from '#lib/rpc/call'
+import { serve, served } from '#lib/rpc/serve'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { startFollowing } from './intake/follow.ts'
+import { addWebhook } from './operations/add-webhook.ts'
+import { deactivateWebhook } from './operations/deactivate-webhook.ts'
+import { getDelivery } from './operations/get-delivery.ts'
+import { getWebhook } from './operations/get-webhook.ts'
+import { listWebhooks } from './operations/list-webhooks.ts'
+import { reactivateWebhook } from './operations/reactivate-webhook.ts'
+import { removeWebhook } from './operations/remove-webhook.ts'
+import { replayDelivery } from './operations/replay-delivery.ts'
+import { replayFailedDeliveries } from './operations/replay-failed-deliveries.ts'
+import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
+import { searchDeliveries } from './operations/search-deliveries.ts'
+import { updateWebhook } from './operations/update-webhook.ts'
+import type { Feeds } from './feeds/read-events.ts'
+import { startWakeups } from './feeds/wakeups.ts'
+import { searchEvents } from './operations/search-events.ts'
+import { searchOrganizationEvents } from './operations/search-organization-events.ts'
+import { watchEvents } from './operations/watch-events.ts'
+import { watchOrganizationEvents } from './operations/watch-organization-events.ts'
+import { throttled } from './redis.ts'
+import { project } from './views.ts'
+import { evolveWebhook } from './vocabulary.ts'
+import { openWebhookQueue } from './webhooks/queue.ts'
+import { startWebhookSweep } from './webhooks/sweep.ts'
+import { startWebhookWorker } from './webhooks/worker.ts'
+
+const retryAfter = 1000
+
+export interface StoringOptions {
+  config: Config
+  nats: Nats
+  redis: Redis
+  log: Log
+}
+
+/**
+ * Starts the part of the notifier that keeps data of its own: brings its schema up to date, follows the events, sends to
+ * webhooks, and answers. It waits for its database as long as it takes, and no mail waits for it.
+ */
+export function startStoring(options: StoringOptions): Service {
+  const sql = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
+  const stopped = new AbortController()
+  const failed = throttled(options.log, 'the notifier waits for its database')
+
+  let isMigrated = false
+
+  async function begin(): Promise<Service | undefined> {
+    while (!isMigrated && !stopped.signal.aborted) {
+      try {
+        await migrate(sql, new URL('./migrations/', import.meta.url), options.log)
+        isMigrated = true
+      } catch (error) {
+        if (!stopped.signal.aborted) failed(error as Error)
+        await sleep(retryAfter, undefined, { signal: stopped.signal }).catch(() => {})
+      }
+    }
+    return isMigrated ? startAnswering(sql, options) : undefined
+  }
+
+  const begun = begin()
+  return {
+    async stop() {
+      stopped.abort()
+      // Whoever still waits for the database need not.
+      if (!isMigrated) await sql.end({ timeout: 0 })
+      await (await begun)?.stop()
+      await sql.end()
+    },
+  }
+}
+
+async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOptions): Promise<Service> {
+  const keys = config.ROSTER_ENCRYPTION_KEY
+  const destinations = config.WEBHOOK_ALLOW_PRIVATE
+  const retryFor = config.WEBHOOK_RETRY_FOR * 1000
+  const tail = startTail({ service: 'notifier', sql, nats, log })
+  const answers = keepAnswers(sql, keys, log)
+  const store = createStore(sql, { evolve: { webhook: evolveWebhook }, project }, log, tail.committed, answers)
+  const queue = openWebhookQueue(redis, log)
+  const worker = startWebhookWorker({ redis, sql, store, keys, destinations, queue, log, retryFor })
+  const sweep = startWebhookSweep({ sql, queue, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
+  const feeds = feedsOf(sql, nats)
+  const wakeups = startWakeups({ nats, feeds, log })
+  const intake = Object.entries(feeds).map(([service, feed]) =>
+    startFollowing({ service, feed, sql, nats, log, wake: queue.wake }),
+  )
+  const context: Context = { sql, store, keys, feeds, wakeups, destinations, wake: queue.wake }
+  const answering = await serve({
+    name: 'notifier',
+    nats,
+    log,
+    context,
+    answers,
+    services: [
+      served<typeof WebhookServiceDefinition, Context>(WebhookServiceDefinition, {
+        addWebhook,
+        updateWebhook,
+        removeWebhook,
+        getWebhook,
+        listWebhooks,
+        deactivateWebhook,
+        reactivateWebhook,
+        rotateWebhookSecret,
+      }),
+      served<typeof DeliveryServiceDefinition, Context>(DeliveryServiceDefinition, {
+        searchDeliveries,
+        getDelivery,
+        replayDelivery,
+        replayFailedDeliveries,
+      }),
+      served<typeof EventServiceDefinition, Context>(EventServiceDefinition, {
+        searchEvents,
+        searchOrganizationEvents,
+        watchEvents,
+        watchOrganizationEvents,
+      }),
+    ],
+  })
+  return {
+    async stop() {
+      // Whoever waits for events is answered.
+      await wakeups.stop()
+      await Promise.all([answering, sweep, worker, ...intake].map((part) => part.stop()))
+      answers.stop()
+      await queue.close()
+      await tail.stop()
+    },
+  }
+}
+
+function feedsOf(sql: Sql, nats: Nats): Feeds {
+  const own = createFeed({ service: 'notifier', sql })
+  return {
+    users: createClient(nats, UsersInternal).listEvents,
+    grants: createClient(nats, GrantsInternal).listEvents,
+    idp: createClient(nats, IdpInternal).listEvents,
+    notifier: (request) => own({}, request),
+  }
+}

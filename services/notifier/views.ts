@@ -1,0 +1,33 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Write } from '#lib/eventstore/database'
+import type { Webhook } from './vocabulary.ts'
+
+/** Keeps the service's own tables in step with a change. */
+export function project({ after }: { after: Aggregate<any> }): Write[] {
+  return after.type === 'webhook' ? projectWebhook(after) : []
+}
+
+function projectWebhook({ id, organizationId, createdAt, state }: Aggregate<Webhook>): Write[] {
+  if (!state || state.removed) return removal(id)
+  const { allOrganizations, url, eventTypes, active } = state
+  return [
+    (sql) => sql`
+      insert into webhooks (webhook_id, organization_id, all_organizations, url, event_types, active, created_at)
+      values (${id}, ${organizationId}, ${allOrganizations}, ${url}, ${eventTypes}, ${active}, ${createdAt})
+      on conflict (webhook_id) do update
+      set url = excluded.url, event_types = excluded.event_types, active = excluded.active
+    `,
+  ]
+}
+
+function removal(webhookId: string): Write[] {
+  return [
+    (sql) => sql`delete from webhooks where webhook_id = ${webhookId}`,
+    (sql) => sql`delete from webhook_secrets where webhook_id = ${webhookId}`,
+    (sql) => sql`delete from chains where webhook_id = ${webhookId}`,
+    (sql) => sql`
+      update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = now()
+      where webhook_id = ${webhookId} and kind = 'webhook' and state = 'queued'
+    `,
+  ]
+}

@@ -1,0 +1,57 @@
+import { RosterError } from '#lib/errors'
+
+/** What can happen to a webhook. */
+export type WebhookEvent =
+  | { type: 'added'; payload: WebhookSettings & { allOrganizations: boolean } }
+  | { type: 'changed'; payload: WebhookSettings }
+  | { type: 'secret.rotated'; payload: { formerExpiresAt: string } }
+  | { type: 'deactivated'; payload: { cause: 'request' | 'gone' } }
+  | { type: 'reactivated'; payload: Record<string, never> }
+  | { type: 'replayed'; payload: { deliveryId?: string } }
+  | { type: 'removed'; payload: Record<string, never> }
+
+export interface WebhookSettings {
+  url: string
+  /** Types, or beginnings with `*`; empty: every type. */
+  eventTypes: string[]
+  description: string
+}
+
+export interface Webhook extends WebhookSettings {
+  /** Then it is the instance's. */
+  allOrganizations: boolean
+  active: boolean
+  removed: boolean
+  /** RFC 3339; missing before the first rotation. */
+  formerSecretExpiresAt?: string
+}
+
+/** The webhook after an event. */
+export function evolveWebhook(webhook: Webhook | undefined, event: WebhookEvent): Webhook {
+  if (event.type === 'added') return { ...event.payload, active: true, removed: false }
+  if (webhook === undefined) throw new Error(`a webhook begins with ${event.type}`)
+  switch (event.type) {
+    case 'changed':
+      return { ...webhook, ...event.payload }
+    case 'secret.rotated':
+      return { ...webhook, formerSecretExpiresAt: event.payload.formerExpiresAt }
+    case 'deactivated':
+      return { ...webhook, active: false }
+    case 'reactivated':
+      return { ...webhook, active: true }
+    case 'replayed':
+      return webhook
+    case 'removed':
+      return { ...webhook, active: false, removed: true }
+  }
+}
+
+/** The answer where no such webhook is, or none that the caller may see. */
+export function webhookNotFound(): RosterError {
+  return new RosterError('NOT_FOUND', 'WEBHOOK_NOT_FOUND', 'There is no such webhook.')
+}
+
+/** The answer where no such delivery is, or none that the caller may see. */
+export function deliveryNotFound(): RosterError {
+  return new RosterError('NOT_FOUND', 'DELIVERY_NOT_FOUND', 'There is no such delivery.')
+}

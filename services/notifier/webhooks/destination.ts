@@ -1,0 +1,74 @@
+import { BlockList, isIP, isIPv6 } from 'node:net'
+import type { Setting } from '#lib/config'
+
+/** Says where events may be sent. */
+export interface Destinations {
+  /** What is wrong with an address, as far as it can be told without asking anybody; undefined: nothing. */
+  faultOf(url: string): string | undefined
+  /** Whether one may connect to this IP address; without TLS only where the operator names it. */
+  allows(ip: string, tls: boolean): boolean
+}
+
+/** `WEBHOOK_ALLOW_PRIVATE`: IP addresses and networks such as `10.1.0.0/16`, separated by commas. */
+export const destinations: Setting<Destinations> = {
+  default: createDestinations(new BlockList()),
+  read(text) {
+    const named = new BlockList()
+    for (const entry of text.split(',').map((part) => part.trim())) if (entry !== '') add(named, entry)
+    return createDestinations(named)
+  },
+}
+
+// IANA's registries of special addresses: of IPv4 all is public but these; of IPv6 nothing but 2000::/3 without these. BlockList
+// looks at an IPv4 address within an IPv6 one (::ffff:0:0/96) as at that IPv4 address.
+const special = [
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24',
+  '192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3',
+  '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20',
+]
+  .flatMap((line) => line.split(' '))
+  .reduce(add, new BlockList())
+const globalUnicast = add(new BlockList(), '2000::/3')
+
+function createDestinations(named: BlockList): Destinations {
+  function allows(ip: string, tls: boolean): boolean {
+    const family = isIPv6(ip) ? 'ipv6' : 'ipv4'
+    if (named.check(ip, family)) return true
+    return tls && !special.check(ip, family) && (family === 'ipv4' || globalUnicast.check(ip, family))
+  }
+
+  return {
+    allows,
+    faultOf(text) {
+      if (!URL.canParse(text) || !/^https?:\/\/[^\s\\]+$/i.test(text)) return 'must be an absolute https URL'
+      const { protocol, username, password, hostname, hash } = new URL(text)
+      if (username !== '' || password !== '') return 'must not name a user'
+      if (hash !== '') return 'must not have a fragment'
+      const tls = protocol === 'https:'
+      if (!tls && named.rules.length === 0) return 'must be an absolute https URL'
+      const host = hostOf(hostname)
+      // However it is spelled: the URL standard makes 2130706433, 0x7f.1 and 127.0.0.1 the same.
+      if (isIP(host) !== 0 && !allows(host, tls)) return 'is of an address that nothing may be sent to'
+      const isLocal = /(^|\.)localhost\.?$/.test(host)
+      if (isLocal && !allows('127.0.0.1', tls) && !allows('::1', tls))
+        return 'is of an address that nothing may be sent to'
+      return undefined
+    },
+  }
+}
+
+/** The host of a URL as it is connected to: an IPv6 address without its brackets. */
+export function hostOf(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+function add(list: BlockList, entry: string): BlockList {
+  const [address = '', length] = entry.split('/')
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+  const most = family === 'ipv6' ? 128 : 32
+  const prefix = length === undefined ? most : Number(length)
+  if (isIP(address) === 0 || !/^\d+$/.test(length ?? '0') || prefix > most)
+    throw new Error('is not a list of IP addresses and networks')
+  list.addSubnet(address, prefix, family)
+  return list
+}

@@ -1,0 +1,35 @@
+import type { DescMessage } from '@bufbuild/protobuf'
+import { meansType, plainType } from '#lib/events/event-type'
+import { registry } from '#lib/rpc/methods'
+
+/** Aggregate types of more than one word, which the names of messages do not tell from event types. */
+const compounds = ['project_grant', 'removed_user', 'user_grant']
+
+/** Every type of event as it is published: `roster.user.email.changed.v1`. */
+export const eventTypes: readonly string[] = findEventTypes()
+
+/** Whether there is such a type, or one that begins so: `roster.user.*`. */
+export function isEventType(filter: string): boolean {
+  return eventTypes.some((type) => meansType(filter, plainType(type)))
+}
+
+/** Whether an event of this type is for a webhook with these filters. */
+export function passes(filters: string[], type: string): boolean {
+  return filters.length === 0 || filters.some((filter) => meansType(filter, plainType(type)))
+}
+
+function findEventTypes(): string[] {
+  const messages = [...registry].filter(
+    (type) => type.kind === 'message' && /^roster\.events\.v\d+\.\w+$/.test(type.typeName),
+  ) as DescMessage[]
+  // A message within another one is a part of a payload.
+  const parts = new Set(messages.flatMap(({ fields }) => fields.map(({ message }) => message)))
+  return messages.filter((message) => !parts.has(message)).map(({ typeName }) => toEventType(typeName))
+}
+
+function toEventType(typeName: string): string {
+  const [version, name] = typeName.split('.').slice(2) as [string, string]
+  const dotted = name.replace(/(?!^)[A-Z]/g, '.$&').toLowerCase()
+  const compound = compounds.find((aggregate) => dotted.startsWith(`${aggregate.replace('_', '.')}.`))
+  return `roster.${compound ? compound + dotted.slice(compound.length) : dotted}.${version}`
+}

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { startTestReceiver } from '../../../test/receiver.ts'
+import { destinations } from './destination.ts'
+import { post } from './post.ts'
+
+const here = destinations.read('127.0.0.0/8,::1')
+const elsewhere = destinations.read('10.0.0.0/8')
+const never = new AbortController().signal
+const refused = { status: undefined, error: 'no address that may be sent to' }
+
+async function receiver() {
+  const made = await startTestReceiver()
+  onTestFinished(() => made.stop())
+  return made
+}
+
+/** A server that does something with each connection. */
+async function listen(work: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    work(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('a name is looked at when it is connected to: what leads to a private address gets nothing', async () => {
+  const { url, received } = await receiver()
+  const named = url.replace('127.0.0.1', 'localhost')
+  expect(await post(named, {}, '{}', elsewhere, never)).toEqual(refused)
+  expect(await post(named.replace('http:', 'https:'), {}, '{}', destinations.default!, never)).toEqual(refused)
+  expect(received).toEqual([])
+  expect(await post(named, {}, '{}', here, never)).toMatchObject({ status: 200, error: undefined })
+})
+
+test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.1', '0'])(
+  'nor does the address itself: %s',
+  async (host) => {
+    const { url, received } = await receiver()
+    expect(await post(url.replace('127.0.0.1', host), {}, '{}', elsewhere, never)).toEqual(refused)
+    expect(received).toEqual([])
+  },
+)
+
+test('a name that there is not sounds like one that leads to where nothing may be sent', async () => {
+  expect(await post('https://nobody.invalid/', {}, '{}', here, never)).toEqual(refused)
+})
+
+test('a redirect is not followed', async () => {
+  const [from, to] = [await receiver(), await receiver()]
+  from.answer(() => ({ status: 302, headers: { location: to.url } }))
+  expect(await post(from.url, {}, '{}', here, never)).toMatchObject({ status: 302, error: 'status 302' })
+  expect(to.received).toEqual([])
+})
+
+test.each([
+  ['503', 503, '7', 7000],
+  ['429', 429, '0', undefined],
+  ['500', 500, '7', undefined],
+])('%s with Retry-After %s', async (_name, status, text, expected) => {
+  const { url, answer } = await receiver()
+  answer(() => ({ status, headers: { 'retry-after': text } }))
+  expect((await post(url, {}, '{}', here, never)).retryAfter).toBe(expected)
+})
+
+test('what is wrong is said without a word of what the other side said', async () => {
+  const talkative = await listen((socket) => socket.end('220 mail.internal ESMTP\r\n'))
+  const rude = await listen((socket) => socket.destroy())
+  expect((await post(`http://${talkative}/`, {}, '{}', here, never)).error).toBe('no HTTP answer')
+  expect((await post(`http://${rude}/`, {}, '{}', here, never)).error).toBe('connection lost')
+  expect((await post(`https://${talkative}/`, {}, '{}', here, never)).error).toBe('TLS failed')
+  expect((await post('http://127.0.0.1:1/', {}, '{}', here, never)).error).toBe('connection refused')
+})
+
+test('an answer without an end is cut', async () => {
+  let closed = Promise.withResolvers<void>()
+  const endless = await listen((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n')
+    const timer = setInterval(() => socket.write('x'.repeat(10_000)), 1)
+    socket.on('close', () => {
+      clearInterval(timer)
+      closed.resolve()
+    })
+  })
+  expect((await post(`http://${endless}/`, {}, '{}', here, never)).status).toBe(200)
+  await closed.promise
+})
+
+test('whoever is told to stop says that nobody knows', async () => {
+  const silent = await listen(() => {})
+  const stop = new AbortController()
+  const posted = post(`http://${silent}/`, {}, '{}', here, stop.signal)
+  stop.abort()
+  await expect(posted).rejects.toThrow()
+})
+
+test('a receiver that says nothing, or goes on saying a little, is given up in time', async () => {
+  const silent = await listen(() => {})
+  const slow = await listen((socket) => {
+    const timer = setInterval(() => socket.write('x'), 10)
+    socket.write('HTTP/1.1 200 OK\r\nx-header: ')
+    socket.on('close', () => clearInterval(timer))
+  })
+  for (const host of [silent, slow])
+    expect((await post(`http://${host}/`, {}, '{}', here, never, 200)).error).toBe('timeout')
+})

@@ -1,0 +1,15 @@
+import type { Violation } from '#lib/errors'
+import type { Context } from '../context.ts'
+import { isEventType } from './event-types.ts'
+
+/** What is wrong with the address and the event types of a webhook. */
+export function checkSettings(
+  { destinations }: Context,
+  { url, eventTypes }: { url: string; eventTypes: string[] },
+): Violation[] {
+  const fault = url === '' ? undefined : destinations.faultOf(url)
+  const unknown = eventTypes.flatMap((type, index) =>
+    type === '' || isEventType(type) ? [] : [{ field: `eventTypes[${index}]`, description: 'is no type of event' }],
+  )
+  return [...(fault ? [{ field: 'url', description: fault }] : []), ...unknown]
+}

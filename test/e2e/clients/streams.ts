@@ -1,0 +1,161 @@
+import { fromJson, type JsonObject, toJson } from '@bufbuild/protobuf'
+import { Code, ConnectError } from '@connectrpc/connect'
+import { createGrpcWebTransport } from '@connectrpc/connect-web'
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { inject } from 'vitest'
+import { method, registry } from '#lib/rpc/methods'
+import { type Stream, streams } from '../../examples/contract.ts'
+import type { CallOptions, Status } from './call.ts'
+import { readError as readGrpcError } from './grpc.ts'
+import { frame, readError as readTextError, readFrames, readTrailers } from './grpc-web-text.ts'
+import { readError as readWebError } from './grpc-web.ts'
+import { decode, encode } from './messages.ts'
+
+/** A stream that was begun. */
+export interface OpenStream {
+  /** The messages that came, in canonical JSON; more of them as time goes by. */
+  messages: any[]
+  /** The Status that it ended with; undefined where it is the client who ended it. */
+  ended: Promise<Status | undefined>
+  cancel(): void
+}
+
+export type StreamOptions = CallOptions & {
+  /** Milliseconds; default: none. */
+  timeout?: number
+}
+
+type Open = (stream: Stream, request?: JsonObject, options?: StreamOptions) => OpenStream
+
+/** `application/grpc` with grpc-js. */
+const openGrpc: Open = (stream, request = {}, { token, organization, headers = {}, url, timeout } = {}) => {
+  const { input, output } = describe(stream)
+  const metadata = new Metadata()
+  for (const [name, value] of Object.entries(sent({ token, organization, headers }))) metadata.set(name, value)
+  const client = new Client(new URL(url ?? inject('roster').url).host, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  })
+  const call = client.makeServerStreamRequest(
+    `/${streams[stream]}/${stream}`,
+    (json: JsonObject) => Buffer.from(encode(input, json)),
+    (bytes) => decode(output, bytes),
+    request,
+    metadata,
+    timeout === undefined ? {} : { deadline: Date.now() + timeout },
+  )
+  const messages: JsonObject[] = []
+  let cancelled = false
+  call.on('data', (message: JsonObject) => messages.push(message))
+  const ended = new Promise<Status | undefined>((resolve, reject) => {
+    call.on('end', () => reject(new Error('a stream has no end of its own')))
+    call.on('error', (error: ServiceError) => {
+      client.close()
+      try {
+        resolve(cancelled ? undefined : readGrpcError(error))
+      } catch (problem) {
+        reject(problem)
+      }
+    })
+  })
+  return { messages, ended: quiet(ended), cancel: () => ((cancelled = true), call.cancel()) }
+}
+
+/** `application/grpc-web+proto` with connect-web. */
+const openGrpcWeb: Open = (stream, request = {}, { token, organization, headers = {}, url, timeout } = {}) => {
+  const desc = describe(stream)
+  const gone = new AbortController()
+  const messages: JsonObject[] = []
+  const follow = async () => {
+    const transport = createGrpcWebTransport({ baseUrl: url ?? inject('roster').url })
+    const message = fromJson(desc.input, request, { registry })
+    const header = sent({ token, organization, headers })
+    try {
+      const input = (async function* () {
+        yield message
+      })()
+      const answer = await transport.stream(desc as never, gone.signal, timeout, header, input as never)
+      for await (const part of answer.message) messages.push(toJson(desc.output, part as never, { registry }) as never)
+    } catch (error) {
+      if (gone.signal.aborted) return undefined
+      if (error instanceof ConnectError && error.code === Code.DeadlineExceeded && error.details.length === 0)
+        return { code: 4, message: '', details: [] }
+      if (error instanceof ConnectError) return readWebError(error)
+      throw error
+    }
+    throw new Error('a stream has no end of its own')
+  }
+  return { messages, ended: quiet(follow()), cancel: () => gone.abort() }
+}
+
+/** `application/grpc-web-text`, by hand. */
+const openGrpcWebText: Open = (stream, request = {}, { token, organization, headers = {}, url, timeout } = {}) => {
+  const { input, output } = describe(stream)
+  const gone = new AbortController()
+  const messages: JsonObject[] = []
+  const follow = async () => {
+    try {
+      const response = await fetch(`${url ?? inject('roster').url}/${streams[stream]}/${stream}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/grpc-web-text',
+          ...(timeout !== undefined && { 'grpc-timeout': `${timeout}m` }),
+          ...sent({ token, organization, headers }),
+        },
+        body: Buffer.from(frame(encode(input, request))).toString('base64'),
+        signal: gone.signal,
+      })
+      let text = ''
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        text += chunk
+        const [frames, rest] = takeFrames(text)
+        text = rest
+        for (const { flag, payload } of frames) {
+          if (flag === 0) messages.push(decode(output, payload))
+          else return readTextError(readTrailers([{ flag, payload }]))
+        }
+      }
+    } catch (error) {
+      if (gone.signal.aborted) return undefined
+      throw error
+    }
+    throw new Error('a stream has no end of its own')
+  }
+  return { messages, ended: quiet(follow()), cancel: () => gone.abort() }
+}
+
+/** Every encoding that has streams, by its name. */
+export const streaming = [
+  { encoding: 'grpc', open: openGrpc },
+  { encoding: 'grpc-web', open: openGrpcWeb },
+  { encoding: 'grpc-web-text', open: openGrpcWebText },
+] as const
+
+function describe(stream: Stream) {
+  return method(`${streams[stream]}.${stream}`).desc
+}
+
+function sent({ token, organization, headers }: CallOptions): Record<string, string> {
+  return {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(organization !== undefined && { 'x-service-orgid': organization }),
+    ...headers,
+  }
+}
+
+// Frames that are there as a whole, each base64 by itself, and the text behind them.
+function takeFrames(text: string) {
+  const frames: ReturnType<typeof readFrames> = []
+  for (;;) {
+    if (text.length < 8) return [frames, text] as const
+    const length = Math.ceil((Buffer.from(text.slice(0, 8), 'base64').readUInt32BE(1) + 5) / 3) * 4
+    if (text.length < length) return [frames, text] as const
+    frames.push(...readFrames(Buffer.from(text.slice(0, length), 'base64')))
+    text = text.slice(length)
+  }
+}
+
+// A test that never asks how it ended need not.
+function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}

@@ -1,0 +1,26 @@
+import { type HouseOptions, startHouse } from '../house.ts'
+import { startTestServers } from '../infra.ts'
+import type { CallOptions } from './clients/call.ts'
+import { call } from './clients/encodings.ts'
+import { ok } from '../examples/people.ts'
+
+/** A Roster of a test's own, for what would end the one that all tests share. */
+export async function startOwnHouse(options: HouseOptions = {}) {
+  const { servers, stop } = await startTestServers()
+  const house = await startHouse(servers.serviceDatabaseUrls, {}, { servers, ...options })
+  return {
+    ...house,
+    servers,
+    /** The machine administrator. */
+    machine: { url: house.url, token: house.adminToken },
+    /** The human administrator, signed in anew. */
+    async human(): Promise<CallOptions & { token: string }> {
+      const credentials = { loginName: 'admin', password: house.adminPassword }
+      return { url: house.urls.at(-1)!, token: ok(await call('CreateSession', credentials, house)).sessionToken }
+    },
+    async stop() {
+      await house.stop()
+      await stop()
+    },
+  }
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createLog } from '#lib/log'
+import { connectNats, type Nats } from '#lib/nats'
+import { freePort } from '../deploy/local/ports.ts'
+import { type CallOptions, factsOf } from './e2e/clients/call.ts'
+import { callJson } from './e2e/clients/json.ts'
+import { type OpenStream, streaming } from './e2e/clients/streams.ts'
+import type { Operation } from './examples/contract.ts'
+import { type House, startHouse } from './house.ts'
+import { startTestServers } from './infra.ts'
+
+let servers: Awaited<ReturnType<typeof startTestServers>>
+let house: House
+
+beforeAll(async () => {
+  servers = await startTestServers()
+  house = await startHouse(
+    servers.servers.serviceDatabaseUrls,
+    { PORT: String(await freePort(0)) },
+    { ...servers, log: createLog('house', 'silent') },
+  )
+}, 120_000)
+afterAll(async () => {
+  await house?.stop()
+  await servers?.stop()
+})
+
+const admin = () => ({ token: house.adminToken, url: house.url })
+async function write(operation: Operation, request: object, options: CallOptions = admin()) {
+  const answer = await callJson(operation, request as never, { url: house.url, ...options })
+  if (answer.error) throw new Error(JSON.stringify(answer.error))
+  return answer.ok
+}
+const newMachine = async () =>
+  (await write('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'Machine' })).userId as string
+const subjectsOf = ({ messages }: OpenStream) =>
+  messages.flatMap(({ events }) => events ?? []).map(({ aggregateId }) => aggregateId as string)
+
+/** A human who may read the events of the default organization, and a session. */
+async function newViewer() {
+  const userName = `viewer-${randomUUID()}`
+  const [profile, email] = [
+    { firstName: 'V', lastName: 'V' },
+    { email: 'v@example.com', isVerified: true },
+  ]
+  const { userId } = await write('AddHumanUser', { userName, profile, email, password: 'Password-1234' })
+  await write('AddOrganizationMember', { userId, roles: ['ORG_OWNER_VIEWER'] })
+  const { sessionId, sessionToken: token } = await write('CreateSession', { loginName: userName, password: 'Password-1234' }) // prettier-ignore
+  return { sessionId, token }
+}
+
+describe.each(streaming)('a stream over $encoding', ({ open }) => {
+  const begin = async (request = {}) => {
+    const filter = { eventTypes: ['user.machine.*'] }
+    const stream = open('WatchEvents', { fromEnd: true, filter, ...request }, admin())
+    await vi.waitFor(() => expect(stream.messages.length).toBeGreaterThan(0), { timeout: 10_000 })
+    return stream
+  }
+
+  test.each(['notifier', 'users', 'grants'] as const)(
+    'goes on by itself, without gap or copy, while %s is started anew',
+    async (name) => {
+      const stream = await begin()
+      const machines = [await newMachine()]
+      await house.restart(name)
+      machines.push(await vi.waitFor(() => newMachine(), { timeout: 10_000 }))
+      await vi.waitFor(() => expect(subjectsOf(stream)).toEqual(machines), { timeout: 20_000 })
+      stream.cancel()
+    },
+  )
+
+  test('ends with UNAVAILABLE when the gateway stops, in no time, and another one goes on from its cursor', async () => {
+    const stream = await begin()
+    const known = await newMachine()
+    await vi.waitFor(() => expect(subjectsOf(stream)).toEqual([known]), { timeout: 5000 })
+    const started = performance.now()
+    await house.restart('gateway')
+    expect(performance.now() - started).toBeLessThan(5000)
+    expect(await stream.ended).toMatchObject({ code: 14, details: [{ reason: 'STREAM_ENDED' }, {}] })
+    const missed = await newMachine()
+    const next = await begin({ cursor: stream.messages.at(-1).cursor })
+    await vi.waitFor(() => expect(subjectsOf(next)).toEqual([missed]), { timeout: 5000 })
+    next.cancel()
+  })
+})
+
+test('a search that waits gives nothing to a session that ended meanwhile', async () => {
+  const { sessionId, token } = await newViewer()
+  const own = { token, url: house.url }
+  const { cursor } = await write('SearchOrganizationEvents', { fromEnd: true }, own)
+  const filter = { eventTypes: ['user.machine.*'] }
+  const waiting = callJson('SearchOrganizationEvents', { cursor, filter, waitSeconds: 8 }, own)
+  const early = await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 1100, 'waits'))])
+  expect(early).toBe('waits')
+  await write('DeleteSession', { sessionId }, own)
+  await newMachine()
+  expect(factsOf(await waiting)).toMatchObject({ code: 16, reason: 'TOKEN_INVALID' })
+})
+
+test.each(['idp', 'users'] as const)(
+  'without %s there is no answer, rather than one without its events',
+  async (name) => {
+    await house.restart(name, async () => {
+      const started = performance.now()
+      expect(factsOf(await callJson('SearchEvents', {}, admin()))).toMatchObject({
+        code: 14,
+        reason: 'SERVICE_UNAVAILABLE',
+      })
+      expect(performance.now() - started).toBeLessThan(2000)
+    })
+    expect((await write('SearchEvents', { limit: 1 })).events).toHaveLength(1)
+  },
+)
+
+test('many that wait are woken by one look: none of them asks again and again', async () => {
+  const nats = await connectNats(servers.servers.natsUrl.admin, 'admin', createLog('test', 'silent'))
+  const { cursor } = await write('SearchEvents', { fromEnd: true })
+  const filter = { eventTypes: ['user.machine.*'] }
+  const before = await timesListed(nats)
+  const waiting = Array.from({ length: 200 }, () => write('SearchEvents', { cursor, filter, waitSeconds: 9 }))
+  await vi.waitFor(async () => expect(await timesListed(nats)).toBeGreaterThanOrEqual(before + 200), { timeout: 5000 })
+  const listed = await timesListed(nats)
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  // Each by itself would have asked 600 times.
+  expect((await timesListed(nats)) - listed).toBeLessThan(40)
+  const machine = await newMachine()
+  const started = performance.now()
+  for (const { events } of await Promise.all(waiting)) expect(events[0].aggregateId).toBe(machine)
+  expect(performance.now() - started).toBeLessThan(3000)
+  await nats.connection.close()
+})
+
+/** How often users was asked for its events. */
+async function timesListed({ connection }: Nats): Promise<number> {
+  const stats = await connection.request('$SRV.STATS.users', '', { timeout: 2000 })
+  const { endpoints } = stats.json<{ endpoints: { name: string; num_requests: number }[] }>()
+  return endpoints.find(({ name }) => name.endsWith('-ListEvents'))!.num_requests
+}
