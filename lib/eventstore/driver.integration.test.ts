@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
 import { createLog } from '../log.ts'
-import { isConnectionError, openDatabase } from './database.ts'
+import { startCable } from '../../test/faults/cable.ts'
+import { isConnectionError, openDatabase, type Sql } from './database.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -9,7 +11,9 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-// patches/postgres+*.patch: without it the driver writes to a socket that is gone, where nothing can catch the TypeError.
+// What is tested here is patches/postgres+*.patch.
+
+// Without it the driver writes to a socket that is gone, where nothing can catch the TypeError.
 test('a statement on a connection that PostgreSQL ended is refused, and the process lives', async () => {
   const sql = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
   const admin = openDatabase(database.adminUrl, 'admin', createLog('test', 'silent'))
@@ -28,4 +32,108 @@ test('a statement on a connection that PostgreSQL ended is refused, and the proc
   expect(isConnectionError(refused)).toBe(true)
   expect(await sql`select 1 as one`).toMatchObject([{ one: 1 }])
   await Promise.all([sql.end({ timeout: 1 }), admin.end()])
+})
+
+const sleep = 'select pg_sleep(60)'
+const begun: Record<string, (sql: Sql) => PromiseLike<unknown>> = {
+  'a statement': (sql) => sql.unsafe(sleep),
+  'a transaction whose statements are sent together': (sql) =>
+    sql.begin((transaction) => [transaction.unsafe(sleep), transaction`select 1`]),
+  'a transaction that waits for one statement': (sql) =>
+    sql.begin(async (transaction) => void (await transaction.unsafe(sleep))),
+}
+
+/** The way to the database by a cable, and what looks past it. */
+async function openByCable() {
+  const url = new URL(database.urls.users)
+  const cable = await startCable(Number(url.port))
+  url.port = String(cable.port)
+  const log = createLog('test', 'silent')
+  const [sql, admin] = [openDatabase(url.href, 'test', log), openDatabase(database.adminUrl, 'admin', log)]
+  onTestFinished(async () => {
+    // Whoever sleeps does not notice that nobody listens.
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where query = ${sleep}`
+    await Promise.all([sql.end({ timeout: 1 }), admin.end()])
+    await cable.stop()
+  })
+  const reset = () => {
+    cable.cut()
+    cable.mend()
+  }
+  return { sql, admin, reset }
+}
+
+const numbers = (length: number) => Array.from({ length }, (_, n) => n)
+
+/** Each of many transactions gets its own answer. */
+async function works(sql: Sql) {
+  const answers = await Promise.all(
+    numbers(50).map((n) => sql.begin((transaction) => [transaction`select ${n}::int as n`])),
+  )
+  expect(answers.map((results) => results[0]![0])).toEqual(numbers(50).map((n) => ({ n })))
+}
+
+// Without it the driver counts what was sent between the error and the end of a connection among what the next one will answer.
+test.each(Object.keys(begun))(
+  'after %s whose connection is reset, nothing waits for ever and no answer is another’s',
+  async (name) => {
+    const { sql, admin, reset } = await openByCable()
+    // As many as there are connections, each followed by another one as soon as it failed.
+    const begin = numbers(8).map(async () => {
+      await expect(begun[name]!(sql)).rejects.toSatisfy(isConnectionError)
+      await sql`select 1`.catch((error: unknown) => expect(error).toSatisfy(isConnectionError))
+    })
+    await vi.waitFor(async () => {
+      expect(await admin`select from pg_stat_activity where query = ${sleep}`).toHaveLength(8)
+    })
+    reset()
+    await Promise.all(begin)
+    await works(sql)
+  },
+)
+
+// Without it the driver sends the rest of a transaction, even its rollback, to whatever the connection is used for next.
+test('a transaction that lost its connection does not reach into the next one on it', async () => {
+  const { sql, reset } = await openByCable()
+  await sql`create table kept (n int)`
+  const [inside, go, sent] = numbers(3).map(() => Promise.withResolvers<void>())
+  let late: Promise<unknown> | undefined
+  const lost = sql.begin(async (transaction) => {
+    await transaction`select 1`
+    inside!.resolve()
+    await go!.promise
+    late = transaction`insert into kept values (0)`.catch((error: unknown) => error)
+    sent!.resolve()
+    throw new Error('and so it is rolled back')
+  })
+  await inside!.promise
+  reset()
+  await expect(lost).rejects.toSatisfy(isConnectionError)
+  // As many as there are connections.
+  const others = numbers(8).map((n) =>
+    sql.begin(async (transaction) => {
+      await transaction`insert into kept values (${n + 1})`
+      go!.resolve()
+      await sent!.promise
+      await late
+      await transaction`select 1`
+    }),
+  )
+  await Promise.all(others)
+  expect(await late).toSatisfy(isConnectionError)
+  expect([...(await sql`select n from kept order by n`)]).toEqual(numbers(8).map((n) => ({ n: n + 1 })))
+})
+
+// Without it nothing can catch what ends the driver's own question for the types, with which each connection begins.
+test('a connection that is reset while it is opened ends no process', async () => {
+  const { sql, reset } = await openByCable()
+  for (const delay of numbers(40)) {
+    const work = numbers(8).map(() =>
+      sql`select 1`.catch((error: unknown) => expect(error).toSatisfy(isConnectionError)),
+    )
+    await setTimeout(delay / 4)
+    reset()
+    await Promise.all(work)
+  }
+  await works(sql)
 })
