@@ -130,7 +130,7 @@ export async function startHouse(
 
 // The notifier waits for no server, its callers for the notifier.
 async function isReady(url: string): Promise<void> {
-  while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(20)
+  while ((await (await fetch(`${url}/readyz`)).text()) !== '{"status":"ok"}') await sleep(20)
 }
 
 function silentLog(): Log {

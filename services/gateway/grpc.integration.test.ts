@@ -67,25 +67,6 @@ async function check(service: string): Promise<string> {
   return promise.finally(() => client.close())
 }
 
-test('health and readiness follow the services behind, liveness does not', async () => {
-  const readyz = async () => {
-    const { status, body } = await send(gateway.url, { path: '/readyz' })
-    return [status, JSON.parse(body) as JsonValue]
-  }
-  expect(await readyz()).toEqual([200, { status: 'ok' }])
-  for (const name of ['', ...publicServices]) expect(await check(name)).toBe('SERVING')
-  expect(await check('roster.users.v1.InternalService')).toBe('5')
-
-  await gateway.services.get('idp')!.stop()
-  expect(await readyz()).toEqual([503, { status: 'unavailable', missing: ['idp'] }])
-  expect(await check('')).toBe('NOT_SERVING')
-  await gateway.broker.kill()
-  expect(await readyz()).toEqual([503, { status: 'unavailable', missing: ['nats'] }])
-  expect((await send(gateway.url, { path: '/healthz' })).status).toBe(200)
-  await gateway.broker.restart()
-  await expect.poll(readyz, { timeout: 10_000 }).toEqual([503, { status: 'unavailable', missing: ['idp'] }])
-})
-
 /** One HTTP/2 request as raw as node:http2 lets it be; gives headers and trailers in one. */
 async function request(headers: Record<string, string>, body: Uint8Array, end = true): Promise<IncomingHttpHeaders> {
   const session = connect(gateway.url)
@@ -188,4 +169,28 @@ test('a client that cancels ends the wait', async () => {
     .toMatchObject([{ method: `${desc.parent.typeName}.${desc.name}`, code: 1, reason: 'CANCELLED' }])
   release()
   client.close()
+})
+
+// The last one: the services that it stops stay away.
+test('health and readiness follow the services behind, without one that only some calls need it is degraded, liveness stays', async () => {
+  const readyz = async () => {
+    const { status, body } = await send(gateway.url, { path: '/readyz' })
+    return [status, JSON.parse(body) as JsonValue]
+  }
+  expect(await readyz()).toEqual([200, { status: 'ok' }])
+  for (const name of ['', ...publicServices]) expect(await check(name)).toBe('SERVING')
+  expect(await check('roster.users.v1.InternalService')).toBe('5')
+
+  await gateway.services.get('idp')!.stop()
+  expect(await readyz()).toEqual([200, { status: 'degraded', missing: ['idp'] }])
+  expect([await check(''), await check('roster.users.v1.UserService')]).toEqual(['SERVING', 'SERVING'])
+  expect(await check('roster.idp.v1.IdentityProviderService')).toBe('NOT_SERVING')
+  await gateway.services.get('users')!.stop()
+  expect(await readyz()).toEqual([503, { status: 'unavailable', missing: ['idp', 'users'] }])
+  expect(await check('')).toBe('NOT_SERVING')
+  await gateway.broker.kill()
+  expect(await readyz()).toEqual([503, { status: 'unavailable', missing: ['nats'] }])
+  expect((await send(gateway.url, { path: '/healthz' })).status).toBe(200)
+  await gateway.broker.restart()
+  await expect.poll(readyz, { timeout: 10_000 }).toEqual([503, { status: 'unavailable', missing: ['idp', 'users'] }])
 })

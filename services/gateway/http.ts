@@ -7,7 +7,7 @@ import { type Pages, servePage } from './pages.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
 import { serveJson, unsupportedType } from './protocols/json.ts'
 import { serveOAuth } from './protocols/oauth.ts'
-import type { Readiness } from './readiness.ts'
+import { isReady, type Readiness } from './readiness.ts'
 import { byGrpcPath, findRoutes } from './routes.ts'
 
 /** Answers everything that comes over HTTP/1.1: JSON, OAuth, gRPC-web, pages, health. */
@@ -39,6 +39,7 @@ export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Rea
       async (exchange) => {
         const missing = await readiness.missing()
         if (missing.length === 0) sendJson(exchange, 200, '{"status":"ok"}')
+        else if (isReady(missing)) sendJson(exchange, 200, JSON.stringify({ status: 'degraded', missing }))
         else sendJson(exchange, 503, JSON.stringify({ status: 'unavailable', missing }))
       },
     ],

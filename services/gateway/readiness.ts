@@ -3,7 +3,7 @@ import type { Nats } from '#lib/nats'
 import { offered } from './routes.ts'
 
 export interface Readiness {
-  /** What is missing right now; empty when the gateway can answer calls. */
+  /** What is missing right now; empty when the gateway can answer every call. */
   missing(): Promise<string[]>
   /** From now on the gateway is not ready, whatever is there. */
   close(): void
@@ -15,8 +15,16 @@ const interval = 2_000
 /** Names of the services behind the gateway: the packages of the offered methods, `roster.<name>.v1`. */
 const services = [...new Set(offered.map(({ subject }) => subject.split('.')[1]!))]
 
-/** Watches whether the services answer; calls back with every change, and once at the start. */
-export function watchReadiness(nats: Nats, log: Log, onChange: (ready: boolean) => void): Readiness {
+/** Without these no call can be answered, since nobody knows who calls. What lacks another is its own calls. */
+const essential = ['gateway', 'nats', 'users', 'grants']
+
+/** Whether calls may come although this is missing. */
+export function isReady(missing: string[]): boolean {
+  return !missing.some((name) => essential.includes(name))
+}
+
+/** Watches whether the services answer; calls back with what is missing at every change, and once at the start. */
+export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[]) => void): Readiness {
   let closed = false
   let known: string | undefined
   let checking: Promise<string[]> | undefined
@@ -27,8 +35,8 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (ready: boolean) 
     if (text !== known) {
       known = text
       if (text === '') log.info('ready for calls')
-      else log.warn({ missing }, 'not ready for calls')
-      onChange(text === '')
+      else log.warn({ missing }, isReady(missing) ? 'ready for most calls' : 'not ready for calls')
+      onChange(missing)
     }
     return missing
   }

@@ -1,5 +1,5 @@
 import { type Delivery, DeliveryKind, DeliveryState } from '#gen/roster/notifier/v1/delivery_service'
-import type { Write } from '#lib/eventstore/database'
+import type { Sql, Write } from '#lib/eventstore/database'
 
 /** A row of `deliveries` as it is read. */
 export interface DeliveryRow {
@@ -19,6 +19,15 @@ export interface DeliveryRow {
   changed_at: Date
   /** When its chain may go on; null where nothing is to be sent to a webhook. */
   due_at: Date | null
+}
+
+/** Reads rows, without what is sent; a condition follows. */
+export function selectDeliveries(sql: Sql) {
+  return sql`
+    select position, id, kind, state, organization_id, event_id, event_type, user_id, webhook_id, code_id, attempts, error,
+      created_at, changed_at, due_at
+    from deliveries left join chains using (webhook_id, aggregate)
+  `
 }
 
 /** A delivery as callers see it. */

@@ -12,6 +12,7 @@ import {
   userStateErrors,
   userStateRefusals,
 } from '../examples/user-errors.ts'
+import { webhookErrors } from '../examples/webhook-errors.ts'
 import { buildWorld, type World } from '../examples/world.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
@@ -28,6 +29,7 @@ const errorCases = [
   organizationErrors,
   projectErrors,
   idpErrors,
+  webhookErrors,
 ].flat()
 let world: World
 

@@ -12,7 +12,7 @@ import { call } from './clients/encodings.ts'
 
 const { house } = inject('roster')
 const root = join(import.meta.dirname, '../..')
-const services = ['users', 'grants', 'idp']
+const services = ['users', 'grants', 'idp', 'notifier']
 
 interface Row {
   id: string

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
 import { examplePair, newSignedInMachine } from '../examples/machines.ts'
 import { assertion, basic, grantBy, newClient, obtainToken, privateKeyJwt, sendForm } from '../examples/oauth.ts'
 import { newIdp } from '../examples/projects.ts'
+import { startTestReceiver } from '../receiver.ts'
 import type { Call } from './clients/call.ts'
 import { encodings, recordSecret } from './clients/encodings.ts'
 import { mailTo } from './mailbox.ts'
@@ -12,7 +13,8 @@ import { dumpNats, dumpPostgres, dumpRedis } from './stores.ts'
 const { house, adminToken, adminPassword, secretsFile } = inject('roster')
 const why = house ? '' : ' (skipped: the servers of a Roster by URL are not known)'
 
-// What a run makes of secrets, in every encoding: codes returned, mailed, used, wrong and replaced; passwords, tokens, private keys, client secrets.
+// What a run makes of secrets, in every encoding: codes returned, mailed, used, wrong and replaced; passwords, tokens, private keys, client secrets;
+// secrets of webhooks.
 async function live() {
   const organization = await newOrganization()
   recordSecret(adminToken)
@@ -41,7 +43,21 @@ async function live() {
     const unused = await newHuman(organization, { verification: { sendCode: {} } })
     await mailTo(unused.email)
     await newHuman(organization, { verification: { returnCode: {} } })
+    await sendToWebhook(organization, call)
   }
+}
+
+// By both secrets of a rotation, and then by neither.
+async function sendToWebhook(organization: string, call: Call) {
+  const hook = await startTestReceiver()
+  const { webhookId } = ok(await call('AddWebhook', { url: hook.url }, admin(organization)))
+  ok(await call('RotateWebhookSecret', { webhookId }, admin(organization)))
+  if (house) {
+    await newHuman(organization)
+    await vi.waitFor(() => expect(hook.received).not.toEqual([]), { timeout: 20_000 })
+  }
+  ok(await call('RemoveWebhook', { webhookId }, admin(organization)))
+  await hook.stop()
 }
 
 // Assertions are secret until they are over, and of what was sent by mistake somebody may still make use.

@@ -35,4 +35,5 @@ const meanings: Record<string, 'requested' | 'sent' | 'failed' | 'rejected' | 'd
   'roster.user.email.code.returned.v1': 'dropped',
   'roster.user.email.changed.v1': 'dropped',
   'roster.user.email.verified.v1': 'dropped',
+  'roster.user.removed.v1': 'dropped',
 }

@@ -2,7 +2,7 @@ import type { GetDeliveryRequest, GetDeliveryResponse } from '#gen/roster/notifi
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { type DeliveryRow, showDelivery } from '../deliveries.ts'
+import { type DeliveryRow, selectDeliveries, showDelivery } from '../deliveries.ts'
 import { isVisible } from '../visible.ts'
 import { deliveryNotFound } from '../vocabulary.ts'
 
@@ -12,8 +12,7 @@ export async function getDelivery(
   call: Call,
 ): Promise<GetDeliveryResponse> {
   const [row] = await orUnavailable(sql<DeliveryRow[]>`
-    select deliveries.*, chains.due_at from deliveries left join chains using (webhook_id, aggregate)
-    where id = ${deliveryId}
+    ${selectDeliveries(sql)} where id = ${deliveryId}
   `)
   if (!row || !isVisible(call, 'iam.webhook.read', row.organization_id)) throw deliveryNotFound()
   return { delivery: showDelivery(row) }

@@ -3,7 +3,7 @@ import { orUnavailable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { type DeliveryRow, kinds, showDelivery, states } from '../deliveries.ts'
+import { type DeliveryRow, kinds, selectDeliveries, showDelivery, states } from '../deliveries.ts'
 import { permitInstance } from '../visible.ts'
 
 const defaultLimit = 100
@@ -17,7 +17,7 @@ export const searchDeliveries = {
     const kind = nameOf(kinds, request.kind)
     const state = nameOf(states, request.state)
     const rows = await orUnavailable(sql<DeliveryRow[]>`
-      select deliveries.*, chains.due_at from deliveries left join chains using (webhook_id, aggregate)
+      ${selectDeliveries(sql)}
       where organization_id = ${allOrganizations ? instance.id : call.organizationId}
         ${cursor ? sql`and position < ${cursor}` : sql``}
         ${kind ? sql`and kind = ${kind}` : sql``}

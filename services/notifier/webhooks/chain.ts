@@ -95,9 +95,14 @@ export async function giveBack(sql: Sql, { webhookId, aggregate, takenBy }: Take
 /** Removes a chain that is at its end; where something was added meanwhile, gives it back. */
 export async function endChain(sql: Sql, taken: Taken): Promise<void> {
   const { webhookId, aggregate, takenBy, added } = taken
+  // What was added before the chain was taken may only be seen now; what is added meanwhile changes the number.
   const { count } = await sql`
     delete from chains
     where webhook_id = ${webhookId} and aggregate = ${aggregate} and taken_by = ${takenBy} and added = ${added}
+      and not exists (
+        select from deliveries d
+        where d.webhook_id = ${webhookId} and d.aggregate = ${aggregate} and kind = 'webhook' and state = 'queued'
+      )
   `
   if (count === 0) await giveBack(sql, taken)
 }

@@ -3,7 +3,7 @@ import { meansType, plainType } from '#lib/events/event-type'
 import { registry } from '#lib/rpc/methods'
 
 /** Aggregate types of more than one word, which the names of messages do not tell from event types. */
-const compounds = ['project_grant', 'user_grant']
+const compounds = ['project_grant', 'removed_user', 'user_grant']
 
 /** Every type of event as it is published: `roster.user.email.changed.v1`. */
 export const eventTypes: readonly string[] = findEventTypes()

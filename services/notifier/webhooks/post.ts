@@ -21,7 +21,7 @@ export interface Outcome {
 
 /**
  * Posts a body. No redirect is followed, and nothing of the answer's body is looked at. Never rejects, except where `signal` is
- * aborted: then nobody knows whether it arrived.
+ * aborted: then nobody knows whether it arrived. The answer may take 15 s.
  */
 export async function post(
   url: string,
@@ -29,9 +29,16 @@ export async function post(
   body: string,
   destinations: Destinations,
   signal: AbortSignal,
+  within = answerWithin,
 ): Promise<Outcome> {
   try {
-    const answer = await exchange(url, headers, body, destinations, signal)
+    const answer = await exchange(
+      url,
+      headers,
+      body,
+      destinations,
+      AbortSignal.any([signal, AbortSignal.timeout(within)]),
+    )
     const status = answer.statusCode!
     const isTaken = status >= 200 && status < 300
     const retryAfter = status === 429 || status === 503 ? readRetryAfter(answer.headers['retry-after']) : undefined
@@ -47,13 +54,12 @@ async function exchange(
   headers: Record<string, string>,
   body: string,
   destinations: Destinations,
-  signal: AbortSignal,
+  over: AbortSignal,
 ): Promise<IncomingMessage> {
   const { protocol, hostname } = new URL(url)
   const tls = protocol === 'https:'
   // A name is looked at when it is resolved: for each connection, so that it cannot lead elsewhere afterwards.
   if (isIP(hostOf(hostname)) !== 0 && !destinations.allows(hostOf(hostname), tls)) throw new NotAllowed()
-  const over = AbortSignal.any([signal, AbortSignal.timeout(answerWithin)])
   return new Promise((resolve, reject) => {
     const options = {
       method: 'POST',

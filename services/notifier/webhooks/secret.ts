@@ -20,10 +20,11 @@ export function newSecret(keys: Keyring, webhookId: string): { secret: string; s
 
 /** Makes the secret in use the former one, until that time; one from before it is gone. */
 export function retireSecret(webhookId: string, until: Date): Write {
-  return async (sql) => {
-    await sql`delete from webhook_secrets where webhook_id = ${webhookId} and expires_at is not null`
-    await sql`update webhook_secrets set expires_at = ${until} where webhook_id = ${webhookId}`
-  }
+  // One statement: what is written after it is on its way already.
+  return (sql) => sql`
+    with gone as (delete from webhook_secrets where webhook_id = ${webhookId} and expires_at is not null)
+    update webhook_secrets set expires_at = ${until} where webhook_id = ${webhookId} and expires_at is null
+  `
 }
 
 /** The `webhook-signature` header of Standard Webhooks: a signature by each of the sealed secrets. */

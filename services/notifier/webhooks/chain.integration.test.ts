@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { silent } from '#lib/rpc/test-rpc'
+import { createDatabase, type TestDatabase } from '../../../test/infra-database.ts'
+import { endChain, settle, takeChain } from './chain.ts'
+
+let database: TestDatabase
+let sql: Sql
+let last = 0
+
+beforeAll(async () => {
+  database = await createDatabase()
+  sql = openDatabase(database.urls.notifier, 'notifier', silent)
+  await migrate(sql, new URL('../migrations/', import.meta.url), silent)
+  await sql`insert into webhooks values ('w', 'o', false, 'https://example.com', '{}', true, now())`
+})
+beforeEach(() => sql`truncate deliveries, chains`)
+afterAll(async () => {
+  await sql.end()
+  await database.drop()
+})
+
+const sent = { state: 'sent', error: '', delay: 0 } as const
+
+/** Takes in one event of an aggregate for the webhook; gives what `take_in` gives. */
+async function takeIn(aggregate = 'user/a', was = last): Promise<string[] | null> {
+  const place = (n: number) => JSON.stringify({ transaction_id: n, position: n })
+  const wanted = {
+    id: `${aggregate} ${was}`,
+    organization_id: 'o',
+    event_id: `${aggregate} ${was}`,
+    event_type: 't',
+    user_id: '',
+    aggregate,
+    webhook_id: 'w',
+    payload: '{}',
+  }
+  const [row] = await sql<[{ woken: string[] | null }]>`
+    select take_in('users', ${was === 0 ? null : place(was)}::text::jsonb, ${place(was + 1)}::text::jsonb,
+      ${JSON.stringify([wanted])}::text::jsonb, '[]'::jsonb, 5) as woken
+  `
+  if (row.woken) last++
+  return row.woken
+}
+
+test('a page of events is taken in once, however many replicas read it', async () => {
+  await takeIn()
+  const was = last
+  const all = await Promise.all([takeIn('user/b', was), takeIn('user/b', was), takeIn('user/b', was)])
+  expect(all.filter((woken) => woken !== null)).toEqual([['w']])
+  const [{ count }] = await sql<[{ count: number }]>`select count(*)::int from deliveries where aggregate = 'user/b'`
+  expect(count).toBe(1)
+})
+
+test('nobody else takes a chain that is taken; another chain is free', async () => {
+  await takeIn('user/a')
+  const all = await Promise.all(Array.from({ length: 5 }, () => takeChain(sql, 'w')))
+  expect(all.filter(Boolean)).toHaveLength(1)
+  await takeIn('user/b')
+  expect((await takeChain(sql, 'w'))!.aggregate).toBe('user/b')
+  expect(await takeChain(sql, 'w')).toBeUndefined()
+})
+
+test('what was sent is followed by the next of the chain, and the chain ends with the last one', async () => {
+  await takeIn()
+  await takeIn()
+  const first = await takeChain(sql, 'w')
+  await settle(sql, first!, sent)
+  const second = await takeChain(sql, 'w')
+  expect(Number(second!.position)).toBeGreaterThan(Number(first!.position))
+  await settle(sql, second!, sent)
+  const end = await takeChain(sql, 'w')
+  expect(end!.position).toBeNull()
+  await endChain(sql, end!)
+  expect([...(await sql`select * from chains`)]).toEqual([])
+})
+
+test('an event that comes between the last one and the end of its chain is sent', async () => {
+  await takeIn()
+  await settle(sql, (await takeChain(sql, 'w'))!, sent)
+  const end = await takeChain(sql, 'w')
+  await takeIn()
+  await endChain(sql, end!)
+  expect((await takeChain(sql, 'w'))!.position).not.toBeNull()
+})
+
+test('so is one that was there already, but was not seen when the chain was taken', async () => {
+  await takeIn()
+  const taken = await takeChain(sql, 'w')
+  await endChain(sql, { ...taken!, position: null })
+  expect((await takeChain(sql, 'w'))!.position).toBe(taken!.position)
+})
+
+test('who comes too late records nothing: somebody else has the chain', async () => {
+  await takeIn()
+  const late = await takeChain(sql, 'w')
+  await sql`update chains set due_at = now()`
+  const other = await takeChain(sql, 'w')
+  await settle(sql, late!, sent)
+  expect([...(await sql`select state from deliveries`)]).toEqual([{ state: 'queued' }])
+  await settle(sql, other!, { state: 'failed', error: 'timeout', delay: 0 })
+  expect([...(await sql`select state, error, attempts from deliveries`)]).toEqual([
+    { state: 'failed', error: 'timeout', attempts: 1 },
+  ])
+})
+
+test('nothing of a paused webhook is taken', async () => {
+  await takeIn()
+  await sql`update webhooks set active = false`
+  expect(await takeChain(sql, 'w')).toBeUndefined()
+  await sql`update webhooks set active = true`
+  expect(await takeChain(sql, 'w')).toBeDefined()
+})

@@ -1,0 +1,295 @@
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { admin, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
+import { newProject } from '../examples/projects.ts'
+import { startTestReceiver, type TestReceiver } from '../receiver.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+import { mailTo } from './mailbox.ts'
+
+const { house } = inject('roster')
+const why = house ? '' : ' (skipped: a Roster by URL sends to no private address)'
+const url = 'https://receiver.example.com/hook'
+const soon = { timeout: 30_000, interval: 50 }
+
+async function receiver(): Promise<TestReceiver> {
+  const made = await startTestReceiver()
+  onTestFinished(() => made.stop())
+  return made
+}
+
+/** A webhook that is removed with its test: nobody sends to a receiver that is gone. */
+async function subscribe(organization: string, request: object) {
+  const { webhookId, secret } = ok(await json('AddWebhook', { ...request }, admin(organization)))
+  onTestFinished(async () => void (await json('RemoveWebhook', { webhookId }, admin(organization))))
+  return { webhookId: webhookId as string, secret: secret as string }
+}
+
+async function deliveries(organization: string, request: object): Promise<any[]> {
+  return ok(await json('SearchDeliveries', { ...request }, admin(organization))).deliveries ?? []
+}
+
+function verify(secret: string, { body, headers }: TestReceiver['received'][number]) {
+  return new Webhook(secret).verify(body, headers as Record<string, string>)
+}
+
+describe.each(encodings)('a webhook over $encoding', ({ call }) => {
+  test('is added, read, changed, paused, resumed and removed; its secret is shown once', async () => {
+    const organization = await newOrganization()
+    const as = admin(organization)
+    const settings = { url, eventTypes: ['roster.user.*'], description: 'CRM' }
+    const { webhookId, details, secret } = ok(await call('AddWebhook', settings, as))
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(details).toMatchObject({ sequence: '1', resourceOwner: organization })
+    const get = async () => ok(await call('GetWebhook', { webhookId }, as)).webhook
+    expect(await get()).toEqual({ id: webhookId, details, state: 'WEBHOOK_STATE_ACTIVE', ...settings })
+    const changed = { url: `${url}/2` }
+    expect(ok(await call('UpdateWebhook', { webhookId, ...changed }, as)).details.sequence).toBe('2')
+    expect(ok(await call('UpdateWebhook', { webhookId, ...changed }, as)).details.sequence).toBe('2')
+    ok(await call('DeactivateWebhook', { webhookId }, as))
+    expect(ok(await call('DeactivateWebhook', { webhookId }, as)).details.sequence).toBe('3')
+    expect(await get()).toMatchObject({ state: 'WEBHOOK_STATE_INACTIVE', ...changed })
+    expect((await get()).eventTypes).toBeUndefined()
+    expect(ok(await call('ReactivateWebhook', { webhookId }, as)).details.sequence).toBe('4')
+    expect(ok(await call('ListWebhooks', {}, as)).webhooks).toEqual([await get()])
+    expect(ok(await call('RemoveWebhook', { webhookId }, as)).details.sequence).toBe('5')
+    expect(factsOf(await call('GetWebhook', { webhookId }, as)).reason).toBe('WEBHOOK_NOT_FOUND')
+    expect(ok(await call('ListWebhooks', {}, as)).webhooks ?? []).toEqual([])
+  })
+
+  test('whose answer was lost is answered again with the same secret, and is there once', async () => {
+    const organization = await newOrganization()
+    const keyed = { ...admin(organization), headers: { 'idempotency-key': crypto.randomUUID() } }
+    const first = ok(await call('AddWebhook', { url }, keyed))
+    expect(ok(await call('AddWebhook', { url }, keyed))).toEqual(first)
+    expect(ok(await call('ListWebhooks', {}, admin(organization))).webhooks).toHaveLength(1)
+  })
+
+  test('names what is wrong with it', async () => {
+    const as = admin(await newOrganization())
+    const wrong = { url: 'https://169.254.169.254/latest', eventTypes: ['user.email.changed', 'roster.nothing.v1'] }
+    const { code, fields } = factsOf(await call('AddWebhook', wrong, as))
+    expect({ code, fields }).toEqual({ code: 3, fields: ['url', 'eventTypes[1]'] })
+    const { webhookId } = ok(await call('AddWebhook', { url }, as))
+    expect(factsOf(await call('UpdateWebhook', { webhookId, url: 'http://8.8.8.8/' }, as)).fields).toEqual(['url'])
+    const rotated = await call('RotateWebhookSecret', { webhookId, overlapSeconds: 604_801 }, as)
+    expect(factsOf(rotated).fields).toEqual(['overlapSeconds'])
+  })
+})
+
+describe('whose a webhook is', () => {
+  test('nobody else sees it, changes it, or learns that it is there', async () => {
+    const [home, abroad] = [await newOrganization(), await newOrganization()]
+    const stranger = await newMember(abroad, ['ORG_OWNER'])
+    const { webhookId } = ok(await json('AddWebhook', { url }, admin(home)))
+    const operations = [
+      ['GetWebhook', {}],
+      ['UpdateWebhook', { url: `${url}/mine` }],
+      ['RemoveWebhook', {}],
+      ['DeactivateWebhook', {}],
+      ['ReactivateWebhook', {}],
+      ['RotateWebhookSecret', {}],
+      ['ReplayFailedDeliveries', {}],
+    ] as const
+    for (const [operation, request] of operations) {
+      const there = await json(operation, { webhookId, ...request }, { token: stranger.token })
+      const nowhere = await json(operation, { webhookId: 'unknown', ...request }, { token: stranger.token })
+      expect(factsOf(there)).toMatchObject({ code: 5, reason: 'WEBHOOK_NOT_FOUND' })
+      expect(there.error).toEqual(nowhere.error)
+      const acting = await json(operation, { webhookId, ...request }, { token: stranger.token, organization: home })
+      expect(factsOf(acting).code).toBe(7)
+    }
+    expect(ok(await json('ListWebhooks', {}, { token: stranger.token })).webhooks ?? []).toEqual([])
+    expect(ok(await json('GetWebhook', { webhookId }, admin(home))).webhook.details.sequence).toBe('1')
+  })
+
+  test('who may read may not write; who may neither is refused', async () => {
+    const home = await newOrganization()
+    const { webhookId } = ok(await json('AddWebhook', { url }, admin(home)))
+    const viewer = await newMember(home, ['ORG_OWNER_VIEWER'])
+    const manager = await newMember(home, ['ORG_USER_MANAGER'])
+    ok(await json('GetWebhook', { webhookId }, viewer))
+    ok(await json('SearchDeliveries', {}, viewer))
+    expect(factsOf(await json('AddWebhook', { url }, viewer)).code).toBe(7)
+    expect(factsOf(await json('RotateWebhookSecret', { webhookId }, viewer)).code).toBe(7)
+    expect(factsOf(await json('GetWebhook', { webhookId }, manager)).code).toBe(7)
+    expect(factsOf(await json('SearchDeliveries', {}, manager)).code).toBe(7)
+  })
+
+  test("the instance's are for who has the right there, also the deliveries", async () => {
+    const home = await newOrganization()
+    const owner = await newMember(home, ['ORG_OWNER'])
+    const { webhookId } = await subscribe(home, { url, allOrganizations: true, eventTypes: ['idp.changed'] })
+    for (const operation of ['AddWebhook', 'ListWebhooks', 'SearchDeliveries'] as const) {
+      const request = { ...(operation === 'AddWebhook' && { url }), allOrganizations: true }
+      expect(factsOf(await json(operation, request, owner)).code).toBe(7)
+    }
+    expect(factsOf(await json('GetWebhook', { webhookId }, owner)).reason).toBe('WEBHOOK_NOT_FOUND')
+    expect(factsOf(await json('RemoveWebhook', { webhookId }, owner)).reason).toBe('WEBHOOK_NOT_FOUND')
+    ok(await json('GetWebhook', { webhookId }, admin()))
+    const { webhooks } = ok(await json('ListWebhooks', { allOrganizations: true }, admin()))
+    expect(webhooks.map(({ id }: { id: string }) => id)).toContain(webhookId)
+    expect(ok(await json('ListWebhooks', {}, admin(home))).webhooks ?? []).toEqual([])
+  })
+})
+
+describe.skipIf(!house)(`what is sent${why}`, () => {
+  test('is signed as Standard Webhooks says, and tells of the event what the stream tells', async () => {
+    const [organization, hook] = [await newOrganization(), await receiver()]
+    const { secret } = await subscribe(organization, { url: hook.url, eventTypes: ['roster.user.human.added.v1'] })
+    const { userId, email } = await newHuman(organization)
+    await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
+    const [request] = hook.received
+    expect(verify(secret, request!)).toEqual({
+      type: 'roster.user.human.added.v1',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      id: request!.headers['webhook-id'],
+      organization,
+      subject: `user/${userId}`,
+      sequence: 1,
+      actor: 'admin-machine',
+      requestId: expect.any(String),
+      data: expect.objectContaining({ email, isVerified: true }),
+    })
+    expect(request!.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Roster' })
+    const other = new Webhook(`whsec_${Buffer.alloc(32).toString('base64')}`)
+    expect(() => other.verify(request!.body, request!.headers as Record<string, string>)).toThrow('No matching')
+  })
+
+  test('is signed by the former secret and the new one while they overlap, and then by the new one alone', async () => {
+    const [organization, hook] = [await newOrganization(), await receiver()]
+    const { webhookId, secret: first } = await subscribe(organization, { url: hook.url, eventTypes: ['user.human.*'] })
+    const rotate = async (request: object) =>
+      ok(await json('RotateWebhookSecret', { webhookId, ...request }, admin(organization)))
+    const { secret: second, formerSecretExpirationDate } = await rotate({})
+    const inADay = Date.parse(formerSecretExpirationDate) - Date.now()
+    expect(inADay / 3_600_000).toBeCloseTo(24, 1)
+    await newHuman(organization)
+    await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
+    verify(first, hook.received[0]!)
+    verify(second, hook.received[0]!)
+    const { secret: third } = await rotate({ overlapSeconds: 0 })
+    await newHuman(organization)
+    await vi.waitFor(() => expect(hook.received).toHaveLength(2), soon)
+    verify(third, hook.received[1]!)
+    for (const former of [first, second]) expect(() => verify(former, hook.received[1]!)).toThrow('No matching')
+  })
+
+  test('is what the event types name, of the own organization; and for the instance of every one', async () => {
+    const [home, abroad] = [await newOrganization(), await newOrganization()]
+    const [own, every, all] = [await receiver(), await receiver(), await receiver()]
+    await subscribe(home, { url: own.url, eventTypes: ['user.*', 'project.added'] })
+    await subscribe(home, { url: every.url })
+    await subscribe(home, { url: all.url, allOrganizations: true, eventTypes: ['user.human.added', 'project.*'] })
+    const [ours, theirs] = [await newHuman(home), await newHuman(abroad)]
+    const [project, foreign] = [await newProject(home, ['reader']), await newProject(abroad, ['reader'])]
+    const subjects = (hook: TestReceiver) => hook.received.map(({ event }) => `${event.subject} ${event.type}`)
+    const [human, foreignHuman] = [ours, theirs].map(({ userId }) => `user/${userId} roster.user.human.added.v1`)
+    await vi.waitFor(() => {
+      expect(subjects(own)).toEqual(expect.arrayContaining([human, `project/${project} roster.project.added.v1`]))
+      expect(subjects(every)).toEqual(expect.arrayContaining([`project/${project} roster.project.role.added.v1`]))
+      expect(subjects(all)).toEqual(
+        expect.arrayContaining([human, foreignHuman, `project/${foreign} roster.project.role.added.v1`]),
+      )
+    }, soon)
+    for (const { event } of [...own.received, ...every.received]) expect(event.organization).toBe(home)
+    for (const { event } of own.received) expect(event.type).toMatch(/^roster\.(user\.|project\.added)/)
+  })
+
+  test('waits while the webhook is paused, and comes afterwards', async () => {
+    const [organization, hook] = [await newOrganization(), await receiver()]
+    const { webhookId } = await subscribe(organization, { url: hook.url, eventTypes: ['user.human.added'] })
+    ok(await json('DeactivateWebhook', { webhookId }, admin(organization)))
+    const { userId } = await newHuman(organization)
+    await vi.waitFor(async () => {
+      expect(await deliveries(organization, { webhookId })).toMatchObject([{ state: 'DELIVERY_STATE_QUEUED', userId }])
+    }, soon)
+    expect(hook.received).toEqual([])
+    ok(await json('ReactivateWebhook', { webhookId }, admin(organization)))
+    await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
+  })
+
+  test('pauses where the receiver is gone, fails there, and comes once more when it is asked for', async () => {
+    const [organization, hook] = [await newOrganization(), await receiver()]
+    hook.answer(() => 410)
+    const { webhookId } = await subscribe(organization, { url: hook.url, eventTypes: ['user.human.added'] })
+    await newHuman(organization)
+    const state = async () => ok(await json('GetWebhook', { webhookId }, admin(organization))).webhook.state
+    await vi.waitFor(async () => expect(await state()).toBe('WEBHOOK_STATE_INACTIVE'), soon)
+    const [failed] = await deliveries(organization, { webhookId })
+    expect(failed).toMatchObject({ state: 'DELIVERY_STATE_FAILED', error: 'status 410', attempts: 1 })
+    hook.answer(() => 204)
+    ok(await json('ReactivateWebhook', { webhookId }, admin(organization)))
+    ok(await json('ReplayDelivery', { deliveryId: failed.id }, admin(organization)))
+    await vi.waitFor(async () => {
+      const { delivery } = ok(await json('GetDelivery', { deliveryId: failed.id }, admin(organization)))
+      expect(delivery).toMatchObject({ state: 'DELIVERY_STATE_SENT', eventId: failed.eventId })
+    }, soon)
+    expect(new Set(hook.received.map(({ body }) => body)).size).toBe(1)
+  })
+})
+
+describe.skipIf(!house)(`the ledger${why}`, () => {
+  test('lists mails and events, newest first, by what is asked for, page by page', async () => {
+    const [organization, hook] = [await newOrganization(), await receiver()]
+    const { webhookId } = await subscribe(organization, { url: hook.url, eventTypes: ['user.human.added'] })
+    const humans = [await newHuman(organization, { verification: {} }), await newHuman(organization)]
+    await mailTo(humans[0]!.email)
+    await vi.waitFor(async () => {
+      const sent = await deliveries(organization, { state: 'DELIVERY_STATE_SENT' })
+      expect(sent).toHaveLength(3)
+    }, soon)
+    const kinds = async (request: object) => (await deliveries(organization, request)).map(({ kind }) => kind)
+    expect(await kinds({ kind: 'DELIVERY_KIND_MAIL' })).toEqual(['DELIVERY_KIND_MAIL'])
+    expect(await kinds({ webhookId })).toEqual(['DELIVERY_KIND_WEBHOOK', 'DELIVERY_KIND_WEBHOOK'])
+    expect(await kinds({ userId: humans[0]!.userId })).toHaveLength(2)
+    const all = await deliveries(organization, {})
+    expect(await deliveries(organization, { eventId: all[0].eventId })).toEqual(
+      all.filter(({ eventId }) => eventId === all[0].eventId),
+    )
+    const pages: any[] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const page = ok(await json('SearchDeliveries', { limit: 2, cursor }, admin(organization)))
+      pages.push(...page.deliveries)
+      cursor = page.nextCursor
+    }
+    expect(pages).toEqual(all)
+    expect(JSON.stringify(all)).not.toContain('@')
+  })
+
+  test('says that a mail was sent, or that another one took its place', async () => {
+    const organization = await newOrganization()
+    const { userId, email } = await newHuman(organization, { verification: { sendCode: {} } })
+    await mailTo(email)
+    const states = async () =>
+      (await deliveries(organization, { userId, kind: 'DELIVERY_KIND_MAIL' })).map(({ state }) => state)
+    await vi.waitFor(async () => expect(await states()).toEqual(['DELIVERY_STATE_SENT']), soon)
+    const again = uniqueEmail()
+    ok(await json('SetEmail', { userId, email: again }, admin()))
+    await mailTo(again)
+    await vi.waitFor(async () => {
+      expect(await states()).toEqual(['DELIVERY_STATE_SENT', 'DELIVERY_STATE_SENT'])
+    }, soon)
+  })
+
+  test('shows an organization nothing of another one', async () => {
+    const [home, abroad] = [await newOrganization(), await newOrganization()]
+    const stranger = await newMember(abroad, ['ORG_OWNER'])
+    const { email } = await newHuman(home, { verification: {} })
+    await mailTo(email)
+    const [delivery] = await vi.waitFor(async () => {
+      const found = await deliveries(home, {})
+      expect(found).toHaveLength(1)
+      return found
+    }, soon)
+    const { token } = stranger
+    expect(ok(await json('SearchDeliveries', {}, { token })).deliveries ?? []).toEqual([])
+    for (const deliveryId of [delivery.id, 'unknown'])
+      for (const operation of ['GetDelivery', 'ReplayDelivery'] as const)
+        expect(factsOf(await json(operation, { deliveryId }, { token })).reason).toBe('DELIVERY_NOT_FOUND')
+    expect(factsOf(await json('SearchDeliveries', {}, { token, organization: home })).code).toBe(7)
+    expect(factsOf(await json('ReplayDelivery', { deliveryId: delivery.id }, admin(home))).reason).toBe(
+      'DELIVERY_NOT_REPLAYABLE',
+    )
+  })
+})

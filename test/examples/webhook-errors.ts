@@ -1,0 +1,50 @@
+import { denied, type ErrorCase, fails, invalid, manager, needsCaller, notFound, owner } from './world.ts'
+
+const url = 'https://receiver.example.com/hook'
+const added = () => ({ url })
+const unknown = () => ({ webhookId: 'unknown' })
+const nothing = () => ({ deliveryId: 'unknown' })
+const noWebhook = notFound('WEBHOOK_NOT_FOUND')
+const noDelivery = notFound('DELIVERY_NOT_FOUND')
+
+/** Webhooks and deliveries. */
+export const webhookErrors: ErrorCase[] = [
+  ...needsCaller('AddWebhook', added),
+  ...needsCaller('SearchDeliveries', () => ({})),
+  fails('AddWebhook', denied, 'a user manager calls', added, manager),
+  fails(
+    'AddWebhook',
+    denied,
+    'the owner of an organization asks for all',
+    () => ({ url, allOrganizations: true }),
+    owner,
+  ),
+  fails('AddWebhook', invalid, 'the address is missing', () => ({}), { fields: ['url'] }),
+  fails('AddWebhook', invalid, 'it has no TLS', () => ({ url: 'http://8.8.8.8/' }), { fields: ['url'] }),
+  fails('AddWebhook', invalid, 'it names a user', () => ({ url: 'https://a:b@example.com/' }), { fields: ['url'] }),
+  fails('AddWebhook', invalid, 'it leads inside', () => ({ url: 'https://10.0.0.1/' }), { fields: ['url'] }),
+  fails('AddWebhook', invalid, 'it leads inside in disguise', () => ({ url: 'https://0xa.1/' }), { fields: ['url'] }),
+  fails('AddWebhook', invalid, 'an event type is unknown', () => ({ url, eventTypes: ['user.*', 'users.*'] }), {
+    fields: ['eventTypes[1]'],
+  }),
+  fails('UpdateWebhook', noWebhook, 'there is none', () => ({ webhookId: 'unknown', url })),
+  fails('RemoveWebhook', noWebhook, 'there is none', unknown),
+  fails('GetWebhook', noWebhook, 'there is none', unknown),
+  fails('DeactivateWebhook', noWebhook, 'there is none', unknown),
+  fails('ReactivateWebhook', noWebhook, 'there is none', unknown),
+  fails('RotateWebhookSecret', noWebhook, 'there is none', unknown),
+  fails(
+    'RotateWebhookSecret',
+    invalid,
+    'the overlap is too long',
+    () => ({ webhookId: 'w', overlapSeconds: 604_801 }),
+    {
+      fields: ['overlapSeconds'],
+    },
+  ),
+  fails('ReplayFailedDeliveries', noWebhook, 'there is none', unknown),
+  fails('GetDelivery', noDelivery, 'there is none', nothing),
+  fails('ReplayDelivery', noDelivery, 'there is none', nothing),
+  fails('SearchDeliveries', denied, 'a user manager calls', () => ({}), manager),
+  fails('SearchDeliveries', invalid, 'the cursor is none of ours', () => ({ cursor: 'x' }), { fields: ['cursor'] }),
+]
