@@ -122,8 +122,8 @@ test('many that wait are woken by one look: none of them asks again and again', 
   await vi.waitFor(async () => expect(await timesListed(nats)).toBeGreaterThanOrEqual(before + 200), { timeout: 5000 })
   const listed = await timesListed(nats)
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  // Each by itself would have asked 600 times.
-  expect((await timesListed(nats)) - listed).toBeLessThan(40)
+  // Each by itself would have asked 600 times. Once in vain they may, for what was committed just before they came.
+  expect((await timesListed(nats)) - listed).toBeLessThan(260)
   const machine = await newMachine()
   const started = performance.now()
   for (const { events } of await Promise.all(waiting)) expect(events[0].aggregateId).toBe(machine)

@@ -136,7 +136,7 @@ function pidFiles(): PidEntry[] {
 const names = `console.log(JSON.stringify(Object.keys(process.env).filter((name) => /URL|PORT|ROSTER/.test(name)).sort()));
 process.on("SIGTERM", () => { console.log("bye"); process.exit(0); });`
 const other = `${names} setInterval(() => {}, 1000);`
-const gateway = `import { createServer } from "node:http"; ${names} createServer((_, answer) => answer.end()).listen(process.env.PORT);`
+const gateway = `import { createServer } from "node:http"; ${names} createServer((_, answer) => answer.end('{"status":"ok"}')).listen(process.env.PORT);`
 const starter = `import { main } from ${JSON.stringify(join(import.meta.dirname, 'start.ts'))};
 await main({
   dataDir: import.meta.dirname + "/home",
