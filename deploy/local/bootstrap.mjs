@@ -52,20 +52,35 @@ function isRunning(lock) {
 }
 
 function install() {
-  const lock = createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
+  const lock = hashOf([join(root, 'package-lock.json')])
+  const patches = hashOf(filesIn(join(root, 'patches')))
   const stamp = readJson(stampFile)
-  if (stamp?.lock === lock && existsSync(resolve(root, stamp.node))) return resolve(root, stamp.node)
-  if (!isInstalled()) {
+  const isPatched = stamp === undefined || stamp.patches === patches
+  if (stamp?.lock === lock && isPatched && existsSync(resolve(root, stamp.node))) return resolve(root, stamp.node)
+  // What is patched already takes no other patch.
+  if (!isPatched || !isInstalled()) {
     console.log('Installing dependencies (once; a minute or so) ...')
     const quiet = ['--include=dev', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
     // A registry that lacks another platform's optional package leaves a hole in the lock file, which `npm ci` refuses.
     if (!npm(['ci', ...quiet]).ok) orFail(npm(['install', '--no-save', ...quiet]), 'npm install')
   }
   const found = findNode()
-  writeFileSync(stampFile, JSON.stringify({ lock, node: relative(root, found) }))
+  writeFileSync(stampFile, JSON.stringify({ lock, patches, node: relative(root, found) }))
   return found
+}
+
+function hashOf(files) {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+function filesIn(folder) {
+  return existsSync(folder)
+    ? readdirSync(folder)
+        .sort()
+        .map((name) => join(folder, name))
+    : []
 }
 
 // npm's own record of what lies in node_modules, held against the lock file.
