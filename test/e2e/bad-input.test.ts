@@ -110,7 +110,7 @@ describe('what leads nowhere has the same error shape', () => {
     ['GET', '/v2/nothing', 404, 5, 'PATH_NOT_FOUND'],
     ['GET', '/', 404, 5, 'PATH_NOT_FOUND'],
     ['POST', '/v2/users//email', 404, 5, 'PATH_NOT_FOUND'],
-    ['DELETE', '/v2/users/human', 405, 12, 'METHOD_NOT_ALLOWED'],
+    ['PUT', '/v2/users/human', 405, 12, 'METHOD_NOT_ALLOWED'],
     ['GET', '/management/v1/users/machine', 405, 12, 'METHOD_NOT_ALLOWED'],
   ])('%s %s: %d', async (verb, path, http, code, reason) => {
     const answer = await send(verb, path)

@@ -65,9 +65,8 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
         },
       },
     ])
-    expect(new Set((await all(searchAll)).events.map(({ source }) => source))).toEqual(
-      new Set(['/roster/users', '/roster/grants', '/roster/idp']),
-    )
+    const sources = (await all(searchAll)).events.map(({ source }) => source)
+    expect(sources).toEqual(expect.arrayContaining(['/roster/users', '/roster/grants', '/roster/idp']))
   })
 
   test('pages of one are the same as one page, whatever the services', async () => {
