@@ -116,8 +116,10 @@ const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe
       'roster.grants.v1.UserGrantService.AddUserGrant',
       '$JS.API.STREAM.DELETE.roster-events',
       '$JS.API.CONSUMER.CREATE.other',
+      '$JS.ACK.roster-events.notifier.1.1.1.1.1',
+      'roster.happened.users',
     ],
-    subscribe: ['roster.users.>', 'roster.>', '_INBOX_users.>', '>'],
+    subscribe: ['roster.users.>', 'roster.events.>', 'roster.>', '_INBOX_users.>', '>'],
   },
   gateway: {
     publish: [

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileRegistry } from '@bufbuild/protobuf'
 import type { PubAck } from 'nats'
+import { hintSubject, writeHints } from '../events/hints.ts'
 import { publish, type StoredEvent } from '../events/publish.ts'
 import { ensureStream, isIntact, type StreamState, streamState } from '../events/stream.ts'
 import type { Log } from '../log.ts'
@@ -39,7 +40,7 @@ export interface Tail extends Service {
 }
 
 /**
- * Publishes committed events to JetStream, each at least once and in commit order. Of several replicas one works at a time.
+ * Publishes committed events to JetStream, each at least once and in commit order, and hints at them. Of several replicas one works at a time.
  * Only events below the oldest running transaction are read: what commits late is never behind the cursor. Where the stream has
  * lost what it was given, the events are published anew, from the first one that would not have come of age there.
  */
@@ -121,6 +122,7 @@ export function startTail(options: TailOptions): Tail {
     if (!isIntact(before, mark)) return { state: before }
     if (events.length === 0) return { state: before, added: [] }
     announce(events)
+    nats.connection.publish(hintSubject(service), writeHints(events))
     const added = await publish(stream, events, { service, generation, messages: options.messages })
     const state = await streamState(nats)
     return isIntact(state, mark, added) ? { state, added } : { state }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventFilter, EventPosition } from '#gen/roster/feed/v1/feed'
+import { type Hint, hintSubject, readHints } from '#lib/events/hints'
 import { meansType, plainType } from '#lib/events/event-type'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
@@ -25,14 +26,6 @@ interface Waiter {
   wake: () => void
 }
 
-/** What of an event tells whether it may pass a filter. */
-interface Hint {
-  service: string
-  organizationId: string
-  /** Aggregate type and event type. */
-  type: string
-}
-
 /** Milliseconds between two looks. */
 const lookEvery = 1_000
 /** Milliseconds for which looking goes on when nobody waits: most come again. */
@@ -50,17 +43,16 @@ export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; l
   const failed = throttled(log, 'a look for events failed')
   let looking: Promise<Map<string, EventPosition>> | undefined
 
-  const subscription = nats.connection.subscribe('roster.events.>', {
-    callback(error, { subject }) {
-      const [, , service = '', organizationId = '', aggregateType, , ...type] = subject.split('.')
-      if (!error) wake({ service, organizationId, type: [aggregateType, ...type].join('.') })
+  const subscription = nats.connection.subscribe(hintSubject('*'), {
+    callback(error, message) {
+      if (!error) wake(message.subject.split('.').at(-1)!, readHints(message.string()))
     },
   })
 
-  function wake(hint: Hint) {
+  function wake(service: string, hints: Hint[]) {
     for (const waiter of waiters) {
-      if (!mayPass(waiter.filter, hint)) continue
-      waiter.services.add(hint.service)
+      if (!hints.some((hint) => mayPass(waiter.filter, hint))) continue
+      waiter.services.add(service)
       waiter.wake()
     }
   }
@@ -69,8 +61,10 @@ export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; l
     const call = { requestId: '', deadline: Date.now() + 5 * lookEvery }
     const request = { after, fromEnd: after === undefined, filter: undefined, limit: 1000 }
     const { events, next } = await feeds[name]!(request, call)
-    for (const { event } of events)
-      wake({ service: name, organizationId: event!.organizationId, type: plainType(event!.type) })
+    wake(
+      name,
+      events.map(({ event }) => ({ organizationId: event!.organizationId, type: plainType(event!.type) })),
+    )
     return next!
   }
 

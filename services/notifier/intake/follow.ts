@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import type { Sql } from '#lib/eventstore/database'
+import { hintSubject } from '#lib/events/hints'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
@@ -39,7 +40,7 @@ export function startFollowing({ service, feed, sql, nats, log, wake }: FollowOp
   let woken = Promise.withResolvers<void>()
 
   // A message says that there is something; what it is, PostgreSQL says.
-  const hints = nats.connection.subscribe(`roster.events.${service}.>`, { callback: () => woken.resolve() })
+  const hints = nats.connection.subscribe(hintSubject(service), { callback: () => woken.resolve() })
 
   async function run() {
     while (!stopped.signal.aborted) {

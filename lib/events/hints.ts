@@ -1,0 +1,26 @@
+/** The core NATS subject on which a service says that it has new events; `*` for every service. Who misses one looks later. */
+export function hintSubject(service: string): string {
+  return `roster.happened.${service}`
+}
+
+/** What of an event tells whether it may pass a filter. */
+export interface Hint {
+  organizationId: string
+  /** Aggregate type and event type, such as `user.email.changed`. */
+  type: string
+}
+
+/** A hint at these events: each organization and type once. */
+export function writeHints(events: { organization_id: string; aggregate_type: string; type: string }[]): string {
+  return JSON.stringify([
+    ...new Set(events.map((event) => `${event.organization_id} ${event.aggregate_type}.${event.type}`)),
+  ])
+}
+
+/** What `writeHints` wrote. */
+export function readHints(text: string): Hint[] {
+  return (JSON.parse(text) as string[]).map((hint) => {
+    const [organizationId = '', type = ''] = hint.split(' ')
+    return { organizationId, type }
+  })
+}
