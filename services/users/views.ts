@@ -32,12 +32,13 @@ function unsent(user: User | undefined): Code | undefined {
   return code?.delivery === 'pending' && code.wrongTries < maxWrongTries ? code : undefined
 }
 
-// Sessions do not come back. The other tokens wait, refused meanwhile, until their user is active again, or removed.
+// Sessions and access tokens do not come back. Personal access tokens wait, refused meanwhile, until their user is active again, or
+// removed.
 function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
   if (state?.removed)
     return ['tokens', 'passwords'].map((table) => (sql) => sql`delete from ${sql(table)} where user_id = ${id}`)
   return isActive(before.state) && !isActive(state)
-    ? [(sql) => sql`delete from tokens where user_id = ${id} and session_id <> ''`]
+    ? [(sql) => sql`delete from tokens where user_id = ${id} and (session_id <> '' or token_id is not null)`]
     : []
 }
 

@@ -102,6 +102,10 @@ const ends: { end: string; act: (client: ExampleClient, token: string) => Promis
   },
   { end: 'the removal of the key', act: ({ userId, keyId }) => done('RemoveMachineKey', { userId, keyId }) },
   { end: 'the deactivation of the machine', act: ({ userId }) => done('DeactivateUser', { userId }) },
+  {
+    end: 'a deactivation, although it was taken back',
+    act: async ({ userId }) => [await done('DeactivateUser', { userId }), await done('ReactivateUser', { userId })],
+  },
   { end: 'the lock of the machine', act: ({ userId }) => done('LockUser', { userId }) },
   { end: 'the removal of the machine', act: ({ userId }) => done('DeleteUser', { userId }) },
 ]
