@@ -49,7 +49,7 @@ describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
 
   test('of the whole instance brings every organization’s', async () => {
     const stream = open('WatchEvents', { fromEnd: true, filter: { eventTypes: ['user.machine.*'] } }, admin())
-    await vi.waitFor(() => expect(stream.messages).toHaveLength(1), { timeout: 5000 })
+    await vi.waitFor(() => expect(stream.messages).not.toEqual([]), { timeout: 5000 })
     const machines = [await newMachine(home), await newMachine(abroad)]
     await newHuman(home)
     await vi.waitFor(() => expect(subjectsOf(stream)).toEqual(expect.arrayContaining(machines)), { timeout: 5000 })
