@@ -93,7 +93,7 @@ describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
     const { sessionId, sessionToken } = await (async () =>
       ok(await json('CreateSession', { loginName: member.userName, password: member.password })))()
     const stream = watch({ fromEnd: true }, { token: sessionToken, organization: home })
-    await vi.waitFor(() => expect(stream.messages).toHaveLength(1), { timeout: 5000 })
+    await vi.waitFor(() => expect(stream.messages).not.toEqual([]), { timeout: 5000 })
     ok(await json('DeleteSession', { sessionId }, { token: sessionToken }))
     const ended = performance.now()
     await newMachine(home)
