@@ -42,7 +42,7 @@ export async function verifyProof(text: string, { verb, url, token }: Proven): P
     const isOfToken = token === undefined || ath === createHash('sha256').update(token).digest('base64url')
     if (!isOfRequest || !isOfToken || typeof jti !== 'string' || jti === '') return undefined
     const thumbprint = await calculateJwkThumbprint(decodeProtectedHeader(text).jwk!)
-    return { thumbprint, id: JSON.stringify([thumbprint, jti]), end: iat + longest + skew }
+    return { thumbprint, id: JSON.stringify([thumbprint, jti]), end: Math.ceil(iat) + longest + skew }
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined
     throw error

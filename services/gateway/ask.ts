@@ -16,7 +16,7 @@ export function isSameIdentity(one: Identity, other: Identity): boolean {
 type Conditioned = ReturnType<typeof callOf> & Pick<Call, 'deadline' | 'idempotencyKey' | 'ifMatch'>
 
 /** Milliseconds within which a revocation is known to a gateway. */
-const revokedWithin = 1000
+export const revokedWithin = 1000
 
 /**
  * The service's answer. One that was waited for may be for somebody who has lost the right to it meanwhile: then it is asked anew,

@@ -1,3 +1,6 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Call } from '#lib/rpc/headers'
 import { callersChanged } from '#lib/rpc/caller'
@@ -97,6 +100,20 @@ test('a lookup that an announcement overtook is not remembered, and no later cal
   release()
   expect(await early).toBe('ok')
   expect(await call(token)).toBe('TOKEN_INVALID')
+})
+
+test('a request whose body comes after its token has ended is refused', async () => {
+  const token = newToken({ ...owner, userId: 'dawdler' })
+  const socket = connect(gateway.port, '127.0.0.1')
+  const head = `POST /v2/users/u1/email HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${token}\r\n`
+  socket.write(`${head}content-type: application/json\r\ncontent-length: 26\r\n\r\n{"email":`)
+  await expect.poll(() => gateway.backstage.asked.listMemberships).toBe(1)
+  gateway.backstage.callers.delete(token)
+  await announce('dawdler')
+  await sleep(1000)
+  socket.write('"a@example.com" }')
+  expect(await text(socket)).toContain('TOKEN_INVALID')
+  expect(calls).toEqual([])
 })
 
 test('a token is not remembered past its end', async () => {

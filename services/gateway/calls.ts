@@ -5,7 +5,7 @@ import type { Nats } from '#lib/nats'
 import type { Method } from '#lib/rpc/methods'
 import type { Authenticator } from './authenticate.ts'
 import { callOf, credentialsOf } from './arrival-facts.ts'
-import { ask } from './ask.ts'
+import { ask, revokedWithin } from './ask.ts'
 import { readConditions } from './conditions.ts'
 import type { GatewayConfig } from './config.ts'
 
@@ -55,10 +55,14 @@ export async function perform<Answer>(
   try {
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
     const identify = () => gateway.authenticator.authenticate(method.access, credentialsOf(arrival, deadline, signal))
-    const identity = await identify()
+    let identity = await identify()
     user = identity.caller.userId
     const call = { ...callOf(gateway, arrival), deadline, ...readConditions(arrival) }
-    const { bytes, sequence, replayed } = await ask(gateway, method, await read(), call, identity, identify, signal)
+    const arrived = performance.now()
+    const request = await read()
+    // Whoever sends slowly may have lost the right to it meanwhile.
+    if (performance.now() - arrived >= revokedWithin) identity = await identify()
+    const { bytes, sequence, replayed } = await ask(gateway, method, request, call, identity, identify, signal)
     const answer = write(bytes, {
       ...(sequence !== undefined && { etag: `"${sequence}"` }),
       ...(replayed && { 'idempotent-replayed': 'true' }),

@@ -21,6 +21,7 @@ export function evolveAuthentication(): object {
 
 /**
  * Why a machine was refused: it may not sign in; the secret is none of its own; there is no such key; the signature is not of the
- * key; the assertion is over, says something else than it must, or was used before.
+ * key; the assertion is over, says something else than it must, or was used before; the DPoP proof is missing, is none for the request,
+ * or was used before.
  */
-export type FailureReason = 'inactive' | 'secret' | 'key' | 'signature' | 'expired' | 'claims' | 'replayed'
+export type FailureReason = 'inactive' | 'secret' | 'key' | 'signature' | 'expired' | 'claims' | 'replayed' | 'proof'

@@ -28,8 +28,8 @@ export interface Client {
   refusal: RosterError
   /** What is to be claimed, since an assertion may be used once; the error where it was. */
   once?: UniqueKey & { taken: RosterError }
-  /** Counts and records such a failure, and throws the refusal. */
-  fail(reason: FailureReason): Promise<never>
+  /** Counts and records such a failure, and throws the error: the refusal, where none is given. */
+  fail(reason: FailureReason, error?: RosterError): Promise<never>
 }
 
 // Milliseconds after which a failure is told: how long the work took would tell which machines there are.
@@ -99,10 +99,10 @@ async function admit(
   const { clientId, refusal } = attempt
   const began = performance.now()
   const machine = await findMachine(context, clientId, call)
-  const fail = async (reason: FailureReason) => {
+  const fail = async (reason: FailureReason, error = refusal) => {
     await recordFailure(context, machine, attempt, reason, call)
     await sleep(Math.max(0, began + soonest - performance.now()))
-    throw refusal
+    throw error
   }
   const proof = await prove(machine, new Date())
   if (typeof proof === 'string' || !machine) return fail(typeof proof === 'string' ? proof : 'key')

@@ -34,10 +34,21 @@ test('ten failures of a client from an address are heard, there; others, and the
   expect(await fail('other', from)).toBe('in')
 })
 
-test('five hundred failures from an address are heard, whatever client they name', async () => {
+test('another spelling of its name does not make it another client', async () => {
   const from = fresh()
-  const seen = await Promise.all(Array.from({ length: 505 }, (_, n) => fail(`client ${n}`, from)))
-  expect(seen.filter((reason) => reason === 'CLIENT_THROTTLED')).toHaveLength(5)
+  const spellings = ['robot@acme.localhost', 'Robot@acme.localhost', 'ＲＯＢＯＴ@ACME.localhost']
+  for (let n = 0; n < 10; n++) expect(await fail(spellings[n % 3]!, from)).toBe('in')
+  expect(await fail('rObOt@acme.localhost', from)).toBe('CLIENT_THROTTLED')
+})
+
+test('five hundred failures from an address are heard, whatever client they name, and the others leave nothing behind', async () => {
+  const from = fresh()
+  const rows = async () => (await users.sql<{ n: number }[]>`select count(*)::int as n from sign_in_attempts`)[0]!.n
+  const seen = await Promise.all(Array.from({ length: 500 }, (_, n) => fail(`client ${n}`, from)))
+  expect(seen).toEqual(Array(500).fill('in'))
+  const before = await rows()
+  for (let n = 500; n < 505; n++) expect(await fail(`client ${n}`, from)).toBe('CLIENT_THROTTLED')
+  expect(await rows()).toBe(before)
 })
 
 test('a hundred failures of a client are heard, wherever they come from', async () => {

@@ -86,6 +86,12 @@ describe('a bound token', () => {
     }
   })
 
+  test('is taken with a proof whose time has a fraction', async () => {
+    const token = await boundToken()
+    const text = await proof('GET', userUrl(), token, { claims: { iat: Math.floor(Date.now() / 1000) - 0.5 } })
+    expect((await getWith(`DPoP ${token}`, text)).status).toBe(200)
+  })
+
   test('is refused with a proof that another gateway saw', async () => {
     const token = await boundToken()
     const headers = { authorization: `DPoP ${token}`, dpop: await proof('GET', userUrl(), token) }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { connect } from 'nats'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import {
@@ -52,6 +54,24 @@ describe.skipIf(!house)('the history of a machine has', () => {
     ])
     for (const secret of [granted, token, text, machine.secret]) expect(JSON.stringify(events)).not.toContain(secret)
     expect((await getUser(machine.userId)).details).toEqual(before)
+  })
+
+  test('every attempt with the right secret and without a proof that is good, so that a thief of the secret is seen', async () => {
+    const machine = await newClient({ organization: home })
+    ok(await call('SetDPoP', { userId: machine.userId, required: true }, admin()))
+    const headers = basic(machine.userId, machine.secret)
+    const ask = (dpop?: string) =>
+      sendForm(
+        '/oauth/v2/token',
+        { grant_type: 'client_credentials' },
+        { headers: { ...headers, ...(dpop && { dpop }) } },
+      )
+    const proof = await tokenProof()
+    const answers = [await ask(), await ask('x'), await ask(proof), await ask(proof)]
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 200, 400])
+    const failed = ['failed', { method: 'client_secret', reason: 'proof' }]
+    const events = (await eventsOf(machine.userId, 4)).map(({ type, data }) => [type, data])
+    expect(events).toEqual([failed, failed, ['token.issued', expect.anything()], failed])
   })
 })
 
@@ -166,4 +186,12 @@ async function eventsOf(userId: string, count: number) {
   } finally {
     await nats.close()
   }
+}
+
+async function tokenProof() {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  return new SignJWT({ htm: 'POST', htu: `${issuer()}/oauth/v2/token`, jti: randomUUID() })
+    .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: await exportJWK(publicKey) })
+    .setIssuedAt()
+    .sign(privateKey)
 }

@@ -12,7 +12,8 @@ import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/rpc/methods'
 import type { JsonPath } from './json-text.ts'
 
-const maxFaults = 100
+/** How many faults of a request are told. */
+export const maxFaults = 100
 const maxNameLength = 200
 
 /** INVALID_ARGUMENT REQUEST_MALFORMED for these fields. */

@@ -3,7 +3,7 @@ import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
 import type { Exchange } from '../answers.ts'
 import { readBody } from '../body.ts'
-import { malformed } from './json-faults.ts'
+import { malformed, maxFaults } from './json-faults.ts'
 import { splitPair } from './json-request.ts'
 import { unsupportedType } from './json.ts'
 
@@ -43,6 +43,7 @@ function parseForm(text: string): Map<string, string> {
   const parameters = new Map<string, string>()
   const violations: Violation[] = []
   for (const pair of text.split('&').filter(Boolean)) {
+    if (violations.length === maxFaults) break
     const [name, value] = splitPair(pair)
     if (name === undefined || value === undefined)
       violations.push({ field: name?.slice(0, 200) ?? '', description: 'is not percent-encoded UTF-8' })

@@ -37,6 +37,7 @@ async function handle(context: Context, request: IssueTokenRequest, call: Call):
     return await issueAccessToken(context, { client, grantType, scope, roles, bound }, call)
   } catch (error) {
     if (client.once && error === client.once.taken) return client.fail('replayed')
+    if (bound && error === bound.once.taken) return client.fail('proof', bound.once.taken)
     throw error
   }
 }
@@ -56,10 +57,10 @@ function invalidGrant() {
   return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', 'There is no such machine that may sign in so.')
 }
 
-async function readProof({ config }: Context, { machine }: Client, text: string): Promise<BoundKey | undefined> {
+async function readProof({ config }: Context, { machine, fail }: Client, text: string): Promise<BoundKey | undefined> {
   if (text === '' && !machine.state.machine!.dpopRequired) return undefined
   const proof = await verifyProof(text, { verb: 'POST', url: tokenEndpointOf(config) })
   const taken = new RosterError('INVALID_ARGUMENT', 'DPOP_PROOF_INVALID', 'A DPoP proof of this request is needed.')
-  if (!proof) throw taken
+  if (!proof) return fail('proof', taken)
   return { thumbprint: proof.thumbprint, once: { ...singleUse('dpop_proof', proof.id, proof.end), taken } }
 }

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import type { RosterError } from '#lib/errors'
+import { method } from '#lib/rpc/methods'
+import type { Exchange } from '../answers.ts'
+import { readForm } from './oauth-form.ts'
+
+const { desc } = method('roster.users.v1.OAuthService.IssueToken')
+
+function posted(body: string): Exchange {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const request = Object.assign(Readable.from([Buffer.from(body)]), { method: 'POST', headers })
+  return { request: request as unknown as IncomingMessage, query: '' } as Exchange
+}
+
+test.each(['%zz&', 'x&'])(
+  'of a form of %j again and again no more than a hundred faults are looked for',
+  async (pair) => {
+    const error = (await readForm(desc.input, posted(pair.repeat(200_000))).catch(
+      (thrown: unknown) => thrown,
+    )) as RosterError
+    expect(error.reason).toBe('REQUEST_MALFORMED')
+    expect(error.violations).toHaveLength(100)
+  },
+)
