@@ -45,6 +45,16 @@ export function readAssertion(text: string): ReadAssertion | undefined {
   }
 }
 
+/** Whom an assertion names, whatever else is wrong with it; empty where it names nobody. */
+export function issuerNamedBy(text: string): string {
+  try {
+    const { iss } = decodeJwt(text)
+    return typeof iss === 'string' && clientId.test(iss) ? iss : ''
+  } catch {
+    return ''
+  }
+}
+
 /**
  * Whether a machine signed the assertion, for us and for now (RFC 7523 section 3). Without a machine, or the key, a key of nobody is
  * tried, so that the answer takes as long.

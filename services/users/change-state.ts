@@ -3,11 +3,9 @@ import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
-import { permissionDenied } from '#lib/rpc/authorize'
-import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
-import { coversRole } from '#lib/roles'
 import type { Context } from './context.ts'
+import { rolesCovered } from './roles-covered.ts'
 import { endsUse, existing, isActive } from './user-state.ts'
 import type { User, UserEvent } from './vocabulary.ts'
 
@@ -38,18 +36,6 @@ export async function changeState(
     },
     respond: ({ after }) => ({ details: details(after) }),
   })
-}
-
-// The roles on the instance and in the user's own organization count: others cannot shield a user from its own organization.
-async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
-  const user = await store.load<User>('user', userId)
-  if (!user || user.state.removed) return []
-  const { instanceRoles, memberships } = await grants.listMemberships({ userId }, call)
-  const own = memberships.find(({ organizationId }) => organizationId === user.organizationId)
-  const roles = [...instanceRoles, ...(own?.roles ?? [])]
-  const callers = rolesIn(call.caller, user.organizationId)
-  if (!roles.every((role) => coversRole(callers, role))) throw permissionDenied()
-  return roles
 }
 
 function lastOwner() {

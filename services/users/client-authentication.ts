@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RosterError, type Violation } from '#lib/errors'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { readAssertion, verifyAssertion } from './assertion.ts'
+import { issuerNamedBy, readAssertion, verifyAssertion } from './assertion.ts'
 import type { AuthenticationEvent, FailureReason } from './authentication.ts'
 import { countFailure } from './client-throttle.ts'
 import type { Context } from './context.ts'
@@ -82,7 +82,10 @@ export async function authenticateBearer(
   call: Call,
 ): Promise<Client> {
   const assertion = readAssertion(text)
-  if (!assertion || !['', assertion.issuer].includes(attempt.clientId)) throw attempt.refusal
+  if (!assertion || !['', assertion.issuer].includes(attempt.clientId)) {
+    const clientId = attempt.clientId || issuerNamedBy(text)
+    return admit(context, { ...attempt, clientId }, call, async () => 'claims')
+  }
   return admit(context, { ...attempt, clientId: assertion.issuer }, call, (machine, now) =>
     verifyAssertion(context.config, assertion, machine, now),
   )

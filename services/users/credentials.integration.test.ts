@@ -96,7 +96,7 @@ describe('the warning before an end', () => {
 
   test('is not given for what was removed, nor for what ended while nobody looked', async () => {
     const { tokenId } = await addToken(inDays(30))
-    await removePersonalAccessToken(users, { userId, tokenId }, call())
+    await removePersonalAccessToken.handle(users, { userId, tokenId }, call())
     await addSecret(inDays(30))
     await warnOfExpiry(users, inDays(31))
     expect(await warnings()).toEqual([])
@@ -108,7 +108,7 @@ describe('with a credential ends, at once, all that was obtained with it, and no
   test('a secret', async () => {
     const [removed, kept] = [await addSecret(), await addSecret()]
     const tokens = [await obtainWith(removed.secretId), await obtainWith(kept.secretId)]
-    await removeMachineSecret(users, { userId, secretId: removed.secretId }, call())
+    await removeMachineSecret.handle(users, { userId, secretId: removed.secretId }, call())
     expect(await Promise.all(tokens.map(works))).toEqual([false, true])
     expect(await users.sql`select id from machine_secrets`).toEqual([{ id: kept.secretId }])
   })
@@ -116,7 +116,7 @@ describe('with a credential ends, at once, all that was obtained with it, and no
   test('a key', async () => {
     const [removed, kept] = [await addKey(), await addKey()]
     const tokens = [await obtainWith(removed.keyId), await obtainWith(kept.keyId)]
-    await removeMachineKey(users, { userId, keyId: removed.keyId }, call())
+    await removeMachineKey.handle(users, { userId, keyId: removed.keyId }, call())
     expect(await Promise.all(tokens.map(works))).toEqual([false, true])
     expect(findKey(await machine(), removed.keyId, new Date())).toBeUndefined()
     expect(findKey(await machine(), kept.keyId, new Date())).toMatchObject({ algorithm: 'ES256' })
@@ -124,7 +124,7 @@ describe('with a credential ends, at once, all that was obtained with it, and no
 
   test('a personal access token', async () => {
     const [removed, kept] = [await addToken(), await addToken()]
-    await removePersonalAccessToken(users, { userId, tokenId: removed.tokenId }, call())
+    await removePersonalAccessToken.handle(users, { userId, tokenId: removed.tokenId }, call())
     expect(await Promise.all([removed, kept].map(({ token }) => works(token)))).toEqual([false, true])
   })
 })
@@ -156,6 +156,6 @@ test('the first administrator’s token of an older Roster becomes one that is l
   await Promise.all(replicas.map((replica) => bootstrap(replica)))
   const { tokens } = await listPersonalAccessTokens(users, { userId: machineId })
   expect(tokens).toHaveLength(1)
-  await removePersonalAccessToken(users, { userId: machineId, tokenId: tokens[0]!.tokenId }, call())
+  await removePersonalAccessToken.handle(users, { userId: machineId, tokenId: tokens[0]!.tokenId }, call())
   expect(await users.sql`select from tokens where user_id = ${machineId}`).toHaveLength(0)
 })

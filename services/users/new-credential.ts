@@ -1,32 +1,26 @@
 import type { Violation } from '#lib/errors'
+import { instance } from '#lib/instance'
 import { coversRole } from '#lib/roles'
-import { permissionDenied } from '#lib/rpc/authorize'
-import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from './context.ts'
+import { rolesCovered } from './roles-covered.ts'
 
 // Of the last moment that RFC 3339 can tell.
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Lets pass who holds all that the user holds, wherever the user holds it: whoever makes a credential can do from then on what its
- * user can. The user itself needs no look. PERMISSION_DENIED; errors of the service that is asked.
+ * Lets pass the user itself, and whose roles cover the user's: whoever has a credential can do what its user can, and whoever takes
+ * one away ends what the user does. PERMISSION_DENIED; errors of the service that is asked.
  */
 export async function permitCredential(
   { userId }: { userId: string },
   call: Call,
   _holdsPermission: boolean,
-  { grants }: Context,
+  context: Context,
 ): Promise<void> {
   const { caller } = call
-  if (userId === caller.userId || coversRole(caller.instanceRoles, 'IAM_OWNER')) return
-  const { instanceRoles, memberships } = await grants.listMemberships({ userId }, call)
-  const held = [{ organizationId: undefined, roles: instanceRoles }, ...memberships]
-  const covers = ({ organizationId, roles }: (typeof held)[number]) => {
-    const own = rolesIn(caller, organizationId)
-    return roles.every((role) => coversRole(own, role))
-  }
-  if (!held.every(covers)) throw permissionDenied()
+  if (userId === caller.userId || coversRole(caller.instanceRoles, instance.administratorRole)) return
+  await rolesCovered(context, userId, call)
 }
 
 /** A credential ends in the future, if it ends. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { connect } from 'nats'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import {
@@ -32,10 +32,11 @@ describe.skipIf(!house)('the history of a machine has', () => {
     const text = await assertion(machine)
     const granted = (await grantBy(text, { scope: 'openid' })).body.access_token as string
     await grantBy(text)
+    await grantBy(new UnsecuredJWT({ iss: machine.userId, sub: machine.userId }).encode())
     await sendForm('/oauth/v2/token', { grant_type: 'client_credentials' }, { headers: basic(machine.userId, 'wrong') })
     const token = await obtainToken(machine)
     await sendForm('/oauth/v2/revoke', { token }, { headers: basic(machine.userId, machine.secret) })
-    const events = await eventsOf(machine.userId, 5)
+    const events = await eventsOf(machine.userId, 6)
     expect(events.map(({ type, data }) => [type, data])).toEqual([
       [
         'token.issued',
@@ -48,9 +49,10 @@ describe.skipIf(!house)('the history of a machine has', () => {
         },
       ],
       ['failed', { method: 'jwt-bearer', reason: 'replayed' }],
+      ['failed', { method: 'jwt-bearer', reason: 'claims' }],
       ['failed', { method: 'client_secret', reason: 'secret' }],
       ['token.issued', expect.objectContaining({ grantType: 'client_credentials', credentialId: machine.secretId })],
-      ['token.revoked', { tokenId: (events[3]!.data as { tokenId: string }).tokenId }],
+      ['token.revoked', { tokenId: (events[4]!.data as { tokenId: string }).tokenId }],
     ])
     for (const secret of [granted, token, text, machine.secret]) expect(JSON.stringify(events)).not.toContain(secret)
     expect((await getUser(machine.userId)).details).toEqual(before)

@@ -3,16 +3,21 @@ import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { removal } from '../credentials.ts'
+import { permitCredential } from '../new-credential.ts'
 
-export async function removeMachineKey(
-  { store }: Context,
-  { userId, keyId }: RemoveMachineKeyRequest,
-  call: Call,
-): Promise<RemoveMachineKeyResponse> {
-  return store.execute({
-    aggregate: { type: 'user', id: userId },
-    call,
-    decide: removal('key', keyId, { type: 'key.removed', payload: { keyId } }),
-    respond: ({ after }) => ({ details: details(after) }),
-  })
+export const removeMachineKey = {
+  permit: permitCredential,
+
+  async handle(
+    { store }: Context,
+    { userId, keyId }: RemoveMachineKeyRequest,
+    call: Call,
+  ): Promise<RemoveMachineKeyResponse> {
+    return store.execute({
+      aggregate: { type: 'user', id: userId },
+      call,
+      decide: removal('key', keyId, { type: 'key.removed', payload: { keyId } }),
+      respond: ({ after }) => ({ details: details(after) }),
+    })
+  },
 }

@@ -3,16 +3,21 @@ import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { removal } from '../credentials.ts'
+import { permitCredential } from '../new-credential.ts'
 
-export async function removeMachineSecret(
-  { store }: Context,
-  { userId, secretId }: RemoveMachineSecretRequest,
-  call: Call,
-): Promise<RemoveMachineSecretResponse> {
-  return store.execute({
-    aggregate: { type: 'user', id: userId },
-    call,
-    decide: removal('secret', secretId, { type: 'secret.removed', payload: { secretId } }),
-    respond: ({ after }) => ({ details: details(after) }),
-  })
+export const removeMachineSecret = {
+  permit: permitCredential,
+
+  async handle(
+    { store }: Context,
+    { userId, secretId }: RemoveMachineSecretRequest,
+    call: Call,
+  ): Promise<RemoveMachineSecretResponse> {
+    return store.execute({
+      aggregate: { type: 'user', id: userId },
+      call,
+      decide: removal('secret', secretId, { type: 'secret.removed', payload: { secretId } }),
+      respond: ({ after }) => ({ details: details(after) }),
+    })
+  },
 }

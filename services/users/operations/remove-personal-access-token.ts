@@ -6,16 +6,21 @@ import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { removal } from '../credentials.ts'
+import { permitCredential } from '../new-credential.ts'
 
-export async function removePersonalAccessToken(
-  { store }: Context,
-  { userId, tokenId }: RemovePersonalAccessTokenRequest,
-  call: Call,
-): Promise<RemovePersonalAccessTokenResponse> {
-  return store.execute({
-    aggregate: { type: 'user', id: userId },
-    call,
-    decide: removal('pat', tokenId, { type: 'pat.removed', payload: { tokenId } }),
-    respond: ({ after }) => ({ details: details(after) }),
-  })
+export const removePersonalAccessToken = {
+  permit: permitCredential,
+
+  async handle(
+    { store }: Context,
+    { userId, tokenId }: RemovePersonalAccessTokenRequest,
+    call: Call,
+  ): Promise<RemovePersonalAccessTokenResponse> {
+    return store.execute({
+      aggregate: { type: 'user', id: userId },
+      call,
+      decide: removal('pat', tokenId, { type: 'pat.removed', payload: { tokenId } }),
+      respond: ({ after }) => ({ details: details(after) }),
+    })
+  },
 }

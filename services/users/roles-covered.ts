@@ -1,0 +1,21 @@
+import { permissionDenied } from '#lib/rpc/authorize'
+import { rolesIn } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import { coversRole } from '#lib/roles'
+import type { Context } from './context.ts'
+import type { User } from './vocabulary.ts'
+
+/**
+ * The roles of a user on the instance and in its own organization; PERMISSION_DENIED where the caller's do not cover them. Those in
+ * other organizations do not count: whoever gave them could else keep the user from those that it belongs to.
+ */
+export async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
+  const user = await store.load<User>('user', userId)
+  if (!user || user.state.removed) return []
+  const { instanceRoles, memberships } = await grants.listMemberships({ userId }, call)
+  const own = memberships.find(({ organizationId }) => organizationId === user.organizationId)
+  const roles = [...instanceRoles, ...(own?.roles ?? [])]
+  const callers = rolesIn(call.caller, user.organizationId)
+  if (!roles.every((role) => coversRole(callers, role))) throw permissionDenied()
+  return roles
+}
