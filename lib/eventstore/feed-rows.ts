@@ -9,6 +9,8 @@ export interface Place {
   position: string
 }
 
+const beginning: EventPosition = { transactionId: 0, position: 0 }
+
 /** The columns of a stored event. */
 export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
   return sql.unsafe(
@@ -23,7 +25,7 @@ export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
  * and for transactions that were slow.
  */
 export async function findStart(sql: Sql, since: Date | undefined): Promise<EventPosition> {
-  if (!since) return { transactionId: 0, position: 0 }
+  if (!since) return beginning
   const time = new Date(since.getTime() - 60_000)
   const [found] = await sql<(Place & { older: boolean })[]>`
     with recursive halves as (
@@ -41,30 +43,46 @@ export async function findStart(sql: Sql, since: Date | undefined): Promise<Even
     where position > (select max(low) from halves)
     order by events.position limit 1
   `
-  return found?.older ? toPosition(found) : { transactionId: 0, position: 0 }
+  return found?.older ? toPosition(found) : beginning
 }
 
 /**
- * Up to where everything is settled: below the oldest running transaction, where nothing can be added any more. `bound` is the
- * last row that may be looked at, of one organization where the filter names it, where there are that many.
+ * The last row of those that may be looked at: after a place, settled, which is below the oldest running transaction, where nothing
+ * can be added any more, and of one organization where the filter names it. `endReached`: behind it is none. Without a row, the
+ * place itself. Never a place that no row has: a crash takes back the ids of transactions that left nothing behind.
  */
 export async function look(sql: Sql, after: EventPosition, { organizationId }: EventFilter, window: number) {
-  const [found] = await sql<(Partial<Place> & { xmin: string })[]>`
-    select settled::text as xmin, transaction_id::text, position
+  const [found] = await sql<(Partial<Place> & { settled: string; number: string | null })[]>`
+    select settled::text, transaction_id::text, position, number
     from (select pg_snapshot_xmin(pg_current_snapshot()) as settled) running
     left join lateral (
-      select transaction_id, position from events
+      select transaction_id, position, row_number() over (order by events.transaction_id, events.position) as number
+      from events
       where (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position}) and transaction_id < settled
         ${ofOrganization(sql, organizationId)}
       order by events.transaction_id, events.position
-      offset ${window - 1} limit 1
-    ) last on true
+      limit ${window}
+    ) seen on true
+    order by number desc limit 1
   `
-  const { xmin, transaction_id, position } = found!
+  const { settled, transaction_id, position, number } = found!
+  if (transaction_id && position)
+    return { last: toPosition({ transaction_id, position }), endReached: Number(number) < window }
+  // A place ahead of everything is one of a PostgreSQL that was set back since.
   return {
-    settled: { transactionId: Number(xmin), position: 0 },
-    bound: transaction_id && position ? toPosition({ transaction_id, position }) : undefined,
+    last: after.transactionId < Number(settled) ? after : { transactionId: Number(settled), position: 0 },
+    endReached: true,
   }
+}
+
+/** The last row that is settled. */
+export async function findEnd(sql: Sql, { organizationId }: EventFilter): Promise<EventPosition> {
+  const [found] = await sql<Place[]>`
+    select transaction_id::text, position from events
+    where transaction_id < pg_snapshot_xmin(pg_current_snapshot()) ${ofOrganization(sql, organizationId)}
+    order by events.transaction_id desc, events.position desc limit 1
+  `
+  return found ? toPosition(found) : beginning
 }
 
 /** The events that pass the filter, in the order of their commit, after a place and up to another one. */

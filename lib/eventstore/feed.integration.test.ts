@@ -178,6 +178,26 @@ test('from the end: nothing that was there, everything that comes', async () => 
   expect((await follow({}, next)).ids).toEqual((await stored()).slice(-2))
 })
 
+test('where to go on is never ahead of the last event: after a crash PostgreSQL may give the same transaction ids again', async () => {
+  const last = (await follow({ limit: 1 })).next
+  const [found] = await a.sql<{ id: string }[]>`
+    select transaction_id || ' ' || position as id from events
+    order by events.transaction_id desc, events.position desc limit 1
+  `
+  for (let n = 0; n < 3; n++) await a.sql`select pg_current_xact_id()`
+  const places = [last, (await feed({ after: last })).next!, (await feed({ fromEnd: true })).next!]
+  expect(places.map(({ transactionId, position }) => `${transactionId} ${position}`)).toEqual(
+    places.map(() => found!.id),
+  )
+})
+
+test('a place that is ahead of everything, as after PostgreSQL was set back, goes on from today', async () => {
+  const { events, next } = await feed({ after: { transactionId: 1e12, position: 1 } })
+  expect(events).toEqual([])
+  await a.store.execute(add('after-that', 'after-that'))
+  expect((await follow({}, next)).ids).toEqual((await stored()).slice(-1))
+})
+
 test('since a time: what was created then or later, found without looking at all that is older', async () => {
   const day = 24 * 60 * 60 * 1000
   await a.sql`update events set created_at = now() - interval '2 days' + position * interval '1 second'`

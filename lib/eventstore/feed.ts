@@ -8,7 +8,7 @@ import {
 import { describeEvent } from '../events/cloud-event.ts'
 import type { StoredEvent } from '../events/publish.ts'
 import { orUnavailable, type Sql } from './database.ts'
-import { findStart, look, read, toPosition } from './feed-rows.ts'
+import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 
 /** Rows that one call looks at, at most. */
 const mostLookedAt = 5000
@@ -32,18 +32,14 @@ export function createFeed({ service, sql, messages, mostLookedAt: window = most
   return async (_context: unknown, request: ListEventsRequest): Promise<ListEventsResponse> => {
     const filter = request.filter ?? everything
     const limit = Math.min(Math.max(request.limit, 1), 1000)
-    const fromEnd = request.fromEnd && !request.after
-    const after = request.after ?? (await orUnavailable(findStart(sql, fromEnd ? undefined : filter.since)))
-    const { settled, bound } = await orUnavailable(look(sql, after, filter, window))
-    if (fromEnd) return { events: [], next: settled, endReached: true }
-    const rows = await orUnavailable(read(sql, after, bound ?? settled, filter, limit))
+    if (request.fromEnd && !request.after)
+      return { events: [], next: await orUnavailable(findEnd(sql, filter)), endReached: true }
+    const after = request.after ?? (await orUnavailable(findStart(sql, filter.since)))
+    const { last, endReached } = await orUnavailable(look(sql, after, filter, window))
+    const rows = await orUnavailable(read(sql, after, last, filter, limit))
     const events = fit(rows.map((row) => list(service, row, messages)))
     const all = events.length === rows.length && rows.length < limit
-    return {
-      events,
-      next: all ? (bound ?? settled) : events.at(-1)!.position,
-      endReached: all && bound === undefined,
-    }
+    return { events, next: all ? last : events.at(-1)!.position, endReached: all && endReached }
   }
 }
 

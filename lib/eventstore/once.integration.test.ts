@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { onceId } from './once.ts'
-import { add, call, count, openReplicas, outcome, type Replica } from './test-counters.ts'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { keepAnswers, onceId } from './once.ts'
+import { add, call, count, keys, openReplicas, outcome, type Replica, silent } from './test-counters.ts'
 import { createHold } from './test-hold.ts'
 import { counting } from './test-stream.ts'
 
@@ -97,6 +97,21 @@ describe('a keyed request', () => {
     expect(await keyed(b!, 'daily', count('daily'), 'another')).toBe('made 3')
     expect(await keyed(a!, 'daily', count('daily'), 'another')).toBe('made 3, replayed')
   })
+})
+
+test('an answer that is older than a day goes, and no other', async () => {
+  await a!.sql`
+    insert into idempotent_answers (id, key_id, request, answer, failed, created_at)
+    select decode(md5(n::text), 'hex'), '', '', '', false, now() - make_interval(hours => case when n <= 2500 then 25 else 23 end)
+    from generate_series(1, 2501) n
+  `
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  const answers = keepAnswers(a!.sql, keys, silent)
+  vi.advanceTimersByTime(3_600_000)
+  vi.useRealTimers()
+  const left = () => a!.sql`select from idempotent_answers where key_id = ''`
+  await vi.waitFor(async () => expect((await left()).count).toBe(1))
+  answers.stop()
 })
 
 test('fifty keyed requests of one moment take three statements', async () => {

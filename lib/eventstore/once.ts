@@ -7,6 +7,7 @@ import { batched } from './batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
 
 const pruneEvery = 60 * 60_000
+const pruneAtATime = 1000
 const sealedFor = 'idempotent-answer'
 
 /** A request that is to have one effect, however often it comes. */
@@ -90,8 +91,16 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     return row.failed ? { error: decodeStatus(bytes) } : { bytes }
   }
 
+  // In portions: what one statement does not manage in its time, it would never do.
   async function prune() {
-    await sql`delete from idempotent_answers where created_at <= answers_kept_since()`
+    let pruned = 0
+    do {
+      const { count } = await sql`
+        delete from idempotent_answers
+        where id in (select id from idempotent_answers where created_at <= answers_kept_since() limit ${pruneAtATime})
+      `
+      pruned = count
+    } while (pruned === pruneAtATime)
   }
 
   return {

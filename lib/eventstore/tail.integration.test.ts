@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Hint, hintSubject, readHints } from '../events/hints.ts'
+import { connectNats } from '../nats.ts'
 import { callersChanged } from '../rpc/caller.ts'
-import { add, count, rename, type Replica } from './test-counters.ts'
+import { add, count, rename, type Replica, silent } from './test-counters.ts'
 import { byAggregate, everythingIsPublished, type Publishing, readStream, startPublishing } from './test-stream.ts'
 
 let publishing: Publishing
@@ -40,6 +42,16 @@ describe('events in the stream', () => {
       time: after.changedAt.toISOString(),
       data: { name: 'told' },
     })
+  })
+
+  test('are hinted at, so that the notifier need not wait until it looks', async () => {
+    const { connection } = await connectNats(publishing.servers.natsUrl.notifier, 'notifier', silent)
+    const hints: Hint[] = []
+    connection.subscribe(hintSubject('users'), { callback: (_, message) => hints.push(...readHints(message.string())) })
+    await connection.flush()
+    await a!.store.execute(add('hinted', 'hinted'))
+    await vi.waitFor(() => expect(hints).toContainEqual({ organizationId: 'house', type: 'counter.added' }))
+    await connection.close()
   })
 
   test('wait for an older transaction that is still running, and then none is skipped', async () => {

@@ -32,7 +32,7 @@ export function evolveCounter(counter: Counter | undefined, event: CounterEvent)
   return { ...counter!, count: counter!.count + 1 }
 }
 
-const keys = encryptionKey.read(randomBytes(32).toString('base64'))
+export const keys = encryptionKey.read(randomBytes(32).toString('base64'))
 
 export const silent = createLog('test', 'silent')
 

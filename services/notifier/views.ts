@@ -20,14 +20,10 @@ function projectWebhook({ id, organizationId, createdAt, state }: Aggregate<Webh
   ]
 }
 
+// What waits for it, which may be much, the sweep ends.
 function removal(webhookId: string): Write[] {
   return [
     (sql) => sql`delete from webhooks where webhook_id = ${webhookId}`,
     (sql) => sql`delete from webhook_secrets where webhook_id = ${webhookId}`,
-    (sql) => sql`delete from chains where webhook_id = ${webhookId}`,
-    (sql) => sql`
-      update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = now()
-      where webhook_id = ${webhookId} and kind = 'webhook' and state = 'queued'
-    `,
   ]
 }

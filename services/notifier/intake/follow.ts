@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import type { Sql } from '#lib/eventstore/database'
 import { hintSubject } from '#lib/events/hints'
+import { instance } from '#lib/instance'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
@@ -66,8 +67,10 @@ export function startFollowing({ service, feed, sql, nats, log, wake }: FollowOp
       deadline: Date.now() + answerWithin,
     })
     const events = page.events.map(({ event }) => event!)
+    if (events.length === 0 && page.endReached) return false
+    const owners = new Set([instance.id, ...events.map(({ organizationId }) => organizationId)])
     // Afterwards, so that a webhook that was there before an event is among them.
-    const receivers = events.length > 0 ? await sql<Receiver[]>`select * from webhooks` : []
+    const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
     const [taken] = await sql<[{ webhooks: string[] | null }]>`
       select take_in(
         ${service},

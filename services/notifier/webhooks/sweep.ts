@@ -6,8 +6,10 @@ import { throttled } from '../redis.ts'
 import type { WebhookQueue } from './queue.ts'
 
 const pruneEvery = 60 * 60_000
-const pruneAtATime = 1000
+const portion = 1000
 const keptFor = 30
+/** Milliseconds after the end of its time for the last try of what is tried already. */
+const lastTryWithin = 60_000
 
 export interface SweepOptions {
   sql: Sql
@@ -44,23 +46,49 @@ export function startWebhookSweep({ sql, queue, log, every, retryFor }: SweepOpt
     pruneAt = Date.now() + pruneEvery
   }
 
-  // What nobody will send: to a webhook that is paused for too long, or was removed while an event for it was taken in; or of a
+  // What nobody will send: to a webhook that was removed; to one that is paused, or whose receiver is too slow, for too long; or of a
   // code that died without an event.
   async function giveUp() {
-    await sql`
-      update deliveries d set state = 'failed', error = 'the webhook was paused', changed_at = now()
-      from webhooks w
-      where not w.active and d.webhook_id = w.webhook_id and d.kind = 'webhook' and d.state = 'queued'
-        and d.queued_at < now() - make_interval(secs => ${retryFor / 1000})
-    `
-    await sql`
-      with orphans as (
-        delete from chains c where not exists (select from webhooks w where w.webhook_id = c.webhook_id) returning *
-      )
-      update deliveries d set state = 'failed', error = 'the webhook was removed', changed_at = now()
-      from orphans o
-      where d.webhook_id = o.webhook_id and d.aggregate = o.aggregate and d.kind = 'webhook' and d.state = 'queued'
-    `
+    await inPortions(
+      () => sql`
+        with orphans as (
+          delete from chains where ctid = any(array(
+            select ctid from chains c
+            where not exists (select from webhooks w where w.webhook_id = c.webhook_id)
+            limit ${portion}
+          ))
+          returning webhook_id, aggregate
+        ), failed as (
+          update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = now()
+          where position in (
+            select position from orphans o
+            -- Chain by chain, whatever the planner thinks of the tables.
+            cross join lateral (
+              select position from deliveries d
+              where d.webhook_id = o.webhook_id and d.aggregate = o.aggregate and d.kind = 'webhook' and d.state = 'queued'
+              offset 0
+            ) waiting
+          )
+        )
+        select 1 from orphans
+      `,
+    )
+    await inPortions(
+      () => sql`
+        update deliveries d set state = 'failed', changed_at = now(),
+          error = case
+            when error <> '' then error
+            when exists (select from webhooks w where w.webhook_id = d.webhook_id and not active) then 'the webhook was paused'
+            else 'not sent in time'
+          end
+        where state = 'queued' and position in (
+          select position from deliveries
+          where kind = 'webhook' and state = 'queued'
+            and queued_at < now() - make_interval(secs => ${(retryFor + lastTryWithin) / 1000})
+          order by queued_at limit ${portion}
+        )
+      `,
+    )
     await sql`
       update deliveries set state = 'superseded', changed_at = now()
       where kind = 'mail' and state = 'queued' and expires_at < now() - interval '15 minutes'
@@ -68,18 +96,21 @@ export function startWebhookSweep({ sql, queue, log, every, retryFor }: SweepOpt
   }
 
   async function prune() {
-    let pruned = 0
-    do {
-      const { count } = await sql`
+    await inPortions(
+      () => sql`
         delete from deliveries where position in (
           select position from deliveries
           where state <> 'queued' and changed_at < now() - make_interval(days => ${keptFor})
-          limit ${pruneAtATime}
+          limit ${portion}
         )
-      `
-      pruned = count
-    } while (pruned === pruneAtATime && !stopped.signal.aborted)
+      `,
+    )
     await sql`delete from webhook_secrets where expires_at < now()`
+  }
+
+  // One statement for all would take longer than a statement may, and then do nothing.
+  async function inPortions(work: () => Promise<{ count: number }>) {
+    while (!stopped.signal.aborted && (await work()).count === portion);
   }
 
   const finished = run()

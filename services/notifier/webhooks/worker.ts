@@ -31,14 +31,19 @@ export function startWebhookWorker({ redis, ...options }: SendOptions & { redis:
     // Whoever finds nothing more looks once more.
     if (own.number >= lanesOfOne) return void (own.again = true)
     own.number++
-    const others: Promise<void>[] = []
+    const others = new Set<Promise<void>>()
     try {
       while (!stopped.signal.aborted) {
         own.again = false
         const taken = await takeChain(sql, webhookId)
         if (!taken && !own.again) break
         if (!taken) continue
-        if (own.number < lanesOfOne) others.push(work(webhookId).catch(failed))
+        if (own.number < lanesOfOne) {
+          const other = work(webhookId)
+            .catch(failed)
+            .finally(() => others.delete(other))
+          others.add(other)
+        }
         await send(options, taken, abandoned.signal)
       }
     } finally {
