@@ -70,7 +70,8 @@ test(
   { timeout: 60_000 },
   async () => {
     writeFileSync(join(folder, 'other.ts'), `console.error("KEY is not set"); process.exit(1);`)
-    const first = launch()
+    writeFileSync(join(folder, 'gateway.ts'), other)
+    const first = launch({ PORT: String(await freePort(0)) })
     expect(await first.ended).toBe(1)
     expect(first.output()).toMatch(/(users|grants|idp|notifier) ended before it was ready\.\n.*log:\n  KEY is not set/)
     expect(pidFiles()).toEqual([])

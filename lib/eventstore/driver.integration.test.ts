@@ -137,3 +137,14 @@ test('a connection that is reset while it is opened ends no process', async () =
   }
   await works(sql)
 })
+
+// Without it the rows of the next result are counted on from there: it begins with holes.
+test('a statement that fails after its first rows takes nothing from the next one on its connection', async () => {
+  const sql = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
+  const connection = await sql.reserve()
+  const failed = connection`select repeat('x', 10000), 1 / (100 - i) from generate_series(1, 200) as i`
+  await expect(failed).rejects.toThrow('division by zero')
+  expect([...(await connection`select 1 as one`)]).toEqual([{ one: 1 }])
+  connection.release()
+  await sql.end()
+})
