@@ -18,7 +18,7 @@ export function connectRedis(url: string, log: Log): Redis {
   return redis
 }
 
-/** Logs an error at most every 30 s: while Redis is away, every connection and every try brings one. */
+/** Warns of what is tried again, at most every 30 s: while a server is away, every connection and every try fails. */
 export function throttled(log: Log, message: string): (error: Error) => void {
   let next = 0
   let silent = 0
@@ -27,7 +27,7 @@ export function throttled(log: Log, message: string): (error: Error) => void {
       silent++
       return
     }
-    log.error({ err: error, silent }, message)
+    log.warn({ err: error, silent }, message)
     next = Date.now() + sameErrorEvery
     silent = 0
   }
