@@ -17,8 +17,8 @@ export interface Readers {
 }
 
 const followedWithin = 30_000
-// A killed notifier's event waits 30 s; and once more where its next bearer is hit, too.
-const sentWithin = 90_000
+// What a killed notifier was sending waits 30 s.
+const sentWithin = 60_000
 
 /** Begins to read; nothing that is stored from now on may be missed by the webhook, nothing at all by the others. */
 export async function startReaders(running: Running, inspection: Inspection): Promise<Readers> {
