@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { violationsOf } from './outcome.ts'
 import { makePlan } from './plan.ts'
-import { runSuite, violationsOf } from './suite.ts'
+import { runSuite } from './suite.ts'
 
 // The short form of `npm run test:faults`: a kill of each, and of the other faults one of a kind.
 const seed = 1

@@ -3,27 +3,19 @@ import postgres, { type Sql } from 'postgres'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../../deploy/provision.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
+import { compare, type Seen, type Stored } from './compare.ts'
 import type { Remembered } from './load.ts'
 
 const settledWithin = 60_000
 const readWithin = 30_000
-
-/** An event as PostgreSQL holds it. */
-interface Stored {
-  /** What the stream must name it by. */
-  id: string
-  type: string
-  aggregate: string
-  aggregateId: string
-  sequence: number
-  requestId: string
-}
 
 /** Looks into the servers from outside, past every service. Each look gives what is wrong. */
 export interface Inspection {
   /** Of the writes of a round: the acknowledged ones are there once, the others once or not at all. */
   writes(writes: Remembered[], prefix: string): Promise<string[]>
   sequences(): Promise<string[]>
+  /** Every event, each service's in the order of their positions. */
+  stored(): Promise<Stored[]>
   /** Reads the stream from its start. */
   stream(): Promise<string[]>
   /** Addresses of humans whose code lives and was to be mailed. */
@@ -53,12 +45,14 @@ export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
       })
       return (await Promise.all(broken)).flat()
     },
+    stored: () => readEvents(sql),
     async stream() {
       const before = await readEvents(sql)
       for (const end = Date.now() + settledWithin; await isBehind(sql); await sleep(50))
         if (Date.now() > end) return ['events are still not published']
       const published = await readStream(natsUrl.admin)
-      return compare(before, published, await readEvents(sql))
+      const wrong = compare('in the stream', before, published, await readEvents(sql))
+      return wrong.map(({ sentence }) => sentence)
     },
     awaited: () => sql`
       select id as "userId", state -> 'human' ->> 'email' as email from roster_users.aggregates
@@ -88,7 +82,8 @@ async function readEvents(sql: Sql): Promise<Stored[]> {
   const read = storingServices.map(
     (service) => sql<Stored[]>`
       select ${service} || '-' || position as id, type, aggregate_type || ' ' || aggregate_id as aggregate,
-        aggregate_id as "aggregateId", sequence::int, request_id as "requestId"
+        aggregate_id as "aggregateId", sequence::int, request_id as "requestId",
+        (extract(epoch from created_at) * 1000)::float as "storedAt"
       from ${sql(`roster_${service}`)}.events order by position
     `,
   )
@@ -109,41 +104,22 @@ async function isBehind(sql: Sql): Promise<boolean> {
   return (await Promise.all(behind)).includes(true)
 }
 
-// What a consumer of its own sees, that begins at the start: the ids, in their order.
-async function readStream(url: string): Promise<string[]> {
+// What a consumer of its own sees, that begins at the start.
+async function readStream(url: string): Promise<Seen[]> {
   const { host, username, password } = new URL(url)
   const connection = await connect({ servers: host, user: username, pass: password })
   try {
     const { state } = await (await connection.jetstreamManager()).streams.info('roster-events')
-    const ids: string[] = []
+    const seen: Seen[] = []
     const messages = await connection.jetstream().subscribe('roster.events.>', consumerOpts().orderedConsumer())
     const silence = setTimeout(() => messages.destroy(), readWithin)
     for await (const message of messages) {
-      ids.push(message.headers?.get('Nats-Msg-Id') ?? 'without an id')
-      if (ids.length >= state.messages) break
+      seen.push({ id: message.headers?.get('Nats-Msg-Id') ?? 'without an id' })
+      if (seen.length >= state.messages) break
     }
     clearTimeout(silence)
-    return ids
+    return seen
   } finally {
     await connection.close()
   }
-}
-
-// What was stored before the stream was read must be in it, and nothing may be that was not stored by then.
-function compare(before: Stored[], published: string[], after: Stored[]): string[] {
-  const wrong: string[] = []
-  const stored = new Map(after.map((event) => [event.id, event]))
-  const seen = new Set<string>()
-  const sequences = new Map<string, number>()
-  for (const id of published) {
-    const event = stored.get(id)
-    if (seen.has(id)) wrong.push(`${id} is in the stream twice`)
-    if (!event) wrong.push(`${id} is in the stream, but was never stored`)
-    if (!event || seen.has(id)) continue
-    seen.add(id)
-    const last = sequences.get(event.aggregate) ?? 0
-    if (event.sequence !== last + 1) wrong.push(`${event.aggregate}: ${event.sequence} follows ${last} in the stream`)
-    sequences.set(event.aggregate, event.sequence)
-  }
-  return [...wrong, ...before.filter(({ id }) => !seen.has(id)).map(({ id }) => `${id} is not in the stream`)]
 }

@@ -48,7 +48,8 @@ const nameOf = (call: Call) => ['JSON', 'gRPC', 'gRPC-web', 'gRPC-web-text'][cal
 // Longer than every deadline and every pause: a call that hangs for ever is to be seen, not to hold up the suite.
 const hangs = 15_000
 const giveUpAfter = 60_000
-const retriable = [4, 10, 14]
+/** gRPC codes of errors that say to come again. */
+export const retriable = [4, 10, 14]
 
 /** Writers in a closed loop, each with belongings of its own. A write is tried with its key until it is answered. */
 export function startLoad({ url, token, seed, round, writers }: LoadOptions): Load {
@@ -113,12 +114,16 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
 
   function send(call: Call, { operation, request, id }: Remembered, requestId: string): Promise<Answer> {
     const headers = { 'idempotency-key': id, 'x-request-id': requestId }
-    const answer = call(operation, request, { url, token, headers })
-    answer.catch(() => {})
-    return Promise.race([answer, sleep(hangs).then(() => Promise.reject(new Error('hangs')))])
+    return unlessItHangs(call(operation, request, { url, token, headers }))
   }
 
   return load
+}
+
+/** The answer of a call; rejects where none comes for a long time. */
+export function unlessItHangs(answer: Promise<Answer>): Promise<Answer> {
+  answer.catch(() => {})
+  return Promise.race([answer, sleep(hangs).then(() => Promise.reject(new Error('hangs')))])
 }
 
 /** Sends an acknowledged write once more, in every encoding; gives what is wrong with the answers. */

@@ -1,8 +1,9 @@
 // What `npm run test:faults` runs: every fault by itself and pairs of them, under a load of keyed writes.
 import { parseArgs } from 'node:util'
 import { summarize, writeMatrix } from './matrix.ts'
+import { violationsOf } from './outcome.ts'
 import { makePlan } from './plan.ts'
-import { runSuite, violationsOf } from './suite.ts'
+import { runSuite } from './suite.ts'
 
 const usage = `npm run test:faults -- [options]
   --seed N      decides the faults, their times and the load (chosen and printed)

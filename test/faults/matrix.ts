@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Outcome, promises, type Promised, violationsOf } from './suite.ts'
+import { type Outcome, promises, type Promised, violationsOf } from './outcome.ts'
 
 const file = new URL('../../docs/reliability.md', import.meta.url)
 const [begin, end] = ['<!-- matrix: written by npm run test:faults -- --write -->', '<!-- end of the matrix -->']
@@ -21,7 +21,7 @@ export function summarize(outcomes: Outcome[]): string {
   return (
     `${sum(({ writes }) => writes)} writes acknowledged in ${outcomes.length} rounds with ${count('kill')} kills, ${count('pause')} pauses, ` +
     `${count('cut')} cuts and ${count('stall')} stalls; ${sum(({ retries }) => retries)} retries, ${lost}; ` +
-    `${sum(({ twice }) => twice)} mails came twice, with the same code; ${outcomes.flatMap(violationsOf).length} violations.`
+    `${sum(({ twice }) => twice)} mails came twice, with the same code, ${sum(({ again }) => again)} events came to the webhook again; ${outcomes.flatMap(violationsOf).length} violations.`
   )
 }
 

@@ -65,6 +65,7 @@ export async function startRunning(): Promise<Running> {
         LOG_LEVEL: 'info',
         CALL_TIMEOUT_MS: String(deadlineMs),
         MAX_CALL_TIMEOUT_MS: String(deadlineMs),
+        WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
       },
       // Many faults in a few minutes are no reason to wait for half of one.
       backoff: { first: 300, cap: 1000 },

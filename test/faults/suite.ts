@@ -6,36 +6,12 @@ import { callJson } from '../e2e/clients/json.ts'
 import { inflict, processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
 import { type Load, replay, startLoad } from './load.ts'
+import { type Outcome, violationsOf } from './outcome.ts'
 import { nameOf, type Process, processes, type Round } from './plan.ts'
 import { collectPost, type Post } from './post.ts'
+import { type Readers, startReaders } from './readers.ts'
 import { deadlineMs, type Running, startRunning } from './running.ts'
 import type { Belongings } from './writes.ts'
-
-/** What is promised whatever happens, each with what a table says of it. */
-export const promises = {
-  once: 'each acknowledged write is there once',
-  answer: 'a repeated key has the first answer',
-  sequences: 'sequences without a gap',
-  stream: 'the stream is what is stored',
-  mail: 'each living code is mailed, again only the same',
-  deadline: 'calls end in time',
-  clear: 'errors say to come again',
-  alone: 'nothing else ends',
-} as const
-export type Promised = keyof typeof promises
-
-/** What became of a round. */
-export interface Outcome {
-  round: Round
-  name: string
-  writes: number
-  retries: number
-  unanswered: number
-  errors: Record<string, number>
-  /** Addresses that were mailed their code more than once. */
-  twice: number
-  violations: Record<Promised, string[]>
-}
 
 const before = 40
 const after = 60
@@ -48,11 +24,13 @@ export async function runSuite(seed: number, plan: Round[], say: (line: string) 
   const running = await startRunning()
   const inspection = openInspection(running.servers)
   const post = collectPost(running.servers.mailbox!)
+  let readers: Readers | undefined
   try {
+    readers = await startReaders(running, inspection)
     const owners = await Promise.all(Array.from({ length: writers }, (_, writer) => settle(running, writer)))
     const outcomes: Outcome[] = []
     for (const round of plan) {
-      const outcome = await perform(running, inspection, seed, round, owners)
+      const outcome = await perform(running, inspection, readers, seed, round, owners)
       outcomes.push(outcome)
       const { name, writes, retries, unanswered, errors } = outcome
       say(
@@ -60,23 +38,21 @@ export async function runSuite(seed: number, plan: Round[], say: (line: string) 
       )
       for (const wrong of violationsOf(outcome)) say(`  ${wrong}`)
     }
+    await judgeReaders(outcomes, readers)
     judgePost(outcomes, seed, post, await post.check(inspection, running.url))
     return outcomes
   } finally {
     post.stop()
+    await readers?.stop()
     await inspection.close()
     await running.stop()
   }
 }
 
-/** All that was violated, each with its promise. */
-export function violationsOf({ violations }: Outcome): string[] {
-  return Object.entries(violations).flatMap(([promised, wrong]) => wrong.map((sentence) => `${promised}: ${sentence}`))
-}
-
 async function perform(
   running: Running,
   inspection: Inspection,
+  readers: Readers,
   seed: number,
   round: Round,
   owners: Belongings[],
@@ -96,6 +72,18 @@ async function perform(
   const replayed: string[] = []
   for (const write of again) if (write.answer !== undefined) replayed.push(...(await replay({ url, token }, write)))
   const frozen = round.faults.find(({ kind, victim }) => kind === 'pause' && victim === 'gateway')?.forMs ?? 0
+  const violations = {
+    once: await inspection.writes(load.writes, `w${seed}-${round.number}-`),
+    answer: replayed,
+    sequences: await inspection.sequences(),
+    stream: await inspection.stream(),
+    webhook: [],
+    follow: await readers.caughtUp(),
+    mail: [],
+    deadline: load.slowest > deadlineMs + 1000 + frozen ? [`a call took ${Math.round(load.slowest)} ms`] : [],
+    clear: load.wrong,
+    alone: ended.map((name) => `${name} ended during ${nameOf(round.faults)}: ${lastWords(processOf(running, name))}`),
+  }
   return {
     round,
     name: nameOf(round.faults),
@@ -104,19 +92,19 @@ async function perform(
     unanswered: load.unanswered,
     errors: Object.fromEntries(load.errors),
     twice: 0,
-    violations: {
-      once: await inspection.writes(load.writes, `w${seed}-${round.number}-`),
-      answer: replayed,
-      sequences: await inspection.sequences(),
-      stream: await inspection.stream(),
-      mail: [],
-      deadline: load.slowest > deadlineMs + 1000 + frozen ? [`a call took ${Math.round(load.slowest)} ms`] : [],
-      clear: load.wrong,
-      alone: ended.map(
-        (name) => `${name} ended during ${nameOf(round.faults)}: ${lastWords(processOf(running, name))}`,
-      ),
-    },
+    again: 0,
+    until: Date.now(),
+    violations,
   }
+}
+
+// The webhook may get its events while other rounds go on: each is told of the round that it was stored in.
+async function judgeReaders(outcomes: Outcome[], readers: Readers) {
+  const { webhook, follow } = await readers.check()
+  const roundOf = (at: number) => outcomes.find(({ until }) => at <= until) ?? outcomes.at(-1)!
+  for (const { at, sentence } of webhook) roundOf(at).violations.webhook.push(sentence)
+  for (const { at, sentence } of follow) roundOf(at).violations.follow.push(sentence)
+  for (const at of readers.again) roundOf(at).again++
 }
 
 // Each address names the round that it was made in.

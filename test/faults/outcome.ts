@@ -1,0 +1,38 @@
+import type { Round } from './plan.ts'
+
+/** What is promised whatever happens, each with what a table says of it. */
+export const promises = {
+  once: 'each acknowledged write is there once',
+  answer: 'a repeated key has the first answer',
+  sequences: 'sequences without a gap',
+  stream: 'the stream is what is stored',
+  webhook: 'each event reaches the webhook, in order',
+  follow: 'who follows the API has what is stored',
+  mail: 'each living code is mailed, again only the same',
+  deadline: 'calls end in time',
+  clear: 'errors say to come again',
+  alone: 'nothing else ends',
+} as const
+export type Promised = keyof typeof promises
+
+/** What became of a round. */
+export interface Outcome {
+  round: Round
+  name: string
+  writes: number
+  retries: number
+  unanswered: number
+  errors: Record<string, number>
+  /** Addresses that were mailed their code more than once. */
+  twice: number
+  /** Events that came to the webhook once more. */
+  again: number
+  /** When it was over, in milliseconds. */
+  until: number
+  violations: Record<Promised, string[]>
+}
+
+/** All that was violated, each with its promise. */
+export function violationsOf({ violations }: Outcome): string[] {
+  return Object.entries(violations).flatMap(([promised, wrong]) => wrong.map((sentence) => `${promised}: ${sentence}`))
+}
