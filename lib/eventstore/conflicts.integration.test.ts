@@ -110,6 +110,45 @@ test('of more commands than may wait, those beyond are refused at once, and the 
   expect(await outcome(b!.store.execute(count('flooded')))).toBe('stored')
 })
 
+const lock = 42
+const untilReleased = (sql: any) => sql`select pg_advisory_xact_lock(${lock})`
+
+/** Begins `other` once the transaction of `first`, which writes `untilReleased`, has all but committed. */
+async function beforeTheCommit<T>(first: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
+  const waiting = async () => {
+    const [row] = await a!.sql`
+      select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    `
+    return row!['count'] as number
+  }
+  let settled = 0
+  const { work } = await a!.sql.begin(async (held) => {
+    await untilReleased(held)
+    const early = first()
+    await expect.poll(waiting).toBe(1)
+    const late = other().finally(() => settled++)
+    await expect.poll(async () => (await waiting()) + settled).toBe(2)
+    return { work: [early, late] as const }
+  })
+  return Promise.all(work)
+}
+
+test("a name that is had for a moment within a transaction is nobody else's in that moment", async () => {
+  const passing = (store: Replica['store'], id: string, from: string, to: string, ...writes: any[]) => {
+    const first = { ...add(id, from), decide: (before: any) => ({ ...add(id, from).decide(before), writes }) }
+    return Promise.all([first, rename(id, to)].map((command) => outcome(store.execute(command as any))))
+  }
+  const [bors, cador] = await beforeTheCommit(
+    () => passing(b!.store, 'bors', 'boot', 'bow', untilReleased),
+    () => passing(a!.store, 'cador', 'bow', 'boot'),
+  )
+  // One after the other: Bors has the bow for good, so Cador cannot even begin with it.
+  expect([bors, cador]).toEqual([
+    ['stored', 'stored'],
+    ['NAME_TAKEN', 'COUNTER_NOT_FOUND'],
+  ])
+})
+
 describe('what a decision reads', () => {
   const copy = (id: string, from: string) => ({
     aggregate: { type: 'counter', id },
@@ -138,31 +177,20 @@ describe('what a decision reads', () => {
 
   test('stays missing until the decision is stored: who would create it waits', async () => {
     const order: string[] = []
-    const waiting = async () => {
-      const rows = await a!.sql`select 1 from pg_locks where locktype = 'advisory' and not granted
-        and database = (select oid from pg_database where datname = current_database())`
-      return rows.length
-    }
     await a!.store.execute(add('standing', 'standing'))
     const standing = {
       ...count('standing'),
       reads: [{ type: 'counter', id: 'ghost' }],
       decide: (_: unknown, _now: Date, [ghost]: Aggregate<any>[]) => ({
         events: ghost!.state ? [] : [{ type: 'counted', payload: { by: '' } }],
-        writes: [(sql: any) => sql`select pg_advisory_xact_lock(42)`],
+        writes: [untilReleased],
         answer: undefined,
       }),
     }
-    await a!.sql
-      .begin(async (held) => {
-        await held`select pg_advisory_xact_lock(42)`
-        const work = [b!.store.execute(standing).then(() => order.push('stood'))]
-        await expect.poll(waiting).toBe(1)
-        work.push(a!.store.execute(add('ghost', 'ghost')).then(() => order.push('created')))
-        await expect.poll(async () => (await waiting()) + order.length).toBe(2)
-        return { work }
-      })
-      .then(({ work }) => Promise.all(work))
+    await beforeTheCommit(
+      () => b!.store.execute(standing).then(() => order.push('stood')),
+      () => a!.store.execute(add('ghost', 'ghost')).then(() => order.push('created')),
+    )
     expect(order).toEqual(['stood', 'created'])
     expect(await nameOf('standing')).toMatchObject({ count: 1 })
   })

@@ -78,11 +78,15 @@ begin
   end if;
 
   if jsonb_array_length(batch -> 'claims') > 0 then
+    -- Also what is given up again within the batch: another transaction must not have it meanwhile.
     insert into unique_keys (kind, scope, key, aggregate_id)
-    select kind, scope, key, aggregate_id
+    select kind, scope, key, coalesce(aggregate_id, '')
     from jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
-    where aggregate_id is not null
     order by kind, scope, key;
+
+    delete from unique_keys k
+    using jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
+    where c.aggregate_id is null and k.kind = c.kind and k.scope = c.scope and k.key = c.key;
   end if;
 
   -- Before the aggregates: where two create the same one, the second stops here.

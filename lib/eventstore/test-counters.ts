@@ -10,7 +10,7 @@ import { createLog } from '../log.ts'
 import { anonymous } from '../rpc/caller.ts'
 import type { Aggregate } from './aggregate.ts'
 import type { Decision, UniqueKey } from './command.ts'
-import { openDatabase, type Sql, type Write } from './database.ts'
+import { openDatabase, type Sql, type Transaction, type Write } from './database.ts'
 import { migrate } from './migrate.ts'
 import { type Answers, keepAnswers } from './once.ts'
 import { createStore, type Store, type Vocabulary } from './store.ts'
@@ -169,8 +169,12 @@ export async function outcome(work: Promise<unknown>): Promise<string> {
   )
 }
 
-/** Everything that must hold of a database of counters, whatever happened to it. */
+/** Everything that must hold of a database of counters, whatever happened to it, and whatever is still under way. */
 export async function audit(sql: Sql): Promise<void> {
+  await sql.begin('isolation level repeatable read read only', auditSnapshot)
+}
+
+async function auditSnapshot(sql: Transaction): Promise<void> {
   const events = await sql<
     { id: string; sequence: string; type: string; payload: unknown; position: string }[]
   >`select aggregate_id as id, sequence, type, payload, position from events order by position`
