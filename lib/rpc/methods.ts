@@ -19,6 +19,8 @@ export interface Access {
   /** With scope "resource": the request field, in proto spelling, that holds the id of the object. */
   resource: string
   orSelf: boolean
+  /** An access token for a project is enough. */
+  anyAudience: boolean
 }
 
 /** One method as the contract declares it. */
@@ -93,8 +95,8 @@ function readAccess(desc: DescMethod, subject: string): Access {
   const access = option(desc, 'roster.options.v1.access') as Partial<AccessOption>
   const rule = (['public', 'authenticated', 'permission', 'internal'] as const).find((name) => access[name])
   if (!rule) throw new Error(`${subject} lacks its access option`)
-  const { permission = '', scope = '', resource = '', orSelf = false } = access
-  return { rule, permission, scope: toScope(scope), resource, orSelf }
+  const { permission = '', scope = '', resource = '', orSelf = false, anyAudience = false } = access
+  return { rule, permission, scope: toScope(scope), resource, orSelf, anyAudience }
 }
 
 // The option in canonical JSON.
@@ -106,6 +108,7 @@ interface AccessOption {
   scope: string
   resource: string
   orSelf: boolean
+  anyAudience: boolean
 }
 
 function toScope(name: string): Access['scope'] {

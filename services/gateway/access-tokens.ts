@@ -5,8 +5,8 @@ import { tokenInvalid } from './token-header.ts'
 /** Looks at access tokens that are JWTs before anybody is asked for them. */
 export interface AccessTokens {
   /**
-   * Lets pass what is no JWT, and what we signed as an access token (RFC 9068) that is not over. UNAUTHENTICATED TOKEN_INVALID for
-   * every other JWT; errors of the service that is asked for the keys.
+   * Lets pass what is no JWT, and what we signed as an access token (RFC 9068) that is not over; whom it is for is known to the
+   * service that stored it. UNAUTHENTICATED TOKEN_INVALID for every other JWT; errors of the service that is asked for the keys.
    */
   check(token: string): Promise<void>
   /** Who issues access tokens, which is the address of this very gateway. */
@@ -39,7 +39,6 @@ export function createAccessTokens(ask: () => Promise<GetSigningKeysResponse>): 
       algorithms,
       typ: 'at+jwt',
       issuer,
-      audience: issuer,
       clockTolerance: 30,
       requiredClaims: ['exp', 'iat', 'sub', 'jti', 'client_id'],
     })

@@ -42,8 +42,17 @@ test('Retry-After is whole seconds, never less than what RetryInfo says', () => 
   expect(errorHeaders(new RosterError('NOT_FOUND', 'ANY', ''))).toEqual({})
 })
 
-test('a challenge names the error only where there was a token', () => {
-  const challenge = (reason: string) => errorHeaders(new RosterError('UNAUTHENTICATED', reason, ''))['www-authenticate']
-  expect(challenge('TOKEN_MISSING')).toBe('Bearer realm="roster"')
-  expect(challenge('TOKEN_INVALID')).toBe('Bearer realm="roster", error="invalid_token"')
-})
+test.each([
+  ['TOKEN_MISSING', 'Bearer realm="roster", DPoP realm="roster", algs="ES256 EdDSA Ed25519 RS256"'],
+  [
+    'TOKEN_INVALID',
+    'Bearer realm="roster", error="invalid_token", DPoP realm="roster", algs="ES256 EdDSA Ed25519 RS256"',
+  ],
+  [
+    'TOKEN_FOR_PROJECT',
+    'Bearer realm="roster", error="invalid_token", DPoP realm="roster", algs="ES256 EdDSA Ed25519 RS256"',
+  ],
+  ['DPOP_PROOF_INVALID', 'DPoP realm="roster", error="invalid_dpop_proof", algs="ES256 EdDSA Ed25519 RS256"'],
+])('the challenge of %s names the error where there was a token, and both ways to come', (reason, challenge) =>
+  expect(errorHeaders(new RosterError('UNAUTHENTICATED', reason, ''))['www-authenticate']).toBe(challenge),
+)

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { proofAlgorithms } from '#lib/dpop'
 import type { Code, RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
 
@@ -86,7 +87,15 @@ export function errorHeaders({ code, reason, retryAfter }: RosterError): Record<
   return headers
 }
 
+// RFC 6750 section 3, RFC 9449 section 7.1: what is wrong, and both ways to come.
 function challengeOf(reason: string): string {
-  if (reason === 'DPOP_PROOF_INVALID') return 'DPoP realm="roster", error="invalid_dpop_proof"'
-  return `Bearer realm="roster"${reason === 'TOKEN_INVALID' ? ', error="invalid_token"' : ''}`
+  const [error, algorithms] = [tokenErrors.get(reason), `algs="${proofAlgorithms.join(' ')}"`]
+  if (error === 'invalid_dpop_proof') return `DPoP realm="roster", error="${error}", ${algorithms}`
+  return `Bearer realm="roster"${error ? `, error="${error}"` : ''}, DPoP realm="roster", ${algorithms}`
 }
+
+const tokenErrors = new Map([
+  ['TOKEN_INVALID', 'invalid_token'],
+  ['TOKEN_FOR_PROJECT', 'invalid_token'],
+  ['DPOP_PROOF_INVALID', 'invalid_dpop_proof'],
+])

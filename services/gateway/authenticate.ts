@@ -38,7 +38,7 @@ export interface Authenticator {
   /**
    * Who calls, and for which organization. A public method looks at neither token nor organization: a stale token must not
    * keep anybody from signing in again.
-   * UNAUTHENTICATED TOKEN_MISSING or TOKEN_INVALID; PERMISSION_DENIED for an organization that is unknown or where the
+   * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID or TOKEN_FOR_PROJECT; PERMISSION_DENIED for an organization that is unknown or where the
    * caller may nothing; errors of the services that are asked.
    */
   authenticate(access: Access, credentials: Credentials): Promise<Identity>
@@ -81,7 +81,8 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
       instanceRoles,
       organizationRoles: Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles])),
     }
-    return { value: { caller, thumbprint: holder.dpopThumbprint }, until: holder.expirationDate?.getTime() }
+    const { dpopThumbprint: thumbprint, forProject, expirationDate } = holder
+    return { value: { caller, thumbprint, forProject }, until: expirationDate?.getTime() }
   }
 
   async function exists(organizationId: string) {
@@ -114,7 +115,7 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
       if (access.rule === 'public') return nobody
       const { token, isBound } = readToken(credentials.authorization)
       const key = hash('sha256', token, 'base64')
-      const { caller, thumbprint } =
+      const { caller, thumbprint, forProject } =
         callers.get(key) ??
         (await within(
           callers.obtain(key, () => lookUp(token, key)),
@@ -124,6 +125,7 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
       // A bound token is worth nothing by itself, and no other may come as one.
       if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
       if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
+      if (forProject && !access.anyAudience) throw tokenForProject()
       return { caller, organizationId: await actingOrganization(caller, credentials) }
     },
     stop() {
@@ -137,6 +139,12 @@ interface Holder {
   caller: Caller
   /** Of the key that the token is bound to. */
   thumbprint: string | undefined
+  /** It is for a project, and whoever serves that has seen it. */
+  forProject: boolean
+}
+
+function tokenForProject(): RosterError {
+  return new RosterError('UNAUTHENTICATED', 'TOKEN_FOR_PROJECT', 'The token is for a project, not for Roster itself.')
 }
 
 // A shared lookup goes on for those who still wait, whatever the deadline of one of them.

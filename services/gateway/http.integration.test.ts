@@ -157,11 +157,11 @@ test('HEAD is GET without a body', async () => {
 })
 
 test('a challenge comes with every 401', async () => {
-  expect((await post(email, { 'content-type': 'application/json' })).headers['www-authenticate']).toBe(
-    'Bearer realm="roster"',
+  expect((await post(email, { 'content-type': 'application/json' })).headers['www-authenticate']).toMatch(
+    /^Bearer realm="roster", DPoP /,
   )
   const bad = await post(email, { ...json, authorization: 'Bearer bad' })
-  expect(bad.headers['www-authenticate']).toBe('Bearer realm="roster", error="invalid_token"')
+  expect(bad.headers['www-authenticate']).toMatch(/^Bearer realm="roster", error="invalid_token", DPoP /)
 })
 
 test('every HTTP answer of a deprecated method says so, errors included, and no other does', async () => {

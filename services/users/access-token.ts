@@ -74,7 +74,7 @@ function claimsOf(issuer: string, { client, scope, roles, bound }: Grant) {
   return {
     iss: issuer,
     sub: id,
-    aud: [issuer, ...(scope.projectId === undefined ? [] : [scope.projectId])],
+    aud: [scope.projectId ?? issuer],
     client_id: id,
     organization: organizationId,
     ...(scope.text !== '' && { scope: scope.text }),

@@ -121,7 +121,10 @@ describe('userinfo', () => {
 
   test('without a token asks for one', async () => {
     const response = await fetch(`${issuer()}/oidc/v1/userinfo`)
-    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="roster"'])
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringMatching(/^Bearer realm="roster", DPoP /),
+    ])
   })
 })
 
@@ -138,7 +141,7 @@ describe('roles in a project', () => {
     const reader = await newClient({ organization: owner })
     const headers = basic(reader.userId, reader.secret)
     const { body } = await sendForm('/oauth/v2/introspect', { token }, { headers })
-    expect(body).toMatchObject({ active: true, organization: home, roles: ['reader'], aud: [issuer(), projectId] })
+    expect(body).toMatchObject({ active: true, organization: home, roles: ['reader'], aud: [projectId] })
     expect(body.project_roles).toHaveLength(2)
     expect(body.project_roles).toContainEqual({ organization: tenant, roles: ['admin'] })
   })

@@ -21,6 +21,7 @@ import {
   sendForm,
 } from '../examples/oauth.ts'
 import { admin, newOrganization, ok } from '../examples/people.ts'
+import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call, encodings } from './clients/encodings.ts'
 
@@ -127,6 +128,33 @@ describe.each([
     await act(victim, text)
     await expect.poll(seen, { timeout: 1000, interval: 20 }).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
     expect(await introspect(text)).toEqual({ active: false })
+  })
+})
+
+describe.each([
+  { kind: 'opaque', jwt: false },
+  { kind: 'JWT', jwt: true },
+])('whoever is shown an $kind token for a project', ({ jwt }) => {
+  test('can do nothing with it in Roster, in any encoding, but learn whose it is', async () => {
+    const owner = await newClient({ organization: home, jwt, roles: ['ORG_OWNER'] })
+    const { userId } = owner
+    const projectId = await newProject(home, ['reader'])
+    ok(await call('AddUserGrant', { userId, projectId, roleKeys: ['reader'] }, admin(home)))
+    const shown = await obtainToken(owner, `openid roles project:${projectId}`)
+    const own = await obtainToken(owner, 'openid roles')
+    for (const { call } of encodings)
+      for (const url of urls) {
+        const refused = factsOf(await call('GetUser', { userId: client.userId }, { token: shown, url }))
+        expect([refused.code, refused.reason]).toEqual([16, 'TOKEN_FOR_PROJECT'])
+        ok(await call('GetUser', { userId: client.userId }, { token: own, url }))
+      }
+    const headers = { authorization: `Bearer ${shown}` }
+    const answer = await fetch(`${issuer()}/v2/users/${userId}`, { headers })
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+    const whose = await fetch(`${issuer()}/oidc/v1/userinfo`, { headers })
+    expect(await whose.json()).toMatchObject({ sub: userId, roles: ['reader'] })
+    expect(await introspect(shown)).toMatchObject({ active: true, aud: [projectId] })
+    expect(await introspect(own)).toMatchObject({ active: true, aud: [issuer()] })
   })
 })
 

@@ -137,7 +137,7 @@ describe('a JWT access token', () => {
     expect(payload).toEqual({
       iss: issuer(),
       sub: userId,
-      aud: [issuer(), projectId],
+      aud: [projectId],
       client_id: userId,
       iat: expect.any(Number),
       exp: payload.iat! + 43_200,

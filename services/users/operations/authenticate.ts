@@ -1,6 +1,7 @@
 import type { AuthenticateRequest, AuthenticateResponse } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
 import type { Context } from '../context.ts'
+import { readScope } from '../scope.ts'
 import { findToken } from '../token.ts'
 
 export async function authenticate(
@@ -17,6 +18,7 @@ export async function authenticate(
     sessionId,
     expirationDate: expiresAt ?? undefined,
     scope: access?.scope,
+    forProject: access !== undefined && readScope(access.scope).projectId !== undefined,
     dpopThumbprint: access?.dpopThumbprint ?? undefined,
   }
 }

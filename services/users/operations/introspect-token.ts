@@ -45,7 +45,7 @@ async function describe(context: Context, token: FoundToken, call: Call): Promis
     cnf: thumbprint ? { jkt: thumbprint } : undefined,
     exp: expiresAt ? seconds(expiresAt) : undefined,
     sub: userId,
-    aud: [iss, ...(scope.projectId === undefined ? [] : [scope.projectId])],
+    aud: [scope.projectId ?? iss],
     iss,
     organization: organizationId,
     roles,
