@@ -113,6 +113,26 @@ test.each(['idp', 'users'] as const)(
   },
 )
 
+test.each([{ waitSeconds: 0 }, { waitSeconds: 9 }])(
+  'of a service that takes requests and does not answer the caller is told in time: %o',
+  async ({ waitSeconds }) => {
+    // A new notifier has not begun to look for those who wait.
+    await house.restart('notifier')
+    await vi.waitFor(() => write('SearchEvents', { limit: 1 }), { timeout: 10_000 })
+    const deaf = await connectNats(servers.servers.natsUrl.idp, 'idp', createLog('test', 'silent'))
+    await house.restart('idp', async () => {
+      const requests = deaf.connection.subscribe('roster.idp.v1.InternalService.ListEvents')
+      await deaf.connection.flush()
+      const headers = { 'x-request-timeout': '20' }
+      const answer = await callJson('SearchEvents', { waitSeconds }, { ...admin(), headers })
+      expect(factsOf(answer)).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE' })
+      expect(requests.getReceived()).toBeGreaterThan(0)
+      await deaf.connection.close()
+    })
+  },
+  30_000,
+)
+
 test('many that wait are woken by one look: none of them asks again and again', async () => {
   const nats = await connectNats(servers.servers.natsUrl.admin, 'admin', createLog('test', 'silent'))
   const { cursor } = await write('SearchEvents', { fromEnd: true })

@@ -126,12 +126,25 @@ export function unlessItHangs(answer: Promise<Answer>): Promise<Answer> {
   return Promise.race([answer, sleep(hangs).then(() => Promise.reject(new Error('hangs')))])
 }
 
+// A client may find out late that the gateway is there again.
+async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
+  const until = Date.now() + hangs
+  for (;;) {
+    try {
+      return await unlessItHangs(send())
+    } catch (error) {
+      if (Date.now() > until) throw error
+      await sleep(200)
+    }
+  }
+}
+
 /** Sends an acknowledged write once more, in every encoding; gives what is wrong with the answers. */
 export async function replay({ url, token }: { url: string; token: string }, write: Remembered): Promise<string[]> {
   const wrong: string[] = []
   for (const call of calls) {
     const headers = { 'idempotency-key': write.id, 'x-request-id': `${write.id}.again` }
-    const answer = await call(write.operation, write.request, { url, token, headers })
+    const answer = await untilAnswered(() => call(write.operation, write.request, { url, token, headers }))
     if (answer.error) wrong.push(`${write.id} (${write.operation}) again: ${JSON.stringify(factsOf(answer))}`)
     else if (!isDeepStrictEqual(answer.ok, write.answer)) wrong.push(`${write.id} (${write.operation}): another answer`)
     else if (answer.headers['idempotent-replayed'] !== 'true') wrong.push(`${write.id}: not marked as replayed`)

@@ -47,7 +47,11 @@ export async function readEvents(feeds: Feeds, query: EventQuery, call: ServiceC
 
   async function refill(source: Source) {
     const request = { after: source.next, fromEnd, filter, limit }
-    const { events: queue, next, endReached } = await ask(() => feeds[source.name]!(request, within(call)), call)
+    const {
+      events: queue,
+      next,
+      endReached,
+    } = await ask(() => feeds[source.name]!(request, within(call)), call.deadline)
     Object.assign(source, { queue, next, endReached })
   }
 
@@ -92,11 +96,12 @@ function within(call: ServiceCall): ServiceCall {
   return { requestId, traceparent, deadline: Math.min(call.deadline, Date.now() + answerWithin) }
 }
 
-async function ask<T>(work: () => Promise<T>, call: ServiceCall): Promise<T> {
+/** What a feed answers; UNAVAILABLE SERVICE_UNAVAILABLE where it does not, although the caller's own deadline is not over. */
+export async function ask<T>(work: () => Promise<T>, deadline: number): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    const silent = cause instanceof RosterError && cause.code === codes.DEADLINE_EXCEEDED && Date.now() < call.deadline
+    const silent = cause instanceof RosterError && cause.code === codes.DEADLINE_EXCEEDED && Date.now() < deadline
     if (!silent) throw cause
     const message = 'A service that has events does not answer.'
     throw new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause })

@@ -6,7 +6,7 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { throttled } from '../redis.ts'
-import type { Feeds } from './read-events.ts'
+import { ask, type Feeds } from './read-events.ts'
 
 /** Somebody who waits for events. */
 export interface Waiting {
@@ -60,7 +60,7 @@ export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; l
   async function look(name: string, after?: EventPosition): Promise<EventPosition> {
     const call = { requestId: '', deadline: Date.now() + 5 * lookEvery }
     const request = { after, fromEnd: after === undefined, filter: undefined, limit: 1000 }
-    const { events, next } = await feeds[name]!(request, call)
+    const { events, next } = await ask(() => feeds[name]!(request, call), Infinity)
     wake(
       name,
       events.map(({ event }) => ({ organizationId: event!.organizationId, type: plainType(event!.type) })),
