@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { type Aggregate, type AggregateKey, keyText } from './aggregate.ts'
 import type { UniqueKey } from './command.ts'
-import type { Sql } from './database.ts'
+import type { Insert, Sql, Statement, Write } from './database.ts'
 import type { Decided } from './decide.ts'
 import type { Answers } from './once.ts'
 import type { Vocabulary } from './store.ts'
@@ -35,7 +35,7 @@ export async function appendBatch(
     else
       await sql.begin((transaction) => [
         transaction`select append(${batch}::text::jsonb)`,
-        ...writes.map((write) => write(transaction)),
+        ...toStatements(writes).map((write) => write(transaction)),
       ])
     return undefined
   } catch (error) {
@@ -44,6 +44,23 @@ export async function appendBatch(
     if (lostRaces.has(error.code)) return { stale: [], taken: [] }
     throw error
   }
+}
+
+// Neighbours that are inserted alike go in one statement; the order stays.
+function toStatements(writes: Write[]): Statement[] {
+  const statements: Statement[] = []
+  let open: { into: Insert['into']; rows: object[] } | undefined
+  for (const write of writes) {
+    if (typeof write === 'function') {
+      open = undefined
+      statements.push(write)
+    } else if (open?.into === write.into) open.rows.push(write.row)
+    else {
+      const { into, rows } = (open = { into: write.into, rows: [write.row] })
+      statements.push((sql) => into(sql, rows))
+    }
+  }
+  return statements
 }
 
 function toBatch(changes: Decided[], decided: Decided[]) {

@@ -6,7 +6,13 @@ import type { Log } from '../log.ts'
 export type Sql = postgres.Sql
 export type Transaction = postgres.TransactionSql
 /** A statement that runs in the transaction that it is given. */
-export type Write = (sql: Transaction) => PromiseLike<unknown>
+export type Statement = (sql: Transaction) => PromiseLike<unknown>
+/** A row that one statement inserts together with others of its kind. */
+export interface Insert<Row extends object = any> {
+  row: Row
+  into(sql: Transaction, rows: Row[]): PromiseLike<unknown>
+}
+export type Write = Statement | Insert
 
 const connectionErrors = new Set([
   'CONNECTION_CLOSED',

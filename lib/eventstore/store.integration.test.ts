@@ -135,3 +135,23 @@ test('a command whose deadline passed while it waited is not begun', async () =>
 test('the state, the view and the unique keys are the fold of the events', async () => {
   await audit(a!.sql)
 })
+
+test('rows that are inserted alike and follow each other go in one statement, and nothing overtakes anything', async () => {
+  await a!.sql`create table noted (n int)`
+  await a!.store.execute(add('noted', 'noted'))
+  const groups: number[][] = []
+  const into = (sql: any, rows: { n: number }[]) => {
+    groups.push(rows.map(({ n }) => n))
+    return sql`insert into noted select * from jsonb_populate_recordset(null::noted, ${JSON.stringify(rows)}::text::jsonb)`
+  }
+  const insert = (n: number) => ({ row: { n }, into })
+  const emptied = (sql: any) => sql`delete from noted`
+  const { decide, ...rest } = count('noted')
+  const writes = [insert(1), insert(2), emptied, insert(3), insert(4)]
+  await a!.store.execute({ ...rest, decide: (counter: any) => ({ ...decide(counter), writes }) })
+  expect(groups).toEqual([
+    [1, 2],
+    [3, 4],
+  ])
+  expect(await a!.sql`select n from noted order by n`).toEqual([{ n: 3 }, { n: 4 }])
+})

@@ -58,8 +58,9 @@ const warnings = async () =>
 /** A token as the token endpoint stores it for somebody who signed in with this credential. */
 async function obtainWith(credentialId: string): Promise<string> {
   const token = newToken()
-  const row = { userId, organizationId: 'home', human: false, sessionId: '', credentialId, expiresAt: inDays(1) }
-  await users.sql.begin((transaction) => storeToken(token, row)(transaction))
+  const facts = { userId, organizationId: 'home', human: false, sessionId: '', credentialId, expiresAt: inDays(1) }
+  const { into, row } = storeToken(token, facts)
+  await users.sql.begin((sql) => into(sql, [row]))
   return token
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { orUnavailable, type Sql, type Write } from '#lib/eventstore/database'
+import { type Insert, orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
 import { isActive } from './user-state.ts'
 import type { User } from './vocabulary.ts'
 
@@ -35,16 +35,27 @@ export interface AccessToken {
 }
 
 /** Stores a token by its hash alone. */
-export function storeToken(token: string, row: TokenRow): Write {
-  return (sql) => sql`
-    insert into tokens (
-      hash, user_id, organization_id, human, session_id, credential_id, expires_at,
-      token_id, scope, project_organization_id, issued_at, dpop_thumbprint
-    ) values (
-      ${hashToken(token)}, ${row.userId}, ${row.organizationId}, ${row.human}, ${row.sessionId}, ${row.credentialId ?? ''},
-      ${row.expiresAt}, ${row.access?.tokenId ?? null}, ${row.access?.scope ?? null},
-      ${row.access?.projectOrganizationId ?? null}, ${row.access?.issuedAt ?? null}, ${row.access?.dpopThumbprint ?? null}
-    )
+export function storeToken(token: string, { access, ...own }: TokenRow): Insert {
+  const row = {
+    hash: `\\x${hashToken(token).toString('hex')}`,
+    user_id: own.userId,
+    organization_id: own.organizationId,
+    human: own.human,
+    session_id: own.sessionId,
+    credential_id: own.credentialId ?? '',
+    expires_at: own.expiresAt,
+    token_id: access?.tokenId,
+    scope: access?.scope,
+    project_organization_id: access?.projectOrganizationId,
+    issued_at: access?.issuedAt,
+    dpop_thumbprint: access?.dpopThumbprint,
+  }
+  return { row, into: insertTokens }
+}
+
+function insertTokens(sql: Transaction, rows: object[]) {
+  return sql`
+    insert into tokens select * from jsonb_populate_recordset(null::tokens, ${JSON.stringify(rows)}::text::jsonb)
   `
 }
 

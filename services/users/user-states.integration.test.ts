@@ -55,9 +55,9 @@ const holder = (token: string) =>
 /** A token that belongs to no session. */
 async function newPersonalToken(userId: string): Promise<string> {
   const token = newToken()
-  await users.sql.begin((sql) =>
-    storeToken(token, { userId, organizationId: 'acme', human: false, sessionId: '', expiresAt: null })(sql),
-  )
+  const facts = { userId, organizationId: 'acme', human: false, sessionId: '', expiresAt: null }
+  const { into, row } = storeToken(token, facts)
+  await users.sql.begin((sql) => into(sql, [row]))
   return token
 }
 
