@@ -44,7 +44,8 @@ export async function verifyProof(text: string, { verb, url, token }: Proven): P
     const thumbprint = await calculateJwkThumbprint(decodeProtectedHeader(text).jwk!)
     return { thumbprint, id: JSON.stringify([thumbprint, jti]), end: Math.ceil(iat) + longest + skew }
   } catch (error) {
-    if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined
+    if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
+      return undefined
     throw error
   }
 }

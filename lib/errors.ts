@@ -46,6 +46,8 @@ export class RosterError extends Error {
   readonly reason: string
   readonly metadata: Record<string, string>
   readonly violations: Violation[]
+  /** It was answered before, to the same request with the same Idempotency-Key. */
+  replayed?: boolean
   readonly retryAfter: number | undefined
 
   constructor(code: CodeName, reason: string, message: string, details: ErrorDetails = {}) {

@@ -73,7 +73,12 @@ function toBatch(changes: Decided[], decided: Decided[]) {
     last.set(key, after)
   }
   // Who claims what another one in the batch has is refused for good only while nothing that it stands on has changed.
-  const refused = decided.filter(({ decision, events }) => decision?.claims?.length && events.length === 0)
+  // What changes nothing, but stands on a change of the batch, stands on that moment with all it read.
+  const refused = decided.filter(
+    ({ decision, events, before, reads }) =>
+      events.length === 0 &&
+      (decision?.claims?.length || (reads.length > 0 && [before, ...reads].some((read) => first.has(keyText(read))))),
+  )
   for (const read of [
     ...changes.flatMap((change) => change.reads),
     ...refused.flatMap(({ before, reads }) => [before, ...reads]),

@@ -175,6 +175,46 @@ describe('what a decision reads', () => {
     expect(copied.answer).toBe('early-early-copy')
   })
 
+  // Nothing is stored with it, but it may have seen a change that shares its transaction beside what was there before.
+  test.each(['answered', 'refused'])(
+    'is of one moment, also where nothing changes and the caller is %s',
+    async (way) => {
+      const [left, right, eye] = ['left', 'right', 'eye'].map((name) => `${way} ${name}`) as [string, string, string]
+      for (const id of [left, right, eye]) await a!.store.execute(add(id, id))
+      // It counts only as long as `left` did not: so it comes before the count of `left`.
+      const early = {
+        ...count(right),
+        reads: [{ type: 'counter', id: left }],
+        decide(counter: Aggregate<any>, _now: Date, [other]: Aggregate<any>[]) {
+          if (other!.state.count > 0) throw new RosterError('FAILED_PRECONDITION', 'TOO_LATE', '')
+          return count(right).decide(counter)
+        },
+      }
+      const looking = {
+        aggregate: { type: 'counter', id: eye },
+        reads: [left, right].map((id) => ({ type: 'counter', id })),
+        call: call(),
+        decide(_own: unknown, _now: Date, reads: Aggregate<any>[]) {
+          const answer = reads.map(({ state }) => state.count as number)
+          if (way === 'refused') throw new RosterError('FAILED_PRECONDITION', `SAW_${answer.join('_')}`, '')
+          return { events: [], answer }
+        },
+      }
+      const { arrived, release } = slow.hold()
+      const counted = b!.store.execute(count(left))
+      const looked = b!.store.execute(looking).then(
+        ({ answer }) => `SAW_${answer.join('_')}`,
+        (error: RosterError) => error.reason,
+      )
+      await arrived
+      expect(await outcome(a!.store.execute(early))).toBe('stored')
+      release()
+      await counted
+      // Who sees the count of `left` sees that of `right`.
+      expect(['SAW_0_0', 'SAW_0_1', 'SAW_1_1']).toContain(await looked)
+    },
+  )
+
   test('stays missing until the decision is stored: who would create it waits', async () => {
     const order: string[] = []
     await a!.store.execute(add('standing', 'standing'))

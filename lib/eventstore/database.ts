@@ -53,7 +53,9 @@ export function openDatabase(url: string, service: string, log: Log): Sql {
 
 /** Whether PostgreSQL could not be reached, or went away during a statement. */
 export function isConnectionError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && connectionErrors.has(String(error.code))
+  if (!(error instanceof Error && 'code' in error)) return false
+  // Class 08 is what PostgreSQL, or a pooler before it, says of connections; every error of a socket names its system call.
+  return connectionErrors.has(String(error.code)) || /^08...$/.test(String(error.code)) || 'syscall' in error
 }
 
 /**

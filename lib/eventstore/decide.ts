@@ -1,7 +1,7 @@
-import { RosterError } from '../errors.ts'
+import { codes, RosterError } from '../errors.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
 import type { Problem } from './append.ts'
-import type { Decision, Outcome, UniqueKey } from './command.ts'
+import type { Command, Decision, Outcome, UniqueKey } from './command.ts'
 import type { EarlierAnswer, Once } from './once.ts'
 import type { Pending, Vocabulary } from './store.ts'
 
@@ -58,8 +58,7 @@ export function decideBatch(
     const refuseThis = (problem: Problem) => refuse(pending, decision, problem)
     const unchanged = { pending, before, after: before, reads, decision, events: [], refuse: refuseThis }
     try {
-      checkSequence(command.call.ifMatch, before)
-      decision = command.decide(before, now, reads)
+      decision = decideWhereItMatches(command, before, now, reads)
       const taken = decision.claims?.find((claim) => claimed.has(claimText(claim)))
       if (taken) throw taken.taken
       const { after, events } = apply(pending, decision, before, vocabulary, now)
@@ -79,8 +78,31 @@ export function decideBatch(
   })
 }
 
-function checkSequence(wanted: number | '*' | undefined, { sequence }: Aggregate) {
-  if (wanted === undefined || wanted === sequence || (wanted === '*' && sequence > 0)) return
+// The sequence tells nobody more than the answer without If-Match: whoever finds nothing there is told so, and who comes without a
+// token is told of it only where the change would be made.
+function decideWhereItMatches(
+  command: Command<any, any, any, any>,
+  aggregate: Aggregate<any>,
+  now: Date,
+  reads: Aggregate<any>[],
+): Decision<any, any> {
+  const { ifMatch, caller } = command.call
+  if (ifMatch === undefined) return command.decide(aggregate, now, reads)
+  const isKnown = caller.userId !== ''
+  let decision: Decision<any, any>
+  try {
+    decision = command.decide(aggregate, now, reads)
+  } catch (error) {
+    const isMissing = error instanceof RosterError && error.code === codes.NOT_FOUND
+    if (isKnown && !isMissing) checkSequence(ifMatch, aggregate.sequence)
+    throw error
+  }
+  if (isKnown || !decision.error) checkSequence(ifMatch, aggregate.sequence)
+  return decision
+}
+
+function checkSequence(wanted: number | '*', sequence: number) {
+  if (wanted === sequence || (wanted === '*' && sequence > 0)) return
   throw new RosterError('FAILED_PRECONDITION', 'SEQUENCE_MISMATCH', 'The object is not as it was when it was read.', {
     metadata: { sequence: String(sequence) },
   })

@@ -37,8 +37,13 @@ export interface Answers {
   /**
    * Runs the work unless its request was answered before: then gives that answer, marked as `replayed`. INVALID_ARGUMENT
    * IDEMPOTENCY_KEY_REUSED for another request under the same key; ABORTED REQUEST_UNDER_WAY while it still runs here.
+   * `beforeReplay` is awaited before anything is told of an earlier request, and may throw.
    */
-  once(request: Once, work: () => Promise<Uint8Array>): Promise<{ bytes: Uint8Array; replayed: boolean }>
+  once(
+    request: Once,
+    work: () => Promise<Uint8Array>,
+    beforeReplay?: () => Promise<unknown>,
+  ): Promise<{ bytes: Uint8Array; replayed: boolean }>
   /** The answer as `append` stores it, in the transaction of its effect. */
   seal(request: Once, answer: EarlierAnswer): SealedAnswer
   /** What was answered to these requests, in their order. */
@@ -63,6 +68,7 @@ export function onceId(scope: string[]): Buffer {
 /** Keeps answers in the service's own schema for 24 hours. */
 export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
   const underWay = new Set<string>()
+  const sealed = new WeakSet<RosterError>()
   const timer = setInterval(() => prune().catch((err: unknown) => log.warn({ err }, 'pruning')), pruneEvery)
 
   async function find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]> {
@@ -91,6 +97,19 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     return row.failed ? { error: decodeStatus(bytes) } : { bytes }
   }
 
+  async function run(request: Once, work: () => Promise<Uint8Array>) {
+    try {
+      return { bytes: await work(), replayed: false }
+    } catch (error) {
+      if (error instanceof AnsweredBefore) return replay(error.answer)
+      if (error instanceof RosterError && sealed.has(error)) throw error
+      // At another replica the same request may have been faster: what it made is then in the way of this one.
+      const meanwhile = await findOne(request)
+      if (meanwhile) return replay(meanwhile)
+      throw error
+    }
+  }
+
   // In portions: what one statement does not manage in its time, it would never do.
   async function prune() {
     let pruned = 0
@@ -104,7 +123,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
   }
 
   return {
-    async once(request, work) {
+    async once(request, work, beforeReplay) {
       const id = request.id.toString('hex')
       if (underWay.has(id))
         throw new RosterError('ABORTED', 'REQUEST_UNDER_WAY', 'The request with this key still runs.', {
@@ -113,20 +132,16 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
       underWay.add(id)
       try {
         const earlier = await findOne(request)
-        if (earlier) return replay(earlier)
-        return { bytes: await work(), replayed: false }
-      } catch (error) {
-        if (error instanceof AnsweredBefore) return replay(error.answer)
-        // At another replica the same request may have been faster: what it made is then in the way of this one.
-        const meanwhile = await findOne(request)
-        if (meanwhile) return replay(meanwhile)
-        throw error
+        if (!earlier) return await run(request, work)
+        await beforeReplay?.()
+        return replay(earlier)
       } finally {
         underWay.delete(id)
       }
     },
     seal(request, answer) {
       const failed = 'error' in answer
+      if (failed) sealed.add(answer.error)
       const bytes = failed ? encodeStatus(answer.error) : answer.bytes
       return {
         id: request.id.toString('base64'),
@@ -143,7 +158,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
 
 function replay(earlier: EarlierAnswer | RosterError): { bytes: Uint8Array; replayed: boolean } {
   if (earlier instanceof RosterError) throw earlier
-  if ('error' in earlier) throw earlier.error
+  if ('error' in earlier) throw Object.assign(earlier.error, { replayed: true })
   return { bytes: earlier.bytes, replayed: true }
 }
 

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
 import { openProxy, type Proxy } from './test-outage.ts'
-import { add, audit, count, openReplica, outcome, type Replica } from './test-counters.ts'
+import type { Sql } from './database.ts'
+import { add, audit, count, type Counter, openReplica, openReplicas, outcome, type Replica } from './test-counters.ts'
 
 let database: TestDatabase
 let proxy: Proxy
@@ -103,4 +105,33 @@ describe('connections that are lost while they work', () => {
 
 test('the state, the view and the unique keys are the fold of the events', async () => {
   await audit(a!.sql)
+})
+
+test.each([
+  ['08P01', () => Object.assign(new postgres.PostgresError('server conn crashed?'), { code: '08P01' })],
+  ['ENETDOWN', () => Object.assign(new Error('write ENETDOWN'), { code: 'ENETDOWN', syscall: 'write' })],
+])('a batch whose commit nobody saw is not run again (%s)', async (_, lost) => {
+  let breaks = false
+  const losing = (sql: Sql): Sql =>
+    new Proxy(sql, {
+      get: (target, key) =>
+        key !== 'begin'
+          ? Reflect.get(target, key)
+          : async (work: never) => {
+              const result: unknown = await target.begin(work)
+              if (!breaks) return result
+              breaks = false
+              throw lost()
+            },
+    })
+  const { replicas, stop } = await openReplicas(losing)
+  onTestFinished(stop)
+  const { store } = replicas[0]!
+  for (const id of ['left', 'right']) await store.execute(add(id, id))
+  breaks = true
+  const outcomes = await Promise.all(['left', 'right'].map((id) => outcome(store.execute(count(id)))))
+  const counts = await Promise.all(
+    ['left', 'right'].map(async (id) => (await store.load<Counter>('counter', id))!.state.count),
+  )
+  expect({ outcomes, counts }).toEqual({ outcomes: ['STORE_UNAVAILABLE', 'STORE_UNAVAILABLE'], counts: [1, 1] })
 })

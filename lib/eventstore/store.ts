@@ -129,8 +129,10 @@ export function createStore(
       }
       // Whoever stands on an earlier change of this batch decides again: that change may be refused next.
       const stale = [...problem.stale]
+      // What is taken may be so by the same request at another replica.
+      if (problem.taken.length > 0) await leaveAnswered(open)
       for (const entry of decided) {
-        if (entry.refuse({ taken: problem.taken, stale })) open.delete(entry.pending)
+        if (open.has(entry.pending) && entry.refuse({ taken: problem.taken, stale })) open.delete(entry.pending)
         if (entry.events.length > 0) stale.push(entry.before)
       }
       if (attempt === maxAttempts && open.size > 0)

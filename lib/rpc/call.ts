@@ -36,12 +36,13 @@ export async function callBytes(
     endOfTurn().then(() => nats.connection.request(subject, bytes, { timeout, headers: writeHeaders(call) })),
     signal,
   )
-  if (answer.headers?.has('roster-error')) throw decodeStatus(answer.data)
+  const replayed = answer.headers?.get('roster-replayed') === 'true'
+  if (answer.headers?.has('roster-error')) throw Object.assign(decodeStatus(answer.data), replayed && { replayed })
   const sequence = answer.headers?.get('roster-sequence')
   return {
     bytes: answer.data,
     sequence: sequence ? Number(sequence) : undefined,
-    replayed: answer.headers?.get('roster-replayed') === 'true',
+    replayed,
   }
 }
 

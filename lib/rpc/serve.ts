@@ -26,6 +26,8 @@ export type Operation<Context, Request, Response> =
       permit?: (request: Request, call: Call, holdsPermission: boolean, context: Context) => void | Promise<void>
       /** Violations beyond the declared rules; all are reported together. */
       check?: (context: Context, request: Request) => Violation[]
+      /** What must hold, beside the Idempotency-Key, for an earlier answer to be given again. Throws as `handle` does. */
+      beforeReplay?: (context: Context, request: Request, call: Call) => Promise<unknown>
       handle: Handle<Context, Request, Response>
     }
 
@@ -112,7 +114,7 @@ function prepare<Context>(
   codec: MethodDefinition<unknown, unknown>,
   operation: Operation<Context, unknown, unknown>,
 ): Answer {
-  const { permit, check, handle } = typeof operation === 'function' ? { handle: operation } : operation
+  const { permit, check, beforeReplay, handle } = typeof operation === 'function' ? { handle: operation } : operation
   return async (call, bytes) => {
     if (call.deadline <= Date.now()) throw deadlineExceeded()
     const message = parse(declared.desc.input, bytes)
@@ -134,8 +136,10 @@ function prepare<Context>(
       return { bytes: encode(response), sequence: sequenceOf(response) }
     }
     const once = { ...nameRequest(declared, call, message), encode }
-    const answer = await options.answers.once(once, async () =>
-      encode(await handle(options.context, request, { ...call, once })),
+    const answer = await options.answers.once(
+      once,
+      async () => encode(await handle(options.context, request, { ...call, once })),
+      async () => beforeReplay?.(options.context, request, call),
     )
     return { ...answer, sequence: sequenceOf(codec.responseType.decode(answer.bytes)) }
   }
@@ -172,6 +176,7 @@ async function respond(log: Log, declared: Method, message: ServiceMsg, answer: 
     const error = toRosterError(thrown)
     const marked = headers()
     marked.set('roster-error', error.reason)
+    if (error.replayed) marked.set('roster-replayed', 'true')
     message.respond(encodeStatus(error), { headers: marked })
     if (error.reason === 'INTERNAL')
       log.error({ err: error.cause, method: declared.subject, requestId: requestIdOf(message.headers) }, 'failed')

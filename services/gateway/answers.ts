@@ -80,9 +80,10 @@ export function sendError(exchange: Exchange, error: RosterError, own: Record<st
 }
 
 /** The headers, or metadata, that belong to an error. */
-export function errorHeaders({ code, reason, retryAfter }: RosterError): Record<string, string> {
+export function errorHeaders({ code, reason, retryAfter, replayed }: RosterError): Record<string, string> {
   const headers: Record<string, string> = {}
   if (retryAfter !== undefined) headers['retry-after'] = String(Math.ceil(retryAfter))
+  if (replayed) headers['idempotent-replayed'] = 'true'
   if (code === 16) headers['www-authenticate'] = challengeOf(reason)
   return headers
 }

@@ -64,6 +64,11 @@ export function retryNow(webhookId: string): Write {
   return (sql) => sql`update chains set due_at = now() where webhook_id = ${webhookId} and taken_by = ''`
 }
 
+/** The same, also for what is under way: what the former address answers counts no more. */
+export function retryElsewhere(webhookId: string): Write {
+  return (sql) => sql`update chains set due_at = now(), taken_by = '' where webhook_id = ${webhookId}`
+}
+
 /** Queues what a webhook was sent, or what failed there, once more: one delivery, or all that failed. */
 export function requeue(webhookId: string, deliveryId?: string): Write {
   return (sql) => sql`

@@ -93,6 +93,8 @@ function decide(
   const { machine, credential, once } = client
   // The machine or its credential may have been taken out of use since it was looked at.
   if (!mayStill(user.state, credential.id, now)) throw client.refusal
+  // So may the need of a bound token have come.
+  if (user.state?.machine?.dpopRequired && !bound) throw client.refusal
   const { id: userId, organizationId } = machine
   const [tokenId, credentialId] = [id, credential.id]
   const dpopThumbprint = bound?.thumbprint ?? null

@@ -103,8 +103,11 @@ async function admit(
   const began = performance.now()
   const machine = await findMachine(context, clientId, call)
   const fail = async (reason: FailureReason, error = refusal) => {
-    await recordFailure(context, machine, attempt, reason, call)
-    await sleep(Math.max(0, began + soonest - performance.now()))
+    try {
+      await recordFailure(context, machine, attempt, reason, call)
+    } finally {
+      await sleep(Math.max(0, began + soonest - performance.now()))
+    }
     throw error
   }
   const proof = await prove(machine, new Date())

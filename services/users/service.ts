@@ -25,7 +25,7 @@ import { addMachineSecret } from './operations/add-machine-secret.ts'
 import { addMachineUser } from './operations/add-machine-user.ts'
 import { addPersonalAccessToken } from './operations/add-personal-access-token.ts'
 import { authenticate } from './operations/authenticate.ts'
-import { createSession } from './operations/create-session.ts'
+import { beforeSessionReplay, createSession } from './operations/create-session.ts'
 import { deactivateUser } from './operations/deactivate-user.ts'
 import { deleteSession } from './operations/delete-session.ts'
 import { deleteUser } from './operations/delete-user.ts'
@@ -103,7 +103,10 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         unlockUser,
         deleteUser,
       }),
-      served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, { createSession, deleteSession }),
+      served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, {
+        createSession: { beforeReplay: beforeSessionReplay, handle: createSession },
+        deleteSession,
+      }),
       served<typeof OAuthServiceDefinition, Context>(OAuthServiceDefinition, {
         issueToken,
         introspectToken,

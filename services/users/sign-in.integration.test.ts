@@ -65,6 +65,16 @@ describe('attempts to sign in', () => {
     for (const results of [byName, byAddress]) expect(results.filter((reason) => reason !== 'in')).toHaveLength(1)
   })
 
+  test('that are refused count no further: one address keeps nobody else out, and leaves no names behind', async () => {
+    const from = fresh()
+    for (let i = 0; i < 120; i++) await reasonOf(attempt('wanted', from))
+    expect(await reasonOf(attempt('wanted', fresh()))).toBe('in')
+    const rows = async () => (await users!.sql<{ n: number }[]>`select count(*)::int as n from sign_in_attempts`)[0]!.n
+    const before = await rows()
+    for (let i = 0; i < 5; i++) expect(await reasonOf(attempt(`made up ${i}`, from))).toBe('SIGN_IN_THROTTLED')
+    expect(await rows()).toBe(before)
+  })
+
   test('that succeed are taken back', async () => {
     const from = fresh()
     for (let i = 0; i < 20; i++) await (await attempt('regular', from))()

@@ -66,6 +66,16 @@ describe.each(adds)('nobody becomes more by %s:', (operation) => {
   })
 })
 
+test('nor takes the tokens of a machine that is more, nor its need of bound ones', async () => {
+  const { token } = await newMember('default', ['ORG_OWNER'])
+  const below = await newMachine('default')
+  for (const userId of ['admin-machine', below])
+    for (const required of [true, false]) {
+      const wanted = userId === below ? undefined : 'PERMISSION_DENIED'
+      expect(factsOf(await call('SetDPoP', { userId, required }, { token })).reason, userId).toBe(wanted)
+    }
+})
+
 test('nor does anybody end what a machine does that is more', async () => {
   const { token } = await newMember('default', ['ORG_OWNER'])
   for (const [operation, id] of [

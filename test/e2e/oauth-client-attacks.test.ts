@@ -220,3 +220,14 @@ async function removedSecret() {
   ok(await call('RemoveMachineSecret', { userId, secretId }, admin()))
   return post({ client_id: userId, client_secret: secret })
 }
+
+test('one failure too many is told no sooner either', async () => {
+  const { userId } = await newClient({ organization: home })
+  for (const id of [userId, unique('unknown')]) {
+    const fail = () => sendForm(tokenPath, { grant_type: clientCredentials }, { headers: basic(id, 'wrong') })
+    await Promise.all(Array.from({ length: 10 }, fail))
+    const began = performance.now()
+    expect((await fail()).status).toBe(429)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(99)
+  }
+})

@@ -188,6 +188,8 @@ describe('a machine that needs bound tokens', () => {
     expect(bound).toMatchObject({ status: 200, body: { token_type: 'DPoP' } })
     ok(await call('SetDPoP', { userId }, admin()))
     expect((await ask(undefined, machine)).body.token_type).toBe('Bearer')
+    // What was ended does not come back.
+    expect(await seen()).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
   })
 
   test('the same again changes nothing; a human has no such thing', async () => {
@@ -210,3 +212,18 @@ async function privateJwk() {
   const pair = await generateKeyPair('ES256', { extractable: true })
   return exportJWK(pair.privateKey)
 }
+
+test.each([
+  { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA' },
+  { kty: 'EC', crv: 'P-384', x: 'AAAA', y: 'AAAA' },
+  { kty: 'EC', crv: 'P-256' },
+  { kty: 'RSA' },
+  { kty: 'OKP', crv: 'Ed25519', x: 'AA' },
+])('the token endpoint refuses a proof whose key is none: %j', async (jwk) => {
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+  const alg = { EC: 'ES256', RSA: 'RS256', OKP: 'EdDSA' }[jwk.kty]
+  const claims = { htm: 'POST', htu: issuer() + tokenPath, jti: randomUUID(), iat: Math.floor(Date.now() / 1000) }
+  const text = [encode({ alg, typ: 'dpop+jwt', jwk }), encode(claims), 'A'.repeat(86)].join('.')
+  const answer = await ask(text, await newClient({ organization: home }))
+  expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_dpop_proof' } })
+})

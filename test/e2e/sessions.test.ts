@@ -131,3 +131,13 @@ describe('credentials', () => {
     }
   })
 })
+
+test.skipIf(!adminPassword)(
+  `nobody ends a session of a user with a role above the own${adminPassword ? '' : ' (needs the administrator’s password)'}`,
+  async () => {
+    const { token } = await newMember('default', ['ORG_OWNER'])
+    const { sessionId } = ok(await json('CreateSession', { loginName: 'admin', password: adminPassword! }))
+    expect(factsOf(await json('DeleteSession', { sessionId }, { token })).reason).toBe('PERMISSION_DENIED')
+    ok(await json('DeleteSession', { sessionId }, admin()))
+  },
+)

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
@@ -226,6 +228,51 @@ describe.skipIf(!house)(`what is sent${why}`, () => {
       expect(delivery).toMatchObject({ state: 'DELIVERY_STATE_SENT', eventId: failed.eventId })
     }, soon)
     expect(new Set(hook.received.map(({ body }) => body)).size).toBe(1)
+  })
+})
+
+describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
+  test.each([
+    ['410', 410],
+    ['503 and the wish of an hour', { status: 503, headers: { 'retry-after': '3600' } }],
+  ])('to what its former address answers, late: %s', async (_, reply) => {
+    const organization = await newOrganization()
+    const [former, present] = [await receiver(), await receiver()]
+    const request = { url: former.url, eventTypes: ['user.human.added'] }
+    const { webhookId } = await subscribe(organization, request)
+    const [arrived, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    former.answer(async () => {
+      arrived.resolve()
+      await changed.promise
+      return reply
+    })
+    const { userId } = await newHuman(organization)
+    await arrived.promise
+    ok(await json('UpdateWebhook', { ...request, webhookId, url: present.url }, admin(organization)))
+    changed.resolve()
+    await vi.waitFor(() => expect(present.taken().map(({ event }) => event.subject)).toEqual([`user/${userId}`]), soon)
+  })
+
+  test('that is committed after it was added, although it was decided long before', async () => {
+    const organization = await newOrganization()
+    const hook = await receiver()
+    const { userId } = await newHuman(organization)
+    const sql = postgres(house!.databaseUrl, { max: 1, onnotice: () => {} })
+    onTestFinished(() => sql.end())
+    const [place] = await sql<[{ schema: string }]>`
+      select table_schema as schema from information_schema.tables where table_name = 'passwords'
+    `
+    const changing = await sql.begin(async (held) => {
+      await held`select from ${held(place.schema)}.aggregates where type = 'user' and id = ${userId} for update`
+      const options = { ...admin(organization), headers: { 'x-request-timeout': '25' } }
+      const answer = json('SetEmail', { userId, email: uniqueEmail(), isVerified: true }, options)
+      // Nothing tells that so much time has passed but the time itself.
+      await sleep(11_000)
+      await subscribe(organization, { url: hook.url, eventTypes: ['user.email.changed'] })
+      return { answer }
+    })
+    ok(await changing.answer)
+    await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
   })
 })
 

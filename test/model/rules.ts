@@ -63,11 +63,11 @@ export function apply(model: Model, step: Step): Outcome {
     case 'AddMachineUser':
       return addUser(model, step)
     case 'SetEmail':
-      return bound(step, model.users[step.user], (user) => setEmail(user, step))
+      return bound(step, humanOf(model.users[step.user]), (user) => setEmail(user, step))
     case 'VerifyEmail':
       return verifyEmail(model.users[step.user], step.code)
     case 'ResendEmailCode':
-      return bound(step, model.users[step.user], (user) => resend(user, step.verification))
+      return bound(step, humanOf(model.users[step.user]), (user) => resend(user, step.verification))
     case 'UpdateMyProfile':
       return bound(step, model.users[0], (me) => {
         const { kind: _, bound: __, keyed: ___, ...profile } = step
@@ -99,20 +99,23 @@ export function apply(model: Model, step: Step): Outcome {
     case 'LockUser':
     case 'UnlockUser':
     case 'DeleteUser':
-      return bound(step, model.users[step.user], (user) => changeState(user, step.kind))
+      return bound(step, present(model.users[step.user]), (user) => changeState(user, step.kind))
     case 'AddUserGrant':
       return addUserGrant(model, step)
   }
 }
 
-// If-Match is looked at before everything else that the object's state decides.
+const present = (user: ModelUser | undefined) => (user?.removed ? undefined : user)
+const humanOf = (user: ModelUser | undefined) => (user?.human ? user : undefined)
+
+// What is not there matches nothing; of what is there, If-Match is looked at before everything else that its state decides.
 function bound<T extends ModelObject>(
   step: { bound: 'no' | 'current' | 'stale' | 'any' },
   object: T | undefined,
   work: (object: T) => Outcome,
 ): Outcome {
-  if (step.bound === 'stale' || (step.bound !== 'no' && !object)) return refused('SEQUENCE_MISMATCH')
-  return object ? work(object) : refused('USER_NOT_FOUND')
+  if (!object) return refused('USER_NOT_FOUND')
+  return step.bound === 'stale' ? refused('SEQUENCE_MISMATCH') : work(object)
 }
 
 function same(left: string, right: string): boolean {
@@ -133,8 +136,7 @@ function addUser({ users }: Model, step: Step & { kind: 'AddHumanUser' | 'AddMac
 }
 
 function setEmail(user: ModelUser, { email, verification }: Step & { kind: 'SetEmail' }): Outcome {
-  const { human } = user
-  if (!human) return refused('USER_NOT_FOUND')
+  const human = user.human!
   if (verification === 'verified') {
     if (email !== human.email || !human.verified) {
       kill(human)
@@ -150,8 +152,7 @@ function setEmail(user: ModelUser, { email, verification }: Step & { kind: 'SetE
 }
 
 function resend(user: ModelUser, verification: 'send' | 'return'): Outcome {
-  const { human } = user
-  if (!human) return refused('USER_NOT_FOUND')
+  const human = user.human!
   if (human.verified) return refused('EMAIL_ALREADY_VERIFIED')
   if (verification === 'send' && human.resends++ > 0) {
     human.resends--
@@ -195,7 +196,6 @@ const flags = {
 
 // Of a removed user nothing is left that any other step could find, the name least of all.
 function changeState(user: ModelUser, kind: keyof typeof flags | 'DeleteUser'): Outcome {
-  if (user.removed) return refused('USER_NOT_FOUND')
   if (kind === 'DeleteUser') {
     Object.assign(user, { removed: true, name: '', human: undefined })
     return { sequence: ++user.sequence }

@@ -16,18 +16,20 @@ export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method 
     gateway,
     arrive(exchange, method, 'oauth', (header) => readRequestTimeout(header('x-request-timeout'))),
     async () => toBinary(method.desc.input, await readForm(method.desc.input, exchange)),
-    (bytes) =>
-      toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), {
+    (bytes, headers) => ({
+      headers,
+      text: toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), {
         registry,
         useProtoFieldName: true,
         alwaysEmitImplicit: isDocument,
       }),
+    }),
   )
   if (answer instanceof RosterError) {
     const { status, headers, body } = toOAuthError(answer, usesBasic(exchange))
     return send(exchange, status, { ...privately, ...headers }, JSON.stringify(body))
   }
-  send(exchange, 200, isDocument ? publicly : privately, answer)
+  send(exchange, 200, { ...(isDocument ? publicly : privately), ...answer.headers }, answer.text)
 }
 
 const json = { ...protective, 'content-type': 'application/json' }

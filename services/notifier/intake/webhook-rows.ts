@@ -13,7 +13,7 @@ export interface Receiver {
 }
 
 // An event may have its time of a process whose clock is behind that of this one.
-const clockDifference = 10_000
+const clockDifference = 60_000
 
 /** The deliveries that events ask for, in the order of the events. */
 export function webhookRows(events: Event[], receivers: Receiver[]) {

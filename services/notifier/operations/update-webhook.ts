@@ -4,7 +4,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../context.ts'
-import { retryNow } from '../deliveries.ts'
+import { retryElsewhere } from '../deliveries.ts'
 import { visibleWebhook } from '../visible.ts'
 import type { Webhook, WebhookEvent } from '../vocabulary.ts'
 import { checkSettings } from '../webhooks/settings.ts'
@@ -24,7 +24,7 @@ export const updateWebhook = {
         return {
           events: [{ type: 'changed', payload: settings }],
           // What failed at the former address need not fail at this one.
-          writes: url === settings.url ? [] : [retryNow(webhookId)],
+          writes: url === settings.url ? [] : [retryElsewhere(webhookId)],
           answer: undefined,
         }
       },

@@ -15,6 +15,10 @@ import { newToken, storeToken } from '../token.ts'
 import { isActive } from '../user-state.ts'
 import type { SessionEvent, User } from '../vocabulary.ts'
 
+/** A stored answer is given again to who might sign in now, and guesses at its request count as any others. */
+export const beforeSessionReplay = ({ sql }: Context, { loginName }: CreateSessionRequest, { clientAddress }: Call) =>
+  countAttempt(sql, loginName, clientAddress)
+
 export async function createSession(
   context: Context,
   { loginName, password }: CreateSessionRequest,
@@ -32,11 +36,13 @@ export async function createSession(
 
 async function open({ config, store }: Context, user: FoundUser, call: Call): Promise<CreateSessionResponse> {
   const { userId, organizationId } = user
+  const { caller, requestId, deadline, once } = call
   const sessionId = uuid()
   const sessionToken = newToken()
   return store.execute({
     aggregate: { type: 'session', id: sessionId },
-    call: { ...call, caller: { ...call.caller, userId } },
+    // Without If-Match: it would tell of a right password and leave no session.
+    call: { caller: { ...caller, userId }, requestId, deadline, ...(once && { once }) },
     reads: [{ type: 'user', id: userId }],
     decide(_session, now, [user]: Aggregate<User>[]): Decision<SessionEvent, Date> {
       if (!isActive(user!.state)) throw credentialsInvalid()

@@ -4,9 +4,20 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
+import { permitCredential } from '../new-credential.ts'
 import type { Session, SessionEvent } from '../vocabulary.ts'
 
-export async function deleteSession(
+export const deleteSession = {
+  async permit({ sessionId }: DeleteSessionRequest, call: Call, holdsPermission: boolean, context: Context) {
+    // Validation comes later.
+    if (sessionId.includes('\0')) return
+    const session = await context.store.load<Session>('session', sessionId)
+    if (session) await permitCredential(session.state, call, holdsPermission, context)
+  },
+  handle,
+}
+
+async function handle(
   { store }: Context,
   { sessionId }: DeleteSessionRequest,
   call: Call,

@@ -11,7 +11,7 @@ import { findRoles } from '../roles.ts'
 import { invalidScope, readScope } from '../scope.ts'
 import { singleUse } from '../single-use.ts'
 
-export const issueToken = { check, handle }
+export const issueToken = { check, beforeReplay: authenticate, handle }
 
 function check(_context: Context, request: IssueTokenRequest): Violation[] {
   const { grantType, assertion, clientSecret, clientAssertion } = request
@@ -25,9 +25,6 @@ function check(_context: Context, request: IssueTokenRequest): Violation[] {
 
 async function handle(context: Context, request: IssueTokenRequest, call: Call): Promise<IssueTokenResponse> {
   const { grantType } = request
-  const authenticate = authenticators.get(grantType)
-  if (!authenticate)
-    throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', 'There is no such grant for machines.')
   const scope = readScope(request.scope)
   const client = await authenticate(context, request, call)
   const bound = await readProof(context, client, request.dpopProof)
@@ -40,6 +37,13 @@ async function handle(context: Context, request: IssueTokenRequest, call: Call):
     if (bound && error === bound.once.taken) return client.fail('proof', bound.once.taken)
     throw error
   }
+}
+
+function authenticate(context: Context, request: IssueTokenRequest, call: Call): Promise<Client> {
+  const authenticator = authenticators.get(request.grantType)
+  if (!authenticator)
+    throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', 'There is no such grant for machines.')
+  return authenticator(context, request, call)
 }
 
 type Authenticate = (context: Context, request: IssueTokenRequest, call: Call) => Promise<Client>

@@ -2,31 +2,41 @@ import type { RevokeTokenRequest, RevokeTokenResponse } from '#gen/roster/users/
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { AuthenticationEvent } from '../authentication.ts'
-import { authenticateOnce, checkClient } from '../client-authentication.ts'
+import { authenticateClient, checkClient } from '../client-authentication.ts'
 import type { Context } from '../context.ts'
+import { useUp } from '../single-use.ts'
 import { findToken, hashToken } from '../token.ts'
 
 export const revokeToken = {
   check: (_context: Context, request: RevokeTokenRequest) => checkClient(request),
   async handle(context: Context, request: RevokeTokenRequest, call: Call): Promise<RevokeTokenResponse> {
-    const client = await authenticateOnce(context, request, call)
+    const client = await authenticateClient(context, request, call)
     const hash = hashToken(request.token)
     const token = await findToken(context.sql, hash)
-    const userId = client.machine.id
+    const { id: userId, organizationId } = client.machine
     // A personal access token is removed as a credential, not here.
-    if (token?.userId !== userId || !token.access) return {}
-    const { tokenId } = token.access
+    const found = token?.userId === userId ? token.access : undefined
     const { requestId, deadline, once } = call
-    return context.store.execute<object, AuthenticationEvent, void, RevokeTokenResponse>({
-      aggregate: { type: 'authentication', id: userId },
-      call: { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) },
-      decide: () => ({
-        organizationId: token.organizationId,
-        events: [{ type: 'token.revoked', payload: { tokenId } }],
-        writes: [(sql) => sql`delete from tokens where hash = ${hash}`],
-        answer: undefined,
-      }),
-      respond: () => ({}),
-    })
+    const claims = client.once ? [client.once] : []
+    try {
+      const response = await context.store.execute<object, AuthenticationEvent, void, RevokeTokenResponse>({
+        aggregate: { type: 'authentication', id: userId },
+        call: { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) },
+        decide: () => ({
+          organizationId,
+          claims: found ? claims : [],
+          events: found ? [{ type: 'token.revoked', payload: { tokenId: found.tokenId } }] : [],
+          writes: found ? [(sql) => sql`delete from tokens where hash = ${hash}`] : [],
+          answer: undefined,
+        }),
+        respond: () => ({}),
+      })
+      // Where nothing is stored, nothing is claimed.
+      if (!found && client.once && !(await useUp(context.sql, client.once))) return await client.fail('replayed')
+      return response
+    } catch (error) {
+      if (client.once && error === client.once.taken) return client.fail('replayed')
+      throw error
+    }
   },
 }

@@ -3,13 +3,12 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
+import { permitCredential } from '../new-credential.ts'
 import { machineCredentials, type User, type UserEvent } from '../vocabulary.ts'
 
-export async function setDPoP(
-  { store }: Context,
-  { userId, required }: SetDPoPRequest,
-  call: Call,
-): Promise<SetDPoPResponse> {
+export const setDPoP = { permit: permitCredential, handle }
+
+async function handle({ store }: Context, { userId, required }: SetDPoPRequest, call: Call): Promise<SetDPoPResponse> {
   return store.execute({
     aggregate: { type: 'user', id: userId },
     call,
