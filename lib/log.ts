@@ -26,6 +26,8 @@ export function createLog(service: string, level = 'info', destination?: Destina
       'token',
       '*.token',
       '*.email',
+      // Of ioredis: the password, where Redis refuses it.
+      '*.command.args',
       ...ofPostgres.flatMap((name) => [`*.${name}`, `*.aggregateErrors[*].${name}`]),
     ],
   }

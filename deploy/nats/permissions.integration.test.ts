@@ -46,7 +46,6 @@ test('events go from their service through the stream to the notifier, which ack
     const service = await open(user)
     const manager = await service.jetstreamManager()
     if (user === 'users') await manager.streams.add(config)
-    await manager.streams.update('roster-events', config)
     await manager.streams.info('roster-events')
     const subject = `roster.events.${user}.org.aggregate.type`
     await service.jetstream().publish(subject, user, { msgID: user })
@@ -55,7 +54,11 @@ test('events go from their service through the stream to the notifier, which ack
   }
   const notifier = await open('notifier')
   const manager = await notifier.jetstreamManager()
-  await manager.consumers.add('roster-events', { durable_name: 'notifier', ack_policy: AckPolicy.Explicit })
+  await manager.consumers.add('roster-events', {
+    durable_name: 'notifier',
+    filter_subject: 'roster.events.*.org.>',
+    ack_policy: AckPolicy.Explicit,
+  })
   const consumer = await notifier.jetstream().consumers.get('roster-events', 'notifier')
   for (const expected of ['users', 'grants', 'idp', 'notifier']) {
     const message = await consumer.next({ expires: 2_000 })
@@ -73,6 +76,7 @@ const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe
       'roster.events.grants.x',
       '$JS.API.STREAM.DELETE.roster-events',
       '$JS.API.STREAM.PURGE.roster-events',
+      '$JS.API.STREAM.UPDATE.roster-events',
       '$JS.API.CONSUMER.CREATE.roster-events',
       '$JS.API.STREAM.CREATE.other',
       '$JS.API.STREAM.MSG.GET.roster-events',
@@ -95,6 +99,7 @@ const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe
       'roster.users.v1.UserService.SetEmail',
       'roster.events.users.x',
       '$JS.API.STREAM.DELETE.roster-events',
+      '$JS.API.STREAM.UPDATE.roster-events',
       '$JS.API.CONSUMER.CREATE.roster-events',
       '$JS.API.CONSUMER.CREATE.roster-events.notifier',
       '$JS.API.CONSUMER.MSG.NEXT.roster-events.notifier',
@@ -105,7 +110,12 @@ const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe
     subscribe: ['roster.users.>', 'roster.idp.>', '>', '_INBOX_users.>'],
   },
   idp: {
-    publish: ['roster.users.v1.InternalService.Authenticate', 'roster.events.users.x', 'roster.callers.changed'],
+    publish: [
+      'roster.users.v1.InternalService.Authenticate',
+      'roster.events.users.x',
+      'roster.callers.changed',
+      '$JS.API.STREAM.UPDATE.roster-events',
+    ],
     subscribe: ['roster.users.>', 'roster.callers.changed', '>'],
   },
   notifier: {
@@ -115,7 +125,11 @@ const foreign: Record<Exclude<NatsUser, 'admin'>, { publish: string[]; subscribe
       'roster.callers.changed',
       'roster.grants.v1.UserGrantService.AddUserGrant',
       '$JS.API.STREAM.DELETE.roster-events',
+      '$JS.API.STREAM.UPDATE.roster-events',
       '$JS.API.CONSUMER.CREATE.other',
+      '$JS.API.CONSUMER.CREATE.roster-events.other.roster.events.>',
+      '$JS.API.CONSUMER.DELETE.roster-events.organization-acme',
+      '$JS.API.CONSUMER.MSG.NEXT.roster-events.organization-acme',
       '$JS.ACK.roster-events.notifier.1.1.1.1.1',
       'roster.happened.users',
     ],
@@ -150,6 +164,20 @@ test.for(Object.entries(foreign))(
     )
   },
 )
+
+test('no service can make the stream forget events', async () => {
+  const admin = await open('admin')
+  const manager = await admin.jetstreamManager()
+  const config = { name: 'roster-events', subjects: ['roster.events.>'], allow_direct: true }
+  await manager.streams.add(config)
+  for (const text of ['one', 'two', 'three']) await admin.jetstream().publish('roster.events.users.forget', text)
+  const held = (await manager.streams.info('roster-events')).state.messages
+  for (const user of ['users', 'grants', 'idp', 'notifier'] as const) {
+    const update = JSON.stringify({ ...config, max_msgs: 1 })
+    await (await open(user)).request('$JS.API.STREAM.UPDATE.roster-events', update, { timeout: 500 }).catch(() => {})
+  }
+  expect((await manager.streams.info('roster-events')).state.messages).toBe(held)
+})
 
 async function open(user: NatsUser): Promise<NatsConnection> {
   const url = new URL(servers.natsUrl[user])

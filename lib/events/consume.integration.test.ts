@@ -17,8 +17,8 @@ beforeAll(async () => {
   const { natsUrl } = servers
   ;[users, notifier, other, admin] = await Promise.all([
     connectNats(natsUrl.users, 'users', silent),
-    connectNats(natsUrl.notifier, 'notifier', silent),
-    connectNats(natsUrl.notifier, 'notifier', silent),
+    connectNats(natsUrl.admin, 'admin', silent),
+    connectNats(natsUrl.admin, 'admin', silent),
     connectNats(natsUrl.admin, 'admin', silent),
   ])
   await ensureStream(users)

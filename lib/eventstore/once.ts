@@ -37,12 +37,13 @@ export interface Answers {
   /**
    * Runs the work unless its request was answered before: then gives that answer, marked as `replayed`. INVALID_ARGUMENT
    * IDEMPOTENCY_KEY_REUSED for another request under the same key; ABORTED REQUEST_UNDER_WAY while it still runs here.
-   * `beforeReplay` is awaited before anything is told of an earlier request, and may throw.
+   * `beforeReplay` is awaited before anything is told of an earlier request, and may throw; what it gives runs once that is found to
+   * be the same request, which succeeded.
    */
   once(
     request: Once,
     work: () => Promise<Uint8Array>,
-    beforeReplay?: () => Promise<unknown>,
+    beforeReplay?: () => Promise<void | (() => Promise<void>)>,
   ): Promise<{ bytes: Uint8Array; replayed: boolean }>
   /** The answer as `append` stores it, in the transaction of its effect. */
   seal(request: Once, answer: EarlierAnswer): SealedAnswer
@@ -133,8 +134,10 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
       try {
         const earlier = await findOne(request)
         if (!earlier) return await run(request, work)
-        await beforeReplay?.()
-        return replay(earlier)
+        const onReplay = await beforeReplay?.()
+        const answer = replay(earlier)
+        await onReplay?.()
+        return answer
       } finally {
         underWay.delete(id)
       }

@@ -27,7 +27,7 @@ export type Operation<Context, Request, Response> =
       /** Violations beyond the declared rules; all are reported together. */
       check?: (context: Context, request: Request) => Violation[]
       /** What must hold, beside the Idempotency-Key, for an earlier answer to be given again. Throws as `handle` does. */
-      beforeReplay?: (context: Context, request: Request, call: Call) => Promise<unknown>
+      beforeReplay?: (context: Context, request: Request, call: Call) => Promise<void | (() => Promise<void>)>
       handle: Handle<Context, Request, Response>
     }
 
@@ -84,6 +84,10 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
         subject: declared.subject,
         handler(error, message) {
           if (error) return options.log.error({ err: error }, 'NATS subscription')
+          // Who calls waits at an inbox. Anything else JetStream was made to deliver here, by a service that may not call this, and
+          // with whatever headers it likes.
+          if (!/^_INBOX[._]/.test(message.reply ?? ''))
+            return options.log.error({ method: declared.subject }, 'a message that is no call was refused')
           const work = respond(options.log, declared, message, answer).catch((cause: unknown) =>
             options.log.error({ err: cause, method: declared.subject }, 'an answer could not be sent'),
           )

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import type { Credentials } from './authenticate.ts'
 import type { Arrival, Gateway } from './calls.ts'
 
@@ -34,8 +35,20 @@ function clientAddress({ header, peerAddress }: Arrival, proxies: number): strin
   return plainAddress(seen.at(-Math.min(proxies, seen.length))!.slice(0, 64))
 }
 
+// Whoever has one address of IPv6 has the whole /64, and could come from another one each time.
 function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice(7) : address
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.replace(/%.*/, '').split('::')
+  const [before, after] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean)) as [string[], string[]]
+  // A tail in dotted form takes two groups; it never reaches the first four.
+  const missing = 8 - before.length - after.length - (address.includes('.') ? 1 : 0)
+  const groups = [...before, ...Array<string>(tail === undefined ? 0 : missing).fill('0'), ...after]
+  return `${groups
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')}::/64`
 }
 
 function readTraceparent(text: string | undefined): string {

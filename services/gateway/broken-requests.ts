@@ -5,14 +5,21 @@ import { statusToJson } from '#lib/status'
 import { httpStatus, protective } from './answers.ts'
 import { requestIdOf } from './calls.ts'
 
-/** Answers requests that are no HTTP, too slow or have too long a head with the same error shape, and closes the connection. */
-export function answerBrokenRequests(server: Server): void {
+/**
+ * Answers requests that are no HTTP, too slow or have too long a head with the same error shape, and closes the connection. Who does not
+ * read an answer for `patience` milliseconds is cut off.
+ */
+export function answerBrokenRequests(server: Server, patience: number): void {
   // On a connection with an answer under way, anything written would be read as part of it.
   const busy = new WeakMap<Socket, number>()
   const count = (socket: Socket, change: number) => busy.set(socket, (busy.get(socket) ?? 0) + change)
   server.on('request', ({ socket }, response) => {
     count(socket, 1)
     response.once('close', () => count(socket, -1))
+  })
+  // What is under way and merely silent may be a stream.
+  server.setTimeout(patience, (socket) => {
+    if ((busy.get(socket) ?? 0) === 0 || socket.writableLength > 0) socket.destroy()
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || (busy.get(socket) ?? 0) > 0) socket.destroy()

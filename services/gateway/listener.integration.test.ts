@@ -185,3 +185,32 @@ test('stopping waits no longer than the drain time for calls that do not end', a
   expect(performance.now() - started).toBeLessThan(3000)
   expect(await grpc).not.toBe(0)
 })
+
+test('the addresses of one IPv6 network are one client’s', async () => {
+  const seen: string[] = []
+  const gateway = await start(
+    {
+      [setEmail.subject]: (_request: unknown, { clientAddress }: { clientAddress: string }) => {
+        seen.push(clientAddress)
+        return {}
+      },
+    },
+    { TRUSTED_PROXIES: '1' },
+  )
+  const headers = { authorization: 'Bearer admin', 'content-type': 'application/json' }
+  const from = [
+    '2001:db8:1:2::1',
+    '2001:db8:1:2:ffff:ffff:ffff:ffff',
+    '2001:DB8:1:2:3::',
+    '2001:db8:1:3::1',
+    '::ffff:10.0.0.1',
+  ]
+  for (const address of from)
+    await send(`${gateway.url}/v2/users/u1/email`, {
+      method: 'POST',
+      headers: { ...headers, 'x-forwarded-for': address },
+      body: '{"email":"a@b.c"}',
+    })
+  expect([new Set(seen.slice(0, 3)).size, new Set(seen).size]).toEqual([1, 3])
+  expect(seen[4]).toBe('10.0.0.1')
+})

@@ -40,7 +40,7 @@ export async function startGateway({ config, nats, log }: GatewayOptions): Promi
   const handle = createHttpHandler(gateway, readPages(fileURLToPath(new URL('pages', import.meta.url))), readiness)
   http.on('request', handle).on('checkExpectation', handle)
   shareStreams(grpc, handle, config.REQUEST_TIMEOUT_MS)
-  answerBrokenRequests(http)
+  answerBrokenRequests(http, config.REQUEST_TIMEOUT_MS)
   await nats.connection.flush()
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
   await once(http, 'listening')

@@ -10,6 +10,7 @@ import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { keepAnswers } from '#lib/eventstore/once'
+import { reseal } from '#lib/eventstore/reseal'
 import { createStore } from '#lib/eventstore/store'
 import { startTail } from '#lib/eventstore/tail'
 import type { Log } from '#lib/log'
@@ -42,6 +43,7 @@ import { throttled } from './redis.ts'
 import { project } from './views.ts'
 import { evolveWebhook } from './vocabulary.ts'
 import { openWebhookQueue } from './webhooks/queue.ts'
+import { sealedSecrets } from './webhooks/secret.ts'
 import { startWebhookSweep } from './webhooks/sweep.ts'
 import { startWebhookWorker } from './webhooks/worker.ts'
 
@@ -69,6 +71,7 @@ export function startStoring(options: StoringOptions): Service {
     while (!isMigrated && !stopped.signal.aborted) {
       try {
         await migrate(sql, new URL('./migrations/', import.meta.url), options.log)
+        await reseal(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, sealedSecrets)
         isMigrated = true
       } catch (error) {
         if (!stopped.signal.aborted) failed(error as Error)

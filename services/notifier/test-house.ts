@@ -15,7 +15,7 @@ import { streamName } from '#lib/events/stream'
 import { connectNats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { callBytes, createClient, type MethodDefinition } from '#lib/rpc/call'
-import { anonymous } from '#lib/rpc/caller'
+import { anonymous, type Caller } from '#lib/rpc/caller'
 import { startServers } from '../../deploy/local/servers.ts'
 import { createDatabase } from '../../test/infra-database.ts'
 // The users service itself: a test of ours is no proof against an imitation.
@@ -68,8 +68,13 @@ export async function openHouse() {
     request: Q,
     service = UserServiceDefinition.fullName as string,
   ): Promise<R> {
-    const caller = { ...anonymous, userId: 'admin-machine', organizationId: 'default', instanceRoles: ['IAM_OWNER'] }
-    const call = { caller, organizationId: 'default', requestId: '', clientAddress: '', traceparent: '' }
+    const call = {
+      caller: callerOf('IAM_OWNER'),
+      organizationId: 'default',
+      requestId: '',
+      clientAddress: '',
+      traceparent: '',
+    }
     const subject = `${service}.${name}`
     const bytes = requestType.encode(request).finish()
     const answer = await callBytes(natsOfAdmin, subject, bytes, { ...call, deadline: Date.now() + 10_000 })
@@ -135,8 +140,20 @@ export async function openHouse() {
         await sleep(20)
       }
     },
+    /** The address of a user, as PostgreSQL has it. */
+    async emailOf(userId: string): Promise<string> {
+      const [row] = await sql<{ email: string }[]>`
+        select state -> 'human' ->> 'email' as email from aggregates where type = 'user' and id = ${userId}
+      `
+      return row!.email
+    },
     setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
     call: () => ({ caller: anonymous, requestId: '', deadline: Date.now() + 2000 }),
+    /** Waits until the tail made the stream, anew where it was deleted. */
+    async streamIsThere() {
+      const manager = await natsOfAdmin.connection.jetstreamManager()
+      while (!(await manager.streams.info(streamName).catch(() => undefined))) await sleep(50)
+    },
     async deleteStream() {
       await (await natsOfAdmin.connection.jetstreamManager()).streams.delete(streamName)
     },
@@ -178,6 +195,11 @@ export async function openHouse() {
       await Promise.all([mail.pause(), servers.stop(), database.drop()])
     },
   }
+}
+
+/** The administrator of the instance, with a role there. */
+export function callerOf(role: string): Caller {
+  return { ...anonymous, userId: 'admin-machine', organizationId: 'default', instanceRoles: [role] }
 }
 
 /** An address that nobody else in the test uses. */

@@ -87,3 +87,15 @@ test('without the encryption key a new one signs at once', async () => {
   expect(decodeProtectedHeader(await other.signingKeys.sign({})).kid).not.toBe(first)
   expect(other.signingKeys.published().map(({ kid }) => kid)).toContain(first)
 })
+
+test('a key goes on signing after the encryption key was changed, and the old one is gone', async () => {
+  await replicas[0]!.sql`delete from signing_keys`
+  const [old, current] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'))
+  const kids: (string | undefined)[] = []
+  for (const ROSTER_ENCRYPTION_KEY of [old!, `${current},${old}`, current!]) {
+    const other = await openUsers(database.urls.users, { ROSTER_ENCRYPTION_KEY })
+    replicas.push(other)
+    kids.push(decodeProtectedHeader(await other.signingKeys.sign({})).kid)
+  }
+  expect(new Set(kids).size).toBe(1)
+})

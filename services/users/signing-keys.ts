@@ -9,6 +9,7 @@ import {
 } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { orUnavailable, type Sql, type Transaction, untilReachable } from '#lib/eventstore/database'
+import { reseal } from '#lib/eventstore/reseal'
 import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { type Config, longestAccessToken } from './config.ts'
@@ -95,6 +96,9 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     log.info({ kid, algorithm, seconds }, 'made a key that will sign access tokens')
   }
 
+  await untilReachable(log, () =>
+    reseal(sql, keys, log, { purpose: sealedFor, table: 'signing_keys', column: 'private_key' }),
+  )
   await untilReachable(log, refresh)
   const timer = setInterval(
     () => refresh().catch((error: unknown) => log.warn({ err: error }, 'signing keys')),

@@ -154,6 +154,30 @@ describe('an OAuth request with an Idempotency-Key', () => {
     expect(replayed([first, again])).toEqual([null, 'true'])
   })
 
+  test('is refused with an assertion that was used, also where it would revoke nothing', async () => {
+    const client = await newClient({ organization: await organization })
+    const form = { token: 'unknown', client_assertion_type: assertionType, client_assertion: await assertion(client) }
+    expect((await sendForm('/oauth/v2/revoke', form)).status).toBe(200)
+    const { status, body } = await sendForm('/oauth/v2/revoke', form, { headers: { 'idempotency-key': randomUUID() } })
+    expect([status, body.error]).toEqual([400, 'invalid_client'])
+  })
+
+  test('leaves one failure behind where the assertion of a revocation was used', async () => {
+    const client = await newClient({ organization: await organization })
+    const form = { token: 'unknown', client_assertion_type: assertionType, client_assertion: await assertion(client) }
+    const revoke = () => sendForm('/oauth/v2/revoke', form)
+    expect([(await revoke()).status, (await revoke()).status]).toEqual([200, 400])
+    // After it, so that all of it is seen.
+    await sendForm('/oauth/v2/revoke', { token: 'unknown' }, { headers: basic(client.userId, 'wrong') })
+    const filter = { aggregateTypes: ['authentication'], aggregateIds: [client.userId] }
+    const reasons = async () =>
+      (ok(await json('SearchEvents', { filter }, admin())).events ?? []).map(
+        ({ data }: { data: { reason: string } }) => data.reason,
+      )
+    await expect.poll(reasons, { timeout: 5_000 }).toContain('secret')
+    expect((await reasons()).sort()).toEqual(['replayed', 'secret'])
+  })
+
   test.skipIf(!house)(
     `that comes to two replicas at once leaves no failure behind${house ? '' : ' (skipped: needs a second gateway)'}`,
     async () => {
@@ -264,4 +288,13 @@ describe('an Idempotency-Key is no way around the proof of who calls:', () => {
     ok(await json('RemoveMachineSecret', { userId, secretId }, admin()))
     expect(await ask()).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
   })
+})
+
+test('a sign-in that is answered again counts as the one sign-in that it is', async () => {
+  const human = await newHuman(await organization, { password: unique('Password') })
+  const request = { loginName: human.userName, password: human.password }
+  const options = { headers: { 'idempotency-key': randomUUID() } }
+  const first = ok(await json('CreateSession', request, options))
+  for (let i = 0; i < 6; i++) expect(ok(await json('CreateSession', request, options))).toEqual(first)
+  ok(await json('CreateSession', request, {}))
 })

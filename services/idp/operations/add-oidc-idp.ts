@@ -4,6 +4,7 @@ import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
+import { sealedSecrets } from '../client-secrets.ts'
 import type { Context } from '../context.ts'
 import { nameKey } from '../idp-name.ts'
 import type { IdpEvent } from '../vocabulary.ts'
@@ -15,7 +16,7 @@ export async function addOidcIdp(
 ): Promise<AddOIDCIDPResponse> {
   const { name, stylingType, autoRegister, clientId, clientSecret, issuer, scopes } = request
   const id = uuid()
-  const sealed = keys.seal('idp-client-secret', clientSecret)
+  const sealed = keys.seal(sealedSecrets.purpose, clientSecret)
   return store.execute({
     aggregate: { type: 'idp', id },
     call,

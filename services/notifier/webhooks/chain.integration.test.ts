@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { openDatabase, type Sql, type Statement } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { silent } from '#lib/rpc/test-rpc'
 import { createDatabase, type TestDatabase } from '../../../test/infra-database.ts'
+import { retryElsewhere } from '../deliveries.ts'
 import { endChain, settle, takeChain } from './chain.ts'
 
 let database: TestDatabase
@@ -111,4 +112,21 @@ test('nothing of a paused webhook is taken', async () => {
   expect(await takeChain(sql, 'w')).toBeUndefined()
   await sql`update webhooks set active = true`
   expect(await takeChain(sql, 'w')).toBeDefined()
+})
+
+test('what a former address answers does not count, also where the chain came while the address changed', async () => {
+  const url = 'https://former.example.com'
+  await sql`update webhooks set url = ${url} where webhook_id = 'w'`
+  const { taken } = await sql.begin(async (transaction) => {
+    // As UpdateWebhook stores it: first the chains, then the address.
+    await (retryElsewhere('w') as Statement)(transaction)
+    await takeIn()
+    const taken = await takeChain(sql, 'w')
+    await transaction`update webhooks set url = 'https://example.com' where webhook_id = 'w'`
+    return { taken }
+  })
+  expect(taken!.url).toBe(url)
+  await settle(sql, taken!, sent)
+  const [{ state }] = await sql<[{ state: string }]>`select state from deliveries`
+  expect(state).toBe('queued')
 })

@@ -71,12 +71,13 @@ export interface Settled {
   delay: number
 }
 
-/** Records a try and gives the chain back. Without effect where somebody else has it by now. */
+/** Records a try and gives the chain back. Without effect where somebody else has it by now, or the address is another. */
 export async function settle(sql: Sql, taken: Taken, { state, error, delay }: Settled): Promise<void> {
   await sql`
     with given as (
       update chains set taken_by = '', due_at = now() + make_interval(secs => ${delay / 1000})
       where webhook_id = ${taken.webhookId} and aggregate = ${taken.aggregate} and taken_by = ${taken.takenBy}
+        and not exists (select from webhooks where webhook_id = ${taken.webhookId} and url <> ${taken.url})
       returning true
     )
     update deliveries set state = ${state}, error = ${error}, attempts = attempts + 1, changed_at = now()

@@ -1,10 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
 import type { Write } from '#lib/eventstore/database'
+import type { Sealed } from '#lib/eventstore/reseal'
 import type { Keyring } from '#lib/keys'
 
 const prefix = 'whsec_'
 const sealedFor = 'webhook-secret'
+
+/** Where the secrets are. */
+export const sealedSecrets: Sealed = { purpose: sealedFor, table: 'webhook_secrets', column: 'sealed' }
 
 /** A new secret as Standard Webhooks spells it, and what stores it as the one in use. */
 export function newSecret(keys: Keyring, webhookId: string): { secret: string; store: Write } {

@@ -11,7 +11,7 @@ import { findRoles } from '../roles.ts'
 import { invalidScope, readScope } from '../scope.ts'
 import { singleUse } from '../single-use.ts'
 
-export const issueToken = { check, beforeReplay: authenticate, handle }
+export const issueToken = { check, beforeReplay, handle }
 
 function check(_context: Context, request: IssueTokenRequest): Violation[] {
   const { grantType, assertion, clientSecret, clientAssertion } = request
@@ -37,6 +37,10 @@ async function handle(context: Context, request: IssueTokenRequest, call: Call):
     if (bound && error === bound.once.taken) return client.fail('proof', bound.once.taken)
     throw error
   }
+}
+
+async function beforeReplay(context: Context, request: IssueTokenRequest, call: Call): Promise<void> {
+  await authenticate(context, request, call)
 }
 
 function authenticate(context: Context, request: IssueTokenRequest, call: Call): Promise<Client> {

@@ -18,8 +18,10 @@ export const revokeToken = {
     const found = token?.userId === userId ? token.access : undefined
     const { requestId, deadline, once } = call
     const claims = client.once ? [client.once] : []
+    // Where nothing is stored, nothing is claimed. Before an answer is kept, since that would be given to who is refused here.
+    if (!found && client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
     try {
-      const response = await context.store.execute<object, AuthenticationEvent, void, RevokeTokenResponse>({
+      return await context.store.execute<object, AuthenticationEvent, void, RevokeTokenResponse>({
         aggregate: { type: 'authentication', id: userId },
         call: { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) },
         decide: () => ({
@@ -31,9 +33,6 @@ export const revokeToken = {
         }),
         respond: () => ({}),
       })
-      // Where nothing is stored, nothing is claimed.
-      if (!found && client.once && !(await useUp(context.sql, client.once))) return await client.fail('replayed')
-      return response
     } catch (error) {
       if (client.once && error === client.once.taken) return client.fail('replayed')
       throw error
