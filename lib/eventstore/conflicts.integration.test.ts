@@ -136,7 +136,7 @@ async function beforeTheCommit<T>(first: () => Promise<T>, other: () => Promise<
 test("a name that is had for a moment within a transaction is nobody else's in that moment", async () => {
   const passing = (store: Replica['store'], id: string, from: string, to: string, ...writes: any[]) => {
     const first = { ...add(id, from), decide: (before: any) => ({ ...add(id, from).decide(before), writes }) }
-    return Promise.all([first, rename(id, to)].map((command) => outcome(store.execute(command as any))))
+    return Promise.all([outcome(store.execute(first)), outcome(store.execute(rename(id, to)))])
   }
   const [bors, cador] = await beforeTheCommit(
     () => passing(b!.store, 'bors', 'boot', 'bow', untilReleased),

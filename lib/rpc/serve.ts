@@ -26,7 +26,10 @@ export type Operation<Context, Request, Response> =
       permit?: (request: Request, call: Call, holdsPermission: boolean, context: Context) => void | Promise<void>
       /** Violations beyond the declared rules; all are reported together. */
       check?: (context: Context, request: Request) => Violation[]
-      /** What must hold, beside the Idempotency-Key, for an earlier answer to be given again. Throws as `handle` does. */
+      /**
+       * What must hold, beside the Idempotency-Key, for an earlier answer to be given again. Throws as `handle` does; may give what
+       * is to be done once the request is found to be the same, which succeeded.
+       */
       beforeReplay?: (context: Context, request: Request, call: Call) => Promise<void | (() => Promise<void>)>
       handle: Handle<Context, Request, Response>
     }

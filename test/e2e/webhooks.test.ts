@@ -4,32 +4,15 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
-import { startTestReceiver, type TestReceiver } from '../receiver.ts'
+import { deliveries, receiver, subscribe } from '../examples/webhooks.ts'
+import type { TestReceiver } from '../receiver.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
-import { mailTo } from './mailbox.ts'
 
 const { house } = inject('roster')
 const why = house ? '' : ' (skipped: a Roster by URL sends to no private address)'
 const url = 'https://receiver.example.com/hook'
 const soon = { timeout: 30_000, interval: 50 }
-
-async function receiver(): Promise<TestReceiver> {
-  const made = await startTestReceiver()
-  onTestFinished(() => made.stop())
-  return made
-}
-
-/** A webhook that is removed with its test: nobody sends to a receiver that is gone. */
-async function subscribe(organization: string, request: object) {
-  const { webhookId, secret } = ok(await json('AddWebhook', { ...request }, admin(organization)))
-  onTestFinished(async () => void (await json('RemoveWebhook', { webhookId }, admin(organization))))
-  return { webhookId: webhookId as string, secret: secret as string }
-}
-
-async function deliveries(organization: string, request: object): Promise<any[]> {
-  return ok(await json('SearchDeliveries', { ...request }, admin(organization))).deliveries ?? []
-}
 
 function verify(secret: string, { body, headers }: TestReceiver['received'][number]) {
   return new Webhook(secret).verify(body, headers as Record<string, string>)
@@ -273,70 +256,5 @@ describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
     })
     ok(await changing.answer)
     await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
-  })
-})
-
-describe.skipIf(!house)(`the ledger${why}`, () => {
-  test('lists mails and events, newest first, by what is asked for, page by page', async () => {
-    const [organization, hook] = [await newOrganization(), await receiver()]
-    const { webhookId } = await subscribe(organization, { url: hook.url, eventTypes: ['user.human.added'] })
-    const humans = [await newHuman(organization, { verification: {} }), await newHuman(organization)]
-    await mailTo(humans[0]!.email)
-    await vi.waitFor(async () => {
-      const sent = await deliveries(organization, { state: 'DELIVERY_STATE_SENT' })
-      expect(sent).toHaveLength(3)
-    }, soon)
-    const kinds = async (request: object) => (await deliveries(organization, request)).map(({ kind }) => kind)
-    expect(await kinds({ kind: 'DELIVERY_KIND_MAIL' })).toEqual(['DELIVERY_KIND_MAIL'])
-    expect(await kinds({ webhookId })).toEqual(['DELIVERY_KIND_WEBHOOK', 'DELIVERY_KIND_WEBHOOK'])
-    expect(await kinds({ userId: humans[0]!.userId })).toHaveLength(2)
-    const all = await deliveries(organization, {})
-    expect(await deliveries(organization, { eventId: all[0].eventId })).toEqual(
-      all.filter(({ eventId }) => eventId === all[0].eventId),
-    )
-    const pages: any[] = []
-    for (let cursor: string | undefined = ''; cursor !== undefined;) {
-      const page = ok(await json('SearchDeliveries', { limit: 2, cursor }, admin(organization)))
-      pages.push(...page.deliveries)
-      cursor = page.nextCursor
-    }
-    expect(pages).toEqual(all)
-    expect(JSON.stringify(all)).not.toContain('@')
-  })
-
-  test('says that a mail was sent, or that another one took its place', async () => {
-    const organization = await newOrganization()
-    const { userId, email } = await newHuman(organization, { verification: { sendCode: {} } })
-    await mailTo(email)
-    const states = async () =>
-      (await deliveries(organization, { userId, kind: 'DELIVERY_KIND_MAIL' })).map(({ state }) => state)
-    await vi.waitFor(async () => expect(await states()).toEqual(['DELIVERY_STATE_SENT']), soon)
-    const again = uniqueEmail()
-    ok(await json('SetEmail', { userId, email: again }, admin()))
-    await mailTo(again)
-    await vi.waitFor(async () => {
-      expect(await states()).toEqual(['DELIVERY_STATE_SENT', 'DELIVERY_STATE_SENT'])
-    }, soon)
-  })
-
-  test('shows an organization nothing of another one', async () => {
-    const [home, abroad] = [await newOrganization(), await newOrganization()]
-    const stranger = await newMember(abroad, ['ORG_OWNER'])
-    const { email } = await newHuman(home, { verification: {} })
-    await mailTo(email)
-    const [delivery] = await vi.waitFor(async () => {
-      const found = await deliveries(home, {})
-      expect(found).toHaveLength(1)
-      return found
-    }, soon)
-    const { token } = stranger
-    expect(ok(await json('SearchDeliveries', {}, { token })).deliveries ?? []).toEqual([])
-    for (const deliveryId of [delivery.id, 'unknown'])
-      for (const operation of ['GetDelivery', 'ReplayDelivery'] as const)
-        expect(factsOf(await json(operation, { deliveryId }, { token })).reason).toBe('DELIVERY_NOT_FOUND')
-    expect(factsOf(await json('SearchDeliveries', {}, { token, organization: home })).code).toBe(7)
-    expect(factsOf(await json('ReplayDelivery', { deliveryId: delivery.id }, admin(home))).reason).toBe(
-      'DELIVERY_NOT_REPLAYABLE',
-    )
   })
 })

@@ -12,7 +12,7 @@ export interface Receiver {
   created_at: Date
 }
 
-// An event may have its time of a process whose clock is behind that of this one.
+// An event has its time of when it was decided, by a clock that may be behind this one: its commit may have waited long since.
 const clockDifference = 60_000
 
 /** The deliveries that events ask for, in the order of the events. */

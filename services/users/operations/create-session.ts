@@ -15,7 +15,7 @@ import { newToken, storeToken } from '../token.ts'
 import { isActive } from '../user-state.ts'
 import type { SessionEvent, User } from '../vocabulary.ts'
 
-/** A stored answer is given again to who might sign in now, and guesses at its request count as any others. */
+/** Guesses at a request that was answered are counted like others. Gives what takes the attempt back. */
 export const beforeSessionReplay = ({ sql }: Context, { loginName }: CreateSessionRequest, { clientAddress }: Call) =>
   countAttempt(sql, loginName, clientAddress)
 

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { admin, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
+import { newProject } from '../examples/projects.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+
+const organization = newOrganization()
+
+describe.each(encodings)('ETag and If-Match over $encoding', ({ call }) => {
+  test('answers carry the sequence of their object, and a change may be bound to it', async () => {
+    const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
+    const read = await call('GetUser', { userId }, admin(await organization))
+    const etag = read.headers['etag']!
+    expect(etag).toBe(`"${ok(read).user.details.sequence}"`)
+    const bound = (match: string) => organization.then((id) => ({ ...admin(id), headers: { 'if-match': match } }))
+    const changed = await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, await bound(etag))
+    expect(changed.headers['etag']).toBe(`"${ok(changed).details.sequence}"`)
+
+    const stale = await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, await bound(etag))
+    expect(factsOf(stale)).toMatchObject({
+      code: 9,
+      reason: 'SEQUENCE_MISMATCH',
+      metadata: { sequence: ok(changed).details.sequence },
+    })
+    if (stale.http) expect([412, 200]).toContain(stale.http)
+    ok(await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, await bound('*')))
+  })
+
+  test('of 20 changes bound to one sequence, one is made', async () => {
+    const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
+    const etag = (await call('GetUser', { userId }, admin(await organization))).headers['etag']!
+    const options = { ...admin(await organization), headers: { 'if-match': etag } }
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, options)),
+    )
+    expect(answers.filter(({ error }) => !error)).toHaveLength(1)
+    expect(answers.filter((answer) => factsOf(answer).reason === 'SEQUENCE_MISMATCH')).toHaveLength(19)
+  })
+
+  test('what is not there is not found, and a malformed If-Match is refused, naming it', async () => {
+    const options = async (match: string) => ({ ...admin(await organization), headers: { 'if-match': match } })
+    const missing = await call('UpdateIDP', { idpId: 'none', name: 'x' }, await options('*'))
+    expect(factsOf(missing)).toMatchObject({ code: 5, reason: 'IDP_NOT_FOUND' })
+    const malformed = await call('UpdateIDP', { idpId: 'none', name: 'x' }, await options('3'))
+    expect(factsOf(malformed)).toMatchObject({ code: 3, reason: 'IF_MATCH_MALFORMED', fields: ['if-match'] })
+  })
+})
+
+describe('If-Match tells nobody what the answer without it does not', () => {
+  const headers = { 'if-match': '"999"' }
+
+  test('of users, to somebody without a token and without the code', async () => {
+    const { userId } = await newHuman(await organization)
+    const { verificationCode } = ok(await json('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, admin()))
+    for (const one of [userId, 'admin', 'unknown-user']) {
+      const facts = factsOf(await json('VerifyEmail', { userId: one, verificationCode: 'WRONG2' }, { headers }))
+      expect({ ...facts, user: one }).toMatchObject({ reason: 'CODE_INVALID', metadata: {} })
+    }
+    const late = await json('VerifyEmail', { userId, verificationCode }, { headers })
+    expect(factsOf(late).reason).toBe('SEQUENCE_MISMATCH')
+    ok(await json('VerifyEmail', { userId, verificationCode }))
+  })
+
+  test('of projects and webhooks, to another organization', async () => {
+    const home = await organization
+    const url = 'https://receiver.example.com/'
+    const [projectId, { webhookId }] = await Promise.all([
+      newProject(home),
+      json('AddWebhook', { url }, admin(home)).then(ok),
+    ])
+    const { token } = await newMember(await newOrganization(), ['ORG_OWNER'])
+    const role = (id: string) =>
+      json('AddProjectRole', { projectId: id, roleKey: 'r', displayName: 'R' }, { token, headers })
+    expect(factsOf(await role('unknown')).reason).toBe('PROJECT_NOT_FOUND')
+    expect((await role(projectId)).error).toEqual((await role('unknown')).error)
+    const change = (id: string) => json('UpdateWebhook', { webhookId: id, url }, { token, headers })
+    expect(factsOf(await change('unknown')).reason).toBe('WEBHOOK_NOT_FOUND')
+    expect((await change(webhookId)).error).toEqual((await change('unknown')).error)
+  })
+})

@@ -1,0 +1,23 @@
+import { onTestFinished } from 'vitest'
+import { call } from '../e2e/clients/encodings.ts'
+import { startTestReceiver, type TestReceiver } from '../receiver.ts'
+import { admin, ok } from './people.ts'
+
+/** A receiver that goes with its test. */
+export async function receiver(): Promise<TestReceiver> {
+  const made = await startTestReceiver()
+  onTestFinished(() => made.stop())
+  return made
+}
+
+/** A webhook that is removed with its test: nobody sends to a receiver that is gone. */
+export async function subscribe(organization: string, request: object) {
+  const { webhookId, secret } = ok(await call('AddWebhook', { ...request }, admin(organization)))
+  onTestFinished(async () => void (await call('RemoveWebhook', { webhookId }, admin(organization))))
+  return { webhookId: webhookId as string, secret: secret as string }
+}
+
+/** The deliveries that an organization finds by what is asked for. */
+export async function deliveries(organization: string, request: object): Promise<any[]> {
+  return ok(await call('SearchDeliveries', { ...request }, admin(organization))).deliveries ?? []
+}
