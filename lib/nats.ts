@@ -33,7 +33,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     maxPingOut: 2,
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   }
-  const connection = await connect(options)
+  const connection = refuseUnsafeSubjects(await connect(options))
   const callbacks = new Set<() => void>()
   let connected = true
   const watch = async () => {
@@ -59,6 +59,19 @@ export async function connectNats(url: string, service: string, log: Log): Promi
       return () => callbacks.delete(callback)
     },
   }
+}
+
+// The client library writes a subject as it is: what follows a line break in it would be a command of its own.
+function refuseUnsafeSubjects(connection: NatsConnection): NatsConnection {
+  for (const name of ['publish', 'request', 'requestMany', 'subscribe'] as const) {
+    const send = connection[name].bind(connection) as (subject: string, ...rest: unknown[]) => unknown
+    const guarded = (subject: string, ...rest: unknown[]) => {
+      if (!/^[\x21-\x7e]+$/.test(subject)) throw new Error(`${JSON.stringify(subject)} is no NATS subject`)
+      return send(subject, ...rest)
+    }
+    Object.assign(connection, { [name]: guarded })
+  }
+  return connection
 }
 
 /** Registers this process as a NATS micro service: it answers `$SRV.PING`, `INFO` and `STATS`. The name is its queue group too. */

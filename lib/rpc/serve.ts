@@ -1,6 +1,6 @@
 import type { ServiceMsg } from 'nats'
 import { headers } from 'nats'
-import { type Message, toBinary } from '@bufbuild/protobuf'
+import { toBinary } from '@bufbuild/protobuf'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { invalid, toRosterError, type Violation } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -122,10 +122,13 @@ function prepare<Context>(
   operation: Operation<Context, unknown, unknown>,
 ): Answer {
   const { permit, check, beforeReplay, handle } = typeof operation === 'function' ? { handle: operation } : operation
+  const { input } = declared.desc
   return async (call, bytes) => {
     if (call.deadline <= Date.now()) throw deadlineExceeded()
-    const message = parse(declared.desc.input, bytes)
-    const request = orMalformed(declared.desc.input, () => codec.requestType.decode(bytes))
+    const message = parse(input, bytes)
+    // The operation's decoder reads what was written of the validated message, never what came: it would read that in its own way.
+    const canonical = toBinary(input, message)
+    const request = orMalformed(input, () => codec.requestType.decode(canonical))
     const holdsPermission = await authorize(
       declared,
       request as Record<string, unknown>,
@@ -134,7 +137,7 @@ function prepare<Context>(
       options.owners,
     )
     await permit?.(request, call, holdsPermission, options.context)
-    const violations = validate(declared.desc.input, message)
+    const violations = validate(input, message)
     if (check) violations.push(...check(options.context, request))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     const encode = (response: unknown) => codec.responseType.encode(response).finish()
@@ -142,7 +145,7 @@ function prepare<Context>(
       const response = await handle(options.context, request, call)
       return { bytes: encode(response), sequence: sequenceOf(response) }
     }
-    const once = { ...nameRequest(declared, call, message), encode }
+    const once = { ...nameRequest(declared, call, canonical), encode }
     const answer = await options.answers.once(
       once,
       async () => encode(await handle(options.context, request, { ...call, once })),
@@ -152,14 +155,13 @@ function prepare<Context>(
   }
 }
 
-// A key belongs to its caller; without a token, to the address that it comes from. The message is written anew, so that the same
+// A key belongs to its caller; without a token, to the address that it comes from. The message was written anew, so that the same
 // request in another encoding is the same.
-function nameRequest({ subject, desc }: Method, call: Call, message: Message): Pick<Once, 'id' | 'request'> {
+function nameRequest({ subject }: Method, call: Call, canonical: Uint8Array): Pick<Once, 'id' | 'request'> {
   const { caller, clientAddress, idempotencyKey, organizationId, ifMatch } = call
-  const bytes = toBinary(desc.input, message, { writeUnknownFields: false })
   return {
     id: onceId([caller.userId || `at ${clientAddress}`, subject, idempotencyKey!]),
-    request: JSON.stringify([organizationId, ifMatch ?? null, Buffer.from(bytes).toString('base64')]),
+    request: JSON.stringify([organizationId, ifMatch ?? null, Buffer.from(canonical).toString('base64')]),
   }
 }
 

@@ -3,6 +3,7 @@ import { createValidator, type Violation as RuleViolation } from '@bufbuild/prot
 import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '../errors.ts'
 import { registry } from './methods.ts'
+import { isStrictWire } from './wire.ts'
 
 const patterns = new Map<string, RegExp>()
 
@@ -16,9 +17,10 @@ const validator = createValidator({
   },
 })
 
-/** Reads a message strictly. INVALID_ARGUMENT REQUEST_MALFORMED for bytes that are no such message. */
+/** Reads a message strictly. INVALID_ARGUMENT REQUEST_MALFORMED for bytes that are no such message to the letter. */
 export function parse(desc: DescMessage, bytes: Uint8Array): Message {
-  return orMalformed(desc, () => fromBinary(desc, bytes))
+  if (!isStrictWire(desc, bytes)) throw malformed(desc)
+  return orMalformed(desc, () => fromBinary(desc, bytes, { readUnknownFields: false }))
 }
 
 /** What was read of a message. INVALID_ARGUMENT REQUEST_MALFORMED where reading throws, such as at a time that no clock shows. */
@@ -26,10 +28,14 @@ export function orMalformed<T>(desc: DescMessage, read: () => T): T {
   try {
     return read()
   } catch (cause) {
-    throw new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The request is no valid ${desc.typeName}.`, {
-      cause,
-    })
+    throw malformed(desc, cause)
   }
+}
+
+function malformed(desc: DescMessage, cause?: unknown): RosterError {
+  return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The request is no valid ${desc.typeName}.`, {
+    cause,
+  })
 }
 
 /** All violations of the rules that the contract declares for the message. */

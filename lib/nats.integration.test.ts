@@ -1,0 +1,34 @@
+import { headers } from 'nats'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { connectNats, type Nats } from './nats.ts'
+import { silent } from './rpc/test-rpc.ts'
+
+let nats: Nats
+beforeAll(async () => void (nats = await connectNats(inject('servers').natsUrl.admin, 'admin', silent)))
+afterAll(() => nats?.connection.close())
+
+const hidden = 'PUB hidden 2\r\nhi'
+
+test.each([`open\r\n${hidden}`, `open 0\r\n\r\n${hidden}`, 'a b', 'a\tb', 'ä', ''])(
+  'nothing is sent to %j, which is no subject',
+  async (subject) => {
+    const heard: string[] = []
+    nats.connection.subscribe('hidden', { callback: (_, message) => void heard.push(message.string()) })
+    const { connection } = nats
+    const stream = connection.jetstream()
+    for (const send of [
+      async () => connection.publish(subject, 'x'),
+      async () => connection.request(subject, 'x', { timeout: 100 }),
+      async () => connection.requestMany(subject, 'x'),
+      async () => connection.subscribe(subject),
+      async () => stream.publish(subject, 'x', { timeout: 100 }),
+    ])
+      await expect(send()).rejects.toThrow('is no NATS subject')
+    await connection.flush()
+    expect(heard).toEqual([])
+  },
+)
+
+test('nor is a header made that has a line break', () => {
+  expect(() => headers().set('name', `x\r\n\r\n${hidden}`)).toThrow('header value')
+})

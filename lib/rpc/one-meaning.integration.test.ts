@@ -1,0 +1,97 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
+import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
+import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
+import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
+import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
+import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
+import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
+import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
+import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
+import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
+import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import type { RosterError } from '../errors.ts'
+import type { Nats } from '../nats.ts'
+import type { Service } from '../process.ts'
+import { callBytes, type MethodDefinition } from './call.ts'
+import type { Call } from './headers.ts'
+import { methods } from './methods.ts'
+import { serve, type Served } from './serve.ts'
+import { callOf, connect, silent } from './test-rpc.ts'
+import { smuggle, validMessage } from './test-smuggling.ts'
+import { validate } from './validate.ts'
+
+const definitions = [
+  UserServiceDefinition,
+  SessionServiceDefinition,
+  CredentialServiceDefinition,
+  OAuthServiceDefinition,
+  UsersInternal,
+  OrganizationServiceDefinition,
+  ProjectServiceDefinition,
+  UserGrantServiceDefinition,
+  GrantsInternal,
+  IdentityProviderServiceDefinition,
+  IdpInternal,
+  EventServiceDefinition,
+  WebhookServiceDefinition,
+  DeliveryServiceDefinition,
+]
+const codecs = new Map<string, MethodDefinition<any, any>>(
+  definitions.flatMap((definition) =>
+    Object.values(definition.methods).map((codec) => [`${definition.fullName}.${codec.name}`, codec] as const),
+  ),
+)
+
+const root = { ...callOf().caller, instanceRoles: ['IAM_OWNER'] }
+/** What reached an operation, by request id. */
+const executed = new Map<string, unknown>()
+let [nats, gateway]: Nats[] = []
+let service: Service
+
+beforeAll(async () => {
+  const { natsUrl } = inject('servers')
+  ;[nats, gateway] = await Promise.all([connect(natsUrl.admin, 'users'), connect(natsUrl.admin, 'gateway')])
+  const services = definitions.map((definition): Served<object> => {
+    const handle = (codec: MethodDefinition<any, any>) => async (_: object, request: unknown, call: Call) => {
+      executed.set(call.requestId, request)
+      return codec.responseType.decode(new Uint8Array())
+    }
+    const operations = Object.entries(definition.methods).map(([name, codec]) => [name, handle(codec)])
+    return { definition, operations: Object.fromEntries(operations) }
+  })
+  service = await serve({ name: 'all', nats: nats!, log: silent, context: {}, services })
+})
+afterAll(async () => {
+  await service?.stop()
+  await Promise.all([nats?.connection.close(), gateway?.connection.close()])
+})
+
+test('every method of proto/ is here', () => expect([...codecs.keys()].sort()).toEqual([...methods.keys()].sort()))
+
+test.for([...methods.values()])('$subject executes what was validated, or nothing', async ({ subject, desc }) => {
+  const [{ input }, codec] = [desc, codecs.get(subject)!]
+  const send = async (requestId: string, bytes: Uint8Array) => {
+    const call = callOf(root, { requestId, deadline: Date.now() + 60_000 })
+    await callBytes(gateway!, subject, bytes, call).catch((error: RosterError) => {
+      expect(error, requestId).toMatchObject({ code: 3 })
+    })
+    const request = executed.get(requestId)
+    if (request === undefined) return false
+    executed.delete(requestId)
+    const bytesAgain = codec.requestType.encode(request).finish()
+    expect(validate(input, fromBinary(input, bytesAgain)), requestId).toEqual([])
+    expect(request, requestId).toEqual(codec.requestType.decode(toBinary(input, fromBinary(input, bytes))))
+    return true
+  }
+  // Otherwise nothing that is hidden in it would get as far as the operation.
+  expect(await send('valid', toBinary(input, validMessage(input)))).toBe(true)
+  const all = [...smuggle(input)]
+  expect(await send('unknown', all.find(({ name }) => name === 'and an unknown field')!.bytes)).toBe(true)
+  for (let at = 0; at < all.length; at += 100)
+    await Promise.all(all.slice(at, at + 100).map(({ name, bytes }, index) => send(`${at + index} ${name}`, bytes)))
+})

@@ -1,0 +1,112 @@
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { WireType } from '@bufbuild/protobuf/wire'
+
+/** Messages within messages, at most. */
+const maxDepth = 100
+
+/**
+ * Whether the bytes are a message of this type to the letter: each field in the wire type that its declaration has, each varint as
+ * short as it can be, each length within what surrounds it; no group, no field number 0. Unknown fields may be there.
+ * Decoders pass over such faults, each in a way of its own, and then two of them read two messages. Texts and values are theirs.
+ */
+export function isStrictWire(desc: DescMessage, bytes: Uint8Array): boolean {
+  const scanner = { bytes, at: 0 }
+  return scanMessage(scanner, expectedOf(desc), bytes.length, 0)
+}
+
+interface Scanner {
+  bytes: Uint8Array
+  at: number
+}
+
+/** How a field may stand: as itself, packed, and what is in it. */
+interface Expected {
+  wireType: WireType
+  /** A list of numbers: the wire type of each within one field. */
+  packed?: WireType
+  message?: () => Fields
+}
+
+type Fields = ReadonlyMap<number, Expected>
+
+const known = new WeakMap<DescMessage, Fields>()
+
+function expectedOf(desc: DescMessage): Fields {
+  let fields = known.get(desc)
+  if (!fields) known.set(desc, (fields = new Map(desc.fields.map((field) => [field.number, expect(field)]))))
+  return fields
+}
+
+function expect(field: DescField): Expected {
+  if (field.fieldKind === 'map') throw new Error(`${field.parent.typeName}.${field.name}: requests have no maps`)
+  if (field.message) return { wireType: WireType.LengthDelimited, message: () => expectedOf(field.message!) }
+  const wireType = field.enum ? WireType.Varint : wireTypeOf(field.scalar!)
+  const isPackable = field.fieldKind === 'list' && wireType !== WireType.LengthDelimited
+  return { wireType, ...(isPackable && { packed: wireType }) }
+}
+
+function wireTypeOf(scalar: ScalarType): WireType {
+  switch (scalar) {
+    case ScalarType.STRING:
+    case ScalarType.BYTES:
+      return WireType.LengthDelimited
+    case ScalarType.DOUBLE:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return WireType.Bit64
+    case ScalarType.FLOAT:
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+      return WireType.Bit32
+    default:
+      return WireType.Varint
+  }
+}
+
+function scanMessage(scanner: Scanner, fields: Fields, end: number, depth: number): boolean {
+  if (depth > maxDepth) return false
+  while (scanner.at < end) {
+    const tag = scanVarint(scanner, end)
+    if (tag < 8 || tag > 0xffff_ffff) return false
+    const wireType = tag % 8
+    const field = fields.get(Math.floor(tag / 8))
+    const isPacked = field?.packed !== undefined && wireType === WireType.LengthDelimited
+    if (field && wireType !== field.wireType && !isPacked) return false
+    if (wireType !== WireType.LengthDelimited) {
+      if (!scanNumber(scanner, wireType, end)) return false
+      continue
+    }
+    const length = scanVarint(scanner, end)
+    const inner = scanner.at + length
+    if (length < 0 || inner > end) return false
+    if (field?.message) {
+      if (!scanMessage(scanner, field.message(), inner, depth + 1)) return false
+    } else if (isPacked) {
+      while (scanner.at < inner) if (!scanNumber(scanner, field.packed!, inner)) return false
+    }
+    scanner.at = inner
+  }
+  return true
+}
+
+function scanNumber(scanner: Scanner, wireType: WireType, end: number): boolean {
+  if (wireType === WireType.Varint) return scanVarint(scanner, end) >= 0
+  if (wireType === WireType.Bit64) scanner.at += 8
+  else if (wireType === WireType.Bit32) scanner.at += 4
+  else return false
+  return scanner.at <= end
+}
+
+// The value, about where it has more than 53 bits; -1 for one that is cut off, longer than it need be or of more than 64 bits.
+function scanVarint(scanner: Scanner, end: number): number {
+  const { bytes } = scanner
+  const start = scanner.at
+  for (let value = 0, place = 1; scanner.at < end; place *= 128) {
+    const byte = bytes[scanner.at++]!
+    value += (byte & 0x7f) * place
+    if (byte >= 0x80) continue
+    const length = scanner.at - start
+    return (byte === 0 && length > 1) || length > 10 || (length === 10 && byte > 1) ? -1 : value
+  }
+  return -1
+}
