@@ -50,7 +50,8 @@ const codecs = new Map<string, MethodDefinition<any, any>>(
 const root = { ...callOf().caller, instanceRoles: ['IAM_OWNER'] }
 /** What reached an operation, by request id. */
 const executed = new Map<string, unknown>()
-let [nats, gateway]: Nats[] = []
+let nats: Nats
+let gateway: Nats
 let service: Service
 
 beforeAll(async () => {
@@ -64,7 +65,7 @@ beforeAll(async () => {
     const operations = Object.entries(definition.methods).map(([name, codec]) => [name, handle(codec)])
     return { definition, operations: Object.fromEntries(operations) }
   })
-  service = await serve({ name: 'all', nats: nats!, log: silent, context: {}, services })
+  service = await serve({ name: 'all', nats, log: silent, context: {}, services })
 })
 afterAll(async () => {
   await service?.stop()
@@ -77,7 +78,7 @@ test.for([...methods.values()])('$subject executes what was validated, or nothin
   const [{ input }, codec] = [desc, codecs.get(subject)!]
   const send = async (requestId: string, bytes: Uint8Array) => {
     const call = callOf(root, { requestId, deadline: Date.now() + 60_000 })
-    await callBytes(gateway!, subject, bytes, call).catch((error: RosterError) => {
+    await callBytes(gateway, subject, bytes, call).catch((error: RosterError) => {
       expect(error, requestId).toMatchObject({ code: 3 })
     })
     const request = executed.get(requestId)

@@ -129,7 +129,7 @@ function set(desc: DescMessage, message: Message, field: DescField, value: unkno
 }
 
 function without(desc: DescMessage, message: Message, field: DescField): Message {
-  const copy = create(desc, { ...message } as never)
+  const copy = structuredClone(message)
   reflect(desc, copy).clear(field)
   return copy
 }

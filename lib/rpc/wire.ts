@@ -39,8 +39,9 @@ function expectedOf(desc: DescMessage): Fields {
 
 function expect(field: DescField): Expected {
   if (field.fieldKind === 'map') throw new Error(`${field.parent.typeName}.${field.name}: requests have no maps`)
-  if (field.message) return { wireType: WireType.LengthDelimited, message: () => expectedOf(field.message!) }
-  const wireType = field.enum ? WireType.Varint : wireTypeOf(field.scalar!)
+  const { message } = field
+  if (message) return { wireType: WireType.LengthDelimited, message: () => expectedOf(message) }
+  const wireType = field.enum ? WireType.Varint : wireTypeOf(field.scalar)
   const isPackable = field.fieldKind === 'list' && wireType !== WireType.LengthDelimited
   return { wireType, ...(isPackable && { packed: wireType }) }
 }
