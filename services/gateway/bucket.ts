@@ -19,7 +19,7 @@ export function wear(bucket: Bucket, rate: number, now: number): void {
   bucket.at = now
 }
 
-/** Seconds until one more fits; 0 or less: it does now. */
-export function wait({ used }: Bucket, rate: number): number {
-  return (used + 1) / rate - burstSeconds
+/** Seconds until so much more fits; 0 or less: it does now. */
+export function wait({ used }: Bucket, rate: number, cost = 1): number {
+  return (used + cost) / rate - burstSeconds
 }

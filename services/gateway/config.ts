@@ -46,7 +46,7 @@ const settings = {
   WRITES_PER_CALLER: integer(0, 1_000_000, 20),
   WRITES_PER_MEMBER: integer(0, 1_000_000, 500),
   WRITES_PER_ORGANIZATION: integer(0, 1_000_000, 2_000),
-  /** Calls a second without a token that counts, from one address; likewise. */
+  /** Calls a second without a token that counts, from one address; likewise, OAuth's counting as reads. */
   CALLS_PER_ADDRESS: integer(0, 1_000_000, 50),
   /** Streams that are open at once; 0: any number. */
   STREAMS_PER_CALLER: integer(0, 1_000_000, 10),

@@ -203,7 +203,8 @@ test('in HTTP it is 429 with Retry-After; OAuth says temporarily_unavailable', a
   const form = { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': '198.51.100.9' }
   const token = () =>
     send(gateway.url, { method: 'POST', path: '/oauth/v2/token', headers: form, body: 'grant_type=x' })
-  for (let n = 0; n < 10; n++) await token()
+  // A tenth of what others cost.
+  for (let n = 0; n < 100; n++) expect((await token()).status).not.toBe(429)
   const refused = await token()
   expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
   expect(JSON.parse(refused.body)).toMatchObject({ error: 'temporarily_unavailable' })

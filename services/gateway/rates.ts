@@ -29,7 +29,7 @@ export function createRates(config: RateConfig, clock: () => number): Rates {
   return {
     strangers,
     admit(caller, method, address) {
-      if (method.access.rule === 'public') return strangers.admit(address, method.reads ? 1 / readsPerWrite : 1)
+      if (method.access.rule === 'public') return strangers.admit(address, costOf(method))
       if (caller.instanceRoles.includes('IAM_OWNER')) return
       const rate = hasRole(caller) ? config.WRITES_PER_MEMBER : config.WRITES_PER_CALLER
       const { userId, organizationId } = caller
@@ -37,6 +37,11 @@ export function createRates(config: RateConfig, clock: () => number): Rates {
       else writes.take(userId, rate, organizationId, clock())
     },
   }
+}
+
+// Programs ask for tokens, many from one address, and what they prove it with costs little to look at.
+function costOf({ reads, oauth }: Method): number {
+  return reads || oauth ? 1 / readsPerWrite : 1
 }
 
 function hasRole({ instanceRoles, organizationRoles }: Caller): boolean {

@@ -24,17 +24,19 @@ export function createStrangers(rate: number, clock: () => number): Strangers {
     return bucket
   }
 
-  function take(address: string, cost: number) {
+  function bucketWithRoom(address: string, cost: number) {
     const bucket = bucketOf(address)
-    if (!bucket) return
-    const seconds = wait(bucket, rate)
+    const seconds = bucket ? wait(bucket, rate, cost) : 0
     if (seconds > 0) throw rateLimited('address', seconds)
-    bucket.used += cost
+    return bucket
   }
 
   return {
-    admit: take,
-    check: (address) => take(address, 0),
+    admit(address, cost) {
+      const bucket = bucketWithRoom(address, cost)
+      if (bucket) bucket.used += cost
+    },
+    check: (address) => void bucketWithRoom(address, 1),
     count(address) {
       const bucket = bucketOf(address)
       if (bucket) bucket.used++
