@@ -52,18 +52,23 @@ describe.each(streaming)('streams over $encoding', ({ open }) => {
     opened.push(stream)
     return stream
   }
+  const began = ({ messages }: OpenStream) =>
+    vi.waitFor(() => expect(messages.length).toBeGreaterThan(0), { timeout: 20_000 })
+
   /** One that has its place: its first message came. */
   async function hold(token: string): Promise<OpenStream> {
     const stream = begin(token)
-    await vi.waitFor(() => expect(stream.messages).toHaveLength(1))
+    await began(stream)
     return stream
   }
   /** A place is given back a moment after the client has left. */
   async function eventuallyHold(token: string) {
-    await vi.waitFor(async () => {
+    for (const until = Date.now() + 20_000; Date.now() < until;) {
       const stream = begin(token)
-      await vi.waitFor(() => expect(stream.messages).toHaveLength(1), { timeout: 200 })
-    }, { timeout: 5000 }) // prettier-ignore
+      const refused = await Promise.race([began(stream).then(() => false), stream.ended.then(() => true)])
+      if (!refused) return
+    }
+    throw new Error('the place was not given back')
   }
 
   test('are no more than a caller, and an organization, may have; others have theirs', async () => {
@@ -88,7 +93,7 @@ describe.each(streaming)('streams over $encoding', ({ open }) => {
       await eventuallyHold('h1')
       other.cancel()
       for (const stream of opened) stream.cancel()
-      await vi.waitFor(() => expect(ends()).toBe(opened.length))
+      await vi.waitFor(() => expect(ends()).toBe(opened.length), { timeout: 20_000 })
     }
     await hold('h1')
     await hold('h1')

@@ -58,7 +58,7 @@ test('a caller with a role writes more often than one without; reads may be ten 
 test.each(streaming)('a caller has ten streams open over $encoding', async ({ open }) => {
   const me = await newMember(organization, ['ORG_OWNER'])
   const streams: OpenStream[] = Array.from({ length: 10 }, () => open('WatchOrganizationEvents', {}, me))
-  await vi.waitFor(() => streams.forEach(({ messages }) => expect(messages.length).toBeGreaterThan(0)), 10_000)
+  await vi.waitFor(() => streams.forEach(({ messages }) => expect(messages.length).toBeGreaterThan(0)), 20_000)
   const status = await open('WatchOrganizationEvents', {}, me).ended
   expect(status).toMatchObject({
     code: 8,
