@@ -22,6 +22,8 @@ Object.assign(process.env, {
   PUBLIC_URL: url,
   ROSTER_MAILBOX: `127.0.0.1:${mailboxPort}`,
   ROSTER_ADMIN_PASSWORD: adminPassword,
+  // The whole suite comes from one address.
+  CALLS_PER_ADDRESS: '0',
 })
 
 // What runs below hears of it, too, and ends; then all is taken down.

@@ -10,6 +10,7 @@ import { permissionDenied } from '#lib/rpc/authorize'
 import { createAccessTokens } from './access-tokens.ts'
 import { createMemory } from './memory.ts'
 import { createProofs } from './proofs.ts'
+import type { Strangers } from './strangers.ts'
 import { readToken, tokenInvalid } from './token-header.ts'
 
 export interface Credentials {
@@ -20,8 +21,9 @@ export interface Credentials {
   proof: string | undefined
   verb: string
   path: string
-  /** x-service-orgid. */
-  organization: string | undefined
+  /** The one that the caller wants to act for. INVALID_ARGUMENT ORGANIZATION_AMBIGUOUS. */
+  organization(): string | undefined
+  clientAddress: string
   requestId: string
   /** Unix time in milliseconds. */
   deadline: number
@@ -39,7 +41,8 @@ export interface Authenticator {
    * Who calls, and for which organization. A public method looks at neither token nor organization: a stale token must not
    * keep anybody from signing in again.
    * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID or TOKEN_FOR_PROJECT; PERMISSION_DENIED for an organization that is unknown or where the
-   * caller may nothing; errors of the services that are asked.
+   * caller may nothing; INVALID_ARGUMENT for one that is named twice; RESOURCE_EXHAUSTED RATE_LIMITED where too many tokens from the
+   * address were none; errors of the services that are asked.
    */
   authenticate(access: Access, credentials: Credentials): Promise<Identity>
   stop(): void
@@ -49,7 +52,7 @@ const nobody: Identity = { caller: anonymous, organizationId: '' }
 const lookupTimeout = 5_000
 
 /** Asks users and grants who holds a token, and remembers it for at most `maxAge` milliseconds. */
-export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator {
+export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
   const users = createClient(nats, UsersDefinition)
   const grants = createClient(nats, GrantsDefinition)
   const accessTokens = createAccessTokens(() =>
@@ -96,7 +99,24 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
     return { value: true as const }
   }
 
-  async function actingOrganization(caller: Caller, { organization, deadline, signal }: Credentials) {
+  // Only what is not known yet costs anything.
+  async function obtain(token: string, key: string, { clientAddress, deadline, signal }: Credentials) {
+    strangers.check(clientAddress)
+    try {
+      return await within(
+        callers.obtain(key, () => lookUp(token, key)),
+        deadline,
+        signal,
+      )
+    } catch (error) {
+      if (error instanceof RosterError && error.code === codes.UNAUTHENTICATED) strangers.count(clientAddress)
+      throw error
+    }
+  }
+
+  async function actingOrganization(caller: Caller, credentials: Credentials) {
+    const { deadline, signal } = credentials
+    const organization = credentials.organization()
     if (organization === undefined || organization === '' || organization === caller.organizationId)
       return caller.organizationId
     if (Object.hasOwn(caller.organizationRoles, organization)) return organization
@@ -115,13 +135,7 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
       if (access.rule === 'public') return nobody
       const { token, isBound } = readToken(credentials.authorization)
       const key = hash('sha256', token, 'base64')
-      const { caller, thumbprint, forProject } =
-        callers.get(key) ??
-        (await within(
-          callers.obtain(key, () => lookUp(token, key)),
-          credentials.deadline,
-          credentials.signal,
-        ))
+      const { caller, thumbprint, forProject } = callers.get(key) ?? (await obtain(token, key, credentials))
       // A bound token is worth nothing by itself, and no other may come as one.
       if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
       if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '#lib/rpc/headers'
 import { callersChanged } from '#lib/rpc/caller'
-import { callJson } from './test-client.ts'
+import { callGrpc, callGrpcWeb, callGrpcWebText, callJson } from './test-client.ts'
 import { startTestGateway, type TestGateway } from './test-gateway.ts'
 
 const setEmail = 'roster.users.v1.UserService.SetEmail'
@@ -161,6 +161,42 @@ test('the acting organization is the own one unless x-service-orgid names anothe
   await call(token, { 'x-service-orgid': 'away' })
   expect(calls.map(({ organizationId }) => organizationId)).toEqual(['home', 'home', 'home', 'away', 'away'])
   expect(gateway.backstage.asked.lookupOrganization).toBe(1)
+})
+
+describe.each([
+  ['json', callJson],
+  ['grpc', callGrpc],
+  ['grpc-web', callGrpcWeb],
+  ['grpc-web-text', callGrpcWebText],
+])('over %s x-zitadel-orgid', (_encoding, callBy) => {
+  const ask = async (headers: Record<string, string>, token = newToken({ ...owner, userId: 'everywhere' })) =>
+    callBy(
+      gateway.url,
+      setEmail,
+      { userId: 'u1', email: 'a@example.com' },
+      { authorization: `Bearer ${token}`, ...headers },
+    )
+
+  test('means the same as x-service-orgid', async () => {
+    await ask({ 'x-zitadel-orgid': 'away' })
+    await ask({ 'x-zitadel-orgid': 'away', 'x-service-orgid': 'away' })
+    await ask({ 'x-zitadel-orgid': 'away', 'x-service-orgid': '' })
+    await ask({ 'x-zitadel-orgid': '', 'x-service-orgid': 'away' })
+    await ask({ 'x-zitadel-orgid': '' })
+    expect(calls.map(({ organizationId }) => organizationId)).toEqual(['away', 'away', 'away', 'away', 'home'])
+    const unknown = (await ask({ 'x-zitadel-orgid': 'nowhere' })).status
+    expect(unknown).toMatchObject({ code: 7, details: [{ reason: 'PERMISSION_DENIED' }] })
+  })
+
+  test('that names another organization is refused by name, but to nobody without a token', async () => {
+    const headers = { 'x-zitadel-orgid': 'away', 'x-service-orgid': 'home' }
+    expect((await ask(headers)).status).toMatchObject({
+      code: 3,
+      details: [{ reason: 'ORGANIZATION_AMBIGUOUS' }, { fieldViolations: [{ field: 'x-zitadel-orgid' }] }],
+    })
+    expect((await ask(headers, 'none')).status).toMatchObject({ code: 16 })
+    expect(calls).toEqual([])
+  })
 })
 
 test('who has roles in an organization may act there, without a question', async () => {

@@ -4,10 +4,13 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Method } from '#lib/rpc/methods'
 import type { Authenticator } from './authenticate.ts'
+import type { ClientAddresses } from './client-addresses.ts'
 import { callOf, credentialsOf } from './arrival-facts.ts'
 import { ask, revokedWithin } from './ask.ts'
 import { readConditions } from './conditions.ts'
 import type { GatewayConfig } from './config.ts'
+import type { Rates } from './rates.ts'
+import type { StreamPlaces } from './stream-places.ts'
 
 /** What every part of a running gateway stands on. */
 export interface Gateway {
@@ -15,6 +18,9 @@ export interface Gateway {
   nats: Nats
   log: Log
   authenticator: Authenticator
+  clientAddresses: ClientAddresses
+  rates: Rates
+  streamPlaces: StreamPlaces
   /** Aborted once the gateway stops. */
   stopping: AbortSignal
 }
@@ -54,10 +60,13 @@ export async function perform<Answer>(
   let user = ''
   try {
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
-    const identify = () => gateway.authenticator.authenticate(method.access, credentialsOf(arrival, deadline, signal))
+    const facts = callOf(gateway, arrival)
+    const credentials = credentialsOf(arrival, facts.clientAddress, deadline, signal)
+    const identify = () => gateway.authenticator.authenticate(method.access, credentials)
     let identity = await identify()
     user = identity.caller.userId
-    const call = { ...callOf(gateway, arrival), deadline, ...readConditions(arrival) }
+    gateway.rates.admit(identity.caller, method, facts.clientAddress)
+    const call = { ...facts, deadline, ...readConditions(arrival) }
     const arrived = performance.now()
     const request = await read()
     // Whoever sends slowly may have lost the right to it meanwhile.

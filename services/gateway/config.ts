@@ -39,6 +39,18 @@ const settings = {
   CORS_ORIGINS: list([]),
   /** How many proxies in front add to X-Forwarded-For. */
   TRUSTED_PROXIES: integer(0, 10, 0),
+  /**
+   * Calls a second that change something, of a caller without roles, of one with a role, and of all callers of an organization:
+   * ten times as many may only read, ten seconds' worth may come at once, and 0 is without limit.
+   */
+  WRITES_PER_CALLER: integer(0, 1_000_000, 20),
+  WRITES_PER_MEMBER: integer(0, 1_000_000, 500),
+  WRITES_PER_ORGANIZATION: integer(0, 1_000_000, 2_000),
+  /** Calls a second without a token that counts, from one address; likewise, OAuth's counting as reads. */
+  CALLS_PER_ADDRESS: integer(0, 1_000_000, 50),
+  /** Streams that are open at once; 0: any number. */
+  STREAMS_PER_CALLER: integer(0, 1_000_000, 10),
+  STREAMS_PER_ORGANIZATION: integer(0, 1_000_000, 100),
   /** Milliseconds that a call may take when its client names no deadline, and at most. */
   CALL_TIMEOUT_MS: integer(1, 3_600_000, 10_000),
   MAX_CALL_TIMEOUT_MS: integer(1, 3_600_000, 60_000),

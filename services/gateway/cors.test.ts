@@ -28,7 +28,15 @@ test('a page may read what gRPC-web and clients that retry need', () => {
 test('a preflight allows every method and header that the gateway reads', () => {
   const answer = createCors([]).preflight('OPTIONS', preflight)!
   expect(answer['access-control-allow-methods']).toContain('DELETE')
-  for (const name of ['authorization', 'content-type', 'x-service-orgid', 'x-grpc-web', 'grpc-timeout', 'if-match'])
+  for (const name of [
+    'authorization',
+    'content-type',
+    'x-service-orgid',
+    'x-zitadel-orgid',
+    'x-grpc-web',
+    'grpc-timeout',
+    'if-match',
+  ])
     expect(answer['access-control-allow-headers']!.split(', ')).toContain(name)
   expect(Number(answer['access-control-max-age'])).toBeGreaterThan(0)
 })

@@ -24,6 +24,7 @@ const accepted = [
   'dpop',
   'content-type',
   'x-service-orgid',
+  'x-zitadel-orgid',
   'x-request-id',
   'x-request-timeout',
   'x-grpc-web',

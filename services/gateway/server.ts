@@ -8,6 +8,7 @@ import type { Service } from '#lib/process'
 import { createAuthenticator } from './authenticate.ts'
 import type { Gateway } from './calls.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
+import { createClientAddresses } from './client-addresses.ts'
 import type { GatewayConfig } from './config.ts'
 import { createHttpHandler } from './http.ts'
 import { shareStreams } from './http2-streams.ts'
@@ -16,20 +17,35 @@ import { readPages } from './pages.ts'
 import { createGrpcServer } from './protocols/grpc.ts'
 import { addHealth } from './protocols/health.ts'
 import { addReflection } from './protocols/reflection.ts'
+import { createRates } from './rates.ts'
 import { watchReadiness } from './readiness.ts'
+import { createStreamPlaces } from './stream-places.ts'
 
 export interface GatewayOptions {
   config: GatewayConfig
   /** Stays the caller's: stopping the gateway does not close it. */
   nats: Nats
   log: Log
+  /** Milliseconds, by which calls are counted; never goes back. */
+  clock?: () => number
 }
 
 /** Starts the gateway. `port` is the one it listens on, of use where the configured one is 0. */
-export async function startGateway({ config, nats, log }: GatewayOptions): Promise<Service & { port: number }> {
-  const authenticator = createAuthenticator(nats)
+export async function startGateway(options: GatewayOptions): Promise<Service & { port: number }> {
+  const { config, nats, log, clock = () => performance.now() } = options
+  const rates = createRates(config, clock)
+  const authenticator = createAuthenticator(nats, rates.strangers)
   const stopping = new AbortController()
-  const gateway: Gateway = { config, nats, log, authenticator, stopping: stopping.signal }
+  const gateway: Gateway = {
+    config,
+    nats,
+    log,
+    authenticator,
+    clientAddresses: createClientAddresses(config.TRUSTED_PROXIES, log),
+    rates,
+    streamPlaces: createStreamPlaces(config),
+    stopping: stopping.signal,
+  }
   const grpc = createGrpcServer(gateway)
   addReflection(grpc)
   const setHealth = addHealth(grpc)

@@ -31,6 +31,7 @@ export async function performStream(
   const ended = new AbortController()
   const over = AbortSignal.any([gone, gateway.stopping, ended.signal])
   let timer: NodeJS.Timeout | undefined
+  let leave = () => {}
   try {
     const timeout = arrival.timeout() ?? Infinity
     const { STREAM_MAX_AGE_MS: age } = gateway.config
@@ -41,12 +42,16 @@ export async function performStream(
       },
       Math.min(timeout, age),
     )
-    const identify = () =>
-      gateway.authenticator.authenticate(method.access, credentialsOf(arrival, Date.now() + pollTimeout, over))
+    const facts = callOf(gateway, arrival)
+    const identify = () => {
+      const credentials = credentialsOf(arrival, facts.clientAddress, Date.now() + pollTimeout, over)
+      return gateway.authenticator.authenticate(method.access, credentials)
+    }
     let identity = await identify()
     user = identity.caller.userId
+    gateway.rates.admit(identity.caller, method, facts.clientAddress)
+    leave = gateway.streamPlaces(identity.caller)
     const request = parse(method.desc.input, await read())
-    const facts = callOf(gateway, arrival)
     const poll = async () => {
       const call = { ...facts, ...identity, deadline: Date.now() + pollTimeout }
       const { bytes } = await callBytes(gateway.nats, method.subject, toBinary(method.desc.input, request), call, over)
@@ -71,6 +76,7 @@ export async function performStream(
     else if (!over.aborted) error = toRosterError(thrown)
   }
   clearTimeout(timer)
+  leave()
   logCall(gateway.log, arrival, user, started, error, { messages })
   return error
 }

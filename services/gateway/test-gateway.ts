@@ -53,6 +53,7 @@ export interface TestGateway {
 export async function startTestGateway(
   operations: Operations = {},
   environment: Record<string, string> = {},
+  clock?: () => number,
 ): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-gateway-'))
   const { urls, server } = await startNats(openHome(folder), { port: await freePort(0), say: () => {} })
@@ -67,6 +68,7 @@ export async function startTestGateway(
   const gateway = await startGateway({
     config,
     nats: own,
+    ...(clock && { clock }),
     log: pino({ level: 'info' }, { write: (line) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
   })
   let stopped: Promise<void> | undefined

@@ -1,0 +1,52 @@
+import { pino } from 'pino'
+import { describe, expect, test } from 'vitest'
+import { createClientAddresses } from './client-addresses.ts'
+
+const silent = pino({ level: 'silent' })
+const peer = '192.0.2.9'
+
+function read(forwarded: string | undefined, proxies = 1, peerAddress = peer): string {
+  const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined)
+  return createClientAddresses(proxies, silent)({ header, peerAddress })
+}
+
+describe('X-Forwarded-For', () => {
+  test.each([
+    ['198.51.100.1', '198.51.100.1'],
+    ['198.51.100.1:4711', '198.51.100.1'],
+    ['  198.51.100.1:1 ', '198.51.100.1'],
+    ['[2001:db8:1:2::1]:4711', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::1]', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+    ['::ffff:198.51.100.1', '198.51.100.1'],
+    ['[::ffff:198.51.100.1]:80', '198.51.100.1'],
+    ['spoofed, 198.51.100.1:80', '198.51.100.1'],
+    ['198.51.100.1, ,', '198.51.100.1'],
+    [`${'9.9.9.9,'.repeat(100_000)} 198.51.100.1`, '198.51.100.1'],
+  ])('%.60s is %s', (forwarded, address) => {
+    expect(read(forwarded)).toBe(address)
+  })
+
+  test.each([
+    '', ' ', ',', ',,, ,', 'unknown', '_hidden', 'for=198.51.100.1', '"198.51.100.1"', '198.51.100.1:', '198.51.100.1:x', '198.51.100.1:80:90',
+    '198.51.100', '1', '0x7f000001', '300.1.1.1', '[198.51.100.1', '[]:80', '[x]:80', '198.51.100.1\r\nx', 'ü', 'x'.repeat(100_000),
+  ])('%.60j is no address: the other end of the connection counts', (forwarded) => {
+    expect(read(forwarded)).toBe(peer)
+  }) // prettier-ignore
+
+  test('counts from the right, as far as there are proxies', () => {
+    const forwarded = 'spoofed, 10.0.0.1:1, 10.0.0.2:2, 10.0.0.3'
+    expect([0, 1, 2, 3].map((proxies) => read(forwarded, proxies))).toEqual([peer, '10.0.0.3', '10.0.0.2', '10.0.0.1'])
+    expect(read('10.0.0.3', 2)).toBe('10.0.0.3')
+    expect(read(undefined, 2)).toBe(peer)
+  })
+
+  test('of ten proxies is read whole, whatever a client wrote before', () => {
+    const longest = Array.from({ length: 10 }, (_, n) => `[2001:0db8:0000:000${n}:0000:0000:255.255.255.255]:65535`)
+    expect(read(`${'x'.repeat(10_000)}, ${longest.join(', ')}`, 10)).toBe('2001:db8:0:0::/64')
+  })
+})
+
+test('the other end may be an IPv6 address with a zone', () => {
+  expect(read(undefined, 0, 'fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+})
