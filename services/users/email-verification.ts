@@ -2,7 +2,7 @@ import type { ReturnEmailVerificationCode, SendEmailVerificationCode } from '#ge
 import type { Violation } from '#lib/errors'
 import type { Context } from './context.ts'
 import { deriveCode, newCode } from './email-code.ts'
-import { checkTemplate } from './email-link.ts'
+import { checkTemplate, linkTargets } from './email-link.ts'
 import type { CodeCause, NewCode, UserEvent } from './vocabulary.ts'
 
 /** What a request chose; undefined: a code is mailed. */
@@ -12,14 +12,25 @@ export type Verification =
   | { $case: 'isVerified'; value: boolean }
   | undefined
 
-/** What is wrong with the urlTemplate of a choice; `prefix` leads to the choice in the request. */
+/**
+ * What is wrong with the urlTemplate of a choice; `anyHost`: where no hosts are configured, it may lead to any; `prefix` leads to
+ * the choice in the request.
+ */
 export function checkVerification(
   { config }: Pick<Context, 'config'>,
   verification: Verification,
+  anyHost: boolean,
   prefix = '',
 ): Violation[] {
-  const urlTemplate = verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
-  return urlTemplate ? checkTemplate(urlTemplate, config.EMAIL_LINK_HOSTS, `${prefix}sendCode.urlTemplate`) : []
+  const urlTemplate = templateOf(verification)
+  return urlTemplate === undefined
+    ? []
+    : checkTemplate(urlTemplate, linkTargets(config, anyHost), `${prefix}sendCode.urlTemplate`)
+}
+
+/** The urlTemplate of a choice. */
+export function templateOf(verification: Verification): string | undefined {
+  return verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
 }
 
 /** A new code: to be mailed, or in `returned` for the caller. */
@@ -39,7 +50,7 @@ export function requestCode(
   if (verification?.$case === 'isVerified' && verification.value) return undefined
   const code = newCode(keys, config.EMAIL_CODE_LIFETIME, now)
   if (verification?.$case === 'returnCode') return { code, returned: deriveCode(keys, code, userId, email) }
-  const urlTemplate = verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
+  const urlTemplate = templateOf(verification)
   return urlTemplate === undefined ? { code } : { code, urlTemplate }
 }
 

@@ -6,13 +6,15 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
+import { mailUses } from '../mail-uses.ts'
 import { claimUserName, refuseTakenId } from '../new-user.ts'
 import { hashPassword } from '../password.ts'
 import type { Profile, User, UserEvent } from '../vocabulary.ts'
 
 export const addHumanUser = {
   check: (context: Context, { email }: AddHumanUserRequest): Violation[] =>
-    checkVerification(context, email?.verification, 'email.'),
+    // Who creates holds user.write.
+    checkVerification(context, email?.verification, true, 'email.'),
 
   async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
     const userId = request.userId ?? uuid()
@@ -20,10 +22,13 @@ export const addHumanUser = {
     const passwordHash = request.password === undefined ? undefined : await hashPassword(request.password)
     return context.store.execute({
       aggregate: { type: 'user', id: userId },
+      creates: true,
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
         const code = requestCode(context, request.email!.verification, { userId, email }, now)
-        return decide(user, request, call.organizationId, code, passwordHash)
+        const isMailed = code !== undefined && code.returned === undefined
+        const uses = isMailed ? mailUses(context, email, call.organizationId) : []
+        return { ...decide(user, request, call.organizationId, code, passwordHash), uses }
       },
       respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
     })

@@ -1,23 +1,28 @@
 import type { SetEmailRequest, SetEmailResponse } from '#gen/roster/users/v1/user_service'
 import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import type { Decision, Use } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
+import { mailUses } from '../mail-uses.ts'
+import { permitAddressOf } from '../roles-covered.ts'
 import { throttle } from '../throttle.ts'
 import { humanOf, type User, type UserEvent, withinAnHour } from '../vocabulary.ts'
 
 const ownChangesAnHour = 10
 
 export const setEmail = {
-  permit({ verification }: SetEmailRequest, _call: Call, holdsPermission: boolean): void {
+  async permit(request: SetEmailRequest, call: Call, holdsPermission: boolean, context: Context): Promise<void> {
+    const { userId, verification } = request
     const needsPermission = verification?.$case === 'returnCode' || verification?.$case === 'isVerified'
     if (needsPermission && !holdsPermission) throw permissionDenied()
+    await permitAddressOf(context, userId, call)
   },
 
-  check: (context: Context, { verification }: SetEmailRequest): Violation[] => checkVerification(context, verification),
+  check: (context: Context, { verification }: SetEmailRequest, holdsPermission: boolean): Violation[] =>
+    checkVerification(context, verification, holdsPermission),
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
     return context.store.execute({
@@ -25,7 +30,8 @@ export const setEmail = {
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
         const code = requestCode(context, request.verification, request, now)
-        return decide(user, request, code, call.caller.userId === request.userId, now)
+        const mail = mailUses(context, request.email, user.organizationId)
+        return decide(user, request, { code, mail }, call.caller.userId === request.userId, now)
       },
       respond: ({ after, answer: verificationCode }) => ({
         details: { ...details(after), creationDate: undefined },
@@ -38,7 +44,7 @@ export const setEmail = {
 function decide(
   { state }: Aggregate<User>,
   { email, verification }: SetEmailRequest,
-  code: CodeRequest | undefined,
+  { code, mail }: { code: CodeRequest | undefined; mail: Use[] },
   own: boolean,
   now: Date,
 ): Decision<UserEvent, string | undefined> {
@@ -55,5 +61,5 @@ function decide(
   if (own && code.returned === undefined)
     throttle(withinAnHour(human.ownChanges, now), ownChangesAnHour, 3600, now, 'EMAIL_CHANGES_THROTTLED')
   events.push(codeRequested(code, own ? 'own-change' : 'change'))
-  return { events, answer: code.returned }
+  return { events, uses: code.returned === undefined ? mail : [], answer: code.returned }
 }
