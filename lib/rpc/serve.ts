@@ -135,7 +135,10 @@ function prepare<Context>(
     )
     await permit?.(request, call, holdsPermission, options.context)
     const violations = validate(declared.desc.input, message)
-    if (check) violations.push(...check(options.context, request, holdsPermission))
+    // A check looks at everything itself; what a declared rule said of a field already is not said again.
+    const known = new Set(violations.map(({ field }) => field))
+    if (check)
+      violations.push(...check(options.context, request, holdsPermission).filter(({ field }) => !known.has(field)))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     const encode = (response: unknown) => codec.responseType.encode(response).finish()
     if (!call.idempotencyKey || !options.answers || declared.reads) {
