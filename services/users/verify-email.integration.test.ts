@@ -24,8 +24,9 @@ beforeAll(async () => {
   const sql = counting(users.sql, () => statements++)
   answers = keepAnswers(sql, users.keys, users.log)
   const store = createStore(sql, { evolve: { user: evolveUser }, project }, users.log, () => {}, answers)
-  const mac: typeof users.keys.mac = (...args) => (macs++, users.keys.mac(...args))
-  users = { ...users, store, keys: { ...users.keys, mac } }
+  const { keys } = users
+  const mac: typeof keys.mac = (...args) => (macs++, keys.mac(...args))
+  users = { ...users, store, keys: { ...keys, mac } }
 })
 afterAll(async () => {
   answers?.stop()
