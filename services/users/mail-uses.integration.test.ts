@@ -41,7 +41,7 @@ async function addHuman(
 }
 
 const change = (context: TestUsers, userId: string, email: string, verification?: Verification) =>
-  setEmail.handle(context, { userId, email, verification: verification as any }, callIn('any'))
+  setEmail.handle(context, { userId, email, verification }, callIn('any'))
 
 /** What becomes of so many, half at each replica. */
 async function tally(number: number, work: (context: TestUsers, n: number) => Promise<unknown>) {

@@ -6,7 +6,6 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
-import { mailUses } from '../mail-uses.ts'
 import { claimUserName, refuseTakenId } from '../new-user.ts'
 import { hashPassword } from '../password.ts'
 import type { Profile, User, UserEvent } from '../vocabulary.ts'
@@ -25,10 +24,9 @@ export const addHumanUser = {
       creates: true,
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
-        const code = requestCode(context, request.email!.verification, { userId, email }, now)
-        const isMailed = code !== undefined && code.returned === undefined
-        const uses = isMailed ? mailUses(context, email, call.organizationId) : []
-        return { ...decide(user, request, call.organizationId, code, passwordHash), uses }
+        const { organizationId } = call
+        const code = requestCode(context, request.email!.verification, { userId, email, organizationId }, now)
+        return decide(user, request, organizationId, code, passwordHash)
       },
       respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
     })
@@ -48,10 +46,12 @@ function decide(
     type: 'human.added',
     payload: { userName, profile: toProfile(request), email: request.email!.email, isVerified: code === undefined },
   }
+  const requested = code && codeRequested(code, 'creation')
   return {
     organizationId,
     claims: [claimUserName(organizationId, userName)],
-    events: code ? [added, codeRequested(code, 'creation')] : [added],
+    events: requested ? [added, requested.event] : [added],
+    uses: requested?.uses ?? [],
     writes:
       passwordHash === undefined
         ? []

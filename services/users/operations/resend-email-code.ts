@@ -6,7 +6,6 @@ import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../context.ts'
 import { checkVerification, codeRequested, requestCode, templateOf } from '../email-verification.ts'
-import { mailUses } from '../mail-uses.ts'
 import { permitAddressOf } from '../roles-covered.ts'
 import { throttle } from '../throttle.ts'
 import { humanOf, type User, type UserEvent } from '../vocabulary.ts'
@@ -42,11 +41,11 @@ function decide(
   const human = humanOf(state)
   if (human.isVerified)
     throw new RosterError('FAILED_PRECONDITION', 'EMAIL_ALREADY_VERIFIED', 'The address is verified already.')
-  const code = requestCode(context, verification, { userId: id, email: human.email }, now)!
+  const code = requestCode(context, verification, { userId: id, email: human.email, organizationId }, now)!
   if (code.returned === undefined) {
     throttle(human.resends, 5, 3600, now, 'CODE_THROTTLED')
     throttle(human.resends, 1, 60, now, 'CODE_THROTTLED')
   }
-  const uses = code.returned === undefined ? mailUses(context, human.email, organizationId) : []
-  return { events: [codeRequested(code, 'resend')], uses, answer: code.returned }
+  const { event, uses } = codeRequested(code, 'resend')
+  return { events: [event], uses, answer: code.returned }
 }

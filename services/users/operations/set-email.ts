@@ -1,12 +1,11 @@
 import type { SetEmailRequest, SetEmailResponse } from '#gen/roster/users/v1/user_service'
 import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Decision, Use } from '#lib/eventstore/command'
+import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
-import { mailUses } from '../mail-uses.ts'
 import { permitAddressOf } from '../roles-covered.ts'
 import { throttle } from '../throttle.ts'
 import { humanOf, type User, type UserEvent, withinAnHour } from '../vocabulary.ts'
@@ -29,9 +28,9 @@ export const setEmail = {
       aggregate: { type: 'user', id: request.userId },
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
-        const code = requestCode(context, request.verification, request, now)
-        const mail = mailUses(context, request.email, user.organizationId)
-        return decide(user, request, { code, mail }, call.caller.userId === request.userId, now)
+        const { userId, email, verification } = request
+        const code = requestCode(context, verification, { userId, email, organizationId: user.organizationId }, now)
+        return decide(user, request, code, call.caller.userId === request.userId, now)
       },
       respond: ({ after, answer: verificationCode }) => ({
         details: { ...details(after), creationDate: undefined },
@@ -44,7 +43,7 @@ export const setEmail = {
 function decide(
   { state }: Aggregate<User>,
   { email, verification }: SetEmailRequest,
-  { code, mail }: { code: CodeRequest | undefined; mail: Use[] },
+  code: CodeRequest | undefined,
   own: boolean,
   now: Date,
 ): Decision<UserEvent, string | undefined> {
@@ -60,6 +59,6 @@ function decide(
   if (!code) return { events, answer: undefined }
   if (own && code.returned === undefined)
     throttle(withinAnHour(human.ownChanges, now), ownChangesAnHour, 3600, now, 'EMAIL_CHANGES_THROTTLED')
-  events.push(codeRequested(code, own ? 'own-change' : 'change'))
-  return { events, uses: code.returned === undefined ? mail : [], answer: code.returned }
+  const { event, uses } = codeRequested(code, own ? 'own-change' : 'change')
+  return { events: [...events, event], uses, answer: code.returned }
 }
