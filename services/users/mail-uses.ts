@@ -30,10 +30,12 @@ export function mailUses(
   ]
 }
 
-function throttled(limit: 'address' | 'organization') {
+const messages = {
+  address: 'Too many mails went to this address lately.',
+  organization: 'Too many mails went to users of the organization lately.',
+}
+
+function throttled(limit: keyof typeof messages) {
   return (retryAfter: number) =>
-    new RosterError('RESOURCE_EXHAUSTED', 'MAILS_THROTTLED', `There were too many mails to or from this ${limit}.`, {
-      retryAfter,
-      metadata: { limit },
-    })
+    new RosterError('RESOURCE_EXHAUSTED', 'MAILS_THROTTLED', messages[limit], { retryAfter, metadata: { limit } })
 }
