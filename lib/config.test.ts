@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { integer, list, optional, readConfig, text, url } from './config.ts'
+import { hosts, integer, list, optional, readConfig, text, url } from './config.ts'
 import { encryptionKey } from './keys.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'roster-config-'))
@@ -49,6 +49,27 @@ test('a list is separated by commas, blanks do not count', () => {
     'a.example',
     'b.example:8443',
   ])
+})
+
+test('hosts are as a URL has them', () => {
+  const { read } = hosts()
+  expect(read('App.Example.com, bücher.example,localhost:3000 ,[::1]:8443,a.example:443')).toEqual([
+    'app.example.com',
+    'xn--bcher-kva.example',
+    'localhost:3000',
+    '[::1]:8443',
+    'a.example:443',
+  ])
+  for (const text of [
+    'https://a.example',
+    'a.example/x',
+    'user@a.example',
+    'a b',
+    'a.example:99999',
+    '*.a.example?',
+    '\\a',
+  ])
+    expect(() => read(text), text).toThrow('is not a list of hosts')
 })
 
 describe('problems', () => {

@@ -81,6 +81,19 @@ export function list(fallback?: string[]): Setting<string[]> {
   )
 }
 
+/** Hosts, separated by commas, each with a port or without, as a URL has them: in lower case and Punycode. */
+export function hosts(fallback?: string[]): Setting<string[]> {
+  const { read } = list()
+  return withDefault((value) => read(value).map(readHost), fallback)
+}
+
+function readHost(text: string): string {
+  const url = URL.parse(`http://${text}`)
+  if (!url || /[/\\?#@\s]/.test(text)) throw new Error('is not a list of hosts, such as app.example.com,localhost:3000')
+  // `host` leaves the port out where it is that of the scheme.
+  return url.hostname + (/:\d+$/.exec(text)?.[0] ?? '')
+}
+
 function withDefault<T>(read: (text: string) => T, fallback: T | undefined): Setting<T> {
   return fallback === undefined ? { read } : { read, default: fallback }
 }

@@ -1,15 +1,23 @@
 import postgres from 'postgres'
 import { type Aggregate, type AggregateKey, keyText } from './aggregate.ts'
-import type { UniqueKey } from './command.ts'
+import type { UniqueKey, Use } from './command.ts'
 import type { Insert, Sql, Statement, Write } from './database.ts'
 import type { Decided } from './decide.ts'
 import type { Answers } from './once.ts'
 import type { Vocabulary } from './store.ts'
 
-/** Why a batch could not be stored: aggregates that changed since they were loaded, and keys that others hold. */
+/** Why a batch could not be stored: aggregates that changed since they were loaded, keys that others hold, and limits that it passes. */
 export interface Problem {
   stale: AggregateKey[]
   taken: UniqueKey[]
+  over: Over[]
+}
+
+/** What may be used so often only, and of which the batch wants more than is free; `wait`: seconds until the next will be. */
+export interface Over {
+  key: string
+  free: number
+  wait: number
 }
 
 // Another transaction was faster: unique_violation, serialization_failure, deadlock_detected.
@@ -24,8 +32,9 @@ export async function appendBatch(
 ): Promise<Problem | undefined> {
   const changes = decided.filter(({ events }) => events.length > 0)
   const sealed = decided.flatMap(({ stored }) => (stored && answers ? [answers.seal(stored.once, stored.answer)] : []))
-  if (changes.length === 0 && sealed.length === 0) return undefined
-  const batch = JSON.stringify({ ...toBatch(changes, decided), answers: sealed })
+  const stores = changes.length > 0 || sealed.length > 0
+  if (!stores && !decided.some(({ decision }) => decision?.commits)) return undefined
+  const batch = JSON.stringify({ ...toBatch(changes, decided), answers: sealed, commits: !stores })
   const writes = changes.flatMap((change) => [
     ...(change.decision.writes ?? []),
     ...(vocabulary.project?.(change) ?? []),
@@ -40,8 +49,8 @@ export async function appendBatch(
     return undefined
   } catch (error) {
     if (!(error instanceof postgres.PostgresError)) throw error
-    if (error.code === 'RS001') return JSON.parse(error.detail ?? '') as Problem
-    if (lostRaces.has(error.code)) return { stale: [], taken: [] }
+    if (error.code === 'RS001') return { over: [], ...(JSON.parse(error.detail ?? '') as Omit<Problem, 'over'>) }
+    if (lostRaces.has(error.code)) return { stale: [], taken: [], over: [] }
     throw error
   }
 }
@@ -88,6 +97,7 @@ function toBatch(changes: Decided[], decided: Decided[]) {
     writes: [...first.values()].map(expected),
     reads: [...reads.values()].map(expected),
     ...netKeys(changes),
+    uses: countUses(changes),
     events: changes.flatMap(({ events }) => events),
     aggregates: [...last.values()].map(toRow),
   }
@@ -113,6 +123,16 @@ function netKeys(changes: Decided[]) {
       .filter(({ releases, holder }) => holder !== undefined || !releases)
       .map(({ key, holder }) => ({ ...key, aggregate_id: holder })),
   }
+}
+
+function countUses(changes: Decided[]) {
+  const counted = new Map<string, { key: string; number: number; limits: Use['limits'] }>()
+  for (const { key, limits } of changes.flatMap(({ decision }) => decision.uses ?? [])) {
+    const same = counted.get(key)
+    if (same) same.number++
+    else counted.set(key, { key, number: 1, limits })
+  }
+  return [...counted.values()]
 }
 
 function expected({ type, id, sequence }: Aggregate) {

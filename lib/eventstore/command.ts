@@ -16,6 +16,16 @@ export interface UniqueKey {
   key: string
 }
 
+/** Something that may be done so often only, by whomever. */
+export interface Use {
+  /** What it is counted by; its limits are always the same. It is stored, so it must tell nothing. */
+  key: string
+  /** At most so many within any so many seconds, a day at most. */
+  limits: { most: number; seconds: number }[]
+  /** The caller's error where it was done as often already; `retryAfter` in seconds. */
+  exceeded: (retryAfter: number) => RosterError
+}
+
 /** What a decision comes to. */
 export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
   /** None: nothing changes. */
@@ -25,11 +35,15 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
   /** Keys that the aggregate takes; the error is the caller's where one is taken already. */
   claims?: (UniqueKey & { taken: RosterError })[]
   releases?: UniqueKey[]
+  /** What is counted with the change, in its transaction: a change that is not stored does not count. */
+  uses?: Use[]
   /** What no event may hold, such as a password's hash, stored in the same transaction. */
   writes?: Write[]
   answer: Answer
   /** The events are stored, and then the caller gets this error. */
   error?: RosterError
+  /** There is a commit also where nothing is stored: how long it takes tells nobody whether there was something to store. */
+  commits?: true
 }
 
 /**
@@ -38,6 +52,8 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
  */
 export interface Command<State, Event extends NewEvent = NewEvent, Answer = void, Response = Outcome<State, Answer>> {
   aggregate: AggregateKey
+  /** It is to be made, under an id that the caller chose: what has that id already may be anybody's, so that If-Match finds nothing. */
+  creates?: true
   /** Other aggregates that the decision stands on: they stay as they were until it is stored. */
   reads?: AggregateKey[]
   call: Pick<Call, 'caller' | 'requestId' | 'deadline' | 'cause' | 'ifMatch' | 'once'>

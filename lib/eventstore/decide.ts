@@ -1,7 +1,7 @@
 import { codes, RosterError } from '../errors.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
-import type { Problem } from './append.ts'
-import type { Command, Decision, Outcome, UniqueKey } from './command.ts'
+import type { Over, Problem } from './append.ts'
+import type { Command, Decision, Outcome, UniqueKey, Use } from './command.ts'
 import type { EarlierAnswer, Once } from './once.ts'
 import type { Pending, Vocabulary } from './store.ts'
 
@@ -35,34 +35,39 @@ export interface Decided {
   /** Tells the caller; to be called once the batch is stored. */
   answer(): void
   /** Where one of the claims is among the taken keys, and nothing that it stands on has changed: tells the caller so and gives true. */
-  refuse(problem: Problem): boolean
+  refuse(problem: Pick<Problem, 'stale' | 'taken'>): boolean
 }
 
 /**
  * Lets each command decide on the state that the ones before it leave. Pure: nobody is told anything, since the batch may yet
- * fail, and then even a refusal may have stood on what never came to be.
+ * fail, and then even a refusal may have stood on what never came to be. `over`: what earlier attempts found to be used up.
  */
 export function decideBatch(
   batch: Pending[],
   loaded: Map<string, Aggregate>,
   vocabulary: Vocabulary,
   now: Date,
+  over: ReadonlyMap<string, Over> = new Map(),
 ): Decided[] {
   const current = new Map(loaded)
   const claimed = new Set<string>()
+  const free = new Map([...over.values()].map((known) => [known.key, known.free]))
   return batch.map((pending) => {
     const { command, reject } = pending
     const before = current.get(keyText(command.aggregate))! as Aggregate<any>
     const reads = (command.reads ?? []).map((key) => current.get(keyText(key))! as Aggregate<any>)
     let decision = nothing
-    const refuseThis = (problem: Problem) => refuse(pending, decision, problem)
+    const refuseThis: Decided['refuse'] = (problem) => refuse(pending, decision, problem)
     const unchanged = { pending, before, after: before, reads, decision, events: [], refuse: refuseThis }
     try {
       decision = decideWhereItMatches(command, before, now, reads)
       const taken = decision.claims?.find((claim) => claimed.has(claimText(claim)))
       if (taken) throw taken.taken
+      const exceeded = decision.uses?.filter(({ key }) => free.get(key) === 0)
+      if (exceeded?.length) throw longestWait(exceeded, over)
       const { after, events } = apply(pending, decision, before, vocabulary, now)
       current.set(keyText(after), after)
+      for (const { key } of decision.uses ?? []) if (free.has(key)) free.set(key, free.get(key)! - 1)
       for (const released of decision.releases ?? []) claimed.delete(claimText(released))
       for (const claim of decision.claims ?? []) claimed.add(claimText(claim))
       return {
@@ -78,8 +83,14 @@ export function decideBatch(
   })
 }
 
-// The sequence tells nobody more than the answer without If-Match: whoever finds nothing there is told so, and who comes without a
-// token is told of it only where the change would be made.
+function longestWait(exceeded: Use[], over: ReadonlyMap<string, Over>): RosterError {
+  const waits = exceeded.map((use) => ({ use, wait: over.get(use.key)!.wait }))
+  const { use, wait } = waits.reduce((longest, one) => (one.wait > longest.wait ? one : longest))
+  return use.exceeded(Math.max(1, Math.ceil(wait)))
+}
+
+// The sequence tells nobody more than the answer without If-Match: whoever finds nothing there is told so, and where a proof is wrong
+// that anybody may try, that is all there is to tell. What is yet to be made has none, whatever else has its id.
 function decideWhereItMatches(
   command: Command<any, any, any, any>,
   aggregate: Aggregate<any>,
@@ -88,6 +99,10 @@ function decideWhereItMatches(
 ): Decision<any, any> {
   const { ifMatch, caller } = command.call
   if (ifMatch === undefined) return command.decide(aggregate, now, reads)
+  if (command.creates) {
+    checkSequence(ifMatch, 0)
+    return command.decide(aggregate, now, reads)
+  }
   const isKnown = caller.userId !== ''
   let decision: Decision<any, any>
   try {
@@ -97,7 +112,7 @@ function decideWhereItMatches(
     if (isKnown && !isMissing) checkSequence(ifMatch, aggregate.sequence)
     throw error
   }
-  if (isKnown || !decision.error) checkSequence(ifMatch, aggregate.sequence)
+  if (!decision.error) checkSequence(ifMatch, aggregate.sequence)
   return decision
 }
 
@@ -160,7 +175,11 @@ function apply(
   return { after, events }
 }
 
-function refuse(pending: Pending, decision: Decision<any, any>, { stale, taken }: Problem): boolean {
+function refuse(
+  pending: Pending,
+  decision: Decision<any, any>,
+  { stale, taken }: Pick<Problem, 'stale' | 'taken'>,
+): boolean {
   const { aggregate, reads = [] } = pending.command
   const old = new Set(stale.map(keyText))
   // What changed meanwhile is looked at first: it may be this very aggregate that took the key.

@@ -7,14 +7,19 @@ $$;
 --   batch: { "reads": [{type, id, sequence}], "writes": [{type, id, sequence}]: what the decisions stood on, sequence 0 for none;
 --            "releases": [{kind, scope, key}],
 --            "claims": [{kind, scope, key, aggregate_id}]: must be free, and aggregate_id, where there is one, has it from now on;
+--            "uses": [{key, number, limits: [{most, seconds}]}]: so many more of what may be done so often only,
+--            "commits": true where there must be a commit although nothing is stored,
 --            "events": [a row of events], "aggregates": [a row of aggregates],
 --            "answers": [a row of idempotent_answers, bytes in base64] }
--- Raises RS001 with a detail { "stale": [{type, id}], "taken": [{kind, scope, key}] } where it cannot stand, and unique_violation
+-- Raises RS001 with a detail { "stale": [{type, id}], "taken": [{kind, scope, key}] } where it cannot stand, with "over":
+-- [{key, free, wait}] where so many uses are free only, and the next one after so many seconds; and unique_violation
 -- where a request was answered before.
 create or replace function append(batch jsonb) returns void language plpgsql as $$
 declare
   stale jsonb;
   taken jsonb;
+  over jsonb;
+  moment timestamptz;
   stored int;
 begin
   -- What is not there cannot be locked itself: who creates it waits for all who stand on its absence, and they for him.
@@ -27,6 +32,9 @@ begin
       union all
       select type, id, false from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
       where sequence = 0
+      union all
+      -- Who counts by the same key waits, too, so that each sees what the others used.
+      select 'use', key, true from jsonb_to_recordset(batch -> 'uses') as u (key text)
     ) missing
     group by 1 order by 1
   ) keys;
@@ -64,6 +72,33 @@ begin
     join unique_keys k using (kind, scope, key);
   end if;
 
+  if jsonb_array_length(batch -> 'uses') > 0 then
+    -- The time of one clock, and read under the lock: later uses are never earlier.
+    moment := clock_timestamp();
+
+    with wanted as (
+      select u.key, u.number, l.most, make_interval(secs => l.seconds) as span
+      from jsonb_to_recordset(batch -> 'uses') as u (key text, number int, limits jsonb),
+        jsonb_to_recordset(u.limits) as l (most int, seconds int)
+    ), counted as (
+      select w.*, w.most - used.number as free
+      from wanted w, lateral (
+        select count(*) as number from (select from uses where key = w.key and used_at > moment - w.span limit w.most) recent
+      ) used
+    ), freest as (
+      select c.*, min(c.free) over (partition by c.key) as free_at_all from counted c
+    ), over_limit as (
+      -- Once all that is free is used, the oldest of the last `most` uses must leave the window.
+      select key, free_at_all as free, max(case when free > free_at_all then interval '0' when most = free then span else
+        (select used_at from uses u where u.key = f.key order by used_at desc offset most - free - 1 limit 1) + span - moment
+      end) as wait
+      from freest f
+      where number > free_at_all
+      group by key, free_at_all
+    )
+    select jsonb_agg(jsonb_build_object('key', key, 'free', free, 'wait', extract(epoch from wait))) into over from over_limit;
+  end if;
+
   -- A key may be taken by what changed one of these aggregates after it was looked at above.
   if stale is null and taken is not null then
     select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
@@ -72,9 +107,10 @@ begin
     where coalesce(a.sequence, 0) <> e.sequence;
   end if;
 
-  if stale is not null or taken is not null then
+  if stale is not null or taken is not null or over is not null then
     raise exception using errcode = 'RS001', message = 'the batch cannot stand',
-      detail = jsonb_build_object('stale', coalesce(stale, '[]'), 'taken', coalesce(taken, '[]'));
+      detail = jsonb_build_object('stale', coalesce(stale, '[]'), 'taken', coalesce(taken, '[]'))
+        || case when over is null then '{}' else jsonb_build_object('over', over) end;
   end if;
 
   if jsonb_array_length(batch -> 'claims') > 0 then
@@ -87,6 +123,16 @@ begin
     delete from unique_keys k
     using jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
     where c.aggregate_id is null and k.kind = c.kind and k.scope = c.scope and k.key = c.key;
+  end if;
+
+  if moment is not null then
+    insert into uses (key, used_at)
+    select key, moment from jsonb_to_recordset(batch -> 'uses') as u (key text, number int), generate_series(1, number);
+  end if;
+
+  -- What writes nothing waits for no disk: this is written, and leaves nothing.
+  if (batch ->> 'commits')::boolean then
+    perform pg_logical_emit_message(true, 'roster', '');
   end if;
 
   -- Before the aggregates: where two create the same one, the second stops here.

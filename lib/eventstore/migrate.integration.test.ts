@@ -28,6 +28,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: '0001-a.sql' },
     { name: 'functions.sql' },
     { name: 'schema-2.sql' },
+    { name: 'schema-uses.sql' },
     { name: 'schema.sql' },
   ])
 })

@@ -2,7 +2,7 @@ import { RosterError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { deadlineExceeded } from '../rpc/call.ts'
 import { type Aggregate, createLoader, type Existing, keyText, loadAggregates } from './aggregate.ts'
-import { appendBatch } from './append.ts'
+import { appendBatch, type Over } from './append.ts'
 import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable, type Write } from './database.ts'
 import { decideBatch, type EventRow } from './decide.ts'
@@ -104,6 +104,7 @@ export function createStore(
 
   // Takes out of `open` whoever is told an outcome: what is left when it throws may run again.
   async function settle(open: Set<Pending>): Promise<void> {
+    const over = new Map<string, Over>()
     for (let attempt = 1; open.size > 0; attempt++) {
       for (const pending of open) {
         if (pending.command.call.deadline > Date.now()) continue
@@ -119,7 +120,7 @@ export function createStore(
       const loaded = new Map(
         (await loadAggregates(sql, [...keys.values()])).map((aggregate) => [keyText(aggregate), aggregate]),
       )
-      const decided = decideBatch(batch, loaded, vocabulary, new Date())
+      const decided = decideBatch(batch, loaded, vocabulary, new Date(), over)
       const problem = await appendBatch(sql, decided, vocabulary, answers)
       if (!problem) {
         const events = decided.flatMap((entry) => entry.events)
@@ -127,6 +128,7 @@ export function createStore(
         for (const entry of decided) entry.answer()
         return
       }
+      for (const found of problem.over) over.set(found.key, found)
       // Whoever stands on an earlier change of this batch decides again: that change may be refused next.
       const stale = [...problem.stale]
       // What is taken may be so by the same request at another replica.

@@ -2,6 +2,7 @@ import { createTransport } from 'nodemailer'
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import type { Config } from './config.ts'
 import type { Mails } from './mails/render.ts'
+import { writtenAddress, writtenId, writtenLink } from './written.ts'
 
 const connectWithin = 10_000
 
@@ -29,12 +30,16 @@ export function openMailer(config: Config, mails: Mails): Mailer {
   return {
     async send(codeId, { email, code, url, displayName, preferredLanguage, expirationDate }) {
       const validFor = expirationDate!.getTime() - Date.now()
-      const mail = mails.render(preferredLanguage, { displayName, code, url, host: config.host, validFor })
+      const recipient = writtenAddress(email)
+      const shown = { displayName, code, url: writtenLink(url), host: config.host, validFor }
+      const mail = mails.render(preferredLanguage, shown)
       await transport.sendMail({
         from: { name, address },
         // As an object, so that nothing in it is read as a list or a name.
-        to: { name: '', address: email },
-        messageId: `<${codeId}@${domain}>`,
+        to: { name: '', address: recipient },
+        // Said by itself, so that no header is read for it.
+        envelope: { from: address, to: [recipient] },
+        messageId: `<${writtenId(codeId)}@${domain}>`,
         headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': mail.language },
         xMailer: false,
         subject: mail.subject,

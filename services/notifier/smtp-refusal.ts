@@ -1,3 +1,5 @@
+import { unwritten } from './written.ts'
+
 /** What came of an attempt to send, in words that hold no address: servers like to repeat addresses in their replies. */
 export interface Refusal {
   /** The mail server will never take this mail for this address. */
@@ -13,7 +15,9 @@ const aboutTheSession = new Set([503, 530, 534, 535, 538])
 /** Reads nodemailer's error. */
 export function readRefusal(error: unknown): Refusal {
   const { code = '', responseCode, response = '', command = '' } = error as SmtpError
-  if (code === 'EENVELOPE' && command === 'API' && !responseCode)
+  if (command === unwritten && code === 'EMESSAGE')
+    return { permanent: true, ours: false, reason: 'The link cannot be written in a mail.' }
+  if (code === 'EENVELOPE' && [unwritten, 'API'].includes(command) && !responseCode)
     return { permanent: true, ours: false, reason: 'The address cannot be written in SMTP.' }
   if (!responseCode) return { permanent: false, ours: ['EAUTH', 'ENOAUTH', 'ETLS'].includes(code), reason: plain(code) }
   const permanentReply = responseCode >= 500 && responseCode < 600

@@ -15,6 +15,8 @@ export interface TestMailServer {
   url: string
   /** The mails that it took for an address. */
   mailsTo(address: string): Email[]
+  /** All addresses that somebody tried to bring a mail for. */
+  tried(): string[]
   /** How often somebody tried to bring a mail for an address. */
   triesFor(address: string): number
   /** The answers to the next mails for an address; after them it takes what comes. */
@@ -74,6 +76,7 @@ export async function startTestMailServer(): Promise<TestMailServer> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     mailsTo: (address) => mails.filter((mail) => mail.address === address).map((mail) => mail.email),
+    tried: () => [...tries],
     triesFor: (address) => tries.filter((tried) => tried === address).length,
     answer: (address, ...next) => void answers.set(address, next),
     beforeAccepting: (work) => void (beforeAccepting = work),

@@ -1,9 +1,12 @@
-import { integer, list, oneOf, optional, readConfig, text, url } from '#lib/config'
+import { hosts, integer, oneOf, optional, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
 import { encryptionKey } from '#lib/keys'
 
 /** Seconds that an access token may live at most. */
 export const longestAccessToken = 86_400
+
+// Each of them is a row that is counted.
+const mostMails = 100_000
 
 /** Reads the service's settings; throws one Error that lists every problem. */
 export function readUsersConfig(environment?: Record<string, string | undefined>) {
@@ -16,8 +19,12 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       ROSTER_ADMIN_TOKEN_FILE: text('.roster/admin-token'),
       // Password of the first administrator; without it one is made and written beside the token.
       ROSTER_ADMIN_PASSWORD: optional(),
-      // Hosts that a urlTemplate may lead to; none: any.
-      EMAIL_LINK_HOSTS: list([]),
+      // Hosts that a urlTemplate may lead to, beside that of PUBLIC_URL. None: for who holds user.write any, for others no other.
+      EMAIL_LINK_HOSTS: hosts([]),
+      // Mails to one address, over all users and organizations, and mails to the users of one organization.
+      MAILS_PER_ADDRESS_IN_TEN_MINUTES: integer(1, mostMails, 5),
+      MAILS_PER_ADDRESS_A_DAY: integer(1, mostMails, 20),
+      MAILS_PER_ORGANIZATION_AN_HOUR: integer(1, mostMails, 1000),
       // Seconds.
       EMAIL_CODE_LIFETIME: integer(60, 30 * 86_400, 3600),
       SESSION_LIFETIME: integer(60, 365 * 86_400, 12 * 3600),

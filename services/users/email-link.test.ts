@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkTemplate, defaultTemplate, fillTemplate } from './email-link.ts'
+import { checkTemplate, defaultTemplate, linkOf, linkTargets } from './email-link.ts'
 
-const check = (template: string, hosts: string[] = []) => checkTemplate(template, hosts, 'urlTemplate')
+const check = (template: string, hosts: string[] = [], anyHost = true, PUBLIC_URL = 'https://id.example.com') =>
+  checkTemplate(template, linkTargets({ PUBLIC_URL, EMAIL_LINK_HOSTS: hosts }, anyHost), 'urlTemplate')
 
 describe('a template is taken', () => {
   test.each([
@@ -73,10 +74,14 @@ describe('a template is refused, by its field,', () => {
   })
 })
 
-test('one that is too long, which the contract’s own rule refuses, is not looked at for long', () => {
+// A check that leaves to another what it does not look at would let all of it pass where that one is evaded.
+test.each([500, 100_000])('one of %d characters is looked at like any other, and not for long', (length) => {
   const started = performance.now()
-  for (const part of ['{{', '}}', '{{.Code', '{', 'https://', '{{.Code}}', '\\', 'a@'])
-    check(`https://app.example.com/${part.repeat(500_000)}`)
+  for (const part of ['{{', '}}', '{{.Code', '{', 'https://', '{{.Code}}', '\\', 'a@', 'a'])
+    check(`https://app.example.com/${part.repeat(length)}`)
+  const long = 'a'.repeat(length)
+  for (const evil of [`javascript:${long}`, `https://evil.example/${long}`, `https://{{.Code}}.evil.example/${long}`])
+    expect(check(evil, ['app.example.com'])).not.toEqual([])
   expect(performance.now() - started).toBeLessThan(1000)
 })
 
@@ -108,6 +113,55 @@ describe('where an allow-list is configured', () => {
   ])('%s is not', (template) => expect(check(template, hosts)).not.toEqual([]))
 })
 
+describe('who may not manage users leads to the service itself or to an allowed host', () => {
+  const byUser = (template: string, hosts: string[] = [], publicUrl?: string) =>
+    check(template, hosts, false, publicUrl)
+
+  test.each([
+    ['https://id.example.com/verified?c={{.Code}}', []],
+    ['https://ID.example.com:443/{{.Code}}', []],
+    ['https://app.example.com/{{.Code}}', ['app.example.com']],
+    ['https://id.example.com/{{.Code}}', ['app.example.com']],
+    ['https://app.example.com/{{.Code}}', ['app.example.com:443']],
+  ])('%s is taken where the allow-list is %j', (template, hosts) => expect(byUser(template, hosts)).toEqual([]))
+
+  test.each([
+    'https://evil.example/{{.Code}}',
+    'https://id.example.com.evil.example/{{.Code}}',
+    'https://id.example.com@evil.example/{{.Code}}',
+    'https://id.example.com%40evil.example/{{.Code}}',
+    'https://id.example.com:8443/{{.Code}}',
+    'https://id.example.com:80/{{.Code}}',
+    'http://id.example.com/{{.Code}}',
+    'http://id.example.com:443/{{.Code}}',
+    'https://id.example.com./{{.Code}}',
+    'https://sub.id.example.com/{{.Code}}',
+    'https://{{.Code}}.id.example.com/',
+    'https://id.example.com{{.Code}}/',
+    'https://id.example.com\\.evil.example/{{.Code}}',
+    'https://id.example.com\t.evil.example/{{.Code}}',
+    'https://ıd.example.com/{{.Code}}',
+    'https://evil.example/?https://id.example.com/{{.Code}}',
+    'https://evil.example#@id.example.com/{{.Code}}',
+    'javascript://id.example.com/%0aalert({{.Code}})',
+  ])('%s is not', (template) => expect(byUser(template)).not.toEqual([]))
+
+  test('the port is part of the host', () => {
+    const local = 'http://localhost:8080'
+    expect(byUser('http://localhost:8080/{{.Code}}', [], local)).toEqual([])
+    expect(byUser('http://localhost:8081/{{.Code}}', [], local)).not.toEqual([])
+    expect(byUser('http://localhost/{{.Code}}', [], local)).not.toEqual([])
+  })
+})
+
+test('what is mailed is what was understood, not what was written', () => {
+  const values = { UserID: 'u', Code: '7KQ2MX', OrgID: 'o' }
+  expect(linkOf('HTTPS://Bücher.example:443/a/../ü?c={{.Code}}', values)).toBe(
+    'https://xn--bcher-kva.example/%C3%BC?c=7KQ2MX',
+  )
+  expect(linkOf('https://%65xample.com/"><b>{{.Code}}', values)).toBe('https://example.com/%22%3E%3Cb%3E7KQ2MX')
+})
+
 describe('a template that was taken', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9._~:/?#@!$&'()*+,;=%{}\\-]{0,40}$/)
   const template = fc
@@ -121,8 +175,8 @@ describe('a template that was taken', () => {
     fc.assert(
       fc.property(template, value, value, value, (text, UserID, Code, OrgID) => {
         if (check(text).length > 0) return
-        const host = URL.parse(fillTemplate(text, { UserID: 'u', Code: 'c', OrgID: 'o' }))!.host
-        const filled = URL.parse(fillTemplate(text, { UserID, Code, OrgID }))
+        const host = URL.parse(linkOf(text, { UserID: 'u', Code: 'c', OrgID: 'o' }))!.host
+        const filled = URL.parse(linkOf(text, { UserID, Code, OrgID }))
         expect(filled?.host).toBe(host)
         expect(filled?.username).toBe('')
         expect(filled?.protocol).toBe('https:')
@@ -134,7 +188,7 @@ describe('a template that was taken', () => {
 
 test('values are escaped, and are not looked at for variables again', () => {
   const values = { UserID: 'a/b?c#d&e', Code: '{{.OrgID}}', OrgID: "$& $1 'ö" }
-  expect(fillTemplate('https://x/{{.UserID}}/{{.Code}}/{{.OrgID}}', values)).toBe(
+  expect(linkOf('https://x/{{.UserID}}/{{.Code}}/{{.OrgID}}', values)).toBe(
     "https://x/a%2Fb%3Fc%23d%26e/%7B%7B.OrgID%7D%7D/%24%26%20%241%20'%C3%B6",
   )
 })
@@ -143,7 +197,7 @@ test.each(['https://id.example.com', 'http://localhost:8080', 'https://example.c
   'the service’s own page under %s keeps what it needs behind the #, where no server’s log sees it',
   (publicUrl) => {
     expect(check(defaultTemplate(publicUrl))).toEqual([])
-    const url = new URL(fillTemplate(defaultTemplate(publicUrl), { UserID: 'u', Code: '7KQ2MX', OrgID: 'o' }))
+    const url = new URL(linkOf(defaultTemplate(publicUrl), { UserID: 'u', Code: '7KQ2MX', OrgID: 'o' }))
     expect(url.href.split('#')[0]).not.toContain('7KQ2MX')
     expect(url.hash).toBe('#userId=u&code=7KQ2MX')
   },

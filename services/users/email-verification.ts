@@ -1,8 +1,10 @@
 import type { ReturnEmailVerificationCode, SendEmailVerificationCode } from '#gen/roster/users/v1/user'
 import type { Violation } from '#lib/errors'
+import type { Use } from '#lib/eventstore/command'
 import type { Context } from './context.ts'
 import { deriveCode, newCode } from './email-code.ts'
-import { checkTemplate } from './email-link.ts'
+import { checkTemplate, linkTargets } from './email-link.ts'
+import { mailUses } from './mail-uses.ts'
 import type { CodeCause, NewCode, UserEvent } from './vocabulary.ts'
 
 /** What a request chose; undefined: a code is mailed. */
@@ -12,14 +14,25 @@ export type Verification =
   | { $case: 'isVerified'; value: boolean }
   | undefined
 
-/** What is wrong with the urlTemplate of a choice; `prefix` leads to the choice in the request. */
+/**
+ * What is wrong with the urlTemplate of a choice; `anyHost`: where no hosts are configured, it may lead to any; `prefix` leads to
+ * the choice in the request.
+ */
 export function checkVerification(
   { config }: Pick<Context, 'config'>,
   verification: Verification,
+  anyHost: boolean,
   prefix = '',
 ): Violation[] {
-  const urlTemplate = verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
-  return urlTemplate ? checkTemplate(urlTemplate, config.EMAIL_LINK_HOSTS, `${prefix}sendCode.urlTemplate`) : []
+  const urlTemplate = templateOf(verification)
+  return urlTemplate === undefined
+    ? []
+    : checkTemplate(urlTemplate, linkTargets(config, anyHost), `${prefix}sendCode.urlTemplate`)
+}
+
+/** The urlTemplate of a choice. */
+export function templateOf(verification: Verification): string | undefined {
+  return verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
 }
 
 /** A new code: to be mailed, or in `returned` for the caller. */
@@ -27,27 +40,31 @@ export interface CodeRequest {
   code: NewCode
   urlTemplate?: string
   returned?: string
+  /** What its mail counts as. */
+  uses: Use[]
 }
 
 /** The code that the choice asks for; undefined where the address is verified without one. */
 export function requestCode(
   { config, keys }: Pick<Context, 'config' | 'keys'>,
   verification: Verification,
-  { userId, email }: { userId: string; email: string },
+  { userId, email, organizationId }: { userId: string; email: string; organizationId: string },
   now: Date,
 ): CodeRequest | undefined {
   if (verification?.$case === 'isVerified' && verification.value) return undefined
   const code = newCode(keys, config.EMAIL_CODE_LIFETIME, now)
-  if (verification?.$case === 'returnCode') return { code, returned: deriveCode(keys, code, userId, email) }
-  const urlTemplate = verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
-  return urlTemplate === undefined ? { code } : { code, urlTemplate }
+  if (verification?.$case === 'returnCode') return { code, returned: deriveCode(keys, code, userId, email), uses: [] }
+  const urlTemplate = templateOf(verification)
+  const uses = mailUses({ config, keys }, email, organizationId)
+  return { code, ...(urlTemplate !== undefined && { urlTemplate }), uses }
 }
 
-/** The event of a new code. */
-export function codeRequested({ code, urlTemplate, returned }: CodeRequest, cause: CodeCause): UserEvent {
-  if (returned !== undefined) return { type: 'email.code.returned', payload: code }
-  return {
-    type: 'email.code.requested',
-    payload: { ...code, ...(urlTemplate !== undefined && { urlTemplate }), cause },
-  }
+/** The event of a new code, and what its mail counts as: no code is mailed that is not counted. */
+export function codeRequested(
+  { code, urlTemplate, returned, uses }: CodeRequest,
+  cause: CodeCause,
+): { event: UserEvent; uses: Use[] } {
+  if (returned !== undefined) return { event: { type: 'email.code.returned', payload: code }, uses }
+  const payload = { ...code, ...(urlTemplate !== undefined && { urlTemplate }), cause }
+  return { event: { type: 'email.code.requested', payload }, uses }
 }

@@ -1,3 +1,4 @@
+import { forgetUses } from '#lib/eventstore/forget-uses'
 import type { Context } from './context.ts'
 import { forgetAttempts } from './sign-in-throttle.ts'
 import { forgetUsed } from './single-use.ts'
@@ -9,6 +10,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {
     await forgetAttempts(sql)
     await forgetUsed(sql)
+    await forgetUses(sql)
     await sql`delete from tokens where expires_at < now()`
     await sql`delete from machine_secrets where expires_at < now()`
     await sql`delete from unsent_email_codes where expires_at < now()`

@@ -1,9 +1,22 @@
+import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/roles'
 import type { Context } from './context.ts'
 import type { User } from './vocabulary.ts'
+
+/**
+ * PERMISSION_DENIED where the user holds a permission that the caller lacks: whoever has somebody's address could make a password
+ * anew. The own address is one's own. A user who is not there holds none.
+ */
+export async function permitAddressOf(context: Context, userId: string, call: Call): Promise<void> {
+  // Validation comes later.
+  if (call.caller.userId === userId || userId.includes('\0')) return
+  // Who may everything need not be compared.
+  if (coversRole(call.caller.instanceRoles, instance.administratorRole)) return
+  await rolesCovered(context, userId, call)
+}
 
 /**
  * The roles of a user on the instance and in its own organization; PERMISSION_DENIED where the caller's do not cover them. Those in

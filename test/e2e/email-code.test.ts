@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest'
-import { admin, getUser, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { admin, getUser, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
 import { hasMailbox, mailTo } from './mailbox.ts'
@@ -52,6 +52,20 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
     answers.push(await verify(userId, changed))
     for (const answer of answers) expectInvalid(answer)
     for (const answer of answers) expect(answer.error).toEqual(answers[0]!.error)
+  })
+
+  test('is the same CODE_INVALID under an Idempotency-Key, marked alike when it comes again', async () => {
+    const [living, verified, dead] = [await newUnverified(), await newHuman(organization), await newUnverified()]
+    for (let n = 0; n < 5; n++) expectInvalid(await verify(dead.userId, wrong(dead.code)))
+    const marks: unknown[] = []
+    for (const userId of [living.userId, verified.userId, dead.userId, 'unknown', 'admin-machine']) {
+      const headers = { 'idempotency-key': unique('key') }
+      const tryIt = (verificationCode: string) => call('VerifyEmail', { userId, verificationCode }, { headers })
+      const answers = [await tryIt('WWWWWW'), await tryIt('WWWWWW'), await tryIt('WWWWWX'), await tryIt('WWWWWW')]
+      marks.push(answers.map(({ headers: marked, error, http }) => [marked['idempotent-replayed'], error, http]))
+    }
+    for (const mark of marks) expect(mark).toEqual(marks[0])
+    ok(await verify(living.userId, living.code))
   })
 
   test('of one user or address verifies no other', async () => {
@@ -111,4 +125,23 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
       reason: 'EMAIL_ALREADY_VERIFIED',
     })
   })
+})
+
+test('looking verifies nothing: no GET, HEAD or OPTIONS of what a mail could lead to changes anything', async () => {
+  const { userId, emailCode } = await newHuman(organization, { verification: { returnCode: {} } })
+  const before = await getUser(userId)
+  const query = `userId=${userId}&user_id=${userId}&code=${emailCode}&verificationCode=${emailCode}&verification_code=${emailCode}`
+  const paths = [
+    `/v2/users/${userId}/email/verify?${query}`,
+    `/v2/users/${userId}/email?${query}`,
+    `/v2/users/${userId}/email/resend?${query}`,
+    `/ui/verify-email?${query}`,
+    `/ui/verify-email/${userId}/${emailCode}`,
+    `/roster.users.v1.UserService/VerifyEmail?${query}`,
+  ]
+  for (const path of paths)
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      for (const headers of [{}, { 'x-http-method-override': 'POST' }] as Record<string, string>[])
+        await (await fetch(inject('roster').url + path, { method, headers })).arrayBuffer()
+  expect(await getUser(userId)).toEqual(before)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { admin, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
+import { admin, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
@@ -59,6 +59,30 @@ describe('If-Match tells nobody what the answer without it does not', () => {
     const late = await json('VerifyEmail', { userId, verificationCode }, { headers })
     expect(factsOf(late).reason).toBe('SEQUENCE_MISMATCH')
     ok(await json('VerifyEmail', { userId, verificationCode }))
+  })
+
+  test('of users of other organizations, to who would take their id', async () => {
+    const [foreign, { token }] = [
+      await newHuman(await newOrganization()),
+      await newMember(await organization, ['ORG_OWNER']),
+    ]
+    ok(await json('SetEmail', { userId: foreign.userId, email: uniqueEmail(), returnCode: {} }, admin()))
+    const add = (userId: string, ifMatch: string) => {
+      const options = { token, headers: { 'if-match': ifMatch } }
+      const human = { profile: { firstName: 'A', lastName: 'B' }, email: { email: uniqueEmail(), isVerified: true } }
+      return Promise.all([
+        json('AddMachineUser', { userId, userName: unique('machine'), name: 'M' }, options),
+        json('AddHumanUser', { userId, userName: unique('human'), ...human }, options),
+      ])
+    }
+    for (const ifMatch of ['"1"', '"2"', '"3"', '"999"', '*'])
+      for (const userId of [foreign.userId, 'admin', unique('free')])
+        for (const answer of await add(userId, ifMatch))
+          expect(factsOf(answer)).toMatchObject({ reason: 'SEQUENCE_MISMATCH', metadata: { sequence: '0' } })
+    // What is to be made has the sequence 0.
+    const answers = await add(foreign.userId, '"0"')
+    expect(answers.map((answer) => factsOf(answer).reason)).toEqual(['USER_ID_TAKEN', 'USER_ID_TAKEN'])
+    expect((await add(unique('free'), '"0"')).map((answer) => factsOf(answer).reason)).toContain(undefined)
   })
 
   test('of projects and webhooks, to another organization', async () => {

@@ -62,6 +62,7 @@ export async function startRunning(): Promise<Running> {
       env: {
         PATH: process.env['PATH'],
         SWEEP_INTERVAL: '3',
+        MAILS_PER_ORGANIZATION_AN_HOUR: '100000',
         LOG_LEVEL: 'info',
         CALL_TIMEOUT_MS: String(deadlineMs),
         MAX_CALL_TIMEOUT_MS: String(deadlineMs),

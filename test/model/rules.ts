@@ -54,6 +54,7 @@ export interface Outcome {
 }
 
 const maxWrongTries = 5
+const mostMailsToAnAddress = 5
 const refused = (reason: string): Outcome => ({ reason })
 
 /** What becomes of a step; changes the model where it is stored. */
@@ -146,6 +147,7 @@ function setEmail(user: ModelUser, { email, verification }: Step & { kind: 'SetE
     return { sequence: user.sequence }
   }
   if (email === human.email && human.verified && verification !== 'unverified') return refused('EMAIL_NOT_CHANGED')
+  if (isThrottled(human, email, verification)) return refused('MAILS_THROTTLED')
   if (email !== human.email || human.verified) user.sequence++
   Object.assign(human, { email, verified: false })
   return newCode(user, verification)
@@ -158,7 +160,16 @@ function resend(user: ModelUser, verification: 'send' | 'return'): Outcome {
     human.resends--
     return refused('CODE_THROTTLED')
   }
+  if (isThrottled(human, human.email, verification)) {
+    human.resends--
+    return refused('MAILS_THROTTLED')
+  }
   return newCode(user, verification)
+}
+
+// No test takes ten minutes.
+function isThrottled({ mails }: ModelHuman, email: string, verification: Verification): boolean {
+  return verification !== 'return' && (mails[email] ?? 0) >= mostMailsToAnAddress
 }
 
 // A mailed code makes one more event, once it is sent.

@@ -106,6 +106,10 @@ describe('what a user says of themselves', () => {
     'call +49 (0)30 1234567',
     '<b>bold</b>',
     'gigi\\evil',
+    'evil.\u200cexample',
+    'evil\u00ad.\u00adexample',
+    'https\u034f:\u034f//x',
+    'evil\ufe0f.\ufe0fexample',
   ])('does not carry a message to a stranger: %s is left out', (name) => {
     expect(greetedName(name)).toBe('')
   })

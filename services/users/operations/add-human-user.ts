@@ -12,7 +12,8 @@ import type { Profile, User, UserEvent } from '../vocabulary.ts'
 
 export const addHumanUser = {
   check: (context: Context, { email }: AddHumanUserRequest): Violation[] =>
-    checkVerification(context, email?.verification, 'email.'),
+    // Who creates holds user.write.
+    checkVerification(context, email?.verification, true, 'email.'),
 
   async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
     const userId = request.userId ?? uuid()
@@ -20,10 +21,12 @@ export const addHumanUser = {
     const passwordHash = request.password === undefined ? undefined : await hashPassword(request.password)
     return context.store.execute({
       aggregate: { type: 'user', id: userId },
+      creates: true,
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
-        const code = requestCode(context, request.email!.verification, { userId, email }, now)
-        return decide(user, request, call.organizationId, code, passwordHash)
+        const { organizationId } = call
+        const code = requestCode(context, request.email!.verification, { userId, email, organizationId }, now)
+        return decide(user, request, organizationId, code, passwordHash)
       },
       respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
     })
@@ -43,10 +46,12 @@ function decide(
     type: 'human.added',
     payload: { userName, profile: toProfile(request), email: request.email!.email, isVerified: code === undefined },
   }
+  const requested = code && codeRequested(code, 'creation')
   return {
     organizationId,
     claims: [claimUserName(organizationId, userName)],
-    events: code ? [added, codeRequested(code, 'creation')] : [added],
+    events: requested ? [added, requested.event] : [added],
+    uses: requested?.uses ?? [],
     writes:
       passwordHash === undefined
         ? []

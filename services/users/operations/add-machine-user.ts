@@ -14,6 +14,7 @@ export async function addMachineUser(
 ): Promise<AddMachineUserResponse> {
   return store.execute({
     aggregate: { type: 'user', id: request.userId ?? uuid() },
+    creates: true,
     call,
     decide: (user: Aggregate<User>) => decide(user, request, call.organizationId),
     respond: ({ after }) => ({ userId: after.id, details: details(after) }),

@@ -1,8 +1,9 @@
 import type { GetEmailCodeRequest, GetEmailCodeResponse } from '#gen/roster/users/v1/internal_service'
 import type { Context } from '../context.ts'
 import { deriveCode } from '../email-code.ts'
-import { defaultTemplate, fillTemplate } from '../email-link.ts'
-import { isAlive, type User } from '../vocabulary.ts'
+import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../email-link.ts'
+import type { Config } from '../config.ts'
+import { type Code, isAlive, type User } from '../vocabulary.ts'
 
 export async function getEmailCode(
   { config, store, keys }: Context,
@@ -18,10 +19,16 @@ export async function getEmailCode(
     code: {
       email: human.email,
       code,
-      url: fillTemplate(human.code.urlTemplate ?? defaultTemplate(config.PUBLIC_URL), values),
+      url: linkOf(templateFor(human.code, config), values),
       preferredLanguage: human.profile.preferredLanguage,
       displayName: human.profile.displayName,
       expirationDate: new Date(human.code.expiresAt),
     },
   }
+}
+
+// Looked at once more: what was taken by an earlier version, or before hosts were configured, is not mailed.
+function templateFor({ urlTemplate }: Code, config: Config): string {
+  const isSound = urlTemplate !== undefined && checkTemplate(urlTemplate, linkTargets(config, true), '').length === 0
+  return isSound ? urlTemplate : defaultTemplate(config.PUBLIC_URL)
 }

@@ -6,25 +6,30 @@ import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../email-verification.ts'
+import { permitAddressOf } from '../roles-covered.ts'
 import { throttle } from '../throttle.ts'
 import { humanOf, type User, type UserEvent, withinAnHour } from '../vocabulary.ts'
 
 const ownChangesAnHour = 10
 
 export const setEmail = {
-  permit({ verification }: SetEmailRequest, _call: Call, holdsPermission: boolean): void {
+  async permit(request: SetEmailRequest, call: Call, holdsPermission: boolean, context: Context): Promise<void> {
+    const { userId, verification } = request
     const needsPermission = verification?.$case === 'returnCode' || verification?.$case === 'isVerified'
     if (needsPermission && !holdsPermission) throw permissionDenied()
+    await permitAddressOf(context, userId, call)
   },
 
-  check: (context: Context, { verification }: SetEmailRequest): Violation[] => checkVerification(context, verification),
+  check: (context: Context, { verification }: SetEmailRequest, holdsPermission: boolean): Violation[] =>
+    checkVerification(context, verification, holdsPermission),
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
     return context.store.execute({
       aggregate: { type: 'user', id: request.userId },
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
-        const code = requestCode(context, request.verification, request, now)
+        const { userId, email, verification } = request
+        const code = requestCode(context, verification, { userId, email, organizationId: user.organizationId }, now)
         return decide(user, request, code, call.caller.userId === request.userId, now)
       },
       respond: ({ after, answer: verificationCode }) => ({
@@ -54,6 +59,6 @@ function decide(
   if (!code) return { events, answer: undefined }
   if (own && code.returned === undefined)
     throttle(withinAnHour(human.ownChanges, now), ownChangesAnHour, 3600, now, 'EMAIL_CHANGES_THROTTLED')
-  events.push(codeRequested(code, own ? 'own-change' : 'change'))
-  return { events, answer: code.returned }
+  const { event, uses } = codeRequested(code, own ? 'own-change' : 'change')
+  return { events: [...events, event], uses, answer: code.returned }
 }

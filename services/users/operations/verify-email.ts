@@ -6,7 +6,7 @@ import type { Keyring } from '#lib/keys'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { deriveCode, matchesCode } from '../email-code.ts'
-import { isAlive, type User, type UserEvent } from '../vocabulary.ts'
+import { isAlive, type NewCode, type User, type UserEvent } from '../vocabulary.ts'
 
 export async function verifyEmail(
   { store, keys }: Context,
@@ -21,16 +21,24 @@ export async function verifyEmail(
   })
 }
 
+// All that can be wrong is one answer, stored alike under an Idempotency-Key and after as much work: it tells nobody whether there is
+// such a user or such a code.
 function decide({ id, state }: Aggregate<User>, typed: string, keys: Keyring, now: Date): Decision<UserEvent> {
   const human = state?.human
-  if (!human || !isAlive(human.code, now)) throw codeInvalid()
-  const { codeId } = human.code
-  if (matchesCode(typed, deriveCode(keys, human.code, id, human.email)))
-    return { events: [{ type: 'email.verified', payload: { codeId } }], answer: undefined }
-  return { events: [{ type: 'email.code.rejected', payload: { codeId } }], answer: undefined, error: codeInvalid() }
+  const code = human?.code
+  const living = isAlive(code, now) ? code : undefined
+  const isRight = matchesCode(typed, deriveCode(keys, living ?? codeOfNobody(keys), id, human?.email ?? ''))
+  const refused = { answer: undefined, error: codeInvalid() }
+  if (!living) return { events: [], ...refused, commits: true }
+  const { codeId } = living
+  if (isRight) return { events: [{ type: 'email.verified', payload: { codeId } }], answer: undefined }
+  return { events: [{ type: 'email.code.rejected', payload: { codeId } }], ...refused }
 }
 
-// One answer for all that can be wrong: it tells nobody whether there is such a user or such a code.
+function codeOfNobody({ currentId: keyId }: Keyring): NewCode {
+  return { codeId: '', keyId, expiresAt: '' }
+}
+
 function codeInvalid() {
   return invalid([{ field: 'verificationCode', description: 'is wrong, expired, used or replaced' }], 'CODE_INVALID')
 }

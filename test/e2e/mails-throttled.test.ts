@@ -1,0 +1,73 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { admin, getUser, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
+import { type Answer, factsOf } from './clients/call.ts'
+import { encodings } from './clients/encodings.ts'
+import { hasMailbox, mailCount, mailTo } from './mailbox.ts'
+
+let organizations: string[]
+let users: string[]
+
+beforeAll(async () => {
+  organizations = await Promise.all([newOrganization(), newOrganization()])
+  users = await Promise.all(Array.from({ length: 20 }, async (_, n) => (await newHuman(organizations[n % 2]!)).userId))
+})
+
+const expectThrottled = (answer: Answer) => {
+  expect(factsOf(answer)).toMatchObject({ code: 8, reason: 'MAILS_THROTTLED', metadata: { limit: 'address' } })
+  const { retryDelay } = factsOf(answer)
+  expect(parseInt(retryDelay!)).toBeGreaterThan(0)
+  expect(parseInt(retryDelay!)).toBeLessThanOrEqual(600)
+  if (answer.http === 429) expect(answer.headers['retry-after']).toBe(String(parseInt(retryDelay!)))
+}
+
+const thrown = (answers: Answer[]) => answers.filter((answer) => factsOf(answer).reason === 'MAILS_THROTTLED')
+
+describe.each(encodings)('one address gets five mails in ten minutes over $encoding', ({ call }) => {
+  const create = (email: string, userName = unique('human')) =>
+    call(
+      'AddHumanUser',
+      { userName, profile: { firstName: 'A', lastName: 'B' }, email: { email } },
+      admin(organizations[0]),
+    )
+
+  test('whoever has it, in whichever organization, however many ask at once', async () => {
+    const victim = uniqueEmail()
+    const answers = await Promise.all(users.map((userId) => call('SetEmail', { userId, email: victim }, admin())))
+    expect(answers.filter(({ error }) => !error)).toHaveLength(5)
+    for (const answer of thrown(answers)) expectThrottled(answer)
+    expect(thrown(answers)).toHaveLength(15)
+    const has = await Promise.all(users.map(async (userId) => (await getUser(userId)).human.email.email === victim))
+    expect(has).toEqual(answers.map(({ error }) => !error))
+    if (!hasMailbox()) return
+    await mailTo(victim, 5)
+    expect(await mailCount(victim)).toBe(5)
+  })
+
+  test('and neither a creation, nor the user himself, nor a resent code is more, and nothing changes', async () => {
+    const [name, me] = [unique('victim'), await newMember(organizations[1]!, [])]
+    const spelt = [`${name}@example.com`, `${name.toUpperCase()}@Example.COM`, `${name}+a@example.com`]
+    for (const email of [...spelt, spelt[0]!]) ok(await create(email))
+    // An own change, mailed to the address in one more spelling.
+    ok(await call('SetEmail', { userId: me.userId, email: `${name}+me@example.com` }, me))
+    // Its mail makes one more event, whenever it is sent.
+    const before = (await getUser(me.userId)).human
+    expectThrottled(await call('SetEmail', { userId: me.userId, email: `${name}+you@example.com` }, me))
+    expectThrottled(await call('ResendEmailCode', { userId: me.userId }, me))
+    expect((await getUser(me.userId)).human).toEqual(before)
+    const userName = unique('human')
+    expectThrottled(await create(spelt[1]!, userName))
+    ok(await create(uniqueEmail(), userName))
+    // What mails nothing is nobody's trouble.
+    ok(await call('SetEmail', { userId: users[0]!, email: spelt[0]!, isVerified: true }, admin()))
+    ok(await call('ResendEmailCode', { userId: me.userId, returnCode: {} }, admin()))
+  })
+
+  test('and a refused request may come again under its Idempotency-Key, which counts once', async () => {
+    const [victim, options] = [uniqueEmail(), { ...admin(), headers: { 'idempotency-key': unique('key') } }]
+    const keyed = () => call('SetEmail', { userId: users[1]!, email: victim }, options)
+    ok(await keyed())
+    for (let n = 0; n < 5; n++) expect((await keyed()).headers['idempotent-replayed']).toBe('true')
+    for (let n = 0; n < 4; n++) ok(await create(victim))
+    expectThrottled(await create(victim))
+  })
+})
