@@ -101,14 +101,17 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
   const answers = keepAnswers(sql, keys, log)
   const store = createStore(sql, { evolve: { webhook: evolveWebhook }, project }, log, tail.committed, answers)
   const queue = openWebhookQueue(redis, log)
-  const worker = startWebhookWorker({ redis, sql, store, keys, destinations, queue, log, retryFor })
-  const sweep = startWebhookSweep({ sql, queue, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
+  const concurrency = config.WEBHOOK_CONCURRENCY
+  const within = config.WEBHOOK_TIMEOUT * 1000
+  const worker = startWebhookWorker({ redis, sql, store, keys, destinations, queue, log, retryFor, within, concurrency })
+  const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
   const feeds = feedsOf(sql, nats)
   const wakeups = startWakeups({ nats, feeds, log })
   const intake = Object.entries(feeds).map(([service, feed]) =>
     startFollowing({ service, feed, sql, nats, log, wake: queue.wake }),
   )
-  const context: Context = { sql, store, keys, feeds, wakeups, destinations, wake: queue.wake }
+  const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
+  const context: Context = { sql, store, keys, feeds, wakeups, destinations, mostWebhooks, wake: queue.wake }
   const answering = await serve({
     name: 'notifier',
     nats,
