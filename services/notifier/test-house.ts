@@ -126,6 +126,13 @@ export async function openHouse() {
         WebhookServiceDefinition.fullName,
         organizationId,
       ),
+    removeWebhook: (webhookId: string, organizationId?: string) =>
+      ask(
+        WebhookServiceDefinition.methods.removeWebhook,
+        { webhookId },
+        WebhookServiceDefinition.fullName,
+        organizationId,
+      ),
     /** The deliveries that pass, oldest first, with the names of their states. */
     async deliveries(request: Partial<SearchDeliveriesRequest>) {
       const everything = { kind: 0, state: 0, webhookId: '', userId: '', eventId: '', allOrganizations: false } as const
