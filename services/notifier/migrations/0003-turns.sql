@@ -36,14 +36,15 @@ create table turns (
 --   most, most_slow: places that whoever takes has, and how many of these are for webhooks that are not quick
 --   of_organization, of_organization_slow, of_webhook: most that one may have of everybody's places; a slow webhook has one
 --   taken_for: seconds after which somebody else may take it
--- Gives what was taken, with the head of each chain; and alone their ids (`aggregate` is null) for webhooks that must wait.
+-- Gives what was taken, with the head of each chain; and alone the ids, `aggregate` being null, of webhooks that must wait.
 create function take_chains(
   ids text[], most int, most_slow int, of_organization int, of_organization_slow int, of_webhook int, taken_for double precision
 )
 returns table (
-  webhook_id text, aggregate text, taken_by text, added int, url text, timeouts int, slow boolean, secrets bytea[],
+  webhook_id text, organization_id text, aggregate text, taken_by text, added int, url text, timeouts int, slow boolean, secrets bytea[],
   "position" bigint, event_id text, payload text, attempts int, queued_at timestamptz
-) language plpgsql as $$
+-- Joins what it made itself, which no index helps with; and what is due to many webhooks is no reason to compile it.
+) language plpgsql set enable_hashjoin = on set jit = off as $$
 #variable_conflict use_column
 declare
   at timestamptz;
@@ -70,7 +71,7 @@ begin
         ) h
       ) heads
       where w.webhook_id = any(ids) and w.active and heads.number > 0 and (w.retry_at is null or w.retry_at <= at)
-    ), organizations as (
+    ), organizations as materialized (
       select o.organization_id, o.slow, t.turn_at,
         case when o.slow then of_organization_slow when t.held_until > at then 1 else of_organization end as places,
         (select count(*) from places p where p.organization_id = o.organization_id and p.slow = o.slow) as under_way
@@ -86,13 +87,14 @@ begin
     ), allowed as (
       select s.*, row_number() over (partition by s.slow order by s.seat, s.turn_at nulls first) as place
       from seats s where s.seat <= s.places
-    ), chosen as (
+    ), chosen as materialized (
       select a.webhook_id from allowed a
       where not a.slow or a.place <= most_slow
       order by a.seat, a.turn_at nulls first limit most
     )
-    select d.webhook_id, d.organization_id, d.slow, (select count(*) from chosen c where c.webhook_id = d.webhook_id) as wanted
+    select d.webhook_id, d.organization_id, d.slow, coalesce(c.wanted, 0) as wanted
     from due d
+    left join (select c.webhook_id, count(*) as wanted from chosen c group by c.webhook_id) c on c.webhook_id = d.webhook_id
   loop
     if one.wanted = 0 then
       waiting := waiting || one.webhook_id;
@@ -121,7 +123,7 @@ begin
   on conflict (organization_id) do update set turn_at = at;
 
   return query
-  select w.webhook_id, c.aggregate, c.taken_by, c.added, w.url, w.timeouts, p.slow,
+  select w.webhook_id, w.organization_id, c.aggregate, c.taken_by, c.added, w.url, w.timeouts, p.slow,
     array(
       select s.sealed from webhook_secrets s
       where s.webhook_id = w.webhook_id and (s.expires_at is null or s.expires_at > at)
@@ -139,8 +141,8 @@ begin
   where p.place_id = any(taken);
 
   return query
-  select id, null::text, null::text, null::int, null::text, null::int, null::boolean, null::bytea[],
+  select id, w.organization_id, null::text, null::text, null::int, null::text, null::int, null::boolean, null::bytea[],
     null::bigint, null::text, null::text, null::int, null::timestamptz
-  from unnest(waiting) id;
+  from unnest(waiting) id join webhooks w on w.webhook_id = id;
 end
 $$;

@@ -14,6 +14,8 @@ const heldFor = 600
 /** The head of a chain, taken by this process alone. */
 export interface Taken {
   webhookId: string
+  /** Whose the webhook is. */
+  organizationId: string
   url: string
   /** Sealed; the one in use first. */
   secrets: Buffer[]
@@ -48,10 +50,10 @@ export async function takeChains(
   sql: Sql,
   webhookIds: string[],
   { most, mostSlow, within }: Room,
-): Promise<{ taken: Taken[]; waiting: string[] }> {
+): Promise<{ taken: Taken[]; waiting: Pick<Taken, 'webhookId' | 'organizationId'>[] }> {
   const takenAt = Date.now()
   const rows = await sql<(Omit<Taken, 'takenAt' | 'aggregate'> & { aggregate: string | null })[]>`
-    select webhook_id as "webhookId", url, secrets, aggregate, taken_by as "takenBy", added, timeouts, slow, position,
+    select webhook_id as "webhookId", organization_id as "organizationId", url, secrets, aggregate, taken_by as "takenBy", added, timeouts, slow, position,
       event_id as "eventId", payload, attempts, queued_at as "queuedAt"
     from take_chains(
       ${webhookIds}, ${most}, ${mostSlow}, ${ofOrganization}, ${ofOrganizationSlow}, ${ofWebhook}, ${within / 1000 + takenBeyond}
@@ -59,7 +61,7 @@ export async function takeChains(
   `
   return {
     taken: rows.flatMap(({ aggregate, ...row }) => (aggregate === null ? [] : [{ ...row, aggregate, takenAt }])),
-    waiting: rows.flatMap(({ aggregate, webhookId }) => (aggregate === null ? [webhookId] : [])),
+    waiting: rows.filter(({ aggregate }) => aggregate === null),
   }
 }
 

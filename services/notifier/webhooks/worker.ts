@@ -36,11 +36,19 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
   const failed = throttled(log, 'sending to a webhook failed')
   const underWay = new Map<Promise<void>, Taken>()
   let ready = new Set<string>()
+  // By organization: a place that one of these leaves is another's.
+  let held = new Map<string, Set<string>>()
   let woken = Promise.withResolvers<void>()
 
   function look(webhookIds: string[]) {
     for (const id of webhookIds) ready.add(id)
     woken.resolve()
+  }
+
+  function lookAtHeld() {
+    const all = [...held.values()].flatMap((own) => [...own])
+    held = new Map()
+    look(all)
   }
 
   async function run() {
@@ -52,10 +60,9 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
         failed(error as Error)
         await pause(lookEvery)
       }
-      const resting = new AbortController()
-      const rest = sleep(lookEvery, undefined, { signal: resting.signal }).catch(() => {})
-      await Promise.race(ready.size > 0 ? [woken.promise, rest] : [woken.promise])
-      resting.abort()
+      const timer = held.size > 0 ? setTimeout(() => lookAtHeld(), lookEvery) : undefined
+      await woken.promise
+      clearTimeout(timer)
     }
   }
 
@@ -74,7 +81,10 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
       look(asked)
       throw error
     })
-    for (const id of waiting) ready.add(id)
+    for (const { organizationId, webhookId } of waiting)
+      held.set(organizationId, (held.get(organizationId) ?? new Set()).add(webhookId))
+    // Others may have been left out for these alone.
+    if (taken.length === most) lookAtHeld()
     for (const chain of taken) {
       ready.add(chain.webhookId)
       begin(chain)
@@ -87,7 +97,8 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
       .catch(failed)
       .finally(() => {
         underWay.delete(sent)
-        look([chain.webhookId])
+        look([chain.webhookId, ...(held.get(chain.organizationId) ?? [])])
+        held.delete(chain.organizationId)
       })
     underWay.set(sent, chain)
   }
