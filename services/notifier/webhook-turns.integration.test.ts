@@ -81,13 +81,14 @@ test.each([1, 2])('99 webhooks that hang hold up no other organization, with %i 
   await vi.waitFor(() => expect(silent.open()).toBeGreaterThan(0), soon)
   await subscribe(hook.url, organization)
   await passes(`99 webhooks that hang, ${replicas} notifiers`, hook, organization, silent)
+  expect(silent.open()).toBe(2)
 })
 
 test('nor do webhooks of twenty organizations that hang', async () => {
   await start()
   const [silent, hook, organization] = [await startSilent(), await receiver(), newOrganization()]
   await Promise.all(Array.from({ length: 20 }, () => attack(silent.url, newOrganization(), 10, 10)))
-  await vi.waitFor(() => expect(silent.open()).toBe(40), soon)
+  await vi.waitFor(() => expect(silent.open()).toBeGreaterThanOrEqual(40), soon)
   await subscribe(hook.url, organization)
   await passes('200 webhooks of 20 organizations that hang', hook, organization, silent)
 })
