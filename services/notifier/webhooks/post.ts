@@ -1,8 +1,9 @@
-import { lookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { type ClientRequest, type IncomingMessage, request as http } from 'node:http'
 import { request as https } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { type Destinations, hostOf } from './destination.ts'
+import { resolve as resolveName } from './resolve.ts'
 
 /** The error where nobody answered in time. */
 export const timeout = 'timeout'
@@ -67,7 +68,7 @@ async function exchange(
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       // A connection of its own, which is the one that was looked at.
       agent: false,
-      lookup: guarded(destinations, tls),
+      lookup: guarded(destinations, tls, over),
       signal: over,
     } as const
     const sent = (tls ? https : http)(url, options, (answer) => {
@@ -78,16 +79,15 @@ async function exchange(
   })
 }
 
-function guarded(destinations: Destinations, tls: boolean): LookupFunction {
+function guarded(destinations: Destinations, tls: boolean, over: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '')
+    const answer = (addresses: LookupAddress[]) => {
       // One that is not allowed is enough: which of them is connected to is for nobody to choose.
-      if (addresses.length === 0 || addresses.some(({ address }) => !destinations.allows(address, tls)))
-        return callback(new NotAllowed(), '')
-      if (options.all) callback(null, addresses)
+      if (addresses.some(({ address }) => !destinations.allows(address, tls))) callback(new NotAllowed(), '')
+      else if (options.all) callback(null, addresses)
       else callback(null, addresses[0]!.address, addresses[0]!.family)
-    })
+    }
+    resolveName(hostname, over).then(answer, (error: Error) => callback(error, ''))
   }
 }
 
@@ -117,6 +117,9 @@ const names: Record<string, string> = {
   ENOTFOUND: noAddress,
   EAI_AGAIN: noAddress,
   ENODATA: noAddress,
+  ESERVFAIL: noAddress,
+  EREFUSED: noAddress,
+  ETIMEOUT: timeout,
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection lost',
   EPIPE: 'connection lost',
