@@ -26,23 +26,26 @@ function page(count: number, characters: number): ListedEvent[] {
 test.each([
   ['many small ones', 500, 10],
   ['some large ones', 4, 250_000],
-])('a page of events is stored in portions, in order, with nothing left out or doubled: %s', (_name, count, characters) => {
-  const all = [...portions(page(count, characters), receivers, place(0), place(9999))]
-  const rows = all.flatMap(({ wanted }) => wanted)
-  expect(rows.map(({ event_id, webhook_id }) => `${event_id} ${webhook_id}`)).toEqual(
-    Array.from({ length: count }, (_, n) => receivers.map(({ webhook_id }) => `e${n} ${webhook_id}`)).flat(),
-  )
-  expect(all.length).toBeGreaterThan(1)
-  let seen = 0
-  for (const { wanted, until } of all) {
-    expect(wanted.length).toBeLessThanOrEqual(2000)
-    expect(JSON.stringify(wanted).length).toBeLessThan(6 * 1024 * 1024)
-    seen += wanted.length
-    // Never behind an event of which something is still to come.
-    if (until!.position !== 9999) expect(until!.position * receivers.length).toBeLessThanOrEqual(seen)
-  }
-  expect(all.at(-1)!.until).toEqual(place(9999))
-})
+])(
+  'a page of events is stored in portions, in order, with nothing left out or doubled: %s',
+  (_name, count, characters) => {
+    const all = [...portions(page(count, characters), receivers, place(0), place(9999))]
+    const rows = all.flatMap(({ wanted }) => wanted)
+    expect(rows.map(({ event_id, webhook_id }) => `${event_id} ${webhook_id}`)).toEqual(
+      Array.from({ length: count }, (_, n) => receivers.map(({ webhook_id }) => `e${n} ${webhook_id}`)).flat(),
+    )
+    expect(all.length).toBeGreaterThan(1)
+    let seen = 0
+    for (const { wanted, until } of all) {
+      expect(wanted.length).toBeLessThanOrEqual(2000)
+      expect(JSON.stringify(wanted).length).toBeLessThan(6 * 1024 * 1024)
+      seen += wanted.length
+      // Never behind an event of which something is still to come.
+      if (until!.position !== 9999) expect(until!.position * receivers.length).toBeLessThanOrEqual(seen)
+    }
+    expect(all.at(-1)!.until).toEqual(place(9999))
+  },
+)
 
 test('a page that asks for nothing moves on', () => {
   expect([...portions([], receivers, place(0), place(7))]).toEqual([{ wanted: [], mails: [], until: place(7) }])

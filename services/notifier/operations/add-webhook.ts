@@ -16,7 +16,11 @@ export const addWebhook = {
   permit: permitInstance('iam.webhook.write'),
   check: checkSettings,
 
-  async handle({ store, sql, keys, mostWebhooks }: Context, request: AddWebhookRequest, call: Call): Promise<AddWebhookResponse> {
+  async handle(
+    { store, sql, keys, mostWebhooks }: Context,
+    request: AddWebhookRequest,
+    call: Call,
+  ): Promise<AddWebhookResponse> {
     const { url, eventTypes, description, allOrganizations } = request
     const organizationId = allOrganizations ? instance.id : call.organizationId
     const [others] = await orUnavailable(

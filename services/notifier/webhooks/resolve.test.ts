@@ -44,7 +44,9 @@ test('names whose name server is silent hold up no other name', async () => {
   onTestFinished(() => receiver.stop())
   let ended = 0
   const silent = Array.from({ length: 50 }, (_, n) =>
-    post(`http://silent${n}.example/`, {}, '{}', here, over.signal, 60_000).catch(() => {}).finally(() => ended++),
+    post(`http://silent${n}.example/`, {}, '{}', here, over.signal, 60_000)
+      .catch(() => {})
+      .finally(() => ended++),
   )
   while (new Set(silentFor).size < 50) await new Promise((resolve) => setTimeout(resolve, 5))
   const url = receiver.url.replace('127.0.0.1', 'quick.example')
