@@ -123,7 +123,7 @@ describe('a megabyte of anything is judged in time', () => {
     ['users.v1.UserService.AddMachineUser', 'userId'],
     ['idp.v1.IdentityProviderService.AddOIDCIDP', 'issuer'],
   ]
-  test.each(cases)('%s: %s', (name, path) => {
+  test.each(cases)('%s: %s', { timeout: 60_000 }, (name, path) => {
     for (const part of parts) {
       const value = part.repeat(size / part.length)
       for (const text of [value, `en${value}`, `a@${value}`, `https://${value}`, `${value}!`]) {

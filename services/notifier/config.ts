@@ -26,6 +26,11 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       ROSTER_ENCRYPTION_KEY: encryptionKey,
       // Seconds after which an event that a webhook's receiver did not take is given up.
       WEBHOOK_RETRY_FOR: integer(1, 7 * 24 * 3600, 24 * 3600),
+      // Seconds that a webhook's receiver has to answer.
+      WEBHOOK_TIMEOUT: integer(1, 300, 15),
+      // Tries under way at a time; half of them at most of webhooks that are new, or were slow last.
+      WEBHOOK_CONCURRENCY: integer(2, 10_000, 200),
+      WEBHOOKS_PER_ORGANIZATION: integer(1, 1000, 100),
       // Private addresses and networks that webhooks may lead to, also without TLS, such as 10.1.0.0/16; no other may they.
       WEBHOOK_ALLOW_PRIVATE: destinations,
       LOG_LEVEL: logLevel,

@@ -15,6 +15,8 @@ export interface Context {
   wakeups: Wakeups
   /** Where webhooks may lead. */
   destinations: Destinations
+  /** Webhooks that an organization may have. */
+  mostWebhooks: number
   /** Says that something is to be sent to a webhook. To say so spares it the wait for the next sweep. */
   wake(webhookId: string): void
 }

@@ -69,7 +69,7 @@ export function retryElsewhere(webhookId: string): Write {
   return (sql) => sql`update chains set due_at = now(), taken_by = '' where webhook_id = ${webhookId}`
 }
 
-/** Queues what a webhook was sent, or what failed there, once more: one delivery, or all that failed. */
+/** Queues what a webhook was sent, or what failed there, once more: one delivery, or all that failed. It is tried at once. */
 export function requeue(webhookId: string, deliveryId?: string): Write {
   return (sql) => sql`
     with queued as (
@@ -77,6 +77,8 @@ export function requeue(webhookId: string, deliveryId?: string): Write {
       where webhook_id = ${webhookId} and kind = 'webhook'
         and ${deliveryId === undefined ? sql`state = 'failed'` : sql`state in ('sent', 'failed') and id = ${deliveryId}`}
       returning aggregate
+    ), rested as (
+      update webhooks set retry_at = null where webhook_id = ${webhookId} and retry_at is not null
     )
     insert into chains (webhook_id, aggregate, due_at)
     select distinct ${webhookId}, aggregate, now() from queued

@@ -12,10 +12,10 @@ export function startIntake({ nats, queue, log }: { nats: Nats; queue: CodeQueue
     log,
     durable: 'notifier',
     filter: 'roster.events.users.*.user.*.email.code.requested',
-    async handle({ id: cause, aggregateId: userId, data }: PublishedEvent) {
+    async handle({ id: cause, aggregateId: userId, organizationId, data }: PublishedEvent) {
       const { codeId, expiresAt } = data as { codeId: string; expiresAt: string }
       if (Date.parse(expiresAt) <= Date.now()) return log.info({ userId, codeId }, 'expired before it came here')
-      await queue.add([{ userId, codeId, expiresAt, cause }])
+      await queue.add([{ userId, codeId, organizationId, expiresAt, cause }])
     },
   })
 }

@@ -7,6 +7,8 @@ import { throttled } from './redis.ts'
 export interface CodeJob {
   userId: string
   codeId: string
+  /** Whose the user is; in a job from before it was told, nobody's. */
+  organizationId?: string
   /** RFC 3339. */
   expiresAt: string
   /** The id of the event that asked for the mail; a job that the sweep found has none. */
@@ -19,7 +21,7 @@ export interface CodeJob {
 
 export interface CodeQueue {
   /** Adds a job for each code that has none. Rejects where Redis does not take it within five seconds. */
-  add(codes: Pick<CodeJob, 'userId' | 'codeId' | 'expiresAt' | 'cause'>[]): Promise<void>
+  add(codes: Pick<CodeJob, 'userId' | 'codeId' | 'organizationId' | 'expiresAt' | 'cause'>[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -28,6 +30,10 @@ export const queueName = 'email-codes'
 export const queuePrefix = 'roster'
 
 const addDeadline = 5000
+/** The least priority that BullMQ knows. */
+const last = 2_097_152
+/** Milliseconds for which an organization's mails count. */
+const countFor = 10 * 60_000
 
 /** Opens the queue. The job's id is the code's, so that a code has one job however often it is added. */
 export function openQueue(redis: Redis, log: Log): CodeQueue {
@@ -46,9 +52,21 @@ export function openQueue(redis: Redis, log: Log): CodeQueue {
     streams: { events: { maxLen: 100 } },
   })
   queue.on('error', throttled(log, 'the queue'))
+  let [counts, countUntil] = [new Map<string, number>(), 0]
+
+  // The first mail of each organization comes before the second of any: ten thousand of one delay nobody else's.
+  function turnOf(organizationId: string): number {
+    if (Date.now() > countUntil) [counts, countUntil] = [new Map(), Date.now() + countFor]
+    const turn = (counts.get(organizationId) ?? 0) + 1
+    counts.set(organizationId, turn)
+    return Math.min(turn, last)
+  }
+
   return {
     async add(codes) {
-      const jobs = codes.map((code) => ({ name: 'mail', data: code, opts: { jobId: code.codeId } }))
+      const jobs = codes.map((data) => {
+        return { name: 'mail', data, opts: { jobId: data.codeId, priority: turnOf(data.organizationId ?? '') } }
+      })
       await within(addDeadline, queue.addBulk(jobs))
     },
     close: () => queue.close(),

@@ -98,17 +98,33 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
   const destinations = config.WEBHOOK_ALLOW_PRIVATE
   const retryFor = config.WEBHOOK_RETRY_FOR * 1000
   const tail = startTail({ service: 'notifier', sql, nats, log })
-  const answers = keepAnswers(sql, keys, log)
-  const store = createStore(sql, { evolve: { webhook: evolveWebhook }, project }, log, tail.committed, answers)
+  // Of its own, so that long searches keep no connection from what is taken in and sent.
+  const asked = openDatabase(config.DATABASE_URL, 'notifier', log)
+  const answers = keepAnswers(asked, keys, log)
+  const store = createStore(asked, { evolve: { webhook: evolveWebhook }, project }, log, tail.committed, answers)
   const queue = openWebhookQueue(redis, log)
-  const worker = startWebhookWorker({ redis, sql, store, keys, destinations, queue, log, retryFor })
-  const sweep = startWebhookSweep({ sql, queue, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
-  const feeds = feedsOf(sql, nats)
+  const concurrency = config.WEBHOOK_CONCURRENCY
+  const within = config.WEBHOOK_TIMEOUT * 1000
+  const worker = startWebhookWorker({
+    redis,
+    sql,
+    store,
+    keys,
+    destinations,
+    queue,
+    log,
+    retryFor,
+    within,
+    concurrency,
+  })
+  const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
+  const feeds = feedsOf(asked, nats)
   const wakeups = startWakeups({ nats, feeds, log })
   const intake = Object.entries(feeds).map(([service, feed]) =>
     startFollowing({ service, feed, sql, nats, log, wake: queue.wake }),
   )
-  const context: Context = { sql, store, keys, feeds, wakeups, destinations, wake: queue.wake }
+  const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
+  const context: Context = { sql: asked, store, keys, feeds, wakeups, destinations, mostWebhooks, wake: queue.wake }
   const answering = await serve({
     name: 'notifier',
     nats,
@@ -148,6 +164,7 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
       answers.stop()
       await queue.close()
       await tail.stop()
+      await asked.end()
     },
   }
 }

@@ -37,8 +37,8 @@ export function startSweep({ users, queue, log, every }: SweepOptions): Service 
   async function look() {
     const call = { caller: anonymous, requestId: randomUUID(), deadline: Date.now() + answerWithin }
     const { codes } = await users.listUnsentEmailCodes({ limit }, call)
-    const jobs = codes.map(({ userId, codeId, expirationDate }) => {
-      return { userId, codeId, expiresAt: expirationDate!.toISOString() }
+    const jobs = codes.map(({ userId, codeId, organizationId, expirationDate }) => {
+      return { userId, codeId, organizationId, expiresAt: expirationDate!.toISOString() }
     })
     if (jobs.length > 0 && !stopped.signal.aborted) await queue.add(jobs)
   }

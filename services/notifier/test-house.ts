@@ -42,6 +42,7 @@ export async function openHouse() {
   )
   const [natsOfUsers, natsOfNotifier, natsOfAdmin] = nats as [(typeof nats)[0], (typeof nats)[0], (typeof nats)[0]]
   const sql = postgres(database.urls.users, { max: 1, onnotice: () => {} })
+  const ledger = postgres(database.urls.notifier, { max: 1, onnotice: () => {} })
   const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null }).on('error', () => {})
   const environment: Record<string, string> = {
     DATABASE_URL: database.urls.users,
@@ -67,10 +68,11 @@ export async function openHouse() {
     { name, requestType, responseType }: MethodDefinition<Q, R>,
     request: Q,
     service = UserServiceDefinition.fullName as string,
+    organizationId = 'default',
   ): Promise<R> {
     const call = {
       caller: callerOf('IAM_OWNER'),
-      organizationId: 'default',
+      organizationId,
       requestId: '',
       clientAddress: '',
       traceparent: '',
@@ -89,6 +91,8 @@ export async function openHouse() {
     mail,
     servers,
     redis,
+    /** The notifier's own tables. */
+    ledger,
     notifierEnvironment,
     /** All that was logged, as text. */
     logged: () => lines.join(''),
@@ -105,17 +109,29 @@ export async function openHouse() {
     },
     stopNotifiers,
     /** Adds a human whose address a code is mailed to. */
-    async addHuman(profile: Partial<NonNullable<AddHumanUserRequest['profile']>> = {}, email = newAddress()) {
+    async addHuman(
+      profile: Partial<NonNullable<AddHumanUserRequest['profile']>> = {},
+      email = newAddress(),
+      organizationId?: string,
+    ) {
       const names = { firstName: 'Gigi', lastName: 'Giraffe', preferredLanguage: '', gender: Gender.GENDER_UNSPECIFIED }
       const request = { userName: email, profile: { ...names, ...profile }, email: { email } }
-      const { userId } = await ask(UserServiceDefinition.methods.addHumanUser, request)
+      const { userId } = await ask(UserServiceDefinition.methods.addHumanUser, request, undefined, organizationId)
       return { userId, email }
     },
-    addWebhook: (request: Partial<AddWebhookRequest>) =>
+    addWebhook: (request: Partial<AddWebhookRequest>, organizationId?: string) =>
       ask(
         WebhookServiceDefinition.methods.addWebhook,
         { url: '', eventTypes: [], description: '', allOrganizations: false, ...request },
         WebhookServiceDefinition.fullName,
+        organizationId,
+      ),
+    removeWebhook: (webhookId: string, organizationId?: string) =>
+      ask(
+        WebhookServiceDefinition.methods.removeWebhook,
+        { webhookId },
+        WebhookServiceDefinition.fullName,
+        organizationId,
       ),
     /** The deliveries that pass, oldest first, with the names of their states. */
     async deliveries(request: Partial<SearchDeliveriesRequest>) {
@@ -191,7 +207,7 @@ export async function openHouse() {
       await users?.stop()
       await Promise.all(nats.map(({ connection }) => connection.close()))
       redis.disconnect()
-      await sql.end()
+      await Promise.all([sql.end(), ledger.end()])
       await Promise.all([mail.pause(), servers.stop(), database.drop()])
     },
   }

@@ -11,11 +11,15 @@ function projectWebhook({ id, organizationId, createdAt, state }: Aggregate<Webh
   if (!state || state.removed) return removal(id)
   const { allOrganizations, url, eventTypes, active } = state
   return [
+    // Who pauses and resumes it, or gives it another address, has it tried at once.
     (sql) => sql`
-      insert into webhooks (webhook_id, organization_id, all_organizations, url, event_types, active, created_at)
+      insert into webhooks as w (webhook_id, organization_id, all_organizations, url, event_types, active, created_at)
       values (${id}, ${organizationId}, ${allOrganizations}, ${url}, ${eventTypes}, ${active}, ${createdAt})
       on conflict (webhook_id) do update
-      set url = excluded.url, event_types = excluded.event_types, active = excluded.active
+      set url = excluded.url, event_types = excluded.event_types, active = excluded.active,
+        quick = w.quick and w.url = excluded.url,
+        timeouts = case when w.url = excluded.url and w.active = excluded.active then w.timeouts else 0 end,
+        retry_at = case when w.url = excluded.url and w.active = excluded.active then w.retry_at end
     `,
   ]
 }

@@ -9,8 +9,9 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import type { Feeds } from '../feeds/read-events.ts'
 import { throttled } from '../redis.ts'
-import { mailRows, mostWrongTries } from './mail-rows.ts'
-import { type Receiver, webhookRows } from './webhook-rows.ts'
+import { mostWrongTries } from './mail-rows.ts'
+import { portions } from './portions.ts'
+import type { Receiver } from './webhook-rows.ts'
 
 const pageSize = 500
 /** Milliseconds between two looks when nobody says that something happened. */
@@ -66,22 +67,23 @@ export function startFollowing({ service, feed, sql, nats, log, wake }: FollowOp
       requestId: randomUUID(),
       deadline: Date.now() + answerWithin,
     })
-    const events = page.events.map(({ event }) => event!)
-    if (events.length === 0 && page.endReached) return false
-    const owners = new Set([instance.id, ...events.map(({ organizationId }) => organizationId)])
+    if (page.events.length === 0 && page.endReached) return false
+    const owners = new Set([instance.id, ...page.events.map(({ event }) => event!.organizationId)])
     // Afterwards, so that a webhook that was there before an event is among them.
     const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
-    const [taken] = await sql<[{ webhooks: string[] | null }]>`
-      select take_in(
-        ${service},
-        ${cursor ? JSON.stringify(cursor) : null}::text::jsonb,
-        ${JSON.stringify({ transaction_id: page.next!.transactionId, position: page.next!.position })}::text::jsonb,
-        ${JSON.stringify(webhookRows(events, receivers))}::text::jsonb,
-        ${JSON.stringify(mailRows(events))}::text::jsonb,
-        ${mostWrongTries}
-      ) as webhooks
-    `
-    for (const webhookId of taken.webhooks ?? []) wake(webhookId)
+    let was = cursor && toPosition(cursor)
+    for (const { wanted, mails, until } of portions(page.events, receivers, was, page.next!)) {
+      const [taken] = await sql<[{ webhooks: string[] | null }]>`
+        select take_in(
+          ${service}, ${toJson(was)}::text::jsonb, ${toJson(until)}::text::jsonb,
+          ${JSON.stringify(wanted)}::text::jsonb, ${JSON.stringify(mails)}::text::jsonb, ${mostWrongTries}
+        ) as webhooks
+      `
+      // Somebody else was faster.
+      if (!taken.webhooks) return true
+      for (const webhookId of taken.webhooks) wake(webhookId)
+      was = until
+    }
     return !page.endReached
   }
 
@@ -98,6 +100,10 @@ export function startFollowing({ service, feed, sql, nats, log, wake }: FollowOp
       await finished
     },
   }
+}
+
+function toJson(place: EventPosition | undefined): string | null {
+  return place ? JSON.stringify({ transaction_id: place.transactionId, position: place.position }) : null
 }
 
 function toPosition({ transaction_id, position }: { transaction_id: string; position: string }): EventPosition {

@@ -12,20 +12,24 @@ import type { WebhookEvent } from '../vocabulary.ts'
 import { newSecret } from '../webhooks/secret.ts'
 import { checkSettings } from '../webhooks/settings.ts'
 
-const most = 100
-
 export const addWebhook = {
   permit: permitInstance('iam.webhook.write'),
   check: checkSettings,
 
-  async handle({ store, sql, keys }: Context, request: AddWebhookRequest, call: Call): Promise<AddWebhookResponse> {
+  async handle(
+    { store, sql, keys, mostWebhooks }: Context,
+    request: AddWebhookRequest,
+    call: Call,
+  ): Promise<AddWebhookResponse> {
     const { url, eventTypes, description, allOrganizations } = request
     const organizationId = allOrganizations ? instance.id : call.organizationId
     const [others] = await orUnavailable(
       sql<[{ count: number }]>`select count(*)::int from webhooks where organization_id = ${organizationId}`,
     )
-    if (others.count >= most)
-      throw new RosterError('RESOURCE_EXHAUSTED', 'WEBHOOKS_TOO_MANY', `There are ${most} webhooks already.`)
+    if (others.count >= mostWebhooks)
+      throw new RosterError('RESOURCE_EXHAUSTED', 'LIMIT_REACHED', `There are ${mostWebhooks} webhooks already.`, {
+        metadata: { limit: 'organization.webhooks' },
+      })
     const id = uuid()
     const { secret, store: storeSecret } = newSecret(keys, id)
     return store.execute({

@@ -3,6 +3,8 @@ const minute = 60 * second
 const hour = 60 * minute
 const waits = [second, 5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 2 * hour, 4 * hour]
 const longestWished = hour
+/** How many of the waits a webhook as a whole has: somebody who answers again is found within half an hour. */
+const rests = 6
 
 export interface Failure {
   /** How often it was tried, this time included. */
@@ -24,6 +26,15 @@ export function retryDelay(
 ): number | undefined {
   const left = queuedAt.getTime() + retryFor - now
   if (left <= 0) return undefined
-  const wait = waits[Math.min(attempts, waits.length) - 1]! * (1 + chance) * 0.5
+  const wait = waitAfter(attempts, chance)
   return Math.round(Math.min(left, Math.max(wait, Math.min(wished, longestWished))))
+}
+
+/** Milliseconds for which a webhook is left alone that did not answer in time so often, one after the other: half an hour at most. */
+export function restAfter(timeouts: number, chance = Math.random()): number {
+  return Math.round(waitAfter(Math.min(timeouts, rests), chance))
+}
+
+function waitAfter(times: number, chance: number): number {
+  return waits[Math.min(times, waits.length) - 1]! * (1 + chance) * 0.5
 }

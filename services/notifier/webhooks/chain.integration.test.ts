@@ -4,7 +4,7 @@ import { migrate } from '#lib/eventstore/migrate'
 import { silent } from '#lib/rpc/test-rpc'
 import { createDatabase, type TestDatabase } from '../../../test/infra-database.ts'
 import { retryElsewhere } from '../deliveries.ts'
-import { endChain, settle, takeChain } from './chain.ts'
+import { endChain, settle, takeChains } from './chain.ts'
 
 let database: TestDatabase
 let sql: Sql
@@ -16,13 +16,21 @@ beforeAll(async () => {
   await migrate(sql, new URL('../migrations/', import.meta.url), silent)
   await sql`insert into webhooks values ('w', 'o', false, 'https://example.com', '{}', true, now())`
 })
-beforeEach(() => sql`truncate deliveries, chains`)
+beforeEach(async () => {
+  await sql`truncate deliveries, chains, places, turns`
+  await sql`update webhooks set quick = true, timeouts = 0, retry_at = null`
+})
 afterAll(async () => {
   await sql.end()
   await database.drop()
 })
 
-const sent = { state: 'sent', error: '', delay: 0 } as const
+const sent = { state: 'sent', error: '', delay: 0, quick: true } as const
+
+async function take() {
+  const { taken } = await takeChains(sql, ['w'], { most: 1, mostSlow: 1, within: 15_000 })
+  return taken[0]
+}
 
 /** Takes in one event of an aggregate for the webhook; gives what `take_in` gives. */
 async function takeIn(aggregate = 'user/a', was = last): Promise<string[] | null> {
@@ -56,22 +64,22 @@ test('a page of events is taken in once, however many replicas read it', async (
 
 test('nobody else takes a chain that is taken; another chain is free', async () => {
   await takeIn('user/a')
-  const all = await Promise.all(Array.from({ length: 5 }, () => takeChain(sql, 'w')))
+  const all = await Promise.all(Array.from({ length: 5 }, () => take()))
   expect(all.filter(Boolean)).toHaveLength(1)
   await takeIn('user/b')
-  expect((await takeChain(sql, 'w'))!.aggregate).toBe('user/b')
-  expect(await takeChain(sql, 'w')).toBeUndefined()
+  expect((await take())!.aggregate).toBe('user/b')
+  expect(await take()).toBeUndefined()
 })
 
 test('what was sent is followed by the next of the chain, and the chain ends with the last one', async () => {
   await takeIn()
   await takeIn()
-  const first = await takeChain(sql, 'w')
+  const first = await take()
   await settle(sql, first!, sent)
-  const second = await takeChain(sql, 'w')
+  const second = await take()
   expect(Number(second!.position)).toBeGreaterThan(Number(first!.position))
   await settle(sql, second!, sent)
-  const end = await takeChain(sql, 'w')
+  const end = await take()
   expect(end!.position).toBeNull()
   await endChain(sql, end!)
   expect([...(await sql`select * from chains`)]).toEqual([])
@@ -79,28 +87,28 @@ test('what was sent is followed by the next of the chain, and the chain ends wit
 
 test('an event that comes between the last one and the end of its chain is sent', async () => {
   await takeIn()
-  await settle(sql, (await takeChain(sql, 'w'))!, sent)
-  const end = await takeChain(sql, 'w')
+  await settle(sql, (await take())!, sent)
+  const end = await take()
   await takeIn()
   await endChain(sql, end!)
-  expect((await takeChain(sql, 'w'))!.position).not.toBeNull()
+  expect((await take())!.position).not.toBeNull()
 })
 
 test('so is one that was there already, but was not seen when the chain was taken', async () => {
   await takeIn()
-  const taken = await takeChain(sql, 'w')
+  const taken = await take()
   await endChain(sql, { ...taken!, position: null })
-  expect((await takeChain(sql, 'w'))!.position).toBe(taken!.position)
+  expect((await take())!.position).toBe(taken!.position)
 })
 
 test('who comes too late records nothing: somebody else has the chain', async () => {
   await takeIn()
-  const late = await takeChain(sql, 'w')
+  const late = await take()
   await sql`update chains set due_at = now()`
-  const other = await takeChain(sql, 'w')
+  const other = await take()
   await settle(sql, late!, sent)
   expect([...(await sql`select state from deliveries`)]).toEqual([{ state: 'queued' }])
-  await settle(sql, other!, { state: 'failed', error: 'timeout', delay: 0 })
+  await settle(sql, other!, { state: 'failed', error: 'timeout', delay: 0, quick: false })
   expect([...(await sql`select state, error, attempts from deliveries`)]).toEqual([
     { state: 'failed', error: 'timeout', attempts: 1 },
   ])
@@ -109,9 +117,9 @@ test('who comes too late records nothing: somebody else has the chain', async ()
 test('nothing of a paused webhook is taken', async () => {
   await takeIn()
   await sql`update webhooks set active = false`
-  expect(await takeChain(sql, 'w')).toBeUndefined()
+  expect(await take()).toBeUndefined()
   await sql`update webhooks set active = true`
-  expect(await takeChain(sql, 'w')).toBeDefined()
+  expect(await take()).toBeDefined()
 })
 
 test('what a former address answers does not count, also where the chain came while the address changed', async () => {
@@ -121,7 +129,7 @@ test('what a former address answers does not count, also where the chain came wh
     // As UpdateWebhook stores it: first the chains, then the address.
     await (retryElsewhere('w') as Statement)(transaction)
     await takeIn()
-    const taken = await takeChain(sql, 'w')
+    const taken = await take()
     await transaction`update webhooks set url = 'https://example.com' where webhook_id = 'w'`
     return { taken }
   })

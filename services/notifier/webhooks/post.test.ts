@@ -35,29 +35,29 @@ async function listen(work: (socket: Socket) => void): Promise<string> {
 test('a name is looked at when it is connected to: what leads to a private address gets nothing', async () => {
   const { url, received } = await receiver()
   const named = url.replace('127.0.0.1', 'localhost')
-  expect(await post(named, {}, '{}', elsewhere, never)).toEqual(refused)
-  expect(await post(named.replace('http:', 'https:'), {}, '{}', destinations.default!, never)).toEqual(refused)
+  expect(await post(named, {}, '{}', elsewhere, never, 15_000)).toEqual(refused)
+  expect(await post(named.replace('http:', 'https:'), {}, '{}', destinations.default!, never, 15_000)).toEqual(refused)
   expect(received).toEqual([])
-  expect(await post(named, {}, '{}', here, never)).toMatchObject({ status: 200, error: undefined })
+  expect(await post(named, {}, '{}', here, never, 15_000)).toMatchObject({ status: 200, error: undefined })
 })
 
 test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.1', '0'])(
   'nor does the address itself: %s',
   async (host) => {
     const { url, received } = await receiver()
-    expect(await post(url.replace('127.0.0.1', host), {}, '{}', elsewhere, never)).toEqual(refused)
+    expect(await post(url.replace('127.0.0.1', host), {}, '{}', elsewhere, never, 15_000)).toEqual(refused)
     expect(received).toEqual([])
   },
 )
 
 test('a name that there is not sounds like one that leads to where nothing may be sent', async () => {
-  expect(await post('https://nobody.invalid/', {}, '{}', here, never)).toEqual(refused)
+  expect(await post('https://nobody.invalid/', {}, '{}', here, never, 15_000)).toEqual(refused)
 })
 
 test('a redirect is not followed', async () => {
   const [from, to] = [await receiver(), await receiver()]
   from.answer(() => ({ status: 302, headers: { location: to.url } }))
-  expect(await post(from.url, {}, '{}', here, never)).toMatchObject({ status: 302, error: 'status 302' })
+  expect(await post(from.url, {}, '{}', here, never, 15_000)).toMatchObject({ status: 302, error: 'status 302' })
   expect(to.received).toEqual([])
 })
 
@@ -68,16 +68,16 @@ test.each([
 ])('%s with Retry-After %s', async (_name, status, text, expected) => {
   const { url, answer } = await receiver()
   answer(() => ({ status, headers: { 'retry-after': text } }))
-  expect((await post(url, {}, '{}', here, never)).retryAfter).toBe(expected)
+  expect((await post(url, {}, '{}', here, never, 15_000)).retryAfter).toBe(expected)
 })
 
 test('what is wrong is said without a word of what the other side said', async () => {
   const talkative = await listen((socket) => socket.end('220 mail.internal ESMTP\r\n'))
   const rude = await listen((socket) => socket.destroy())
-  expect((await post(`http://${talkative}/`, {}, '{}', here, never)).error).toBe('no HTTP answer')
-  expect((await post(`http://${rude}/`, {}, '{}', here, never)).error).toBe('connection lost')
-  expect((await post(`https://${talkative}/`, {}, '{}', here, never)).error).toBe('TLS failed')
-  expect((await post('http://127.0.0.1:1/', {}, '{}', here, never)).error).toBe('connection refused')
+  expect((await post(`http://${talkative}/`, {}, '{}', here, never, 15_000)).error).toBe('no HTTP answer')
+  expect((await post(`http://${rude}/`, {}, '{}', here, never, 15_000)).error).toBe('connection lost')
+  expect((await post(`https://${talkative}/`, {}, '{}', here, never, 15_000)).error).toBe('TLS failed')
+  expect((await post('http://127.0.0.1:1/', {}, '{}', here, never, 15_000)).error).toBe('connection refused')
 })
 
 test('an answer without an end is cut', async () => {
@@ -90,14 +90,14 @@ test('an answer without an end is cut', async () => {
       closed.resolve()
     })
   })
-  expect((await post(`http://${endless}/`, {}, '{}', here, never)).status).toBe(200)
+  expect((await post(`http://${endless}/`, {}, '{}', here, never, 15_000)).status).toBe(200)
   await closed.promise
 })
 
 test('whoever is told to stop says that nobody knows', async () => {
   const silent = await listen(() => {})
   const stop = new AbortController()
-  const posted = post(`http://${silent}/`, {}, '{}', here, stop.signal)
+  const posted = post(`http://${silent}/`, {}, '{}', here, stop.signal, 15_000)
   stop.abort()
   await expect(posted).rejects.toThrow()
 })

@@ -1,10 +1,12 @@
-import { lookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { type ClientRequest, type IncomingMessage, request as http } from 'node:http'
 import { request as https } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { type Destinations, hostOf } from './destination.ts'
+import { resolve as resolveName } from './resolve.ts'
 
-const answerWithin = 15_000
+/** The error where nobody answered in time. */
+export const timeout = 'timeout'
 /** What of an answer's body is passed over before the connection is cut. */
 const mostBody = 64 * 1024
 const bodyWithin = 1000
@@ -21,7 +23,7 @@ export interface Outcome {
 
 /**
  * Posts a body. No redirect is followed, and nothing of the answer's body is looked at. Never rejects, except where `signal` is
- * aborted: then nobody knows whether it arrived. The answer may take 15 s.
+ * aborted: then nobody knows whether it arrived. The answer has `within` milliseconds; its end, which is waited for, one second more.
  */
 export async function post(
   url: string,
@@ -29,7 +31,7 @@ export async function post(
   body: string,
   destinations: Destinations,
   signal: AbortSignal,
-  within = answerWithin,
+  within: number,
 ): Promise<Outcome> {
   try {
     const answer = await exchange(
@@ -66,28 +68,26 @@ async function exchange(
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       // A connection of its own, which is the one that was looked at.
       agent: false,
-      lookup: guarded(destinations, tls),
+      lookup: guarded(destinations, tls, over),
       signal: over,
     } as const
     const sent = (tls ? https : http)(url, options, (answer) => {
-      passOver(sent, answer)
-      resolve(answer)
+      passOver(sent, answer, () => resolve(answer))
     })
     sent.on('error', (error) => reject(over.aborted ? over.reason : error))
     sent.end(body)
   })
 }
 
-function guarded(destinations: Destinations, tls: boolean): LookupFunction {
+function guarded(destinations: Destinations, tls: boolean, over: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '')
+    const answer = (addresses: LookupAddress[]) => {
       // One that is not allowed is enough: which of them is connected to is for nobody to choose.
-      if (addresses.length === 0 || addresses.some(({ address }) => !destinations.allows(address, tls)))
-        return callback(new NotAllowed(), '')
-      if (options.all) callback(null, addresses)
+      if (addresses.some(({ address }) => !destinations.allows(address, tls))) callback(new NotAllowed(), '')
+      else if (options.all) callback(null, addresses)
       else callback(null, addresses[0]!.address, addresses[0]!.family)
-    })
+    }
+    resolveName(hostname, over).then(answer, (error: Error) => callback(error, ''))
   }
 }
 
@@ -95,7 +95,8 @@ class NotAllowed extends Error {
   readonly code = 'NOT_ALLOWED'
 }
 
-function passOver(sent: ClientRequest, answer: IncomingMessage) {
+// A connection that is still open takes a place.
+function passOver(sent: ClientRequest, answer: IncomingMessage, then: () => void) {
   let bytes = 0
   const timer = setTimeout(() => sent.destroy(), bodyWithin)
   answer.on('data', (chunk: Buffer) => {
@@ -103,7 +104,10 @@ function passOver(sent: ClientRequest, answer: IncomingMessage) {
     if (bytes > mostBody) sent.destroy()
   })
   answer.on('error', () => {})
-  answer.on('close', () => clearTimeout(timer))
+  answer.on('close', () => {
+    clearTimeout(timer)
+    then()
+  })
 }
 
 // A name that there is not and one that leads to a private network sound the same: nobody is to learn the names inside.
@@ -113,17 +117,20 @@ const names: Record<string, string> = {
   ENOTFOUND: noAddress,
   EAI_AGAIN: noAddress,
   ENODATA: noAddress,
+  ESERVFAIL: noAddress,
+  EREFUSED: noAddress,
+  ETIMEOUT: timeout,
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection lost',
   EPIPE: 'connection lost',
-  ETIMEDOUT: 'timeout',
+  ETIMEDOUT: timeout,
   ENETUNREACH: 'not reachable',
   EHOSTUNREACH: 'not reachable',
 }
 
 function nameOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: string }
-  if (name === 'TimeoutError') return 'timeout'
+  if (name === 'TimeoutError') return timeout
   const known = names[String(code)]
   if (known) return known
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO)/.test(String(code))) return 'TLS failed'

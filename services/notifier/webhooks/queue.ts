@@ -12,8 +12,6 @@ export interface WebhookJob {
 export interface WebhookQueue {
   /** Says that something is to be sent now, or after milliseconds. What Redis does not take, the sweep says again. */
   wake(webhookId: string, delay?: number): void
-  /** The same, unless it was said and not heard yet. */
-  remind(webhookId: string): void
   close(): Promise<void>
 }
 
@@ -42,7 +40,6 @@ export function openWebhookQueue(redis: Redis, log: Log): WebhookQueue {
       // One for all that is due within the same second.
       else add(webhookId, { delay, jobId: `${webhookId}-${Math.ceil((Date.now() + delay) / 1000)}` })
     },
-    remind: (webhookId) => add(webhookId, { jobId: webhookId }),
     close: () => queue.close(),
   }
 }

@@ -6,10 +6,10 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { anonymous } from '#lib/rpc/caller'
 import type { Webhook, WebhookEvent } from '../vocabulary.ts'
-import { retryDelay } from './backoff.ts'
-import { endChain, giveBack, isLate, settle, type Taken } from './chain.ts'
+import { restAfter, retryDelay } from './backoff.ts'
+import { endChain, giveBack, isLate, settle, type Settled, type Taken } from './chain.ts'
 import type { Destinations } from './destination.ts'
-import { type Outcome, post } from './post.ts'
+import { type Outcome, post, timeout } from './post.ts'
 import type { WebhookQueue } from './queue.ts'
 import { sign } from './secret.ts'
 
@@ -22,17 +22,21 @@ export interface SendOptions {
   log: Log
   /** Milliseconds after which what was not taken is given up. */
   retryFor: number
+  /** Milliseconds that a receiver has to answer. */
+  within: number
 }
 
 const gone = 410
+/** Milliseconds; who takes longer is no longer quick, whatever the answer is: it held a place. */
+const quickWithin = 5000
 
 /** Sends the head of a chain that was taken, records what became of it and gives the chain back. */
 export async function send(options: SendOptions, taken: Taken, signal: AbortSignal): Promise<void> {
-  const { sql, keys, destinations, queue, log, retryFor } = options
+  const { sql, keys, destinations, queue, log, within } = options
   if (taken.position === null) return endChain(sql, taken)
   // This process slept meanwhile.
   if (isLate(taken)) return
-  const { webhookId, eventId, url, payload, attempts, queuedAt } = taken
+  const { webhookId, eventId, url, payload, attempts } = taken
   const timestamp = Math.floor(Date.now() / 1000)
   const headers = {
     'content-type': 'application/json',
@@ -42,22 +46,33 @@ export async function send(options: SendOptions, taken: Taken, signal: AbortSign
     'webhook-signature': sign(keys, taken.secrets, eventId, timestamp, payload),
   }
   let outcome: Outcome
+  const began = performance.now()
   try {
-    outcome = await post(url, headers, payload, destinations, signal)
+    outcome = await post(url, headers, payload, destinations, signal, within)
   } catch {
     return giveBack(sql, taken)
   }
-  const { status, error, retryAfter: wished } = outcome
   const ids = { webhookId, eventId, attempts: attempts + 1 }
-  if (error === undefined) {
-    await settle(sql, taken, { state: 'sent', error: '', delay: 0 })
-    return log.debug(ids, 'webhook sent')
-  }
-  const delay = status === gone ? undefined : retryDelay({ attempts: attempts + 1, queuedAt, wished }, retryFor)
-  await settle(sql, taken, { state: delay === undefined ? 'failed' : 'queued', error, delay: delay ?? 0 })
-  log.info({ ...ids, error, delay }, delay === undefined ? 'webhook given up' : 'webhook is tried again')
-  if (delay !== undefined) queue.wake(webhookId, delay)
-  if (status === gone) await pause(options, webhookId, url)
+  const settled = judge(taken, outcome, performance.now() - began, options.retryFor)
+  const { state, error, delay, rest = 0 } = settled
+  await settle(sql, taken, settled)
+  if (state === 'sent') return log.debug(ids, 'webhook sent')
+  log.info({ ...ids, error, delay, rest }, state === 'failed' ? 'webhook given up' : 'webhook is tried again')
+  if (delay > 0 || rest > 0) queue.wake(webhookId, Math.max(delay, rest))
+  if (outcome.status === gone) await pause(options, webhookId, url)
+}
+
+function judge(taken: Taken, outcome: Outcome, took: number, retryFor: number): Settled {
+  const { status, error, retryAfter: wished } = outcome
+  const timedOut = error === timeout
+  const quick = took < quickWithin && !timedOut
+  if (error === undefined) return { state: 'sent', error: '', delay: 0, quick }
+  const { attempts, timeouts, queuedAt } = taken
+  // What did not come in time tells of the webhook, not of the delivery: all of it rests, and this one no longer than all.
+  const rest = timedOut ? restAfter(timeouts + 1) : undefined
+  const wait = status === gone ? undefined : retryDelay({ attempts: attempts + 1, queuedAt, wished }, retryFor)
+  const delay = wait === undefined ? undefined : Math.min(wait, rest ?? wait)
+  return { state: delay === undefined ? 'failed' : 'queued', error, delay: delay ?? 0, quick, rest }
 }
 
 // Standard Webhooks: whoever answers 410 wants nothing more.

@@ -38,8 +38,7 @@ async function queue(webhookId: string, count: number, hoursAgo: number) {
 }
 
 function startSweep() {
-  const queue = { wake() {}, remind() {}, close: async () => {} }
-  const sweep = startWebhookSweep({ sql, queue, log: silent, every: 50, retryFor: day })
+  const sweep = startWebhookSweep({ sql, worker: { look() {} }, log: silent, every: 50, retryFor: day })
   onTestFinished(() => sweep.stop())
 }
 

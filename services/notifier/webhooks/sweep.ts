@@ -3,7 +3,7 @@ import type { Sql } from '#lib/eventstore/database'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import { throttled } from '../redis.ts'
-import type { WebhookQueue } from './queue.ts'
+import type { WebhookWorker } from './worker.ts'
 
 const pruneEvery = 60 * 60_000
 const portion = 1000
@@ -13,7 +13,7 @@ const lastTryWithin = 60_000
 
 export interface SweepOptions {
   sql: Sql
-  queue: WebhookQueue
+  worker: Pick<WebhookWorker, 'look'>
   log: Log
   /** Milliseconds. */
   every: number
@@ -21,8 +21,8 @@ export interface SweepOptions {
   retryFor: number
 }
 
-/** Looks again and again for what is due and makes a job for it, so that an emptied Redis loses nothing; and tidies up. */
-export function startWebhookSweep({ sql, queue, log, every, retryFor }: SweepOptions): Service {
+/** Looks again and again for what is due and tells the worker, so that an emptied Redis loses nothing; and tidies up. */
+export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOptions): Service {
   const stopped = new AbortController()
   const failed = throttled(log, 'the sweep of deliveries failed and tries again')
   let pruneAt = 0
@@ -37,9 +37,9 @@ export function startWebhookSweep({ sql, queue, log, every, retryFor }: SweepOpt
   async function look() {
     const due = await sql<{ id: string }[]>`
       select webhook_id as id from webhooks w
-      where active and exists (select from chains c where c.webhook_id = w.webhook_id and due_at <= now())
+      where active and (retry_at is null or retry_at <= now()) and exists (select from chains c where c.webhook_id = w.webhook_id and due_at <= now())
     `
-    for (const { id } of due) queue.remind(id)
+    worker.look(due.map(({ id }) => id))
     await giveUp()
     if (Date.now() < pruneAt) return
     await prune()
@@ -106,6 +106,7 @@ export function startWebhookSweep({ sql, queue, log, every, retryFor }: SweepOpt
       `,
     )
     await sql`delete from webhook_secrets where expires_at < now()`
+    await sql`delete from turns where turn_at < now() - interval '1 day'`
   }
 
   // One statement for all would take longer than a statement may, and then do nothing.

@@ -4,58 +4,113 @@ import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
 import { queuePrefix } from '../queue.ts'
 import { throttled } from '../redis.ts'
-import { takeChain } from './chain.ts'
+import { type Taken, takeChains } from './chain.ts'
 import { type WebhookJob, webhookQueueName } from './queue.ts'
 import { send, type SendOptions } from './send.ts'
 
-/** Simultaneous sendings to one webhook, of one process. */
-const lanesOfOne = 4
-/** Jobs under way at a time: most of them wait for a receiver. */
-const concurrency = 100
+/** Chains that are taken at once: each has its payload with it. */
+const portion = 20
+/** Milliseconds between two looks at webhooks that wait for a place. */
+const lookEvery = 1000
 const finishWithin = 4000
 
+export interface WorkerOptions extends SendOptions {
+  redis: Redis
+  /** Tries under way at a time; half of them at most of webhooks that are not quick. */
+  concurrency: number
+}
+
+export interface WebhookWorker extends Service {
+  /** Looks at these webhooks: something may be due to them. */
+  look(webhookIds: string[]): void
+}
+
 /**
- * Works on the jobs: sends what is due to a webhook until nothing is. At most four chains of a webhook at a time, so that one whose
- * receiver is slow or dead leaves room for the others.
+ * Sends what is due to webhooks. Which of them it looks at, Redis, the sweep and what it did tell; whose turn it is, PostgreSQL
+ * decides, so that replicas keep it together. No job waits for a receiver.
  */
-export function startWebhookWorker({ redis, ...options }: SendOptions & { redis: Redis }): Service {
-  const { sql, log } = options
-  const lanes = new Map<string, { number: number; again: boolean }>()
+export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOptions): WebhookWorker {
+  const { sql, log, within } = options
   const stopped = new AbortController()
   const abandoned = new AbortController()
   const failed = throttled(log, 'sending to a webhook failed')
+  const underWay = new Map<Promise<void>, Taken>()
+  let ready = new Set<string>()
+  // By organization: a place that one of these leaves is another's.
+  let held = new Map<string, Set<string>>()
+  let woken = Promise.withResolvers<void>()
 
-  async function work(webhookId: string): Promise<void> {
-    const own = lanes.get(webhookId) ?? { number: 0, again: false }
-    lanes.set(webhookId, own)
-    // Whoever finds nothing more looks once more.
-    if (own.number >= lanesOfOne) return void (own.again = true)
-    own.number++
-    const others = new Set<Promise<void>>()
-    try {
-      while (!stopped.signal.aborted) {
-        own.again = false
-        const taken = await takeChain(sql, webhookId)
-        if (!taken && !own.again) break
-        if (!taken) continue
-        if (own.number < lanesOfOne) {
-          const other = work(webhookId)
-            .catch(failed)
-            .finally(() => others.delete(other))
-          others.add(other)
-        }
-        await send(options, taken, abandoned.signal)
-      }
-    } finally {
-      if (--own.number === 0) lanes.delete(webhookId)
-    }
-    await Promise.all(others)
+  function look(webhookIds: string[]) {
+    for (const id of webhookIds) ready.add(id)
+    woken.resolve()
   }
 
-  const worker = new Worker<WebhookJob>(webhookQueueName, ({ data }) => work(data.webhookId), {
+  function lookAtHeld() {
+    const all = [...held.values()].flatMap((own) => [...own])
+    held = new Map()
+    look(all)
+  }
+
+  async function run() {
+    while (!stopped.signal.aborted) {
+      woken = Promise.withResolvers()
+      try {
+        while (!stopped.signal.aborted && (await fill()));
+      } catch (error) {
+        failed(error as Error)
+        await pause(lookEvery)
+      }
+      const timer = held.size > 0 ? setTimeout(() => lookAtHeld(), lookEvery) : undefined
+      await woken.promise
+      clearTimeout(timer)
+    }
+  }
+
+  // Gives whether there may be more.
+  async function fill(): Promise<boolean> {
+    const most = Math.min(concurrency - underWay.size, portion)
+    if (most <= 0 || ready.size === 0) return false
+    const slow = [...underWay.values()].filter((taken) => taken.slow).length
+    const asked = [...ready]
+    ready = new Set()
+    const { taken, waiting } = await takeChains(sql, asked, {
+      most,
+      mostSlow: Math.max(0, Math.floor(concurrency / 2) - slow),
+      within,
+    }).catch((error: unknown) => {
+      look(asked)
+      throw error
+    })
+    for (const { organizationId, webhookId } of waiting)
+      held.set(organizationId, (held.get(organizationId) ?? new Set()).add(webhookId))
+    // Others may have been left out for these alone.
+    if (taken.length === most) lookAtHeld()
+    for (const chain of taken) {
+      ready.add(chain.webhookId)
+      begin(chain)
+    }
+    return taken.length > 0
+  }
+
+  function begin(chain: Taken) {
+    const sent = send(options, chain, abandoned.signal)
+      .catch(failed)
+      .finally(() => {
+        underWay.delete(sent)
+        look([chain.webhookId, ...(held.get(chain.organizationId) ?? [])])
+        held.delete(chain.organizationId)
+      })
+    underWay.set(sent, chain)
+  }
+
+  async function pause(milliseconds: number) {
+    await sleep(milliseconds, undefined, { signal: stopped.signal }).catch(() => {})
+  }
+
+  const worker = new Worker<WebhookJob>(webhookQueueName, async ({ data }) => look([data.webhookId]), {
     connection: redis,
     prefix: queuePrefix,
-    concurrency,
+    concurrency: 10,
     // Whoever loses a job to a killed worker finds its work in PostgreSQL.
     maxStalledCount: 1_000_000,
     runRetryDelay: 500,
@@ -64,10 +119,13 @@ export function startWebhookWorker({ redis, ...options }: SendOptions & { redis:
   })
   worker.on('error', throttled(log, 'the worker of webhooks'))
   worker.on('failed', (_job, error) => failed(error))
+  const finished = run()
   return {
+    look,
     async stop() {
       stopped.abort()
-      const closed = worker.close()
+      woken.resolve()
+      const closed = Promise.all([worker.close(), finished.then(() => Promise.all(underWay.keys()))])
       await Promise.race([closed, sleep(finishWithin, undefined, { ref: false })])
       // What is still under way is given back: somebody else sends it again.
       abandoned.abort()

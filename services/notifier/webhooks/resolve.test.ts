@@ -1,0 +1,70 @@
+import { createSocket } from 'node:dgram'
+import dns, { lookup } from 'node:dns'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { startTestReceiver } from '../../../test/receiver.ts'
+import { destinations } from './destination.ts'
+import { post } from './post.ts'
+import { resolve } from './resolve.ts'
+
+const here = destinations.read('127.0.0.1')
+const never = new AbortController().signal
+let before: string[]
+/** The names that were asked for and get no answer. */
+let silentFor: string[]
+
+// A name server that knows names in `example`, knows no other, and says nothing of those that begin with `silent`.
+beforeEach(async () => {
+  before = dns.getServers()
+  silentFor = []
+  const server = createSocket('udp4')
+  server.on('message', (query, { port, address }) => {
+    const labels: string[] = []
+    let at = 12
+    for (; query[at] !== 0; at += query[at]! + 1) labels.push(query.toString('latin1', at + 1, at + 1 + query[at]!))
+    const question = query.subarray(12, at + 5)
+    if (labels[0]!.startsWith('silent')) return void silentFor.push(labels.join('.'))
+    const known = labels.at(-1) === 'example'
+    const answers = known && question.readUInt16BE(question.length - 4) === 1 ? 1 : 0
+    const head = Buffer.from([query[0]!, query[1]!, 0x81, known ? 0x80 : 0x83, 0, 1, 0, answers, 0, 0, 0, 0])
+    const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1])
+    server.send(Buffer.concat([head, question, ...(answers ? [record] : [])]), port, address)
+  })
+  server.bind(0, '127.0.0.1')
+  await once(server, 'listening')
+  dns.setServers([`127.0.0.1:${server.address().port}`])
+  onTestFinished(() => void server.close())
+})
+afterEach(() => dns.setServers(before))
+
+test('names whose name server is silent hold up no other name', async () => {
+  const over = new AbortController()
+  const receiver = await startTestReceiver()
+  onTestFinished(() => receiver.stop())
+  let ended = 0
+  const silent = Array.from({ length: 50 }, (_, n) =>
+    post(`http://silent${n}.example/`, {}, '{}', here, over.signal, 60_000)
+      .catch(() => {})
+      .finally(() => ended++),
+  )
+  while (new Set(silentFor).size < 50) await new Promise((resolve) => setTimeout(resolve, 5))
+  const url = receiver.url.replace('127.0.0.1', 'quick.example')
+  expect(await post(url, {}, '{}', here, never, 60_000)).toMatchObject({ status: 200, error: undefined })
+  // Of what needs a thread as well, such as the databases' names.
+  await promisify(lookup)('localhost')
+  expect(ended).toBe(0)
+  over.abort()
+  await Promise.all(silent)
+})
+
+test('a name server that is silent is a timeout', async () => {
+  expect((await post('http://silent.example/', {}, '{}', here, never, 500)).error).toBe('timeout')
+})
+
+test('the hosts file counts, and what nobody knows is not found', async () => {
+  expect(await resolve('LOCALHOST.', never)).toContainEqual({ address: '127.0.0.1', family: 4 })
+  expect(await resolve('any.localhost', never)).toContainEqual({ address: '::1', family: 6 })
+  expect(await resolve('some.example', never)).toEqual([{ address: '127.0.0.1', family: 4 }])
+  await expect(resolve('nobody.invalid', never)).rejects.toMatchObject({ code: 'ENOTFOUND' })
+})
