@@ -7,6 +7,7 @@ import { inject } from 'vitest'
 import { createLog, type Log } from '#lib/log'
 import { connectNats } from '#lib/nats'
 import type { Service } from '#lib/process'
+import { deriveKeys } from '../deploy/derive-keys.ts'
 import type { StoringService } from '../deploy/provision.ts'
 import { readGatewayConfig } from '../services/gateway/config.ts'
 import { startGateway } from '../services/gateway/server.ts'
@@ -47,6 +48,9 @@ export interface HouseOptions {
 
 export type Name = StoringService | 'gateway'
 
+/** The keys of each service, one root for the run: houses over one database must agree on it. */
+export const houseKeys = deriveKeys(randomBytes(32).toString('base64'))
+
 /**
  * Boots the five services in this process over the run's real servers, in the database that the URLs name. `settings` are added
  * to the environment of each service. One house at a time on a NATS server, or they answer each other's requests.
@@ -66,7 +70,7 @@ export async function startHouse(
   const environment = (name: Name, own: Record<string, string> = {}) => ({
     NATS_URL: servers.natsUrl[name],
     PUBLIC_URL: 'http://localhost:8080',
-    ROSTER_ENCRYPTION_KEY: encryptionKey,
+    ...houseKeys[name],
     ROSTER_ADMIN_TOKEN_FILE: adminTokenFile,
     ROSTER_ADMIN_PASSWORD: adminPassword,
     REDIS_URL: servers.redisUrl,
@@ -136,6 +140,3 @@ async function isReady(url: string): Promise<void> {
 function silentLog(): Log {
   return createLog('house', process.env['ROSTER_TEST_LOG'] ?? 'silent')
 }
-
-// One for the run: houses over one database must agree on it.
-const encryptionKey = randomBytes(32).toString('base64')
