@@ -44,6 +44,8 @@ export interface HouseOptions {
   replicas?: number
   /** Leaves grants out: the test runs it itself, or not. */
   withoutGrants?: boolean
+  /** Default: `houseKeys`. */
+  keys?: typeof houseKeys
 }
 
 export type Name = StoringService | 'gateway'
@@ -58,7 +60,13 @@ export const houseKeys = deriveKeys(randomBytes(32).toString('base64'))
 export async function startHouse(
   databaseUrls: Record<StoringService, string>,
   settings: Record<string, string> = {},
-  { servers = inject('servers'), log = silentLog(), replicas = 1, withoutGrants = false }: HouseOptions = {},
+  {
+    servers = inject('servers'),
+    log = silentLog(),
+    replicas = 1,
+    withoutGrants = false,
+    keys = houseKeys,
+  }: HouseOptions = {},
 ): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-house-'))
   const adminTokenFile = join(folder, 'admin-token')
@@ -70,7 +78,7 @@ export async function startHouse(
   const environment = (name: Name, own: Record<string, string> = {}) => ({
     NATS_URL: servers.natsUrl[name],
     PUBLIC_URL: 'http://localhost:8080',
-    ...houseKeys[name],
+    ...keys[name],
     ROSTER_ADMIN_TOKEN_FILE: adminTokenFile,
     ROSTER_ADMIN_PASSWORD: adminPassword,
     REDIS_URL: servers.redisUrl,
