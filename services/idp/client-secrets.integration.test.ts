@@ -58,12 +58,12 @@ async function withService(ROSTER_ENCRYPTION_KEY: string, meanwhile = async () =
 async function add(clientSecret: string): Promise<string> {
   const { requestType, responseType, name } = IdentityProviderServiceDefinition.methods.addOIDCIDP
   const provider = {
-    stylingType: 0,
+    stylingType: 0 as const,
     clientId: 'c',
     issuer: 'https://i.example',
     scopes: [],
     autoRegister: false,
-  } as const
+  }
   const request = requestType.encode({ ...provider, name: `Provider of ${clientSecret}`, clientSecret }).finish()
   const call = callOf({ ...owner, instanceRoles: ['IAM_OWNER'] })
   const subject = `${IdentityProviderServiceDefinition.fullName}.${name}`
