@@ -114,6 +114,7 @@ describe.each([
     )
     for (const [service, value] of Object.entries(values)) {
       expect(value).not.toContain(root)
+      if (service !== 'gateway') expect(environment(service as KeyHolder)).not.toHaveProperty('ROSTER_CALLER_KEYS')
       for (const [other, variables] of Object.entries(deriveKeys(root))) {
         const own = other === service || (service === 'gateway' && 'ROSTER_CALLER_KEY' in variables)
         const first = (variables['ROSTER_ENCRYPTION_KEY'] ?? '').split(',')[0]!
