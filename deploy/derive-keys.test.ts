@@ -159,7 +159,7 @@ test.each([...storing, 'gateway'])('in Kubernetes, %s mounts its own keys and no
   for (const [, name, mounted] of named) expect(mounted).toBe(name)
 })
 
-test('the Secrets of Kubernetes hold what is derived, and what is no root is refused', () => {
+test('the Secrets of Kubernetes hold what is derived, and what is no root is refused', { timeout: 60_000 }, () => {
   const run = (env: Record<string, string>) =>
     execFileSync(process.execPath, [join(import.meta.dirname, 'derive-keys.ts')], { env, encoding: 'utf8', stdio: 'pipe' }) // prettier-ignore
   writeFileSync(join(folder, 'root-file'), `${root}\n`)

@@ -170,10 +170,10 @@ describe('a key in a file', () => {
     await serveWith(read)
     const refused: (string | undefined)[] = []
     const callers = Array.from({ length: 20 }, (_, index) => ({ ...owner, userId: `caller-${index}` }))
-    let loaded = true
+    const enough = new AbortController()
     let asked = 0
     const load = async (caller: Caller) => {
-      while (loaded) {
+      while (!enough.signal.aborted) {
         refused.push(await refusal(sign(caller, 'users')))
         asked++
       }
@@ -196,7 +196,7 @@ describe('a key in a file', () => {
     write('service', next)
     await vi.waitFor(async () => expect(await refusal(before)).toBe('CALLER_NOT_SIGNED'), { timeout: 10_000 })
     await more()
-    loaded = false
+    enough.abort()
     await Promise.all(loads)
     expect(refused.filter(Boolean)).toEqual([])
     expect(await refusal(sign(owner, 'users'))).toBeUndefined()

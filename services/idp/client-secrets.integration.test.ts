@@ -17,7 +17,8 @@ import { startIdp } from './service.ts'
 let servers: Servers
 let database: TestDatabase
 let sql: Sql
-let [idp, gateway]: Nats[] = []
+let idp: Nats
+let gateway: Nats
 
 beforeAll(async () => {
   ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
@@ -49,7 +50,7 @@ async function withService(ROSTER_ENCRYPTION_KEY: string, meanwhile = async () =
     ROSTER_ENCRYPTION_KEY,
     ROSTER_CALLER_KEY: testCallerKeys.idp,
   })
-  const service = await startIdp({ config, nats: idp!, log })
+  const service = await startIdp({ config, nats: idp, log })
   await meanwhile()
   await service.stop()
   return lines.join('')
@@ -67,7 +68,7 @@ async function add(clientSecret: string): Promise<string> {
   const request = requestType.encode({ ...provider, name: `Provider of ${clientSecret}`, clientSecret }).finish()
   const call = callOf({ ...owner, instanceRoles: ['IAM_OWNER'] })
   const subject = `${IdentityProviderServiceDefinition.fullName}.${name}`
-  return responseType.decode((await callBytes(gateway!, subject, request, call)).bytes).idpId
+  return responseType.decode((await callBytes(gateway, subject, request, call)).bytes).idpId
 }
 
 /** The secret of a provider, by these keys alone. */
