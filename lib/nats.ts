@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { connect, type ConnectionOptions, type NatsConnection, type Service } from 'nats'
 import type { Log } from './log.ts'
-import type { SignCaller } from './rpc/sign-callers.ts'
 
 export interface Nats {
   connection: NatsConnection
@@ -9,8 +8,6 @@ export interface Nats {
   connected(): boolean
   /** Calls back whenever the connection is lost; gives a function that ends it. */
   onDisconnect(callback: () => void): () => void
-  /** Signs the callers of what is asked over it. Only the gateway's has this. */
-  sign?: SignCaller
 }
 
 /**

@@ -5,7 +5,14 @@ import type { Nats } from '../nats.ts'
 import { decodeStatus } from '../status.ts'
 import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'
+import type { SignCaller } from './sign-callers.ts'
 import { endOfTurn } from './turn.ts'
+
+/** A connection over which services are asked. */
+export interface AskingNats extends Nats {
+  /** Says who calls. The gateway's alone has this: without it, nobody calls. */
+  sign?: SignCaller
+}
 
 /** What a service answered. */
 export interface Answered {
@@ -22,7 +29,7 @@ export interface Answered {
  * once `signal` is aborted: then nobody waits, but the service may still do the work.
  */
 export async function callBytes(
-  nats: Nats,
+  nats: AskingNats,
   subject: string,
   bytes: Uint8Array,
   call: Call,

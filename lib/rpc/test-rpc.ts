@@ -2,6 +2,7 @@ import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { connectNats, type Nats } from '../nats.ts'
 import { createLog, type Log } from '../log.ts'
 import type { Service } from '../process.ts'
+import type { AskingNats } from './call.ts'
 import { anonymous, type Caller } from './caller.ts'
 import type { Call } from './headers.ts'
 import { serve, served, type ServeOptions } from './serve.ts'
@@ -37,7 +38,7 @@ export function keepingLog(): { log: Log; lines: string[] } {
 }
 
 /** A connection over which callers are signed, as the gateway's. */
-export const connect = async (url: string, service: string): Promise<Nats> =>
+export const connect = async (url: string, service: string): Promise<AskingNats> =>
   Object.assign(await connectNats(url, service, silent), { sign: testSigner() })
 
 /** A caller who owns one organization. */

@@ -5,6 +5,7 @@ import { ServerCredentials } from '@grpc/grpc-js'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
+import type { AskingNats } from '#lib/rpc/call'
 import { createCallerSigner } from '#lib/rpc/sign-callers'
 import { createAuthenticator } from './authenticate.ts'
 import type { Gateway } from './calls.ts'
@@ -28,7 +29,7 @@ export interface GatewayOptions {
 
 /** Starts the gateway. `port` is the one it listens on, of use where the configured one is 0. */
 export async function startGateway({ config, log, ...given }: GatewayOptions): Promise<Service & { port: number }> {
-  const nats: Nats = { ...given.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
+  const nats: AskingNats = { ...given.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
   const authenticator = createAuthenticator(nats)
   const stopping = new AbortController()
   const gateway: Gateway = { config, nats, log, authenticator, stopping: stopping.signal }

@@ -43,7 +43,7 @@ export async function openHouse() {
   )
   const [natsOfUsers, natsOfNotifier, natsOfAdmin] = nats as [(typeof nats)[0], (typeof nats)[0], (typeof nats)[0]]
   // The administrator asks as the gateway does.
-  natsOfAdmin.sign = testSigner()
+  Object.assign(natsOfAdmin, { sign: testSigner() })
   const sql = postgres(database.urls.users, { max: 1, onnotice: () => {} })
   const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null }).on('error', () => {})
   const environment: Record<string, string> = {
