@@ -4,7 +4,8 @@ type Environment = Record<string, string | undefined>
 
 /** One setting: how its text is read, and its default. Without a default the setting is required. */
 export interface Setting<T> {
-  read: (text: string) => T
+  /** `file` is the one that the text came from. */
+  read: (text: string, file?: string) => T
   default?: T
 }
 
@@ -20,7 +21,7 @@ export function readConfig<S extends Record<string, Setting<unknown>>>(
   const entries = Object.entries(settings).map(([name, setting]) => {
     try {
       const raw = rawValue(name, environment)
-      if (raw !== undefined) return [name, setting.read(raw)]
+      if (raw) return [name, setting.read(raw.text, raw.file)]
       if ('default' in setting) return [name, setting.default]
       problems.push(`${name} is not set (nor ${name}_FILE)`)
     } catch (error) {
@@ -98,13 +99,13 @@ function withDefault<T>(read: (text: string) => T, fallback: T | undefined): Set
   return fallback === undefined ? { read } : { read, default: fallback }
 }
 
-function rawValue(name: string, environment: Environment): string | undefined {
-  const value = environment[name]
-  if (value !== undefined && value !== '') return value
+function rawValue(name: string, environment: Environment): { text: string; file?: string } | undefined {
+  const text = environment[name]
+  if (text !== undefined && text !== '') return { text }
   const file = environment[`${name}_FILE`]
   if (file === undefined || file === '') return undefined
   try {
-    return readFileSync(file, 'utf8').trim()
+    return { text: readFileSync(file, 'utf8').trim(), file }
   } catch (cause) {
     throw new Error(`cannot be read from the file that ${name}_FILE names`, { cause })
   }

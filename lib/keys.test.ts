@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { encryptionKey } from './keys.ts'
+import { decodeKey, encryptionKey, keyId, purposeKey } from './keys.ts'
 
 const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
 const old = encryptionKey.read(first)
@@ -60,6 +60,28 @@ describe('a mac', () => {
 
   test('is not made with a key that nobody has', () => {
     expect(() => foreign.mac('p', old.currentId, ['a'])).toThrow('no encryption key has the id')
+  })
+})
+
+describe('what is left of a former key for one purpose', () => {
+  const former = decodeKey(first)
+  const entry = (purpose: string) => `${keyId(former)}:${purpose}:${purposeKey(former, purpose).toString('base64')}`
+  const ring = encryptionKey.read(`${second}, ${entry('p')}, ${entry('other')}`)
+
+  test('opens what that key closed for it, and makes its macs', () => {
+    expect(ring.open('p', old.seal('p', 'x'))).toBe('x')
+    expect(ring.mac('p', old.currentId, ['a'])).toEqual(old.mac('p', old.currentId, ['a']))
+    expect(ring.currentId).toBe(foreign.currentId)
+  })
+
+  test('is worth nothing for any other', () => {
+    expect(() => ring.open('q', old.seal('q', 'x'))).toThrow('no encryption key has the id')
+    expect(() => ring.open('p', old.seal('other', 'x'))).toThrow()
+  })
+
+  test('is no key to begin with', () => {
+    expect(() => encryptionKey.read(entry('p'))).toThrow(/^is not 32 bytes in base64/)
+    expect(() => encryptionKey.read(`${second},${entry('p').slice(0, -8)}`)).toThrow(/^is not 32 bytes in base64/)
   })
 })
 

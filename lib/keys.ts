@@ -10,7 +10,7 @@ import {
 } from 'node:crypto'
 import type { Setting } from './config.ts'
 
-/** The encryption keys of the installation: the first one is used, the others still open what they closed. */
+/** The encryption keys of a service: the first one is used, the others still open what they closed. */
 export interface Keyring {
   /** Id of the key in use. It tells nothing of the key. */
   currentId: string
@@ -25,28 +25,56 @@ export interface Keyring {
 // Said aloud, or a shortened tag would be taken too.
 const authTagLength = 16
 
-/** `ROSTER_ENCRYPTION_KEY`: 32 bytes in base64; several, separated by commas, to change keys: the new one first. */
-export const encryptionKey: Setting<Keyring> = { read: (value) => createKeyring(value.split(',')) }
+/**
+ * `ROSTER_ENCRYPTION_KEY`: 32 bytes in base64; several, separated by commas, to change keys: the new one first. Of a former one there
+ * may be only what `purposeKey` derived from it: such an entry is `id:purpose:key` and serves that purpose alone.
+ */
+export const encryptionKey: Setting<Keyring> = {
+  read: (value) => createKeyring(value.split(',').map((text) => text.trim())),
+}
 
-function createKeyring(texts: string[]): Keyring {
-  const keys = new Map(texts.map((text) => decode(text.trim())).map((key) => [idOf(key), key]))
-  const currentId = idOf(decode(texts[0]!.trim()))
+/** 32 bytes in base64. Throws what is wrong without showing it. */
+export function decodeKey(text: string): Buffer {
+  const key = Buffer.from(text, 'base64')
+  if (key.length !== 32) throw new Error('is not 32 bytes in base64 (make one with: openssl rand -base64 32)')
+  return key
+}
+
+/** The id of a key: the same everywhere, and it tells nothing of the key. */
+export function keyId(key: Buffer): string {
+  return createHash('sha256').update('roster key id').update(key).digest().subarray(0, 4).toString('hex')
+}
+
+/** The key that stands in for another for one purpose. */
+export function purposeKey(key: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', `roster ${purpose}`, 32))
+}
+
+function createKeyring([first, ...others]: string[]): Keyring {
+  const current = decodeKey(first!)
+  const currentId = keyId(current)
+  const keys = new Map([[currentId, current]])
   const derived = new Map<string, KeyObject>()
+  for (const text of others) {
+    const [, id, purpose, key] = /^([0-9a-f]{8}):([a-z-]+):(.*)$/.exec(text) ?? []
+    if (id !== undefined) derived.set(`${id} ${purpose}`, createSecretKey(decodeKey(key!)))
+    else keys.set(keyId(decodeKey(text)), decodeKey(text))
+  }
 
-  function keyFor(purpose: string, keyId: string): KeyObject {
-    const name = `${keyId} ${purpose}`
+  function keyFor(purpose: string, id: string): KeyObject {
+    const name = `${id} ${purpose}`
     let key = derived.get(name)
     if (key) return key
-    const master = keys.get(keyId)
-    if (!master) throw new Error(`no encryption key has the id ${keyId}`)
-    key = createSecretKey(Buffer.from(hkdfSync('sha256', master, '', `roster ${purpose}`, 32)))
+    const master = keys.get(id)
+    if (!master) throw new Error(`no encryption key has the id ${id}`)
+    key = createSecretKey(purposeKey(master, purpose))
     derived.set(name, key)
     return key
   }
 
   return {
     currentId,
-    mac: (purpose, keyId, parts) => createHmac('sha256', keyFor(purpose, keyId)).update(JSON.stringify(parts)).digest(),
+    mac: (purpose, id, parts) => createHmac('sha256', keyFor(purpose, id)).update(JSON.stringify(parts)).digest(),
     seal(purpose, plain) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', keyFor(purpose, currentId), nonce, { authTagLength })
@@ -54,22 +82,10 @@ function createKeyring(texts: string[]): Keyring {
       return Buffer.concat([Buffer.from(currentId, 'hex'), nonce, cipher.getAuthTag(), body])
     },
     open(purpose, sealed) {
-      const keyId = sealed.subarray(0, 4).toString('hex')
-      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose, keyId), sealed.subarray(4, 16), {
-        authTagLength,
-      })
+      const id = sealed.subarray(0, 4).toString('hex')
+      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose, id), sealed.subarray(4, 16), { authTagLength })
       decipher.setAuthTag(sealed.subarray(16, 16 + authTagLength))
       return Buffer.concat([decipher.update(sealed.subarray(16 + authTagLength)), decipher.final()]).toString('utf8')
     },
   }
-}
-
-function decode(text: string): Buffer {
-  const key = Buffer.from(text, 'base64')
-  if (key.length !== 32) throw new Error('is not 32 bytes in base64 (make one with: openssl rand -base64 32)')
-  return key
-}
-
-function idOf(key: Buffer): string {
-  return createHash('sha256').update('roster key id').update(key).digest().subarray(0, 4).toString('hex')
 }

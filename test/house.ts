@@ -7,6 +7,7 @@ import { inject } from 'vitest'
 import { createLog, type Log } from '#lib/log'
 import { connectNats } from '#lib/nats'
 import type { Service } from '#lib/process'
+import { deriveKeys } from '../deploy/derive-keys.ts'
 import type { StoringService } from '../deploy/provision.ts'
 import { readGatewayConfig } from '../services/gateway/config.ts'
 import { startGateway } from '../services/gateway/server.ts'
@@ -43,9 +44,14 @@ export interface HouseOptions {
   replicas?: number
   /** Leaves grants out: the test runs it itself, or not. */
   withoutGrants?: boolean
+  /** Default: `houseKeys`. */
+  keys?: typeof houseKeys
 }
 
 export type Name = StoringService | 'gateway'
+
+/** The keys of each service, one root for the run: houses over one database must agree on it. */
+export const houseKeys = deriveKeys(randomBytes(32).toString('base64'))
 
 /**
  * Boots the five services in this process over the run's real servers, in the database that the URLs name. `settings` are added
@@ -54,7 +60,13 @@ export type Name = StoringService | 'gateway'
 export async function startHouse(
   databaseUrls: Record<StoringService, string>,
   settings: Record<string, string> = {},
-  { servers = inject('servers'), log = silentLog(), replicas = 1, withoutGrants = false }: HouseOptions = {},
+  {
+    servers = inject('servers'),
+    log = silentLog(),
+    replicas = 1,
+    withoutGrants = false,
+    keys = houseKeys,
+  }: HouseOptions = {},
 ): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-house-'))
   const adminTokenFile = join(folder, 'admin-token')
@@ -66,7 +78,7 @@ export async function startHouse(
   const environment = (name: Name, own: Record<string, string> = {}) => ({
     NATS_URL: servers.natsUrl[name],
     PUBLIC_URL: 'http://localhost:8080',
-    ROSTER_ENCRYPTION_KEY: encryptionKey,
+    ...keys[name],
     ROSTER_ADMIN_TOKEN_FILE: adminTokenFile,
     ROSTER_ADMIN_PASSWORD: adminPassword,
     REDIS_URL: servers.redisUrl,
@@ -136,6 +148,3 @@ async function isReady(url: string): Promise<void> {
 function silentLog(): Log {
   return createLog('house', process.env['ROSTER_TEST_LOG'] ?? 'silent')
 }
-
-// One for the run: houses over one database must agree on it.
-const encryptionKey = randomBytes(32).toString('base64')

@@ -37,6 +37,7 @@ function start(name: Name, databaseUrl = through(name)) {
     DATABASE_URL: databaseUrl,
     NATS_URL: servers.natsUrl[name],
     ROSTER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ROSTER_CALLER_KEY: randomBytes(32).toString('base64'),
     ROSTER_ADMIN_TOKEN_FILE: join(servers.home.dir, 'admin-token'),
   }
   child = spawn(process.execPath, [`services/${name}/main.ts`], { env, stdio: ['ignore', 'pipe', 'inherit'] })

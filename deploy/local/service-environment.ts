@@ -1,3 +1,4 @@
+import { deriveKeys } from '../derive-keys.ts'
 import { natsUsers, passwordVariable } from './nats-users.ts'
 import type { Servers } from './servers.ts'
 import type { ServicesOptions } from './services.ts'
@@ -18,6 +19,7 @@ export function serviceEnvironment(
     PUBLIC_URL: options.publicUrl ?? `http://localhost:${options.port}`,
     NATS_URL: servers.natsUrl[name],
     ...own(name, servers, options),
+    ...deriveKeys(options.encryptionKey)[name],
   }
 }
 
@@ -27,16 +29,14 @@ function own(name: ServiceName, servers: Servers, options: ServicesOptions): Rec
       return {
         DATABASE_URL: options.databaseUrls.users,
         ROSTER_ADMIN_TOKEN_FILE: options.adminTokenFile,
-        ROSTER_ENCRYPTION_KEY: options.encryptionKey,
       }
     case 'grants':
-      return { DATABASE_URL: options.databaseUrls.grants, ROSTER_ENCRYPTION_KEY: options.encryptionKey }
+      return { DATABASE_URL: options.databaseUrls.grants }
     case 'idp':
-      return { DATABASE_URL: options.databaseUrls.idp, ROSTER_ENCRYPTION_KEY: options.encryptionKey }
+      return { DATABASE_URL: options.databaseUrls.idp }
     case 'notifier':
       return {
         DATABASE_URL: options.databaseUrls.notifier,
-        ROSTER_ENCRYPTION_KEY: options.encryptionKey,
         REDIS_URL: servers.redisUrl,
         SMTP_URL: servers.smtpUrl,
       }
@@ -52,6 +52,8 @@ const shared = [
   'REDIS_URL',
   'SMTP_URL',
   'ROSTER_ENCRYPTION_KEY',
+  'ROSTER_CALLER_KEY',
+  'ROSTER_CALLER_KEYS',
   'ROSTER_ADMIN_TOKEN_FILE',
 ]
 const passwords = [

@@ -15,7 +15,7 @@ export interface ServicesOptions {
   /** What clients call the gateway. Default: http://localhost:<port>. */
   publicUrl?: string
   adminTokenFile: string
-  /** 32 bytes in base64. */
+  /** The root that each service's keys are derived from: 32 bytes in base64. No service is given it. */
   encryptionKey: string
   /** Inherited by every service, less what belongs to another; wins over nothing made here. Default: process.env. */
   env?: Record<string, string | undefined>

@@ -46,11 +46,12 @@ test('each service is given the secrets that it needs and no other', { timeout: 
     JSON.parse(readFileSync(join(folder, `home/log/${name}.log`), 'utf8').split('\n')[0]!) as string[]
   const common = ['NATS_URL', 'PUBLIC_URL']
   await vi.waitFor(() => {
-    expect(given('users')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ADMIN_TOKEN_FILE', 'ROSTER_ENCRYPTION_KEY'])
-    expect(given('grants')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ENCRYPTION_KEY'])
-    expect(given('idp')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ENCRYPTION_KEY'])
-    expect(given('notifier')).toEqual(['DATABASE_URL', ...common, 'REDIS_URL', 'ROSTER_ENCRYPTION_KEY', 'SMTP_URL'])
-    expect(given('gateway')).toEqual(['NATS_URL', 'PORT', 'PUBLIC_URL'])
+    const keys = ['ROSTER_CALLER_KEY', 'ROSTER_ENCRYPTION_KEY']
+    expect(given('users')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ADMIN_TOKEN_FILE', ...keys])
+    expect(given('grants')).toEqual(['DATABASE_URL', ...common, ...keys])
+    expect(given('idp')).toEqual(['DATABASE_URL', ...common, ...keys])
+    expect(given('notifier')).toEqual(['DATABASE_URL', ...common, 'REDIS_URL', ...keys, 'SMTP_URL'])
+    expect(given('gateway')).toEqual(['NATS_URL', 'PORT', 'PUBLIC_URL', 'ROSTER_CALLER_KEYS'])
   })
 })
 

@@ -5,7 +5,14 @@ import type { Nats } from '../nats.ts'
 import { decodeStatus } from '../status.ts'
 import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'
+import type { SignCaller } from './sign-callers.ts'
 import { endOfTurn } from './turn.ts'
+
+/** A connection over which services are asked. */
+export interface AskingNats extends Nats {
+  /** Says who calls. The gateway's alone has this: without it, nobody calls. */
+  sign?: SignCaller
+}
 
 /** What a service answered. */
 export interface Answered {
@@ -22,7 +29,7 @@ export interface Answered {
  * once `signal` is aborted: then nobody waits, but the service may still do the work.
  */
 export async function callBytes(
-  nats: Nats,
+  nats: AskingNats,
   subject: string,
   bytes: Uint8Array,
   call: Call,
@@ -31,9 +38,10 @@ export async function callBytes(
   if (!nats.connected()) throw unavailable('BROKER_UNAVAILABLE', 'The message broker cannot be reached.')
   const timeout = call.deadline - Date.now()
   if (timeout <= 0) throw deadlineExceeded()
+  const headers = writeHeaders(call, subject.split('.')[1]!, nats.sign)
   const answer = await unlessInterrupted(
     nats,
-    endOfTurn().then(() => nats.connection.request(subject, bytes, { timeout, headers: writeHeaders(call) })),
+    endOfTurn().then(() => nats.connection.request(subject, bytes, { timeout, headers })),
     signal,
   )
   const replayed = answer.headers?.get('roster-replayed') === 'true'
@@ -63,8 +71,8 @@ interface ServiceDefinition {
   methods: Record<string, MethodDefinition<any, any>>
 }
 
-/** What a service says of its call to another. */
-export type ServiceCall = Pick<Call, 'requestId' | 'deadline'> & Partial<Call>
+/** What a service says of its call to another. Not for whom: it calls as itself, and no service can vouch for a caller. */
+export type ServiceCall = Pick<Call, 'requestId' | 'deadline'> & Partial<Pick<Call, 'traceparent' | 'cause'>>
 
 /** A client: every method of the definition as a function of request and call. */
 export type Client<S extends ServiceDefinition> = {
@@ -78,8 +86,8 @@ export function createClient<S extends ServiceDefinition>(nats: Nats, definition
   const entries = Object.entries(definition.methods).map(([name, method]) => [
     name,
     async (request: unknown, call: ServiceCall) => {
-      const { caller = anonymous, traceparent = '', requestId, deadline, cause } = call
-      const own: Call = { caller, traceparent, requestId, deadline, cause, organizationId: '', clientAddress: '' }
+      const { traceparent = '', requestId, deadline, cause } = call
+      const own = { caller: anonymous, traceparent, requestId, deadline, cause, organizationId: '', clientAddress: '' }
       const bytes = method.requestType.encode(request).finish()
       const answer = await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own)
       return method.responseType.decode(answer.bytes)

@@ -1,6 +1,8 @@
 import { headers, type MsgHdrs } from 'nats'
 import type { Once } from '../eventstore/once.ts'
 import { anonymous, type Caller } from './caller.ts'
+import type { SignCaller } from './sign-callers.ts'
+import type { ReadCaller } from './verify-callers.ts'
 
 /** What a request carries beside its message. */
 export interface Call {
@@ -24,10 +26,16 @@ export interface Call {
   once?: Once
 }
 
-/** The call as NATS headers. */
-export function writeHeaders(call: Call): MsgHdrs {
+/**
+ * The call as NATS headers for a service. Only the caller is signed: what he may do follows from his roles, whatever organization is
+ * acting, and all else that is written here decides nothing that the sender of a request could not have otherwise.
+ */
+export function writeHeaders(call: Call, service: string, sign: SignCaller | undefined): MsgHdrs {
   const result = headers()
-  if (call.caller !== anonymous) result.set('roster-caller', callerText(call.caller))
+  if (call.caller !== anonymous) {
+    if (!sign) throw new Error('only the gateway says who calls')
+    result.set('roster-caller', sign(call.caller, service))
+  }
   if (call.organizationId) result.set('roster-organization', call.organizationId)
   result.set('roster-request-id', call.requestId)
   result.set('roster-deadline', String(call.deadline))
@@ -44,8 +52,8 @@ export function requestIdOf(headers: MsgHdrs | undefined): string {
   return headers?.get('roster-request-id') ?? ''
 }
 
-/** The call that `writeHeaders` wrote. Throws where the caller cannot be read. */
-export function readHeaders(headers: MsgHdrs | undefined): Call {
+/** The call that `writeHeaders` wrote. Throws as `readCaller` does. */
+export function readHeaders(headers: MsgHdrs | undefined, readCaller: ReadCaller): Call {
   const get = (name: string) => headers?.get(name) ?? ''
   return {
     caller: readCaller(get('roster-caller')),
@@ -58,17 +66,4 @@ export function readHeaders(headers: MsgHdrs | undefined): Call {
     ...(get('idempotency-key') && { idempotencyKey: get('idempotency-key') }),
     ...(get('if-match') && { ifMatch: get('if-match') === '*' ? '*' : Number(get('if-match')) }),
   }
-}
-
-// The gateway keeps a caller object as long as its cache entry lives, so its text need not be made for every call.
-const texts = new WeakMap<Caller, string>()
-
-function callerText(caller: Caller): string {
-  let text = texts.get(caller)
-  if (text === undefined) texts.set(caller, (text = JSON.stringify(caller)))
-  return text
-}
-
-function readCaller(text: string): Caller {
-  return text === '' ? anonymous : (JSON.parse(text) as Caller)
 }

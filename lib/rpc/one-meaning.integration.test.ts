@@ -17,10 +17,11 @@ import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import type { RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { callBytes, type MethodDefinition } from './call.ts'
+import { type AskingNats, callBytes, type MethodDefinition } from './call.ts'
 import type { Call } from './headers.ts'
 import { methods } from './methods.ts'
 import { serve, type Served } from './serve.ts'
+import { testReader } from './test-caller-keys.ts'
 import { callOf, connect, silent } from './test-rpc.ts'
 import { smuggle, validMessage } from './test-smuggling.ts'
 import { validate } from './validate.ts'
@@ -51,13 +52,13 @@ const root = { ...callOf().caller, instanceRoles: ['IAM_OWNER'] }
 /** What reached an operation, by request id. */
 const executed = new Map<string, unknown>()
 let nats: Nats
-let gateway: Nats
-let service: Service
+let gateway: AskingNats
+let services: Service[] = []
 
 beforeAll(async () => {
   const { natsUrl } = inject('servers')
   ;[nats, gateway] = await Promise.all([connect(natsUrl.admin, 'users'), connect(natsUrl.admin, 'gateway')])
-  const services = definitions.map((definition): Served<object> => {
+  const all = definitions.map((definition): Served<object> => {
     const handle = (codec: MethodDefinition<any, any>) => async (_: object, request: unknown, call: Call) => {
       executed.set(call.requestId, request)
       return codec.responseType.decode(new Uint8Array())
@@ -65,10 +66,15 @@ beforeAll(async () => {
     const operations = Object.entries(definition.methods).map(([name, codec]) => [name, handle(codec)])
     return { definition, operations: Object.fromEntries(operations) }
   })
-  service = await serve({ name: 'all', nats, log: silent, context: {}, services })
+  services = await Promise.all(
+    (['users', 'grants', 'idp', 'notifier'] as const).map((name) => {
+      const own = all.filter(({ definition }) => definition.fullName.startsWith(`roster.${name}.`))
+      return serve({ name, nats, log: silent, context: {}, services: own, readCaller: testReader(name) })
+    }),
+  )
 })
 afterAll(async () => {
-  await service?.stop()
+  await Promise.all(services.map((service) => service.stop()))
   await Promise.all([nats?.connection.close(), gateway?.connection.close()])
 })
 

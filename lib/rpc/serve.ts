@@ -13,6 +13,7 @@ import { authorize, type FindOwner } from './authorize.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
 import { endOfTurn } from './turn.ts'
+import { type ReadCaller, refuseCallers } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 
 /** What answers a method. Throws RosterError; anything else becomes INTERNAL. */
@@ -69,6 +70,8 @@ export interface ServeOptions<Context> {
   services: Served<Context>[]
   /** By the request field that an access option with SCOPE_RESOURCE names. */
   owners?: Record<string, FindOwner<Context>>
+  /** Who calls. Without it, the service answers nobody but those without a token. */
+  readCaller?: ReadCaller
   /** Keeps the answers to requests with an Idempotency-Key; without it, the key has no effect. */
   answers?: Answers
 }
@@ -91,7 +94,7 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
           // with whatever headers it likes.
           if (!/^_INBOX[._]/.test(message.reply ?? ''))
             return options.log.error({ method: declared.subject }, 'a message that is no call was refused')
-          const work = respond(options.log, declared, message, answer).catch((cause: unknown) =>
+          const work = respond(options, declared, message, answer).catch((cause: unknown) =>
             options.log.error({ err: cause, method: declared.subject }, 'an answer could not be sent'),
           )
           underWay.add(work)
@@ -176,9 +179,14 @@ function sequenceOf(response: unknown): number | undefined {
   return (shown as { details?: ObjectDetails } | undefined)?.details?.sequence
 }
 
-async function respond(log: Log, declared: Method, message: ServiceMsg, answer: Answer): Promise<void> {
+async function respond(
+  { log, readCaller = refuseCallers }: Pick<ServeOptions<never>, 'log' | 'readCaller'>,
+  declared: Method,
+  message: ServiceMsg,
+  answer: Answer,
+): Promise<void> {
   try {
-    const { bytes, sequence, replayed } = await answer(readHeaders(message.headers), message.data)
+    const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
     await endOfTurn()
     const marked = headers()
     if (sequence !== undefined) marked.set('roster-sequence', String(sequence))
@@ -190,7 +198,8 @@ async function respond(log: Log, declared: Method, message: ServiceMsg, answer: 
     marked.set('roster-error', error.reason)
     if (error.replayed) marked.set('roster-replayed', 'true')
     message.respond(encodeStatus(error), { headers: marked })
-    if (error.reason === 'INTERNAL')
+    // An attack, or keys that do not fit together: somebody should know.
+    if (error.reason === 'INTERNAL' || error.reason === 'CALLER_NOT_SIGNED')
       log.error({ err: error.cause, method: declared.subject, requestId: requestIdOf(message.headers) }, 'failed')
   }
 }

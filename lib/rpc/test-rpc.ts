@@ -2,9 +2,11 @@ import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { connectNats, type Nats } from '../nats.ts'
 import { createLog, type Log } from '../log.ts'
 import type { Service } from '../process.ts'
+import type { AskingNats } from './call.ts'
 import { anonymous, type Caller } from './caller.ts'
 import type { Call } from './headers.ts'
 import { serve, served, type ServeOptions } from './serve.ts'
+import { testReader, testSigner } from './test-caller-keys.ts'
 
 /** Serves the users' methods; those that are not given are never answered. */
 export async function serveUsers(
@@ -15,7 +17,15 @@ export async function serveUsers(
   const all = Object.keys(UserServiceDefinition.methods).map((name) => [name, () => new Promise(() => {})])
   const every = { ...Object.fromEntries(all), ...operations }
   const users = served<typeof UserServiceDefinition, object>(UserServiceDefinition, every as never)
-  return serve({ name: 'users', nats, log: silent, context: {}, services: [users], ...options })
+  return serve({
+    name: 'users',
+    nats,
+    log: silent,
+    context: {},
+    services: [users],
+    readCaller: testReader('users'),
+    ...options,
+  })
 }
 
 export const silent: Log = createLog('test', 'silent')
@@ -27,7 +37,9 @@ export function keepingLog(): { log: Log; lines: string[] } {
   return { log, lines }
 }
 
-export const connect = (url: string, service: string) => connectNats(url, service, silent)
+/** A connection over which callers are signed, as the gateway's. */
+export const connect = async (url: string, service: string): Promise<AskingNats> =>
+  Object.assign(await connectNats(url, service, silent), { sign: testSigner() })
 
 /** A caller who owns one organization. */
 export const owner: Caller = {

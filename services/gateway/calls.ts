@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { codes, RosterError, toRosterError } from '#lib/errors'
 import type { Log } from '#lib/log'
-import type { Nats } from '#lib/nats'
+import type { AskingNats } from '#lib/rpc/call'
 import type { Method } from '#lib/rpc/methods'
 import type { Authenticator } from './authenticate.ts'
 import type { ClientAddresses } from './client-addresses.ts'
@@ -15,7 +15,7 @@ import type { StreamPlaces } from './stream-places.ts'
 /** What every part of a running gateway stands on. */
 export interface Gateway {
   config: GatewayConfig
-  nats: Nats
+  nats: AskingNats
   log: Log
   authenticator: Authenticator
   clientAddresses: ClientAddresses

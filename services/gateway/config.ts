@@ -1,6 +1,8 @@
 import { createSecureContext } from 'node:tls'
 import { integer, list, optional, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
+import { callerKeys } from '#lib/rpc/caller-keys'
+import { services } from './readiness.ts'
 
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>
 
@@ -35,6 +37,8 @@ const settings = {
   HOST: text(''),
   NATS_URL: url(['nats', 'tls'], 'nats://127.0.0.1:4222'),
   LOG_LEVEL: logLevel,
+  /** What callers are signed with, for each service. */
+  ROSTER_CALLER_KEYS: callerKeys(services),
   /** Origins whose pages may read answers; none named: any. Credentials of the browser never count. */
   CORS_ORIGINS: list([]),
   /** How many proxies in front add to X-Forwarded-For. */

@@ -13,7 +13,7 @@ const pingTimeout = 1_000
 const interval = 2_000
 
 /** Names of the services behind the gateway: the packages of the offered methods, `roster.<name>.v1`. */
-const services = [...new Set(offered.map(({ subject }) => subject.split('.')[1]!))]
+export const services = [...new Set(offered.map(({ subject }) => subject.split('.')[1]!))]
 
 /** Without these no call can be answered, since nobody knows who calls. What lacks another is its own calls. */
 const essential = ['gateway', 'nats', 'users', 'grants']

@@ -5,6 +5,8 @@ import { ServerCredentials } from '@grpc/grpc-js'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
+import type { AskingNats } from '#lib/rpc/call'
+import { createCallerSigner } from '#lib/rpc/sign-callers'
 import { createAuthenticator } from './authenticate.ts'
 import type { Gateway } from './calls.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
@@ -32,7 +34,8 @@ export interface GatewayOptions {
 
 /** Starts the gateway. `port` is the one it listens on, of use where the configured one is 0. */
 export async function startGateway(options: GatewayOptions): Promise<Service & { port: number }> {
-  const { config, nats, log, clock = () => performance.now() } = options
+  const { config, log, clock = () => performance.now() } = options
+  const nats: AskingNats = { ...options.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
   const rates = createRates(config, clock)
   const authenticator = createAuthenticator(nats, rates.strangers)
   const stopping = new AbortController()

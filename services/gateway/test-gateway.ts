@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { RosterError } from '#lib/errors'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
+import { testGatewayKeys } from '#lib/rpc/test-caller-keys'
 import { openHome } from '../../deploy/local/home.ts'
 import { startNats } from '../../deploy/local/nats-server.ts'
 import { freePort } from '../../deploy/local/ports.ts'
@@ -64,7 +65,8 @@ export async function startTestGateway(
   const services = await serveJsonOperations(nats, { ...internalOperations(backstage), ...idle, ...operations })
 
   const log: Record<string, unknown>[] = []
-  const config = readGatewayConfig({ PORT: '0', HOST: '127.0.0.1', NATS_URL: urls.gateway, ...environment })
+  const needed = { PORT: '0', HOST: '127.0.0.1', NATS_URL: urls.gateway, ROSTER_CALLER_KEYS: testGatewayKeys }
+  const config = readGatewayConfig({ ...needed, ...environment })
   const gateway = await startGateway({
     config,
     nats: own,

@@ -14,6 +14,7 @@ import type { Service } from '#lib/process'
 import type { Call } from '#lib/rpc/headers'
 import { method, registry } from '#lib/rpc/methods'
 import { serve, type Served } from '#lib/rpc/serve'
+import { testReader } from '#lib/rpc/test-caller-keys'
 
 /** Operations by full method name; they take and give canonical JSON. */
 export type Operations = Record<string, (request: JsonObject, call: Call) => JsonValue | Promise<JsonValue>>
@@ -39,7 +40,9 @@ export async function serveJsonOperations(nats: Nats, operations: Operations): P
   const log = pino({ level: 'silent' })
   const started = [...services].map(async ([name, served]) => {
     const owners = { user_id: owner, session_id: owner }
-    return [name, await serve({ name, nats, log, context: {}, services: [...served.values()], owners })] as const
+    const readCaller = testReader(name)
+    const options = { name, nats, log, context: {}, services: [...served.values()], owners, readCaller }
+    return [name, await serve(options)] as const
   })
   return new Map(await Promise.all(started))
 }

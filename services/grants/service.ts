@@ -14,6 +14,7 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { serve, served } from '#lib/rpc/serve'
+import { createCallerReader } from '#lib/rpc/verify-callers'
 import { bootstrap } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
@@ -48,6 +49,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
     nats,
     log,
     context,
+    readCaller: createCallerReader('grants', config.ROSTER_CALLER_KEY(log)),
     answers,
     services: [
       served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {

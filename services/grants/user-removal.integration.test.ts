@@ -15,6 +15,7 @@ import { connectNats, type Nats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
+import { testCallerKeys } from '#lib/rpc/test-caller-keys'
 import { readGrantsConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { addOrganizationMember } from './operations/add-organization-member.ts'
@@ -45,6 +46,7 @@ beforeAll(async () => {
     DATABASE_URL: database.urls.grants,
     NATS_URL: natsUrl.grants,
     ROSTER_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+    ROSTER_CALLER_KEY: testCallerKeys.grants,
   })
   const sql = openDatabase(config.DATABASE_URL, 'grants', silent)
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)

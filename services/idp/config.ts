@@ -1,6 +1,7 @@
 import { readConfig, url } from '#lib/config'
 import { logLevel } from '#lib/log'
 import { encryptionKey } from '#lib/keys'
+import { callerKey } from '#lib/rpc/caller-keys'
 
 /** Reads the service's settings; throws one Error that lists every problem. */
 export function readIdpConfig(environment?: Record<string, string | undefined>) {
@@ -9,6 +10,7 @@ export function readIdpConfig(environment?: Record<string, string | undefined>) 
       DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
+      ROSTER_CALLER_KEY: callerKey,
       LOG_LEVEL: logLevel,
     },
     environment,

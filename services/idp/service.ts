@@ -11,6 +11,7 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { serve, served } from '#lib/rpc/serve'
+import { createCallerReader } from '#lib/rpc/verify-callers'
 import type { Config } from './config.ts'
 import { sealedSecrets } from './client-secrets.ts'
 import type { Context } from './context.ts'
@@ -33,6 +34,7 @@ export async function startIdp({ config, nats, log }: { config: Config; nats: Na
     nats,
     log,
     context,
+    readCaller: createCallerReader('idp', config.ROSTER_CALLER_KEY(log)),
     answers,
     services: [
       served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {

@@ -7,6 +7,7 @@ const needed = {
   REDIS_URL: 'redis://localhost',
   SMTP_URL: 'smtp://localhost',
   ROSTER_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+  ROSTER_CALLER_KEY: Buffer.alloc(32).toString('base64'),
 }
 
 describe('whom mails come from', () => {

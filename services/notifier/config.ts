@@ -1,6 +1,7 @@
 import { integer, readConfig, type Setting, url } from '#lib/config'
 import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
+import { callerKey } from '#lib/rpc/caller-keys'
 import { destinations } from './webhooks/destination.ts'
 
 const defaultPublicUrl = 'http://localhost:8080'
@@ -24,6 +25,7 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       // Seconds between two looks for codes that are still to be mailed.
       SWEEP_INTERVAL: integer(1, 3600, 15),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
+      ROSTER_CALLER_KEY: callerKey,
       // Seconds after which an event that a webhook's receiver did not take is given up.
       WEBHOOK_RETRY_FOR: integer(1, 7 * 24 * 3600, 24 * 3600),
       // Seconds that a webhook's receiver has to answer.

@@ -18,6 +18,7 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { serve, served } from '#lib/rpc/serve'
+import { createCallerReader } from '#lib/rpc/verify-callers'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { startFollowing } from './intake/follow.ts'
@@ -130,6 +131,7 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
     nats,
     log,
     context,
+    readCaller: createCallerReader('notifier', config.ROSTER_CALLER_KEY(log)),
     answers,
     services: [
       served<typeof WebhookServiceDefinition, Context>(WebhookServiceDefinition, {

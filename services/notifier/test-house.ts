@@ -16,6 +16,7 @@ import { connectNats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { callBytes, createClient, type MethodDefinition } from '#lib/rpc/call'
 import { anonymous, type Caller } from '#lib/rpc/caller'
+import { testCallerKeys, testSigner } from '#lib/rpc/test-caller-keys'
 import { startServers } from '../../deploy/local/servers.ts'
 import { createDatabase } from '../../test/infra-database.ts'
 // The users service itself: a test of ours is no proof against an imitation.
@@ -41,6 +42,8 @@ export async function openHouse() {
     (['users', 'notifier', 'admin'] as const).map((user) => connectNats(servers.natsUrl[user], user, log)),
   )
   const [natsOfUsers, natsOfNotifier, natsOfAdmin] = nats as [(typeof nats)[0], (typeof nats)[0], (typeof nats)[0]]
+  // The administrator asks as the gateway does.
+  Object.assign(natsOfAdmin, { sign: testSigner() })
   const sql = postgres(database.urls.users, { max: 1, onnotice: () => {} })
   const ledger = postgres(database.urls.notifier, { max: 1, onnotice: () => {} })
   const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null }).on('error', () => {})
@@ -51,6 +54,7 @@ export async function openHouse() {
     SMTP_URL: mail.url,
     PUBLIC_URL: 'https://id.example.com',
     ROSTER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ROSTER_CALLER_KEY: testCallerKeys.users,
     ROSTER_ADMIN_TOKEN_FILE: join(servers.home.dir, 'admin-token'),
     // So long that only the sweep at the start counts.
     SWEEP_INTERVAL: '3600',
@@ -60,6 +64,7 @@ export async function openHouse() {
     ...environment,
     DATABASE_URL: database.urls.notifier,
     NATS_URL: servers.natsUrl.notifier,
+    ROSTER_CALLER_KEY: testCallerKeys.notifier,
   }
   let users: Service | undefined
   const notifiers: Service[] = []

@@ -1,6 +1,7 @@
 import { hosts, integer, oneOf, optional, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
 import { encryptionKey } from '#lib/keys'
+import { callerKey } from '#lib/rpc/caller-keys'
 
 /** Seconds that an access token may live at most. */
 export const longestAccessToken = 86_400
@@ -16,6 +17,7 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       NATS_URL: url(['nats', 'tls']),
       PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
+      ROSTER_CALLER_KEY: callerKey,
       ROSTER_ADMIN_TOKEN_FILE: text('.roster/admin-token'),
       // Password of the first administrator; without it one is made and written beside the token.
       ROSTER_ADMIN_PASSWORD: optional(),

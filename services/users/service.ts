@@ -15,6 +15,7 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { serve, served } from '#lib/rpc/serve'
+import { createCallerReader } from '#lib/rpc/verify-callers'
 import { bootstrap } from './bootstrap.ts'
 import { evolveAuthentication } from './authentication.ts'
 import type { Config } from './config.ts'
@@ -86,6 +87,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
     nats,
     log,
     context,
+    readCaller: createCallerReader('users', config.ROSTER_CALLER_KEY(log)),
     answers,
     owners: { user_id: ownerOfUser, session_id: ownerOfSession },
     services: [

@@ -13,6 +13,7 @@ import { connectNats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
+import { testCallerKeys } from '#lib/rpc/test-caller-keys'
 import { evolveAuthentication } from './authentication.ts'
 import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
@@ -35,6 +36,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     DATABASE_URL: databaseUrl,
     NATS_URL: inject('servers').natsUrl.users,
     ROSTER_ENCRYPTION_KEY: encryptionKey,
+    ROSTER_CALLER_KEY: testCallerKeys.users,
     ROSTER_ADMIN_TOKEN_FILE: join(folder, 'deep', 'admin-token'),
     ...settings,
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createLog } from '#lib/log'
 import { connectNats } from '#lib/nats'
+import { testGatewayKeys } from '#lib/rpc/test-caller-keys'
 import { startServers } from '../../deploy/local/servers.ts'
 import { readGatewayConfig } from '../../services/gateway/config.ts'
 import { startGateway } from '../../services/gateway/server.ts'
@@ -22,7 +23,8 @@ beforeAll(async () => {
   const log = createLog('gateway', 'silent')
   servers = await startServers({ ephemeral: true, ports: 'random', env: elsewhere })
   nats = await connectNats(servers.natsUrl.gateway, 'gateway', log)
-  gateway = await startGateway({ config: readGatewayConfig({ PORT: '0' }), nats, log })
+  const config = readGatewayConfig({ PORT: '0', ROSTER_CALLER_KEYS: testGatewayKeys })
+  gateway = await startGateway({ config, nats, log })
   url = `http://127.0.0.1:${gateway.port}`
 })
 afterAll(async () => {

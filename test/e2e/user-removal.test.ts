@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -9,6 +8,7 @@ import type { Operation } from '../examples/contract.ts'
 import { ok, unique } from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { call } from './clients/encodings.ts'
+import { houseKeys } from '../house.ts'
 import { startOwnHouse } from './own-house.ts'
 
 const byUrl = inject('roster').house === undefined
@@ -32,8 +32,6 @@ afterAll(async () => {
   await house?.stop()
 })
 
-const encryptionKey = randomBytes(32).toString('base64')
-
 function startGrants() {
   const { serviceDatabaseUrls, natsUrl } = house.servers
   grants = spawn(process.execPath, ['services/grants/main.ts'], {
@@ -42,7 +40,7 @@ function startGrants() {
       ...process.env,
       DATABASE_URL: serviceDatabaseUrls.grants,
       NATS_URL: natsUrl.grants,
-      ROSTER_ENCRYPTION_KEY: encryptionKey,
+      ...houseKeys.grants,
     },
     stdio: 'ignore',
   })

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { deriveKeys } from './derive-keys.ts'
+
+/**
+ * Writes the keys of each service into a folder of its own, from the root in ROSTER_ENCRYPTION_KEY, else from that in the file, which is
+ * made once: a root that is there stays.
+ */
+export function writeKeys(rootFile: string, folder: string, given = process.env['ROSTER_ENCRYPTION_KEY']): void {
+  if (!given) makeRoot(rootFile)
+  const keys = deriveKeys(given || readFileSync(rootFile, 'utf8').trim())
+  // The gateway comes last: what it signs with, all others know by then.
+  for (const [service, variables] of Object.entries(keys))
+    for (const [name, value] of Object.entries(variables)) replace(join(folder, service, name), value)
+}
+
+function makeRoot(file: string): void {
+  const draft = `${file}.${process.pid}.new`
+  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o400 })
+  try {
+    // A link is there whole or not at all, and never takes another's place.
+    linkSync(draft, file)
+    console.log(`made ${file}`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft)
+  }
+}
+
+function replace(file: string, value: string): void {
+  const draft = `${file}.${process.pid}.new`
+  writeFileSync(draft, `${value}\n`, { mode: 0o400 })
+  renameSync(draft, file)
+}
+
+if (import.meta.main) {
+  const [rootFile, folder] = process.argv.slice(2)
+  if (folder === undefined) throw new Error('Usage: node deploy/compose-keys.ts <file of the root> <folder>')
+  writeKeys(rootFile!, folder)
+}

@@ -1,0 +1,84 @@
+import { hkdfSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { decodeKey, keyId, purposeKey } from '../lib/keys.ts'
+
+const storing = ['users', 'grants', 'idp', 'notifier'] as const
+
+export type KeyHolder = (typeof storing)[number] | 'gateway'
+
+/** The variables of keys in a service's environment. */
+export type KeyVariables = Record<string, string>
+
+/**
+ * What each service has of the keys of an installation. They are derived from its root, 32 bytes in base64 (several, separated by
+ * commas, to change it: the new one first), so that none tells another, nor the root. Throws where it is no such key.
+ */
+export function deriveKeys(root: string): Record<KeyHolder, KeyVariables> {
+  const roots = readRoots(root)
+  const ofService = (service: (typeof storing)[number]) => ({
+    ROSTER_ENCRYPTION_KEY: [
+      ...roots.map((key) => derive(key, service, 'encryption')),
+      ...roots.flatMap((key) => former(key, service)),
+    ].join(','),
+    ROSTER_CALLER_KEY: roots.map((key) => derive(key, service, 'caller')).join(','),
+  })
+  return {
+    users: ofService('users'),
+    grants: ofService('grants'),
+    idp: ofService('idp'),
+    notifier: ofService('notifier'),
+    gateway: {
+      ROSTER_CALLER_KEYS: storing.map((service) => `${service}:${derive(roots[0]!, service, 'caller')}`).join(','),
+    },
+  }
+}
+
+function readRoots(root: string): Buffer[] {
+  try {
+    return root.split(',').map((text) => decodeKey(text.trim()))
+  } catch (error) {
+    throw new Error(`ROSTER_ENCRYPTION_KEY ${(error as Error).message}`, { cause: error })
+  }
+}
+
+// What each service did with the root itself, when that was the one key of all. They open what is left of it, and nothing else.
+const formerPurposes = {
+  users: ['email-code', 'signing-key', 'idempotent-request', 'idempotent-answer'],
+  grants: ['idempotent-request', 'idempotent-answer'],
+  idp: ['idp-client-secret', 'idempotent-request', 'idempotent-answer'],
+  notifier: ['webhook-secret', 'idempotent-request', 'idempotent-answer'],
+}
+
+function derive(root: Buffer, service: string, use: 'encryption' | 'caller'): string {
+  return Buffer.from(hkdfSync('sha256', root, '', `roster service ${service} ${use}`, 32)).toString('base64')
+}
+
+function former(root: Buffer, service: (typeof storing)[number]): string[] {
+  return formerPurposes[service].map(
+    (purpose) => `${keyId(root)}:${purpose}:${purposeKey(root, purpose).toString('base64')}`,
+  )
+}
+
+/** The keys as Secrets of Kubernetes, one for each service. */
+function secrets(root: string): string {
+  const documents = Object.entries(deriveKeys(root)).map(([service, variables]) => [
+    'apiVersion: v1',
+    'kind: Secret',
+    `metadata: { name: ${service}-keys, namespace: roster }`,
+    'stringData:',
+    ...Object.entries(variables).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
+  ])
+  return documents.map((lines) => `${lines.join('\n')}\n`).join('---\n')
+}
+
+if (import.meta.main) {
+  const { ROSTER_ENCRYPTION_KEY: given, ROSTER_ENCRYPTION_KEY_FILE: file } = process.env
+  const root = given || (file && readFileSync(file, 'utf8').trim())
+  try {
+    if (!root) throw new Error('ROSTER_ENCRYPTION_KEY is not set (nor ROSTER_ENCRYPTION_KEY_FILE)')
+    process.stdout.write(secrets(root))
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}

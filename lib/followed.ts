@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import type { Setting } from './config.ts'
+import type { Log } from './log.ts'
+
+/** A setting that may change while the process runs. The same object until its text is another one. */
+export interface Followed<T> {
+  /** As it was at most a second ago. */
+  current(): T
+  /** As it is now. */
+  refresh(): T
+}
+
+const maxAge = 1000
+
+/**
+ * A setting that follows the file that it came from; one that came from a variable stays. The log hears of a file that cannot be
+ * read, or makes no sense: then the setting is what it was.
+ */
+export function followed<T>(read: (text: string) => T): Setting<(log: Log) => Followed<T>> {
+  return {
+    read(text, file) {
+      const first = read(text)
+      return (log) => (file === undefined ? constant(first) : follow(file, read, { text, value: first }, log))
+    },
+  }
+}
+
+function constant<T>(value: T): Followed<T> {
+  return { current: () => value, refresh: () => value }
+}
+
+function follow<T>(file: string, read: (text: string) => T, known: { text: string; value: T }, log: Log): Followed<T> {
+  let lookedAt = performance.now()
+  let problem = ''
+
+  function refresh(): T {
+    lookedAt = performance.now()
+    try {
+      const text = readFileSync(file, 'utf8').trim()
+      if (text !== known.text) {
+        known = { text, value: read(text) }
+        log.info({ file }, 'a setting changed with its file')
+      }
+      problem = ''
+    } catch (error) {
+      // Once, not every second.
+      if (problem !== String(error)) log.error({ err: error, file }, 'a setting keeps its former value')
+      problem = String(error)
+    }
+    return known.value
+  }
+
+  return { current: () => (performance.now() - lookedAt < maxAge ? known.value : refresh()), refresh }
+}

@@ -1,0 +1,39 @@
+import type { KeyObject } from 'node:crypto'
+import type { Followed } from '../followed.ts'
+import type { Caller } from './caller.ts'
+import { signatureOf } from './caller-keys.ts'
+
+/** The header `roster-caller`: who calls, signed for one service and a short time. */
+export type SignCaller = (caller: Caller, service: string) => string
+
+/** Milliseconds. Clocks may differ by twenty seconds either way. */
+const lifetime = 40_000
+const renewedBefore = 20_000
+
+interface Made {
+  header: string
+  key: KeyObject
+  until: number
+}
+
+/** Signs each caller object once for each service, and again when half of its time is over. */
+export function createCallerSigner(keys: Followed<Map<string, KeyObject>>): SignCaller {
+  const made = new WeakMap<Caller, Map<string, Made>>()
+
+  return (caller, service) => {
+    const key = keys.current().get(service)
+    if (!key) throw new Error(`there is no caller key for ${service}`)
+    let ofCaller = made.get(caller)
+    if (!ofCaller) made.set(caller, (ofCaller = new Map()))
+    const known = ofCaller.get(service)
+    const now = Date.now()
+    // A clock that was set back must not make one live longer.
+    if (known?.key === key && known.until > now + renewedBefore && known.until <= now + lifetime) return known.header
+    const until = now + lifetime
+    const text = JSON.stringify(caller)
+    const signature = signatureOf(key, service, String(until), text).toString('base64url')
+    const header = `${until}.${signature}.${text}`
+    ofCaller.set(service, { header, key, until })
+    return header
+  }
+}

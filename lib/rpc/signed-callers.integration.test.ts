@@ -1,0 +1,232 @@
+import { createSecretKey } from 'node:crypto'
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { headers } from 'nats'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { readConfig } from '../config.ts'
+import { callerKey, callerKeys, signatureOf } from './caller-keys.ts'
+import type { Caller } from './caller.ts'
+import type { Call } from './headers.ts'
+import { createCallerSigner } from './sign-callers.ts'
+import { newCallerKey, testCallerKeys, testReader, testSigner } from './test-caller-keys.ts'
+import { keepingLog, owner } from './test-rpc.ts'
+import { added, machine, subject, useServing } from './test-serving.ts'
+import { createCallerReader, type ReadCaller } from './verify-callers.ts'
+
+const serving = useServing()
+const folder = mkdtempSync(join(tmpdir(), 'roster-caller-keys-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const root: Caller = { ...owner, userId: 'root', instanceRoles: ['IAM_OWNER'] }
+let seen: Caller[]
+
+const serveWith = (readCaller: ReadCaller = testReader('users')) =>
+  serving.start({ addMachineUser: async (_: object, _request: object, { caller }: Call) => (seen.push(caller), added) }, { readCaller }) // prettier-ignore
+
+beforeEach(() => {
+  seen = []
+})
+
+/** The reason why a call with this header was refused; undefined: it was not. */
+async function refusal(header: string): Promise<string | undefined> {
+  const sent = headers()
+  sent.set('roster-caller', header)
+  sent.set('roster-organization', 'house')
+  sent.set('roster-request-id', 'of-the-forger')
+  const options = { headers: sent, timeout: 5000 }
+  const answer = await serving.gateway.connection.request(subject('AddMachineUser'), machine(), options)
+  return answer.headers?.get('roster-error') || undefined
+}
+
+/** As the gateway would, with what it would not. */
+function signed(caller: Caller, { key = testCallerKeys.users, service = 'users', lives = 30_000 } = {}): string {
+  const until = String(Date.now() + lives)
+  const text = JSON.stringify(caller)
+  const secret = createSecretKey(Buffer.from(key, 'base64'))
+  return `${until}.${signatureOf(secret, service, until, text).toString('base64url')}.${text}`
+}
+
+test('what the gateway signs is the caller, whoever and however often it is', async () => {
+  await serveWith()
+  const sign = testSigner()
+  const named = { ...owner, userId: 'ünïcödé "and\n\0'.repeat(3) }
+  for (const caller of [owner, root, named, owner]) {
+    expect(await refusal(sign(caller, 'users'))).toBeUndefined()
+    expect(seen.at(-1)).toEqual(caller)
+  }
+  // Verified once: the same header is the same caller, and no call can change it for the next.
+  expect(seen[3]).toBe(seen[0])
+  expect(() => seen[0]!.organizationRoles['house']!.push('IAM_OWNER')).toThrow()
+  expect(() => Object.assign(seen[0]!, { userId: 'root' })).toThrow()
+  expect(sign(owner, 'users')).toBe(sign(owner, 'users'))
+})
+
+describe('a caller is refused, and the log says so,', () => {
+  const changed = (header: string) => header.replace('"owner"', '"root!"')
+  const rewritten = (header: string) => header.replace(/^\d+/, String(Date.now() + 50_000))
+
+  test.each([
+    ['without a signature', () => JSON.stringify(root)],
+    ['that is empty', () => '{}'],
+    ['with the signature cut', () => signed(root).replace(/\.[^.]{43}\./, '.AAAA.')],
+    ['with no bytes as signature', () => signed(root).replace(/\.[^.]{43}\./, '..')],
+    ['with another signature', () => signed(root).replace(/\.[^.]{43}\./, `.${'A'.repeat(43)}.`)],
+    ['signed with another key', () => signed(root, { key: newCallerKey() })],
+    ['signed with the key of a sister', () => signed(root, { key: testCallerKeys.grants })],
+    ['signed for a sister', () => signed(root, { key: testCallerKeys.grants, service: 'grants' })],
+    ['signed for a sister that has the same key', () => signed(root, { service: 'grants' })],
+    ['whose time is over', () => signed(root, { lives: -1 })],
+    ['whose time is longer than a minute', () => signed(root, { lives: 75_000 })],
+    ['that was changed after it was signed', () => changed(signed(owner))],
+    ['whose time was changed after it was signed', () => rewritten(signed(owner))],
+    ['that was written again', () => `${signed(owner)} `.replace('{"', '{ "')],
+  ])('%s', async (_, forge) => {
+    await serveWith()
+    // One that is known does not help another.
+    expect(await refusal(testSigner()(owner, 'users'))).toBeUndefined()
+    expect(await refusal(forge())).toBe('CALLER_NOT_SIGNED')
+    expect(seen).toHaveLength(1)
+    expect(serving.lines).toHaveLength(1)
+    expect(serving.lines[0]).toContain('the caller was refused')
+    expect(serving.lines[0]).toContain('of-the-forger')
+  })
+
+  test('once its time is over, although it was known', async () => {
+    await serveWith()
+    const header = signed(owner, { lives: 300 })
+    expect(await refusal(header)).toBeUndefined()
+    await vi.waitFor(async () => expect(await refusal(header)).toBe('CALLER_NOT_SIGNED'), { timeout: 5000 })
+  })
+
+  test('by a service that has no key', async () => {
+    await serving.start({ addMachineUser: async () => added }, { readCaller: undefined })
+    expect(await refusal(testSigner()(owner, 'users'))).toBe('CALLER_NOT_SIGNED')
+  })
+})
+
+test('the gateway signs anew before a signature ends, and for each service another', () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const [sign, read] = [testSigner(), testReader('users')]
+    const made = new Set<string>()
+    for (let second = 0; second < 120; second++) {
+      const header = sign(owner, 'users')
+      made.add(header)
+      const left = Number(header.split('.')[0]) - Date.now()
+      expect(left).toBeGreaterThanOrEqual(19_000)
+      expect(left).toBeLessThanOrEqual(60_000)
+      expect(read(header).userId).toBe('owner')
+      vi.advanceTimersByTime(1000)
+    }
+    expect(made.size).toBeLessThanOrEqual(7)
+    expect(() => read(sign(owner, 'grants'))).toThrow('not signed for this service')
+    expect(() => sign(owner, 'elsewhere')).toThrow('no caller key for elsewhere')
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('what is remembered is bounded', () => {
+  const read = testReader('users')
+  const sign = testSigner()
+  // Forty million characters, which a gateway can send: most are forgotten, and what is asked for again is verified again.
+  const roles = { house: ['x'.repeat(400_000)] }
+  const large = Array.from({ length: 100 }, (_, index) => ({ ...owner, userId: `${index}`, organizationRoles: roles }))
+  const first = sign(large[0]!, 'users')
+  const known = read(first)
+  expect(read(first)).toBe(known)
+  for (const caller of large) read(sign(caller, 'users'))
+  expect(read(first)).not.toBe(known)
+  expect(read(first)).toEqual(known)
+})
+
+describe('a key in a file', () => {
+  const write = (name: string, content: string) => {
+    // As Kubernetes does it: a link that leads elsewhere from one moment to the next.
+    const content_ = join(folder, `${name}-${Math.random()}`)
+    writeFileSync(content_, `${content}\n`)
+    symlinkSync(content_, `${content_}-link`)
+    renameSync(`${content_}-link`, join(folder, name))
+  }
+  const file = (name: string) => join(folder, name)
+  const [old, next] = [newCallerKey(), newCallerKey()]
+
+  function open() {
+    const { log, lines } = keepingLog()
+    const environment = { OF_SERVICE_FILE: file('service'), OF_GATEWAY_FILE: file('gateway') }
+    const config = readConfig({ OF_SERVICE: callerKey, OF_GATEWAY: callerKeys(['users']) }, environment)
+    return {
+      lines,
+      read: createCallerReader('users', config.OF_SERVICE(log)),
+      sign: createCallerSigner(config.OF_GATEWAY(log)),
+    }
+  }
+
+  test('is changed without a restart, under load, and no call is refused; the old one is worth nothing then', async () => {
+    write('service', old)
+    write('gateway', `users:${old}`)
+    const { sign, read } = open()
+    await serveWith(read)
+    const refused: (string | undefined)[] = []
+    const callers = Array.from({ length: 20 }, (_, index) => ({ ...owner, userId: `caller-${index}` }))
+    const enough = new AbortController()
+    let asked = 0
+    const load = async (caller: Caller) => {
+      while (!enough.signal.aborted) {
+        refused.push(await refusal(sign(caller, 'users')))
+        asked++
+      }
+    }
+    const loads = callers.map(load)
+    const more = async (calls = 500) => {
+      const until = asked + calls
+      await vi.waitFor(() => expect(asked).toBeGreaterThan(until), { timeout: 20_000 })
+    }
+    await more()
+    const before = sign(owner, 'users')
+    write('service', `${next}, ${old}`)
+    // At once, since the gateway may be faster.
+    expect(await refusal(signed(owner, { key: next }))).toBeUndefined()
+    write('gateway', `users:${next}`)
+    const isNext = () => expect(sign({ ...owner }, 'users')).toSatisfy((header: string) => signs(next, header))
+    await vi.waitFor(isNext, { timeout: 10_000 })
+    await more()
+    expect(await refusal(before)).toBeUndefined()
+    write('service', next)
+    await vi.waitFor(async () => expect(await refusal(before)).toBe('CALLER_NOT_SIGNED'), { timeout: 10_000 })
+    await more()
+    enough.abort()
+    await Promise.all(loads)
+    expect(refused.filter(Boolean)).toEqual([])
+    expect(await refusal(sign(owner, 'users'))).toBeUndefined()
+  })
+
+  test('that makes no sense any more, or is gone, changes nothing, and the log says so once', async () => {
+    write('service', old)
+    write('gateway', `users:${old}`)
+    const { sign, read, lines } = open()
+    // What is forged makes a service look at its file.
+    const look = () => expect(() => read(signed(root))).toThrow('not signed')
+    write('service', 'nonsense')
+    look()
+    look()
+    rmSync(file('service'))
+    look()
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      'a setting keeps its former value',
+      'a setting keeps its former value',
+    ])
+    expect(lines.join('')).not.toContain(old)
+    expect(read(sign(owner, 'users')).userId).toBe('owner')
+    write('service', next)
+    look()
+    expect(() => read(sign(owner, 'users'))).toThrow('not signed')
+  })
+})
+
+function signs(key: string, header: string): boolean {
+  const [, until, signature, text] = /^(\d+)\.([\w-]+)\.(.*)$/s.exec(header)!
+  const secret = createSecretKey(Buffer.from(key, 'base64'))
+  return signatureOf(secret, 'users', until!, text!).toString('base64url') === signature
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import { createLog } from '../log.ts'
+import { callerKey, callerKeys } from './caller-keys.ts'
+import { createCallerSigner, type SignCaller } from './sign-callers.ts'
+import { createCallerReader, type ReadCaller } from './verify-callers.ts'
+
+const silent = createLog('test', 'silent')
+const made = ['users', 'grants', 'idp', 'notifier'].map((service) => [service, newCallerKey()] as const)
+
+/** `ROSTER_CALLER_KEY` of each service, in the tests of a file. */
+export const testCallerKeys = Object.fromEntries(made) as Record<'users' | 'grants' | 'idp' | 'notifier', string>
+
+/** `ROSTER_CALLER_KEYS` of their gateway. */
+export const testGatewayKeys = made.map((pair) => pair.join(':')).join(',')
+
+/** Signs as a gateway that has these keys. */
+export function testSigner(keys = testGatewayKeys): SignCaller {
+  return createCallerSigner(callerKeys([]).read(keys)(silent))
+}
+
+/** Reads as a service that has this key. */
+export function testReader(service: string, key = testCallerKeys[service as 'users']): ReadCaller {
+  return createCallerReader(service, callerKey.read(key)(silent))
+}
+
+export function newCallerKey(): string {
+  return randomBytes(32).toString('base64')
+}
