@@ -149,8 +149,13 @@ export async function openHouse() {
       const named = (state: number) => Object.entries(states).find(([, number]) => number === state)![0]
       return deliveries.toReversed().map((delivery) => ({ ...delivery, state: named(delivery.state) }))
     },
-    replayFailed: (webhookId: string) =>
-      ask(DeliveryServiceDefinition.methods.replayFailedDeliveries, { webhookId }, DeliveryServiceDefinition.fullName),
+    replayFailed: (webhookId: string, organizationId?: string) =>
+      ask(
+        DeliveryServiceDefinition.methods.replayFailedDeliveries,
+        { webhookId },
+        DeliveryServiceDefinition.fullName,
+        organizationId,
+      ),
     /** Waits until a notifier answers for its webhooks. */
     async webhooksAnswer() {
       for (;;) {
