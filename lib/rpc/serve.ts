@@ -25,7 +25,7 @@ export type Operation<Context, Request, Response> =
       /** Throws PERMISSION_DENIED; runs after the declared permission was checked and before validation. */
       permit?: (request: Request, call: Call, holdsPermission: boolean, context: Context) => void | Promise<void>
       /** Violations beyond the declared rules; all are reported together. */
-      check?: (context: Context, request: Request) => Violation[]
+      check?: (context: Context, request: Request, call: Call) => Violation[]
       /**
        * What must hold, beside the Idempotency-Key, for an earlier answer to be given again. Throws as `handle` does; may give what
        * is to be done once the request is found to be the same, which succeeded.
@@ -135,7 +135,7 @@ function prepare<Context>(
     )
     await permit?.(request, call, holdsPermission, options.context)
     const violations = validate(declared.desc.input, message)
-    if (check) violations.push(...check(options.context, request))
+    if (check) violations.push(...check(options.context, request, call))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     const encode = (response: unknown) => codec.responseType.encode(response).finish()
     if (!call.idempotencyKey || !options.answers || declared.reads) {

@@ -78,6 +78,7 @@ export function createAuthenticator(nats: Nats, maxAge = 30_000): Authenticator 
       organizationId: holder.organizationId,
       sessionId: holder.sessionId,
       scope: holder.scope,
+      tokenEnd: holder.scope === undefined ? undefined : holder.expirationDate?.getTime(),
       instanceRoles,
       organizationRoles: Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles])),
     }

@@ -33,7 +33,12 @@ export async function countUnder(sql: Sql, limits: Limit[]): Promise<number | un
   return over.length > 0 ? Math.max(1, Math.ceil(Math.max(...over.map(({ wait }) => wait)))) : undefined
 }
 
+/** Forgets attempts whose window is over. */
+export async function forgetAttempts(sql: Sql): Promise<void> {
+  await sql`delete from sign_in_attempts where window_end < now()`
+}
+
 /** How a limit is named in the table, in hex: postgres.js takes an array of buffers for one buffer. */
-export function keyOf(key: string): string {
+function keyOf(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }

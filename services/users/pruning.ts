@@ -1,13 +1,22 @@
 import type { Context } from './context.ts'
-import { forgetAttempts } from './sign-in-throttle.ts'
+import { forgetAttempts } from './attempts.ts'
+import { forgetAddresses } from './known-addresses.ts'
+import { pruneSessions } from './sessions.ts'
 import { forgetUsed } from './single-use.ts'
+import { forgetTurns } from './turns.ts'
 
 const every = 10 * 60_000
 
-/** Removes what time has made useless: expired tokens, secrets, codes, assertions and proofs, and sign-in attempts whose window is over. */
+/**
+ * Removes what time has made useless: expired tokens, secrets, codes, assertions and proofs, what was counted in a time that is over,
+ * addresses that nobody signs in from any more, and sessions that ended long ago.
+ */
 export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {
     await forgetAttempts(sql)
+    await forgetTurns(sql)
+    await forgetAddresses(sql)
+    await pruneSessions(sql)
     await forgetUsed(sql)
     await sql`delete from tokens where expires_at < now()`
     await sql`delete from machine_secrets where expires_at < now()`

@@ -59,6 +59,7 @@ import { verifyEmail } from './operations/verify-email.ts'
 import { startExpiryWarnings } from './expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startPruning } from './pruning.ts'
+import { startEndingSurplus } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolveSession, evolveUser } from './vocabulary.ts'
@@ -80,6 +81,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
   const context: Context = { config, sql, store, keys, signingKeys, grants, log }
   await bootstrap(context)
   const pruning = startPruning(context)
+  const endingSurplus = startEndingSurplus(context)
   const expiryWarnings = startExpiryWarnings(context)
   const answering = await serve({
     name: 'users',
@@ -146,6 +148,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
       pruning.stop()
       signingKeys.stop()
       await expiryWarnings.stop()
+      await endingSurplus.stop()
       await tail.stop()
       await sql.end()
     },
