@@ -41,11 +41,11 @@ test('so much work runs at a time, and no more', async () => {
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('lanes take turns, however much one of them has', async () => {
+test('lanes that ask as often take turns, and who asks less goes first', async () => {
   const { begun, enter, finish } = openGate(1)
-  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) void enter(name, { lane: name[0]! })
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2']) void enter(name, { lane: name[0]! })
   await finish()
-  expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
+  expect(begun).toEqual(['a1', 'c1', 'c2', 'a2', 'b1', 'a3', 'b2', 'b3'])
 })
 
 test('every second turn is for the preferred while there are any', async () => {
@@ -62,7 +62,19 @@ test('where too much waits, the longest lane loses its last', async () => {
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) void enter(name, { lane: name[0]! })
   const outcomes = await finish()
   expect(outcomes).toEqual(['done', 'done', 'PASSWORDS_THROTTLED', 'PASSWORDS_THROTTLED', 'done', 'done'])
-  expect(begun).toEqual(['a1', 'a2', 'b1', 'c1'])
+  expect(begun).toEqual(['a1', 'b1', 'c1', 'a2'])
+})
+
+test('where too much waits, whoever asks again and again gives way to a newcomer, and the preferred to nobody', async () => {
+  const { enter, finish } = openGate(1, 50)
+  void enter('first', { lane: 'first' })
+  const preferred = ['P', 'Q'].map((name) => enter(name, { lane: name, preferred: true }))
+  for (let n = 0; n < 200; n++) void enter(`n${n}`, { lane: `n${n % 60}` })
+  const newcomers = ['X', 'Y'].map((name) => enter(name, { lane: name }))
+  for (let n = 0; n < 100; n++) void enter(`n${n}`, { lane: `n${n % 60}` })
+  const outcomes = await finish()
+  for (const outcome of [...preferred, ...newcomers]) expect(await outcome).toBe('done')
+  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(51)
 })
 
 test('work that fails makes room, and what nobody waits for any more is not done', async () => {

@@ -1,12 +1,14 @@
 import { RosterError } from '#lib/errors'
 import { canonicalName } from '#lib/canonical-name'
 import type { Context } from './context.ts'
-import { giveTurnsBack, type Limit, takeTurns } from './turns.ts'
+import { giveTurnsBack, limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
 
 /** An attempt to sign in that was counted. */
 export interface Attempt {
-  /** Takes it back: it succeeded, or its password was not looked at. */
+  /** Takes it back: it succeeded. */
   takeBack(): Promise<void>
+  /** Takes it back where its password was not looked at. It still counts for its address: too many of them are why. */
+  takeBackGuess(): Promise<void>
 }
 
 /** Who tries, and where. */
@@ -25,24 +27,21 @@ export interface Attempted {
  */
 export async function countAttempt({ sql, keys }: Pick<Context, 'sql' | 'keys'>, tried: Attempted): Promise<Attempt> {
   const named = limitsOf(tried)
-  const limits = named.map(({ name, ...limit }): Limit => {
-    return { ...limit, key: keys.mac('sign-in-turns', keys.currentId, name).toString('hex') }
-  })
+  const limits = limitsFor(keys, named)
   const retryAfter = await takeTurns(sql, limits)
   if (retryAfter !== undefined)
     throw new RosterError('RESOURCE_EXHAUSTED', 'SIGN_IN_THROTTLED', 'There were too many attempts to sign in.', {
       retryAfter,
     })
-  return { takeBack: () => giveTurnsBack(sql, limits) }
+  const ofGuess = limits.filter((_, index) => !['address', 'network'].includes(named[index]!.name[0]!))
+  return { takeBack: () => giveTurnsBack(sql, limits), takeBackGuess: () => giveTurnsBack(sql, ofGuess) }
 }
 
-type Named = Omit<Limit, 'key'> & { name: string[] }
-
-function limitsOf({ loginName, address, knownUserId }: Attempted): Named[] {
+function limitsOf({ loginName, address, knownUserId }: Attempted): NamedLimit[] {
   // What others do, at whatever address, has no part in this.
   if (knownUserId !== undefined) return [{ name: ['known', knownUserId, address], most: 5, pause: 30, kind: 'always' }]
   const [subject, network] = [subjectOf(loginName), networkOf(address)]
-  const limits: Named[] = [
+  const limits: NamedLimit[] = [
     { name: ['address', address], most: 100, pause: 3, kind: 'always' },
     { name: ['pair', subject, address], most: 5, pause: 60, kind: 'always' },
     // More than a hundred an hour for one name: who failed ten times has to wait longer, and nobody else has.
@@ -60,9 +59,4 @@ function limitsOf({ loginName, address, knownUserId }: Attempted): Named[] {
 // What precedes the first @: the same for every login name of a user, bare or qualified, and told without looking for the user.
 function subjectOf(loginName: string): string {
   return canonicalName(loginName).split('@', 1)[0]!
-}
-
-// Whoever is given a /48 of IPv6 has 65,536 networks of the size that counts as an address.
-function networkOf(address: string): string | undefined {
-  return address.includes(':') ? address.split(':', 3).join(':') : undefined
 }

@@ -1,4 +1,5 @@
 import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import type { Keyring } from '#lib/keys'
 
 /** How often something may be done: so many times at once, and each further time after a pause. */
 export interface Limit {
@@ -9,6 +10,19 @@ export interface Limit {
   pause: number
   /** `meter`: stops nobody. `metered`: holds while a meter among the limits is over. */
   kind: 'always' | 'meter' | 'metered'
+}
+
+/** A limit whose name is yet to be made unreadable. */
+export type NamedLimit = Omit<Limit, 'key'> & { name: string[] }
+
+/** The limits as they are counted: neither names nor addresses can be read in the database. */
+export function limitsFor(keys: Keyring, named: NamedLimit[]): Limit[] {
+  return named.map(({ name, ...limit }) => ({ ...limit, key: keys.mac('turns', keys.currentId, name).toString('hex') }))
+}
+
+/** The /48 of an address of IPv6: whoever is given one has 65,536 of the networks that count as an address. */
+export function networkOf(address: string): string | undefined {
+  return address.includes(':') ? address.split(':', 3).join(':') : undefined
 }
 
 /**

@@ -11,6 +11,7 @@ import { verifyPassword } from '../password.ts'
 import { endSurplus, storeSession } from '../sessions.ts'
 import { countAttempt } from '../sign-in-throttle.ts'
 import { newToken } from '../token.ts'
+import { networkOf } from '../turns.ts'
 import { isActive } from '../user-state.ts'
 import type { SessionEvent, User } from '../vocabulary.ts'
 
@@ -24,12 +25,16 @@ export async function createSession(
   { loginName, password }: CreateSessionRequest,
   call: Call,
 ): Promise<CreateSessionResponse> {
-  const { user, known, takeBack } = await begin(context, loginName, call)
+  const { user, known, takeBack, takeBackGuess } = await begin(context, loginName, call)
   // Who may not sign in is answered as late and as little as who has no password.
   const hash = user && isActive(user.state) ? user.hash : null
-  const place = { lane: call.clientAddress, preferred: known !== undefined, deadline: call.deadline }
+  const place = {
+    lane: networkOf(call.clientAddress) ?? call.clientAddress,
+    preferred: known !== undefined,
+    deadline: call.deadline,
+  }
   const right = await verifyPassword(password, hash ?? undefined, place).catch(async (error: unknown) => {
-    await takeBack()
+    await takeBackGuess()
     throw error
   })
   if (!right || !user) throw credentialsInvalid()
@@ -47,8 +52,8 @@ async function begin(context: Context, loginName: string, call: Call) {
   const { clientAddress: address } = call
   const user = await findLoginUser(context, loginName, call)
   const known = user && findKnown(context.keys, user.known, user.userId, address)
-  const { takeBack } = await countAttempt(context, { loginName, address, knownUserId: known && user.userId })
-  return { user, known, takeBack }
+  const attempt = await countAttempt(context, { loginName, address, knownUserId: known && user.userId })
+  return { user, known, ...attempt }
 }
 
 async function open({ config, store }: Context, user: LoginUser, call: Call): Promise<CreateSessionResponse> {
