@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { v7 as uuid } from 'uuid'
 import type { RosterError } from '#lib/errors'
+import type { Transaction } from '#lib/eventstore/database'
 import { anonymous } from '#lib/rpc/caller'
 import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
 import { addHumanUser } from './operations/add-human-user.ts'
@@ -7,8 +9,9 @@ import { createSession } from './operations/create-session.ts'
 import { deleteSession } from './operations/delete-session.ts'
 import { deleteUser } from './operations/delete-user.ts'
 import { ownerOfSession } from './owners.ts'
-import { endSurplus, pruneSessions } from './sessions.ts'
+import { endSurplus, pruneSessions, storeSession } from './sessions.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from './test-users.ts'
+import { newToken } from './token.ts'
 
 const day = 86_400_000
 let database: TestDatabase
@@ -105,6 +108,35 @@ describe('a session more than a user may have', () => {
     await Promise.all([endSurplus(users), endSurplus(users), endSurplus(users)])
     expect(await eventsOf(sessionId)).toEqual(['created', 'ended'])
     expect(await users.sql`select from surplus_sessions`).toHaveLength(0)
+  })
+
+  test('is told by who comes last, of two that are stored at one time at two replicas', async () => {
+    const { userId, signIn } = await newHuman()
+    for (let n = 0; n < 3; n++) await signIn()
+    const store = (sql: TestUsers['sql'] | Transaction) => {
+      const row = {
+        userId,
+        organizationId: 'home',
+        human: true,
+        sessionId: uuid(),
+        expiresAt: new Date(Date.now() + day),
+      }
+      const { row: stored, into } = storeSession(newToken(), row, 3)
+      return into(sql as Transaction, [stored])
+    }
+    let second: PromiseLike<unknown> | undefined
+    await users.sql.begin(async (transaction) => {
+      await store(transaction)
+      second = Promise.resolve(store(users.sql))
+      const waiting = () => users.sql<{ n: number }[]>`
+        select count(*)::int as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'
+      `
+      await expect.poll(async () => (await waiting())[0]!.n, { timeout: 10_000 }).toBe(1)
+    })
+    await second
+    expect(await users.sql`select from tokens where user_id = ${userId}`).toHaveLength(3)
+    await endSurplus(users)
   })
 
   test('is the oldest, whatever ends first: an expired one does not count', async () => {

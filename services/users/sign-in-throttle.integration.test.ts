@@ -67,6 +67,25 @@ describe('attempts to sign in', () => {
     expect(waits.filter((wait) => wait === 0)).toHaveLength(5)
   })
 
+  test('that have all been found early enough before one of them is counted, count one by one', async () => {
+    const [name, from] = [newName(), fresh()]
+    await attempt(name, from)
+    // So that each has connections to wait with.
+    await Promise.all(replicas.flatMap(({ sql }) => Array.from({ length: 8 }, () => sql`select pg_sleep(0.1)`)))
+    const [holder, observer] = [replicas[0]!.sql, replicas[1]!.sql]
+    let waits: Promise<number[]> | undefined
+    await holder.begin(async (transaction) => {
+      await transaction`select from turns for update`
+      waits = Promise.all(Array.from({ length: 10 }, () => waitOf(attempt(name, from))))
+      const waiting = () => observer<{ n: number }[]>`
+        select count(*)::int as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'
+      `
+      await expect.poll(async () => (await waiting())[0]!.n, { timeout: 10_000 }).toBe(10)
+    })
+    expect((await waits!).filter((wait) => wait === 0)).toHaveLength(4)
+  })
+
   test('from another address, and of another name, are others', async () => {
     const [name, from] = [newName(), fresh()]
     await passing(6, () => attempt(name, from))
