@@ -9,7 +9,7 @@ const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const argon2Async = promisify(argon2)
 
 // Each has a thread of the four that Node has for files and names too, and 19 MiB.
-const through = createFairGate({ atOnce: Math.min(3, availableParallelism()), waiting: 64 })
+const through = createFairGate({ atOnce: Math.min(3, availableParallelism()), waiting: 200 })
 
 /** Argon2id in the PHC string format, with a random salt. Throws as the gate does. */
 export async function hashPassword(password: string, place: Place = { lane: '' }): Promise<string> {
