@@ -14,6 +14,8 @@ export interface Caller {
   sessionId: string
   /** What the access token was issued for; other tokens have none and stand for everything. */
   scope?: string | undefined
+  /** When a token with a scope ends: Unix time in milliseconds. */
+  tokenEnd?: number | undefined
   /** Roles on the whole instance. */
   instanceRoles: string[]
   /** Roles by organization id. */

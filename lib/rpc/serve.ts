@@ -26,7 +26,7 @@ export type Operation<Context, Request, Response> =
       /** Throws PERMISSION_DENIED; runs after the declared permission was checked and before validation. */
       permit?: (request: Request, call: Call, holdsPermission: boolean, context: Context) => void | Promise<void>
       /** Violations beyond the declared rules; all are reported together. */
-      check?: (context: Context, request: Request, holdsPermission: boolean) => Violation[]
+      check?: (context: Context, request: Request, call: Call, holdsPermission: boolean) => Violation[]
       /**
        * What must hold, beside the Idempotency-Key, for an earlier answer to be given again. Throws as `handle` does; may give what
        * is to be done once the request is found to be the same, which succeeded.
@@ -143,8 +143,8 @@ function prepare<Context>(
     const violations = validate(input, message)
     // A check looks at everything itself; what a declared rule said of a field already is not said again.
     const known = new Set(violations.map(({ field }) => field))
-    if (check)
-      violations.push(...check(options.context, request, holdsPermission).filter(({ field }) => !known.has(field)))
+    const more = check?.(options.context, request, call, holdsPermission) ?? []
+    violations.push(...more.filter(({ field }) => !known.has(field)))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     const encode = (response: unknown) => codec.responseType.encode(response).finish()
     if (!call.idempotencyKey || !options.answers || declared.reads) {

@@ -81,6 +81,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
       organizationId: holder.organizationId,
       sessionId: holder.sessionId,
       scope: holder.scope,
+      tokenEnd: holder.scope === undefined ? undefined : holder.expirationDate?.getTime(),
       instanceRoles,
       organizationRoles: Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles])),
     }

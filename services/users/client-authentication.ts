@@ -119,13 +119,13 @@ async function admit(
 
 // Nobody's history is told of a client that is nobody's.
 async function recordFailure(
-  { sql, store }: Context,
+  { sql, store, keys }: Context,
   machine: Machine | undefined,
   { clientId, method }: Attempt,
   reason: FailureReason,
   { caller, requestId, deadline, clientAddress }: Call,
 ): Promise<void> {
-  await countFailure(sql, clientId, clientAddress)
+  await countFailure({ sql, keys }, clientId, clientAddress)
   if (machine)
     await store.execute<object, AuthenticationEvent, void>({
       aggregate: { type: 'authentication', id: machine.id },

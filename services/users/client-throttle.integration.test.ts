@@ -18,13 +18,13 @@ afterAll(async () => {
 })
 
 let addresses = 0
-const fresh = () => `2001:db8::${(addresses++).toString(16)}`
+const fresh = () => `10.0.${addresses >> 8}.${addresses++ & 255}`
 const outcome = (work: Promise<unknown>) =>
   work.then(
     () => 'in',
     ({ reason }: RosterError) => reason,
   )
-const fail = (client: string, from: string) => outcome(countFailure(users.sql, client, from))
+const fail = (client: string, from: string) => outcome(countFailure(users, client, from))
 
 test('ten failures of a client from an address are heard, there; others, and the client elsewhere, go on', async () => {
   const from = fresh()
@@ -41,11 +41,22 @@ test('another spelling of its name does not make it another client', async () =>
   expect(await fail('rObOt@acme.localhost', from)).toBe('CLIENT_THROTTLED')
 })
 
+test('five thousand failures from a /48 are heard, however many addresses it has', async () => {
+  const from = (n: number) => `2001:db8:4:${n.toString(16)}::/64`
+  const work = Array.from({ length: 5000 }, (_, n) => fail(`client ${n}`, from(n % 1000)))
+  expect(new Set(await Promise.all(work))).toEqual(new Set(['in']))
+  await users.sql`update turns set paid_until = paid_until + interval '1 hour' where paid_until > now() + interval '200 seconds'`
+  expect(await fail('another', from(1001))).toBe('CLIENT_THROTTLED')
+  expect(await fail('another', '2001:db8:5:1::/64')).toBe('in')
+})
+
 test('five hundred failures from an address are heard, whatever client they name, and the others leave nothing behind', async () => {
   const from = fresh()
-  const rows = async () => (await users.sql<{ n: number }[]>`select count(*)::int as n from sign_in_attempts`)[0]!.n
+  const rows = async () => (await users.sql<{ n: number }[]>`select count(*)::int as n from turns`)[0]!.n
   const seen = await Promise.all(Array.from({ length: 500 }, (_, n) => fail(`client ${n}`, from)))
   expect(seen).toEqual(Array(500).fill('in'))
+  // What it has paid meanwhile.
+  await users.sql`update turns set paid_until = paid_until + interval '1 minute' where paid_until > now() + interval '200 seconds'`
   const before = await rows()
   for (let n = 500; n < 505; n++) expect(await fail(`client ${n}`, from)).toBe('CLIENT_THROTTLED')
   expect(await rows()).toBe(before)

@@ -30,6 +30,8 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       // Seconds.
       EMAIL_CODE_LIFETIME: integer(60, 30 * 86_400, 3600),
       SESSION_LIFETIME: integer(60, 365 * 86_400, 12 * 3600),
+      // So many sessions of a user live at a time: the oldest ends.
+      SESSIONS_PER_USER: integer(1, 10_000, 100),
       // Seconds.
       ACCESS_TOKEN_LIFETIME: integer(60, longestAccessToken, 12 * 3600),
       // What JWT access tokens are signed with.

@@ -1,7 +1,7 @@
 import type { Store } from '#lib/eventstore/store'
 import type { FindOwner } from '#lib/rpc/authorize'
 import type { Context } from './context.ts'
-import type { Session } from './vocabulary.ts'
+import { ownerOf } from './sessions.ts'
 
 type Owner = { userId: string; organizationId: string }
 
@@ -24,7 +24,4 @@ export const ownerOfUser: FindOwner<Context> = async ({ store }, id) => {
 }
 
 /** A session belongs to its user and to the user's organization. */
-export const ownerOfSession: FindOwner<Context> = async ({ store }, id) => {
-  const session = await store.load<Session>('session', id)
-  return session && { userId: session.state.userId, organizationId: session.organizationId }
-}
+export const ownerOfSession: FindOwner<Context> = ownerOf

@@ -60,6 +60,7 @@ import { verifyEmail } from './operations/verify-email.ts'
 import { startExpiryWarnings } from './expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startPruning } from './pruning.ts'
+import { startEndingSurplus } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolveSession, evolveUser } from './vocabulary.ts'
@@ -81,6 +82,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
   const context: Context = { config, sql, store, keys, signingKeys, grants, log }
   await bootstrap(context)
   const pruning = startPruning(context)
+  const endingSurplus = startEndingSurplus(context)
   const expiryWarnings = startExpiryWarnings(context)
   const answering = await serve({
     name: 'users',
@@ -148,6 +150,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
       pruning.stop()
       signingKeys.stop()
       await expiryWarnings.stop()
+      await endingSurplus.stop()
       await tail.stop()
       await sql.end()
     },

@@ -1,44 +1,62 @@
-import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
-import type { Sql } from '#lib/eventstore/database'
-import { countUnder, keyOf, type Limit } from './attempts.ts'
+import { canonicalName } from '#lib/canonical-name'
+import type { Context } from './context.ts'
+import { giveTurnsBack, limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
+
+/** An attempt to sign in that was counted. */
+export interface Attempt {
+  /** Takes it back: it succeeded. */
+  takeBack(): Promise<void>
+  /** Takes it back where its password was not looked at. It still counts for its address: too many of them are why. */
+  takeBackGuess(): Promise<void>
+}
+
+/** Who tries, and where. */
+export interface Attempted {
+  loginName: string
+  /** As the gateway tells it: an address of IPv4, or a /64 of IPv6. */
+  address: string
+  /** The user, where this user has signed in from this address before. */
+  knownUserId: string | undefined
+}
 
 /**
- * Counts an attempt to sign in before its password is looked at, so that attempts at one time count too. Names count alike
- * whether there is such a user or not. Throws RESOURCE_EXHAUSTED SIGN_IN_THROTTLED with the seconds to wait.
- * Gives what takes the attempt back once it succeeded.
+ * Counts an attempt to sign in before its password is looked at, so that attempts at one time count too. Every spelling of a name
+ * counts alike, whether there is such a user or not. RESOURCE_EXHAUSTED SIGN_IN_THROTTLED with the seconds to wait; then nothing
+ * was counted. The numbers are explained in docs/decisions/11-sign-in.md.
  */
-export async function countAttempt(sql: Sql, loginName: string, address: string): Promise<() => Promise<void>> {
-  const name = canonicalName(loginName)
-  // What one limit refuses counts under no later one: an address that must wait shuts nobody else out, and leaves no names behind.
-  const limits: Limit[] = [
-    { key: `address ${address}`, most: 100, window: 300 },
-    { key: `pair ${address} ${name}`, most: 5, window: 300 },
-    { key: `name ${name}`, most: 100, window: 3600 },
-  ]
-  let retryAfter: number | undefined
-  for (const limit of limits) retryAfter ??= await countUnder(sql, [limit])
+export async function countAttempt({ sql, keys }: Pick<Context, 'sql' | 'keys'>, tried: Attempted): Promise<Attempt> {
+  const named = limitsOf(tried)
+  const limits = limitsFor(keys, named)
+  const retryAfter = await takeTurns(sql, limits)
   if (retryAfter !== undefined)
     throw new RosterError('RESOURCE_EXHAUSTED', 'SIGN_IN_THROTTLED', 'There were too many attempts to sign in.', {
       retryAfter,
     })
-  const [from, pair, named] = limits.map(({ key }) => keyOf(key))
-  return async () => {
-    // In the order of the keys, as above, so that two sign-ins cannot wait for each other.
-    await sql`
-      update sign_in_attempts set attempts = greatest(attempts - 1, 0)
-      where key in (
-        select key from sign_in_attempts
-        where key in (select decode(unnest(${[from!, named!]}::text[]), 'hex'))
-        order by key
-        for update
-      )
-    `
-    await sql`delete from sign_in_attempts where key = decode(${pair!}, 'hex')`
-  }
+  const ofGuess = limits.filter((_, index) => !['address', 'network'].includes(named[index]!.name[0]!))
+  return { takeBack: () => giveTurnsBack(sql, limits), takeBackGuess: () => giveTurnsBack(sql, ofGuess) }
 }
 
-/** Forgets attempts whose window is over. */
-export async function forgetAttempts(sql: Sql): Promise<void> {
-  await sql`delete from sign_in_attempts where window_end < now()`
+function limitsOf({ loginName, address, knownUserId }: Attempted): NamedLimit[] {
+  // What others do, at whatever address, has no part in this.
+  if (knownUserId !== undefined) return [{ name: ['known', knownUserId, address], most: 5, pause: 30, kind: 'always' }]
+  const [subject, network] = [subjectOf(loginName), networkOf(address)]
+  const limits: NamedLimit[] = [
+    { name: ['address', address], most: 100, pause: 3, kind: 'always' },
+    { name: ['pair', subject, address], most: 5, pause: 60, kind: 'always' },
+    // More than a hundred an hour for one name: who failed ten times has to wait longer, and nobody else has.
+    { name: ['subject', subject], most: 100, pause: 36, kind: 'meter' },
+    { name: ['attacked pair', subject, address], most: 10, pause: 900, kind: 'metered' },
+  ]
+  if (network !== undefined)
+    limits.push(
+      { name: ['network', network], most: 1000, pause: 0.3, kind: 'always' },
+      { name: ['network pair', subject, network], most: 64, pause: 10, kind: 'always' },
+    )
+  return limits
+}
+
+// What precedes the first @: the same for every login name of a user, bare or qualified, and told without looking for the user.
+function subjectOf(loginName: string): string {
+  return canonicalName(loginName).split('@', 1)[0]!
 }

@@ -5,7 +5,6 @@ import { addHumanUser } from './operations/add-human-user.ts'
 import { addMachineUser } from './operations/add-machine-user.ts'
 import { createSession } from './operations/create-session.ts'
 import { ownerOfUser } from './owners.ts'
-import { countAttempt, forgetAttempts } from './sign-in-throttle.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from './test-users.ts'
 
 let [database, other]: TestDatabase[] = []
@@ -30,73 +29,6 @@ const reasonOf = (work: Promise<unknown>) =>
   )
 let address = 0
 const fresh = () => `2001:db8::${(address++).toString(16)}`
-
-describe('attempts to sign in', () => {
-  const attempt = (name: string, from: string) => countAttempt(users!.sql, name, from)
-
-  test('at one time count too: of ten for one name from one address, five are looked at', async () => {
-    const from = fresh()
-    const results = await Promise.all(Array.from({ length: 10 }, () => reasonOf(attempt('parallel', from))))
-    expect(results.filter((reason) => reason === 'in')).toHaveLength(5)
-    expect(results.filter((reason) => reason === 'SIGN_IN_THROTTLED')).toHaveLength(5)
-  })
-
-  test('that are refused are told how long to wait', async () => {
-    const from = fresh()
-    for (let i = 0; i < 5; i++) await attempt('patient', from)
-    const error = (await attempt('patient', from).catch((caught: unknown) => caught)) as RosterError
-    expect(error).toMatchObject({ code: 8, reason: 'SIGN_IN_THROTTLED' })
-    expect(error.retryAfter).toBeGreaterThan(290)
-    expect(error.retryAfter).toBeLessThanOrEqual(300)
-  })
-
-  test('of one name from another address, and of another name from one address, are others', async () => {
-    const from = fresh()
-    for (let i = 0; i < 5; i++) await attempt('separate', from)
-    expect(await reasonOf(attempt('separate', fresh()))).toBe('in')
-    expect(await reasonOf(attempt('another', from))).toBe('in')
-    expect(await reasonOf(attempt('ＳＥＰＡＲＡＴＥ', from))).toBe('SIGN_IN_THROTTLED')
-  })
-
-  test('of one name from everywhere are a hundred an hour, of one address a hundred in five minutes', async () => {
-    const from = fresh()
-    const byName = await Promise.all(Array.from({ length: 101 }, () => reasonOf(attempt('famous', fresh()))))
-    const byAddress = await Promise.all(Array.from({ length: 101 }, (_, i) => reasonOf(attempt(`name ${i}`, from))))
-    for (const results of [byName, byAddress]) expect(results.filter((reason) => reason !== 'in')).toHaveLength(1)
-  })
-
-  test('that are refused count no further: one address keeps nobody else out, and leaves no names behind', async () => {
-    const from = fresh()
-    for (let i = 0; i < 120; i++) await reasonOf(attempt('wanted', from))
-    expect(await reasonOf(attempt('wanted', fresh()))).toBe('in')
-    const rows = async () => (await users!.sql<{ n: number }[]>`select count(*)::int as n from sign_in_attempts`)[0]!.n
-    const before = await rows()
-    for (let i = 0; i < 5; i++) expect(await reasonOf(attempt(`made up ${i}`, from))).toBe('SIGN_IN_THROTTLED')
-    expect(await rows()).toBe(before)
-  })
-
-  test('that succeed are taken back', async () => {
-    const from = fresh()
-    for (let i = 0; i < 20; i++) await (await attempt('regular', from))()
-    expect(await reasonOf(attempt('regular', from))).toBe('in')
-  })
-
-  test('that succeed and fail at one time do not wait for each other', async () => {
-    const from = fresh()
-    const work = Array.from({ length: 60 }, (_, i) => attempt(`name ${i % 7}`, from).then((takeBack) => takeBack(), () => {})) // prettier-ignore
-    await Promise.all(work)
-  })
-
-  test('whose window is over count no more and are forgotten', async () => {
-    const from = fresh()
-    for (let i = 0; i < 6; i++) await reasonOf(attempt('old', from))
-    await users!.sql`update sign_in_attempts set window_end = now() - interval '1 second'`
-    expect(await reasonOf(attempt('old', from))).toBe('in')
-    await users!.sql`update sign_in_attempts set window_end = now() - interval '1 second'`
-    await forgetAttempts(users!.sql)
-    expect(await users!.sql`select 1 from sign_in_attempts`).toHaveLength(0)
-  })
-})
 
 describe('a human signs in', () => {
   const human = (organizationId: string, userName: string, password?: string) =>

@@ -19,6 +19,8 @@ export interface TokenRow {
   credentialId?: string
   /** Null: does not expire. */
   expiresAt: Date | null
+  /** Of a personal access token: that of the access token it was made with. It is worth no more. */
+  scope?: string | undefined
   /** Of an access token alone. */
   access?: AccessToken
 }
@@ -35,8 +37,13 @@ export interface AccessToken {
 }
 
 /** Stores a token by its hash alone. */
-export function storeToken(token: string, { access, ...own }: TokenRow): Insert {
-  const row = {
+export function storeToken(token: string, row: TokenRow): Insert {
+  return { row: tokenRow(token, row), into: insertTokens }
+}
+
+/** A token as a row of its table. */
+export function tokenRow(token: string, { access, ...own }: TokenRow): object {
+  return {
     hash: `\\x${hashToken(token).toString('hex')}`,
     user_id: own.userId,
     organization_id: own.organizationId,
@@ -45,12 +52,11 @@ export function storeToken(token: string, { access, ...own }: TokenRow): Insert 
     credential_id: own.credentialId ?? '',
     expires_at: own.expiresAt,
     token_id: access?.tokenId,
-    scope: access?.scope,
+    scope: access?.scope ?? own.scope,
     project_organization_id: access?.projectOrganizationId,
     issued_at: access?.issuedAt,
     dpop_thumbprint: access?.dpopThumbprint,
   }
-  return { row, into: insertTokens }
 }
 
 function insertTokens(sql: Transaction, rows: object[]) {
@@ -76,7 +82,8 @@ export async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken 
   `)
   if (!row || !isActive(row.user)) return undefined
   const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...token } = row
-  if (tokenId === null || scope === null || projectOrganizationId === null || issuedAt === null) return token
+  if (tokenId === null || scope === null || projectOrganizationId === null || issuedAt === null)
+    return { ...token, ...(scope !== null && { scope }) }
   if (row.user.machine?.dpopRequired && dpopThumbprint === null) return undefined
   return { ...token, access: { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt } }
 }

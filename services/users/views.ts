@@ -36,7 +36,9 @@ function unsent(user: User | undefined): Code | undefined {
 // removed. Nor do the tokens come back that a need of bound ones ended.
 function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
   if (state?.removed)
-    return ['tokens', 'passwords'].map((table) => (sql) => sql`delete from ${sql(table)} where user_id = ${id}`)
+    return ['tokens', 'passwords', 'known_addresses'].map(
+      (table) => (sql) => sql`delete from ${sql(table)} where user_id = ${id}`,
+    )
   if (state?.machine?.dpopRequired && !before.state?.machine?.dpopRequired)
     return [(sql) => sql`delete from tokens where user_id = ${id} and token_id is not null and dpop_thumbprint is null`]
   return isActive(before.state) && !isActive(state)

@@ -18,7 +18,10 @@ export const addHumanUser = {
   async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
     const userId = request.userId ?? uuid()
     const email = request.email!.email
-    const passwordHash = request.password === undefined ? undefined : await hashPassword(request.password)
+    const passwordHash =
+      request.password === undefined
+        ? undefined
+        : await hashPassword(request.password, { lane: call.caller.userId, deadline: call.deadline })
     return context.store.execute({
       aggregate: { type: 'user', id: userId },
       creates: true,

@@ -17,8 +17,8 @@ const mostKeys = 20
 export const addMachineKey = {
   permit: permitCredential,
 
-  check: (context: Context, request: AddMachineKeyRequest): Violation[] => [
-    ...checkExpiry(context, request),
+  check: (context: Context, request: AddMachineKeyRequest, call: Call): Violation[] => [
+    ...checkExpiry(context, request, call),
     ...checkPublicKey(request),
   ],
 

@@ -9,7 +9,7 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { warningAtOnce } from '../expiry-warnings.ts'
-import { checkExpiry, expiryOf, permitCredential } from '../new-credential.ts'
+import { checkExpiry, expiryOf, permitCredential, scopeToInherit } from '../new-credential.ts'
 import { newToken, storeToken } from '../token.ts'
 import { living, machineCredentials, type User, type UserEvent } from '../vocabulary.ts'
 
@@ -25,10 +25,11 @@ export const addPersonalAccessToken = {
     call: Call,
   ): Promise<AddPersonalAccessTokenResponse> {
     const [token, tokenId] = [newToken(), uuid()]
+    const scope = scopeToInherit(userId, call.caller)
     return store.execute({
       aggregate: { type: 'user', id: userId },
       call,
-      decide: (user: Aggregate<User>, now) => decide(user, token, tokenId, expirationDate, now),
+      decide: (user: Aggregate<User>, now) => decide(user, { token, tokenId, scope }, expirationDate, now),
       respond: ({ after }) => ({ tokenId, token, details: details(after) }),
     })
   },
@@ -36,14 +37,13 @@ export const addPersonalAccessToken = {
 
 function decide(
   { id: userId, organizationId, state }: Aggregate<User>,
-  token: string,
-  tokenId: string,
+  { token, tokenId, scope }: { token: string; tokenId: string; scope: string | undefined },
   expirationDate: Date | undefined,
   now: Date,
 ): Decision<UserEvent> {
   if (living(machineCredentials(state).pat, now).length >= mostTokens)
     throw new RosterError('FAILED_PRECONDITION', 'TOKEN_LIMIT_REACHED', `The machine has ${mostTokens} tokens already.`)
-  const row = { userId, organizationId, human: false, sessionId: '', credentialId: tokenId }
+  const row = { userId, organizationId, human: false, sessionId: '', credentialId: tokenId, scope }
   return {
     events: [
       { type: 'pat.added', payload: { tokenId, ...expiryOf(expirationDate) } },

@@ -10,14 +10,14 @@ export async function authenticate(
 ): Promise<AuthenticateResponse> {
   const token = await findToken(sql, tokenHash)
   if (!token) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The bearer token is not valid.')
-  const { userId, organizationId, human, sessionId, expiresAt, access } = token
+  const { userId, organizationId, human, sessionId, expiresAt, access, scope = access?.scope } = token
   return {
     userId,
     organizationId,
     human,
     sessionId,
     expirationDate: expiresAt ?? undefined,
-    scope: access?.scope,
+    scope,
     forProject: access !== undefined && readScope(access.scope).projectId !== undefined,
     dpopThumbprint: access?.dpopThumbprint ?? undefined,
   }

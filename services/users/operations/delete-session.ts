@@ -5,14 +5,15 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { permitCredential } from '../new-credential.ts'
+import { ownerOf } from '../sessions.ts'
 import type { Session, SessionEvent } from '../vocabulary.ts'
 
 export const deleteSession = {
   async permit({ sessionId }: DeleteSessionRequest, call: Call, holdsPermission: boolean, context: Context) {
     // Validation comes later.
     if (sessionId.includes('\0')) return
-    const session = await context.store.load<Session>('session', sessionId)
-    if (session) await permitCredential(session.state, call, holdsPermission, context)
+    const owner = await ownerOf(context, sessionId)
+    if (owner) await permitCredential(owner, call, holdsPermission, context)
   },
   handle,
 }

@@ -19,8 +19,12 @@ export const resendEmailCode = {
     if (isReturned || templateOf(verification) !== undefined) await permitAddressOf(context, userId, call)
   },
 
-  check: (context: Context, { verification }: ResendEmailCodeRequest, holdsPermission: boolean): Violation[] =>
-    checkVerification(context, verification, holdsPermission),
+  check: (
+    context: Context,
+    { verification }: ResendEmailCodeRequest,
+    _call: Call,
+    holdsPermission: boolean,
+  ): Violation[] => checkVerification(context, verification, holdsPermission),
 
   async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
     return context.store.execute({

@@ -20,7 +20,7 @@ export const setEmail = {
     await permitAddressOf(context, userId, call)
   },
 
-  check: (context: Context, { verification }: SetEmailRequest, holdsPermission: boolean): Violation[] =>
+  check: (context: Context, { verification }: SetEmailRequest, _call: Call, holdsPermission: boolean): Violation[] =>
     checkVerification(context, verification, holdsPermission),
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {

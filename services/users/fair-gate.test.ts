@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { RosterError } from '#lib/errors'
+import { createFairGate, type Place } from './fair-gate.ts'
+
+/** A gate with work that ends when it is told, and the names of what began. */
+function openGate(atOnce: number, waiting = 100) {
+  const through = createFairGate({ atOnce, waiting })
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const outcomes: Promise<string>[] = []
+  const enter = (name: string, place: Place) => {
+    const work = () => {
+      begun.push(name)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    }
+    const outcome = through(place, work).then(
+      () => 'done',
+      ({ reason }: RosterError) => reason,
+    )
+    outcomes.push(outcome)
+    return outcome
+  }
+  const finish = async () => {
+    await turn()
+    while (ends.length > 0) {
+      ends.shift()!()
+      await turn()
+    }
+    return Promise.all(outcomes)
+  }
+  return { begun, enter, finish }
+}
+
+test('so much work runs at a time, and no more', async () => {
+  const { begun, enter, finish } = openGate(2)
+  for (const name of ['a', 'b', 'c', 'd']) void enter(name, { lane: name })
+  await turn()
+  expect(begun).toEqual(['a', 'b'])
+  expect(await finish()).toEqual(['done', 'done', 'done', 'done'])
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('lanes that ask as often take turns, and who asks less goes first', async () => {
+  const { begun, enter, finish } = openGate(1)
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2']) void enter(name, { lane: name[0]! })
+  await finish()
+  expect(begun).toEqual(['a1', 'c1', 'c2', 'a2', 'b1', 'a3', 'b2', 'b3'])
+})
+
+test('every second turn is for the preferred while there are any', async () => {
+  const { begun, enter, finish } = openGate(1)
+  for (const name of ['a', 'b', 'c', 'd']) void enter(name, { lane: name })
+  for (const name of ['X', 'Y']) void enter(name, { lane: name, preferred: true })
+  await finish()
+  expect(begun.slice(1, 5).filter((name) => 'XY'.includes(name))).toHaveLength(2)
+  expect(begun).toHaveLength(6)
+})
+
+test('where too much waits, the longest lane loses its last', async () => {
+  const { begun, enter, finish } = openGate(1, 3)
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) void enter(name, { lane: name[0]! })
+  const outcomes = await finish()
+  expect(outcomes).toEqual(['done', 'done', 'PASSWORDS_THROTTLED', 'PASSWORDS_THROTTLED', 'done', 'done'])
+  expect(begun).toEqual(['a1', 'b1', 'c1', 'a2'])
+})
+
+test('where too much waits, whoever asks again and again gives way to a newcomer, and the preferred to nobody', async () => {
+  const { enter, finish } = openGate(1, 50)
+  void enter('first', { lane: 'first' })
+  const preferred = ['P', 'Q'].map((name) => enter(name, { lane: name, preferred: true }))
+  for (let n = 0; n < 200; n++) void enter(`n${n}`, { lane: `n${n % 60}` })
+  const newcomers = ['X', 'Y'].map((name) => enter(name, { lane: name }))
+  for (let n = 0; n < 100; n++) void enter(`n${n}`, { lane: `n${n % 60}` })
+  const outcomes = await finish()
+  for (const outcome of [...preferred, ...newcomers]) expect(await outcome).toBe('done')
+  expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(51)
+})
+
+test('work that fails makes room, and what nobody waits for any more is not done', async () => {
+  const through = createFairGate({ atOnce: 1, waiting: 10 })
+  const failing = through({ lane: 'a' }, () => Promise.reject(new Error('broken')))
+  const late = through({ lane: 'b', deadline: Date.now() - 1 }, () => Promise.resolve())
+  const last = through({ lane: 'c' }, () => Promise.resolve('done'))
+  await expect(failing).rejects.toThrow('broken')
+  await expect(late).rejects.toMatchObject({ reason: 'DEADLINE_EXCEEDED' })
+  expect(await last).toBe('done')
+})

@@ -1,0 +1,100 @@
+import { RosterError } from '#lib/errors'
+import { deadlineExceeded } from '#lib/rpc/call'
+
+/** How much work runs and waits at a time. */
+export interface GateSize {
+  atOnce: number
+  waiting: number
+}
+
+/** Whose work it is: work of one lane runs in its order. */
+export interface Place {
+  lane: string
+  /** Every second turn is for these while some wait. */
+  preferred?: boolean
+  /** Unix time in milliseconds after which nobody waits for it. */
+  deadline?: number
+}
+
+interface Entry {
+  place: Place
+  begin(): void
+  refuse(error: Error): void
+}
+
+/**
+ * Lets through so much work at a time. The rest waits. The lanes that asked least within the minute go first, and those that asked
+ * as often take turns: a newcomer need not wait for who asks again and again. Where too much waits, the longest lane that is not
+ * preferred loses its last: RESOURCE_EXHAUSTED PASSWORDS_THROTTLED. DEADLINE_EXCEEDED for work that waited too long.
+ */
+export function createFairGate({ atOnce, waiting }: GateSize) {
+  // In the order of their turns, each with its entries.
+  const kinds = [new Map<string, Entry[]>(), new Map<string, Entry[]>()] as const
+  let [running, queued, turn] = [0, 0, 0]
+  // How often each lane asked within the running minute.
+  const asked = new Map<string, number>()
+  let forgetAt = 0
+  const asks = (lane: string) => asked.get(lane) ?? 1
+
+  function next(): Entry | undefined {
+    const lanes = kinds[turn++ % 2]!.size > 0 ? kinds[(turn - 1) % 2]! : kinds[turn % 2]!
+    if (lanes.size === 0) return undefined
+    const [name, entries] = [...lanes].reduce((one, other) => (asks(other[0]) < asks(one[0]) ? other : one))
+    const entry = entries.shift()!
+    lanes.delete(name)
+    if (entries.length > 0) lanes.set(name, entries)
+    queued--
+    return entry
+  }
+
+  function go() {
+    while (running < atOnce) {
+      const entry = next()
+      if (!entry) return
+      if ((entry.place.deadline ?? Infinity) <= Date.now()) {
+        entry.refuse(deadlineExceeded())
+        continue
+      }
+      running++
+      entry.begin()
+    }
+  }
+
+  function add(entry: Entry) {
+    if (Date.now() > forgetAt) {
+      asked.clear()
+      forgetAt = Date.now() + 60_000
+    }
+    asked.set(entry.place.lane, (asked.get(entry.place.lane) ?? 0) + 1)
+    const lanes = kinds[entry.place.preferred ? 0 : 1]
+    const own = lanes.get(entry.place.lane)
+    if (own) own.push(entry)
+    else lanes.set(entry.place.lane, [entry])
+    if (++queued > waiting) dropLongest()
+  }
+
+  function dropLongest() {
+    const lanes = kinds[1].size > 0 ? kinds[1] : kinds[0]
+    const weight = ([name, { length }]: [string, Entry[]]) => length + (1 - 1 / asks(name))
+    const [name, entries] = [...lanes].reduce((one, other) => (weight(other) > weight(one) ? other : one))
+    const dropped = entries.pop()!
+    if (entries.length === 0) lanes.delete(name)
+    queued--
+    dropped.refuse(
+      new RosterError('RESOURCE_EXHAUSTED', 'PASSWORDS_THROTTLED', 'Too many passwords wait.', { retryAfter: 5 }),
+    )
+  }
+
+  return async function through<T>(place: Place, work: () => Promise<T>): Promise<T> {
+    await new Promise<void>((begin, refuse) => {
+      add({ place, begin, refuse })
+      go()
+    })
+    try {
+      return await work()
+    } finally {
+      running--
+      go()
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { inSeconds } from '../examples/machines.ts'
+import { type ExampleClient, clientCredentials, basic, newClient, obtainToken, sendForm, tokenPath } from '../examples/oauth.ts' // prettier-ignore
+import { newOrganization, ok } from '../examples/people.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+
+let home: string
+
+beforeAll(async () => {
+  home = await newOrganization()
+})
+
+const adds = ['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const
+const chosen = { AddPersonalAccessToken: {}, AddMachineKey: { algorithm: 'KEY_ALGORITHM_ES256' }, AddMachineSecret: {} }
+
+/** A client with an access token, and without the secret that it came with, so that there is room for two. */
+async function newHolder(scope: string, roles: string[] = []) {
+  const client = await newClient({ organization: home, roles })
+  return { client, options: { token: await obtainToken(client, scope) } }
+}
+
+/** An access token by a secret that an access token made. */
+async function obtainBy(client: ExampleClient, secret: string) {
+  const { body } = await sendForm(
+    tokenPath,
+    { grant_type: clientCredentials },
+    { headers: basic(client.userId, secret) },
+  )
+  return body as { access_token: string; expires_in: number }
+}
+
+describe.each(adds)('%s with an access token', (operation) => {
+  test.each(['', 'openid'])(
+    'of scope %j makes nothing that outlives it, and says until when it may live',
+    async (scope) => {
+      const { client, options } = await newHolder(scope)
+      const request = { userId: client.userId, ...chosen[operation] }
+      for (const [index, expirationDate] of [undefined, inSeconds(13 * 3600), '9999-12-31T23:59:59Z'].entries()) {
+        const answer = await encodings[index]!.call(
+          operation,
+          { ...request, ...(expirationDate !== undefined && { expirationDate }) },
+          options,
+        )
+        const { code, reason, fields, violations } = factsOf(answer)
+        expect({ code, reason, fields }).toEqual({ code: 3, reason: 'VALIDATION_FAILED', fields: ['expirationDate'] })
+        const [, latest] = /must be (\S+) at the latest/.exec(violations[0]!.description) ?? []
+        expect(Date.parse(latest!)).toBeGreaterThan(Date.now())
+        expect(Date.parse(latest!)).toBeLessThanOrEqual(Date.now() + 12 * 3600_000)
+      }
+      ok(await json(operation, { ...request, expirationDate: inSeconds(3600) }, options))
+    },
+  )
+
+  test('makes what it likes where its user may make credentials in its organization', async () => {
+    const { client, options } = await newHolder('openid', ['ORG_OWNER'])
+    ok(await json(operation, { userId: client.userId, ...chosen[operation] }, options))
+  })
+
+  test('and with a personal access token of the machine, as ever', async () => {
+    const client = await newClient({ organization: home })
+    const { token } = ok(await json('AddPersonalAccessToken', { userId: client.userId }, (await owner()).options))
+    ok(await json(operation, { userId: client.userId, ...chosen[operation] }, { token }))
+  })
+})
+
+const owner = () => newHolder('openid', ['ORG_OWNER'])
+
+describe('what comes of a credential that an access token made ends with that token, too:', () => {
+  test('what its personal access token makes, which has no more than its scope', async () => {
+    const { client, options } = await newHolder('profile')
+    const { userId } = client
+    const { token } = ok(await json('AddPersonalAccessToken', { userId, expirationDate: inSeconds(600) }, options))
+    ok(await json('GetUser', { userId }, { token }))
+    for (const operation of adds)
+      for (const expirationDate of [undefined, inSeconds(700)]) {
+        const request = { userId, ...chosen[operation], ...(expirationDate !== undefined && { expirationDate }) }
+        expect(factsOf(await json(operation, request, { token })).fields).toEqual(['expirationDate'])
+      }
+    ok(await json('AddPersonalAccessToken', { userId, expirationDate: inSeconds(500) }, { token }))
+    expect(factsOf(await encodings[1].call('GetUserInfo', {}, { token })).reason).toBe('PERMISSION_DENIED')
+  })
+
+  test('the token that its secret obtains, and what that makes', async () => {
+    const { client, options } = await newHolder('openid')
+    const { userId } = client
+    const { clientSecret } = ok(await json('AddMachineSecret', { userId, expirationDate: inSeconds(600) }, options))
+    const { access_token: token, expires_in: seconds } = await obtainBy(client, clientSecret)
+    expect(seconds).toBeLessThanOrEqual(600)
+    const further = { userId, expirationDate: inSeconds(700) }
+    expect(factsOf(await json('AddPersonalAccessToken', further, { token })).fields).toEqual(['expirationDate'])
+  })
+})

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type House, startHouse } from '../house.ts'
+import { startTestServers } from '../infra.ts'
+import { call } from './clients/encodings.ts'
+import { type Answer, factsOf } from './clients/call.ts'
+import { ok, profile, unique } from '../examples/people.ts'
+
+let house: House
+let stopServers: () => Promise<void>
+
+beforeAll(async () => {
+  const { servers, stop } = await startTestServers()
+  stopServers = stop
+  const settings = { TRUSTED_PROXIES: '1', SESSIONS_PER_USER: '5' }
+  house = await startHouse(servers.serviceDatabaseUrls, settings, { servers, replicas: 2 })
+})
+
+afterAll(async () => {
+  await house?.stop()
+  await stopServers?.()
+})
+
+const admin = () => ({ url: house.url, token: house.adminToken })
+let addresses = 0
+const address = () => `203.0.113.${++addresses}`
+
+async function newPerson() {
+  const [userName, password] = [unique('human'), unique('Password')]
+  const email = { email: 'a@example.com', isVerified: true }
+  const { userId } = ok(await call('AddHumanUser', { userName, password, profile, email }, admin()))
+  return { userName, password, userId }
+}
+
+/** Signs in from an address, at one of the gateways. */
+function signIn(loginName: string, password: string, from: string, gateway = 0): Promise<Answer> {
+  const headers = { 'x-forwarded-for': from }
+  return call('CreateSession', { loginName, password }, { url: house.urls[gateway]!, headers })
+}
+
+const reasonOf = (answer: Answer) => factsOf(answer).reason ?? 'in'
+
+describe('a hundred wrong passwords from twenty addresses keep nobody out:', () => {
+  const home = address()
+  const attackers = Array.from({ length: 20 }, address)
+  let person: Awaited<ReturnType<typeof newPerson>>
+
+  beforeAll(async () => {
+    person = await newPerson()
+    ok(await signIn(person.userName, person.password, home))
+    const guess = async (from: string) => {
+      const answers: Answer[] = []
+      for (let n = 0; n < 5; n++) answers.push(await signIn(person.userName, 'wrong-password', from, n % 2))
+      return answers
+    }
+    const answers = (await Promise.all(attackers.map(guess))).flat()
+    expect(new Set(answers.map(reasonOf))).toEqual(new Set(['CREDENTIALS_INVALID']))
+  })
+
+  test('the user signs in at once from an address that is known', async () => {
+    ok(await signIn(person.userName, person.password, home, 1))
+  })
+
+  test('and from a new address', async () => {
+    ok(await signIn(person.userName, person.password, address()))
+  })
+
+  test('while each of the attackers has to wait, a minute at the most', async () => {
+    const answer = await signIn(person.userName, person.password, attackers[0]!)
+    expect(reasonOf(answer)).toBe('SIGN_IN_THROTTLED')
+    expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(60)
+  })
+})
+
+test('of fifty guesses at one time from one address, at two gateways, five are looked at', async () => {
+  const { userName, password } = await newPerson()
+  const from = address()
+  const guesses = Array.from({ length: 50 }, (_, n) => signIn(userName, `guess-${n}-guess`, from, n % 2))
+  const reasons = (await Promise.all(guesses)).map(reasonOf)
+  expect(reasons.filter((reason) => reason === 'CREDENTIALS_INVALID')).toHaveLength(5)
+  expect(reasons.filter((reason) => reason === 'SIGN_IN_THROTTLED')).toHaveLength(45)
+  expect(reasonOf(await signIn(userName, password, from))).toBe('SIGN_IN_THROTTLED')
+})
+
+test('every spelling of a name counts alike, and so do those of a name that nobody has', async () => {
+  const { userName } = await newPerson()
+  const { primaryDomain } = ok(await call('GetMyOrganization', {}, admin())).organization
+  for (const name of [userName, unique('nobody')]) {
+    const from = address()
+    const spellings = [name, name.toUpperCase(), `${name}@${primaryDomain}`, `${name}@${primaryDomain.toUpperCase()}`]
+    const reasons: string[] = []
+    for (let n = 0; n < 8; n++) reasons.push(reasonOf(await signIn(spellings[n % 4]!, 'wrong-password', from, n % 2)))
+    expect(reasons).toEqual([...Array(5).fill('CREDENTIALS_INVALID'), ...Array(3).fill('SIGN_IN_THROTTLED')])
+  }
+})
+
+describe('a user has five sessions where five are allowed:', () => {
+  const isAlive = async (userId: string, { sessionToken: token }: { sessionToken: string }, gateway = 0) =>
+    reasonOf(await call('GetUser', { userId }, { url: house.urls[gateway]!, token }))
+
+  test('the next one ends the oldest, which is refused within a second at a gateway that knew it', async () => {
+    const { userName, password, userId } = await newPerson()
+    const sessions: { sessionId: string; sessionToken: string }[] = []
+    for (let n = 0; n < 5; n++) sessions.push(ok(await signIn(userName, password, address())))
+    for (const session of sessions) expect(await isAlive(userId, session, 1)).toBe('in')
+    sessions.push(ok(await signIn(userName, password, address())))
+    await expect.poll(() => isAlive(userId, sessions[0]!, 1), { timeout: 1000 }).toBe('TOKEN_INVALID')
+    for (const session of sessions.slice(1)) expect(await isAlive(userId, session, 1)).toBe('in')
+    const { sessionId } = sessions[0]!
+    expect(factsOf(await call('DeleteSession', { sessionId }, admin())).reason).toBe('SESSION_NOT_FOUND')
+    const types = async () => {
+      const filter = { aggregateTypes: ['session'], aggregateIds: [sessionId] }
+      return (ok(await call('SearchEvents', { filter }, admin())).events ?? []).map(({ type }: any) => type)
+    }
+    await expect.poll(types, { timeout: 10_000 }).toEqual(['roster.session.created.v1', 'roster.session.ended.v1'])
+  })
+
+  test('however many are opened at one time, at two replicas', async () => {
+    const { userName, password, userId } = await newPerson()
+    const opened = await Promise.all(Array.from({ length: 16 }, (_, n) => signIn(userName, password, address(), n % 2)))
+    const living = async () => {
+      const reasons = await Promise.all(opened.map((answer, n) => isAlive(userId, ok(answer), n % 2)))
+      return reasons.filter((reason) => reason === 'in').length
+    }
+    await expect.poll(living, { timeout: 1000 }).toBe(5)
+  })
+
+  test('and an answer that is given again opens none', async () => {
+    const { userName, password, userId } = await newPerson()
+    const options = { url: house.url, headers: { 'x-forwarded-for': address(), 'idempotency-key': randomUUID() } }
+    const again = () => call('CreateSession', { loginName: userName, password }, options)
+    const first = ok(await again())
+    for (let n = 0; n < 7; n++) expect(ok(await again())).toEqual(first)
+    expect(await isAlive(userId, first)).toBe('in')
+  })
+})
