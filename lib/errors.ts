@@ -66,6 +66,11 @@ export function toRosterError(error: unknown): RosterError {
   return new RosterError('INTERNAL', 'INTERNAL', 'An internal error occurred.', { cause: error })
 }
 
+/** RESOURCE_EXHAUSTED: there may be no more than `most` of what the limit is named after, such as `project.roles`. */
+export function limitReached(limit: string, most: number, message: string): RosterError {
+  return new RosterError('RESOURCE_EXHAUSTED', 'LIMIT_REACHED', message, { metadata: { limit, most: String(most) } })
+}
+
 /** INVALID_ARGUMENT for the given fields: all of them in one answer. */
 export function invalid(violations: Violation[], reason = 'VALIDATION_FAILED'): RosterError {
   const fields = violations.map((violation) => `${violation.field}: ${violation.description}`)

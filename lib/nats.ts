@@ -74,7 +74,17 @@ function refuseUnsafeSubjects(connection: NatsConnection): NatsConnection {
   return connection
 }
 
-/** Registers this process as a NATS micro service: it answers `$SRV.PING`, `INFO` and `STATS`. The name is its queue group too. */
-export function addMicroService({ connection }: Nats, name: string): Promise<Service> {
-  return connection.services.add({ name, version: '1.0.0', queue: name, metadata: { host: hostname() } })
+/**
+ * Registers this process as a NATS micro service: it answers `$SRV.PING`, `INFO` and `STATS`. The name is its queue group too. The
+ * metadata of `INFO` says how many events are parked.
+ */
+export function addMicroService({ connection }: Nats, name: string, parked: () => number): Promise<Service> {
+  const metadata = {
+    host: hostname(),
+    // Written anew for each answer to INFO and STATS; that to PING is written once.
+    get parked() {
+      return String(parked())
+    },
+  }
+  return connection.services.add({ name, version: '1.0.0', queue: name, metadata })
 }

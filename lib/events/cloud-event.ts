@@ -1,6 +1,6 @@
 import { type FileRegistry, fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { headers, type JsMsg, type MsgHdrs } from 'nats'
-import { messageOf } from './messages.ts'
+import { messageOf, namesOf } from './messages.ts'
 import type { StoredEvent } from './publish.ts'
 
 /** What a consumer reads. */
@@ -45,6 +45,16 @@ export function describeEvent(
 ): PublishedEvent & { dataSchema: string; data: JsonObject } {
   const { desc, type, dataschema } = messageOf(event.aggregate_type, event.type, from)
   const data = toJson(desc, fromJson(desc, event.payload as JsonValue), { alwaysEmitImplicit: true }) as JsonObject
+  const cause = typeof data['cause'] === 'string' ? data['cause'] : ''
+  return { ...describeEnvelope(service, event), type, cause, dataSchema: dataschema, data }
+}
+
+/** What is published of an event beside its data, whatever that is. */
+export function describeEnvelope(
+  service: string,
+  event: StoredEvent,
+): Omit<PublishedEvent, 'data'> & { dataSchema: string } {
+  const { type, name } = namesOf(event.aggregate_type, event.type)
   return {
     id: eventId(service, event),
     source: `/roster/${service}`,
@@ -56,10 +66,9 @@ export function describeEvent(
     actor: event.creator,
     requestId: event.request_id,
     causationId: event.cause ?? '',
-    cause: typeof data['cause'] === 'string' ? data['cause'] : '',
+    cause: '',
     time: event.created_at.toISOString(),
-    dataSchema: dataschema,
-    data,
+    dataSchema: `proto:${name}`,
   }
 }
 

@@ -58,7 +58,10 @@ const messages = testMessages({
   UserKilled: [],
   UserOld: [],
 })
-const put = (...events: StoredEvent[]) => publish(users!.connection.jetstream(), events, { service: 'users', messages })
+async function put(...events: StoredEvent[]): Promise<void> {
+  const outcomes = await publish(users!.connection.jetstream(), events, { service: 'users', messages })
+  for (const outcome of outcomes) if (!('ack' in outcome)) throw Object.values(outcome)[0]
+}
 const filterOf = (type: string) => `roster.events.users.*.user.*.${type}`
 
 function start(type: string, handle: (event: PublishedEvent) => Promise<void>, nats = notifier!) {

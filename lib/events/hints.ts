@@ -10,17 +10,27 @@ export interface Hint {
   type: string
 }
 
-/** A hint at these events: each organization and type once. */
+/** A hint at these events: each organization and type once, with a blank in between that neither has. */
 export function writeHints(events: { organization_id: string; aggregate_type: string; type: string }[]): string {
   return JSON.stringify([
-    ...new Set(events.map((event) => `${event.organization_id} ${event.aggregate_type}.${event.type}`)),
+    ...new Set(
+      events.map((event) => `${encode(event.organization_id)} ${encode(`${event.aggregate_type}.${event.type}`)}`),
+    ),
   ])
 }
 
-/** What `writeHints` wrote. */
+/** What `writeHints` wrote; nothing where somebody else wrote something else. */
 export function readHints(text: string): Hint[] {
-  return (JSON.parse(text) as string[]).map((hint) => {
-    const [organizationId = '', type = ''] = hint.split(' ')
-    return { organizationId, type }
-  })
+  try {
+    return (JSON.parse(text) as string[]).map((hint) => {
+      const [organizationId = '', type = ''] = hint.split(' ').map(decodeURIComponent)
+      return { organizationId, type }
+    })
+  } catch {
+    return []
+  }
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
 }

@@ -18,10 +18,18 @@ export interface EventMessage {
  * proto/ has none.
  */
 export function messageOf(aggregateType: string, type: string, from: FileRegistry = registry): EventMessage {
-  const name = `roster.events.${version}.${camelCase(`${aggregateType}.${type}`)}`
+  const { type: published, name } = namesOf(aggregateType, type)
   const desc = from.getMessage(name)
   if (!desc) throw new Error(`${type} of ${aggregateType} is no event of proto/: ${name} is missing`)
-  return { desc, type: `roster.${aggregateType}.${type}.${version}`, dataschema: `proto:${name}` }
+  return { desc, type: published, dataschema: `proto:${name}` }
+}
+
+/** How an event type is published, and how its message is called in proto/, whether it has one or not. */
+export function namesOf(aggregateType: string, type: string): { type: string; name: string } {
+  return {
+    type: `roster.${aggregateType}.${type}.${version}`,
+    name: `roster.events.${version}.${camelCase(`${aggregateType}.${type}`)}`,
+  }
 }
 
 function camelCase(name: string): string {

@@ -1,6 +1,6 @@
 import type { JetStreamClient } from 'nats'
 import { expect, test } from 'vitest'
-import { publish, type StoredEvent } from './publish.ts'
+import { type Outcome, publish, type StoredEvent, subjectOf } from './publish.ts'
 import { testMessages } from './test-messages.ts'
 
 const options = { service: 'users', messages: testMessages({ UserAdded: [] }) }
@@ -26,11 +26,13 @@ function losing(...lost: string[]) {
     sent.push(msgID)
     await new Promise((resolve) => setImmediate(resolve))
     if (lost.includes(msgID)) throw new Error('timeout')
+    return { stream: '', seq: sent.length, duplicate: false }
   }
   return { sent, stream: { publish } as unknown as JetStreamClient }
 }
 
 const events = [event('a', 1), event('b', 2), event('a', 3), event('a', 4), event('b', 5)]
+const kinds = (outcomes: Outcome[]) => outcomes.map((outcome) => Object.keys(outcome)[0])
 
 test('the events of an aggregate are sent in their order, those of others meanwhile', async () => {
   const { sent, stream } = losing()
@@ -40,10 +42,9 @@ test('the events of an aggregate are sent in their order, those of others meanwh
   expect(sent).toHaveLength(5)
 })
 
-test('an event that was lost is not overtaken by the next of its aggregate', async () => {
+test('an event that was lost is not overtaken by the next of its aggregate, and keeps those of others from nothing', async () => {
   const { sent, stream } = losing('users-3')
-  await expect(publish(stream, events, options)).rejects.toThrow('timeout')
-  await new Promise((resolve) => setImmediate(resolve))
+  expect(kinds(await publish(stream, events, options))).toEqual(['ack', 'ack', 'failed', 'failed', 'ack'])
   expect(sent).not.toContain('users-4')
 })
 
@@ -53,13 +54,23 @@ test('what is published anew is not dropped for what the stream was given before
   expect(sent).toEqual(['users-1.2'])
 })
 
-test('an event that proto/ does not know, or knows otherwise, is published by nobody, nor is what comes with it', async () => {
+test('an event that proto/ does not know, or knows otherwise, is refused, and what comes behind it is published', async () => {
   const { sent, stream } = losing()
   const unknown = { ...event('a', 6), type: 'unheard.of' }
-  await expect(publish(stream, [...events, unknown], options)).rejects.toThrow(
-    'roster.events.v1.UserUnheardOf is missing',
-  )
-  const other = { ...event('a', 6), payload: { surprise: true } }
-  await expect(publish(stream, [...events, other], options)).rejects.toThrow('surprise')
-  expect(sent).toEqual([])
+  const other = { ...event('b', 7), payload: { surprise: true } }
+  const outcomes = await publish(stream, [unknown, other, event('a', 8), event('b', 9)], options)
+  expect(kinds(outcomes)).toEqual(['refused', 'refused', 'ack', 'ack'])
+  expect(outcomes).toMatchObject([
+    { refused: { message: expect.stringContaining('roster.events.v1.UserUnheardOf is missing') } },
+    { refused: { message: expect.stringContaining('surprise') } },
+    {},
+    {},
+  ])
+  expect(sent).toEqual(['users-8', 'users-9'])
+})
+
+test('whatever the ids are, an event has one subject of so many tokens', () => {
+  const hostile = { ...event('a\r\nPUB x 0\r\n', 1), organization_id: '' }
+  expect(subjectOf('users', hostile)).toBe('roster.events.users.%.user.a%0D%0APUB%20x%200%0D%0A.added')
+  expect(subjectOf('users', event('0-9_Az', 1))).toBe('roster.events.users.house.user.0-9_Az.added')
 })

@@ -1,7 +1,9 @@
 import type { FileRegistry } from '@bufbuild/protobuf'
-import type { JetStreamClient, PubAck } from 'nats'
+import { type JetStreamClient, type MsgHdrs, NatsError, type PubAck } from 'nats'
 import type { EventRow } from '../eventstore/decide.ts'
 import { encodeEvent, eventId } from './cloud-event.ts'
+import { streamName } from './stream.ts'
+import { subjectToken } from './subject.ts'
 
 /** An event in the order of its commit. */
 export interface StoredEvent extends Omit<EventRow, 'sequence'> {
@@ -19,32 +21,117 @@ export interface PublishOptions {
   generation?: number
   /** Where the messages of the events are looked up. Default: proto/. */
   messages?: FileRegistry
+  /** The last place in the stream at which nothing of these events can be. Default: its beginning. */
+  floor?: number
+  /** Where the stream put earlier events, of these aggregates, which are no part of what is published now. */
+  taken?: { event: StoredEvent; seq: number }[]
+  /** Whether an earlier try may have stored the event, so long ago that the stream does not know its id any more. */
+  inDoubt?: (event: StoredEvent) => boolean
 }
 
-/** `roster.events.<service>.<organization>.<aggregate type>.<aggregate id>.<event type>` */
+/** What became of an event: where the stream has it, why nobody will ever take it, or what kept it from being known. */
+export type Outcome = { ack: PubAck } | { refused: Error } | { failed: unknown }
+
+/** `roster.events.<service>.<organization>.<aggregate type>.<aggregate id>.<event type>`, each token as `subjectToken` writes it. */
 export function subjectOf(service: string, event: StoredEvent): string {
-  return `roster.events.${service}.${event.organization_id}.${event.aggregate_type}.${event.aggregate_id}.${event.type}`
+  const { organization_id, aggregate_type, aggregate_id, type } = event
+  const tokens = [service, organization_id, aggregate_type, aggregate_id, ...type.split('.')].map(subjectToken)
+  return `roster.events.${tokens.join('.')}`
 }
 
 /**
- * Publishes events and gives, once the stream has stored them all, where. An event that the stream holds from an earlier try is
- * dropped there (Nats-Msg-Id). Each is sent once the stream has stored the one before it of its aggregate: were that one lost on
- * the way, this one would overtake it.
+ * Publishes events and gives, in their order, what became of each. An event that the stream holds from an earlier try is not stored
+ * again. Each is sent once the stream has stored the one before it of its aggregate: were that one lost on the way, this one would
+ * overtake it. One that is refused for good holds up nobody.
  */
-export async function publish(
+export function publish(
   stream: JetStreamClient,
   events: StoredEvent[],
-  { service, generation = 0, messages }: PublishOptions,
-): Promise<PubAck[]> {
-  const encoded = events.map((event) => ({ event, ...encodeEvent(service, event, messages) }))
-  const last = new Map<string, Promise<PubAck>>()
-  const acks = encoded.map(({ event, headers, data }) => {
+  { service, generation = 0, messages, floor = 0, taken = [], inDoubt = () => false }: PublishOptions,
+): Promise<Outcome[]> {
+  const places = new Map(taken.map(({ event, seq }) => [subjectOf(service, event), seq]))
+  const last = new Map<string, Promise<Outcome>>()
+
+  async function send(event: StoredEvent): Promise<Outcome> {
+    const encoded = orRefused(() => encodeEvent(service, event, messages))
+    if ('refused' in encoded) return encoded
+    const message = {
+      ...encoded,
+      subject: subjectOf(service, event),
+      msgID: eventId(service, event) + (generation > 0 ? `.${generation}` : ''),
+    }
+    try {
+      const ack = inDoubt(event)
+        ? await sendUnlessThere(stream, message, floor, places.get(message.subject))
+        : await stream.publish(message.subject, message.data, message)
+      places.set(message.subject, ack.seq)
+      return { ack }
+    } catch (error) {
+      return isRefusal(error) ? { refused: error } : { failed: error }
+    }
+  }
+
+  const outcomes = events.map((event) => {
     const aggregate = `${event.aggregate_type}/${event.aggregate_id}`
-    const msgID = eventId(service, event) + (generation > 0 ? `.${generation}` : '')
-    const send = () => stream.publish(subjectOf(service, event), data, { headers, msgID })
-    const ack = last.get(aggregate)?.then(send) ?? send()
-    last.set(aggregate, ack)
-    return ack
+    const before = last.get(aggregate)
+    const outcome = before ? before.then((earlier) => ('failed' in earlier ? earlier : send(event))) : send(event)
+    last.set(aggregate, outcome)
+    return outcome
   })
-  return Promise.all(acks)
+  return Promise.all(outcomes)
+}
+
+interface Message {
+  subject: string
+  data: string
+  headers: MsgHdrs
+  msgID: string
+}
+
+// The stream takes it only where the last message of the subject is the one that is expected there, and says which one is. One
+// behind the floor, and behind what is known of the subject, is the event itself: an earlier try stored it.
+async function sendUnlessThere(
+  stream: JetStreamClient,
+  { subject, data, ...message }: Message,
+  floor: number,
+  known: number | undefined,
+): Promise<PubAck> {
+  let expected = known ?? 0
+  for (;;) {
+    try {
+      return await stream.publish(subject, data, { ...message, expect: { lastSubjectSequence: expected } })
+    } catch (error) {
+      const found = lastOfSubject(error)
+      if (found === undefined || found === expected) throw error
+      if (found > (known ?? floor)) return { stream: streamName, seq: found, duplicate: true }
+      expected = found
+    }
+  }
+}
+
+// JetStream's numbers of its errors.
+const wrongLastSequence = 10071
+const refusals = [
+  10054, // message size exceeds maximum allowed
+  10097, // header size exceeds maximum allowed of 64k
+]
+
+function lastOfSubject(error: unknown): number | undefined {
+  if (!(error instanceof NatsError) || error.api_error?.err_code !== wrongLastSequence) return undefined
+  const [, sequence] = /: (\d+)$/.exec(error.api_error.description) ?? []
+  return sequence === undefined ? undefined : Number(sequence)
+}
+
+// What the broker says of the message itself, and not of its own state: a second try would be answered the same.
+function isRefusal(error: unknown): error is NatsError {
+  if (!(error instanceof NatsError)) return false
+  return error.code === 'MAX_PAYLOAD_EXCEEDED' || refusals.includes(error.api_error?.err_code ?? 0)
+}
+
+function orRefused<T>(work: () => T): T | { refused: Error } {
+  try {
+    return work()
+  } catch (error) {
+    return { refused: error instanceof Error ? error : new Error(String(error)) }
+  }
 }

@@ -2,6 +2,7 @@ import { codes, RosterError } from '../errors.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
 import type { Over, Problem } from './append.ts'
 import type { Command, Decision, Outcome, UniqueKey, Use } from './command.ts'
+import { checkSizes } from './limits.ts'
 import type { EarlierAnswer, Once } from './once.ts'
 import type { Pending, Vocabulary } from './store.ts'
 
@@ -47,6 +48,7 @@ export function decideBatch(
   loaded: Map<string, Aggregate>,
   vocabulary: Vocabulary,
   now: Date,
+  mostEventBytes: number,
   over: ReadonlyMap<string, Over> = new Map(),
 ): Decided[] {
   const current = new Map(loaded)
@@ -65,7 +67,7 @@ export function decideBatch(
       if (taken) throw taken.taken
       const exceeded = decision.uses?.filter(({ key }) => free.get(key) === 0)
       if (exceeded?.length) throw longestWait(exceeded, over)
-      const { after, events } = apply(pending, decision, before, vocabulary, now)
+      const { after, events } = apply(pending, decision, before, vocabulary, now, mostEventBytes)
       current.set(keyText(after), after)
       for (const { key } of decision.uses ?? []) if (free.has(key)) free.set(key, free.get(key)! - 1)
       for (const released of decision.releases ?? []) claimed.delete(claimText(released))
@@ -146,6 +148,7 @@ function apply(
   before: Aggregate<any>,
   vocabulary: Vocabulary,
   now: Date,
+  mostEventBytes: number,
 ): { after: Aggregate<any>; events: EventRow[] } {
   if (decision.events.length === 0) return { after: before, events: [] }
   const evolve = vocabulary.evolve[before.type]
@@ -172,6 +175,7 @@ function apply(
     changedAt: now,
     state: decision.events.reduce((state, event) => evolve(state, event, now), before.state),
   }
+  checkSizes(events, before.state, after.state, mostEventBytes)
   return { after, events }
 }
 

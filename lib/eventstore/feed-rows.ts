@@ -26,7 +26,8 @@ export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
  */
 export async function findStart(sql: Sql, since: Date | undefined): Promise<EventPosition> {
   if (!since) return beginning
-  const time = new Date(since.getTime() - 60_000)
+  // Nothing is older than the computers' first day, and PostgreSQL does not read every time before the year 1.
+  const time = new Date(Math.max(since.getTime() - 60_000, 0))
   const [found] = await sql<(Place & { older: boolean })[]>`
     with recursive halves as (
       select 0::bigint as low, coalesce((select max(position) from events), 0) as high
@@ -85,22 +86,37 @@ export async function findEnd(sql: Sql, { organizationId }: EventFilter): Promis
   return found ? toPosition(found) : beginning
 }
 
-/** The events that pass the filter, in the order of their commit, after a place and up to another one. */
+/** Bytes of payloads that are read at a time, give or take the last one. */
+const mostBytes = 1024 * 1024
+
+/**
+ * The events that pass the filter, in the order of their commit, after a place and up to another one. `found` counts those, too, that
+ * were too much to be read at a time.
+ */
 export function read(sql: Sql, after: EventPosition, upTo: EventPosition, filter: EventFilter, limit: number) {
   const { organizationId, aggregateTypes, aggregateIds, eventTypes, actors, since } = filter
-  return sql<StoredEvent[]>`
-    select ${eventColumns(sql)}
-    from events
-    where (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position})
-      and (transaction_id, position) <= (${String(upTo.transactionId)}::xid8, ${upTo.position})
-      ${ofOrganization(sql, organizationId)}
-      ${aggregateTypes.length > 0 ? sql`and aggregate_type = any(${aggregateTypes})` : sql``}
-      ${aggregateIds.length > 0 ? sql`and aggregate_id = any(${aggregateIds})` : sql``}
-      ${eventTypes.length > 0 ? sql`and aggregate_type || '.' || type like any(${eventTypes.map(toLike)})` : sql``}
-      ${actors.length > 0 ? sql`and creator = any(${actors})` : sql``}
-      ${since ? sql`and created_at >= ${since}` : sql``}
+  return sql<(StoredEvent & { found: number })[]>`
+    select ${eventColumns(sql)}, found
+    from (
+      select *, count(*) over ()::int as found,
+        sum(octet_length(payload::text)) over (order by passing.transaction_id, passing.position) - octet_length(payload::text) as before
+      from (
+        select *
+        from events
+        where (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position})
+          and (transaction_id, position) <= (${String(upTo.transactionId)}::xid8, ${upTo.position})
+          ${ofOrganization(sql, organizationId)}
+          ${aggregateTypes.length > 0 ? sql`and aggregate_type = any(${aggregateTypes})` : sql``}
+          ${aggregateIds.length > 0 ? sql`and aggregate_id = any(${aggregateIds})` : sql``}
+          ${eventTypes.length > 0 ? sql`and aggregate_type || '.' || type like any(${eventTypes.map(toLike)})` : sql``}
+          ${actors.length > 0 ? sql`and creator = any(${actors})` : sql``}
+          ${since ? sql`and created_at >= ${since}` : sql``}
+        order by events.transaction_id, events.position
+        limit ${limit}
+      ) passing
+    ) events
+    where before < ${mostBytes}
     order by events.transaction_id, events.position
-    limit ${limit}
   `
 }
 

@@ -1,10 +1,19 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import type { EventFilter, EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import { pino } from 'pino'
+import {
+  type EventFilter,
+  type EventPosition,
+  type ListedEvent,
+  type ListEventsRequest,
+  ListEventsResponse,
+} from '#gen/roster/feed/v1/feed'
 import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
 import { encodeEvent } from '../events/cloud-event.ts'
 import { testMessages } from '../events/test-messages.ts'
+import type { Log } from '../log.ts'
 import { createFeed } from './feed.ts'
-import { add, count, openReplica, type Replica } from './test-counters.ts'
+import { read } from './feed-rows.ts'
+import { add, count, openReplica, type Replica, silent } from './test-counters.ts'
 
 const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], OtherAdded: ['name'] })
 const beginning = { transactionId: 0, position: 0 }
@@ -26,7 +35,13 @@ afterAll(async () => {
 })
 
 function feedOf(mostLookedAt?: number) {
-  const answer = createFeed({ service: 'users', sql: b.sql, messages, ...(mostLookedAt && { mostLookedAt }) })
+  const answer = createFeed({
+    service: 'users',
+    sql: b.sql,
+    log: silent,
+    messages,
+    ...(mostLookedAt && { mostLookedAt }),
+  })
   return (request: Partial<ListEventsRequest>) =>
     answer({}, { after: undefined, fromEnd: false, filter: undefined, limit: 1000, ...request })
 }
@@ -226,4 +241,54 @@ test('an answer is no more than NATS takes, and the rest comes with the next one
   const large = await feed({ filter: filter({ aggregateIds: [`large-0-${name.slice(0, 10)}`] }) })
   expect(large.events).toHaveLength(1)
   expect((await feed({ filter: filter({ since: new Date(Date.now() - 60_000) }) })).events.length).toBeLessThan(5)
+})
+
+test('an event of long ago that no answer can hold, or that proto/ cannot describe, comes without its data, and all others come', async () => {
+  const { next } = await follow({})
+  for (const id of ['before', 'too-large', 'unreadable', 'unheard-of', 'behind']) await (await slowly(id)).commit()
+  await a.sql`update events set payload = jsonb_build_object('name', repeat('n', 3000000)) where aggregate_id = 'too-large'`
+  await a.sql`update events set payload = '{"surprise": 1}' where aggregate_id = 'unreadable'`
+  await a.sql`update events set type = 'unheard.of' where aggregate_id = 'unheard-of'`
+  expect((await follow({}, next)).ids).toEqual((await stored()).slice(-5))
+
+  const lines: { level: number; event: string }[] = []
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) }) as Log
+  const ask = createFeed({ service: 'users', sql: b.sql, log, messages })
+  for (let round = 0; round < 2; round++) {
+    const events: ListedEvent[] = []
+    for (let [after, endReached] = [next, false]; !endReached;) {
+      const answer = await ask({}, { after, fromEnd: false, filter: undefined, limit: 1000 })
+      expect(ListEventsResponse.encode(answer).finish().length).toBeLessThan(2_000_000)
+      events.push(...answer.events)
+      ;[after, endReached] = [answer.next!, answer.endReached]
+    }
+    expect(events.map(({ event }) => [event!.aggregateId, event!.type, event!.data, event!.dataOmitted])).toEqual([
+      ['before', 'roster.other.added.v1', { name: 'before' }, ''],
+      ['too-large', 'roster.other.added.v1', undefined, 'size'],
+      ['unreadable', 'roster.other.added.v1', undefined, 'unreadable'],
+      ['unheard-of', 'roster.other.unheard.of.v1', undefined, 'unreadable'],
+      ['behind', 'roster.other.added.v1', { name: 'behind' }, ''],
+    ])
+  }
+  expect(lines.map(({ level }) => level)).toEqual([50, 50, 50])
+  await a.sql`delete from events where aggregate_id in ('too-large', 'unreadable', 'unheard-of')`
+})
+
+test('a page of large events is read in portions', async () => {
+  const { next } = await follow({})
+  for (let n = 0; n < 30; n++) await (await slowly(`portion-${n}`)).commit()
+  await a.sql`update events set payload = jsonb_build_object('name', repeat('n', 250000)) where aggregate_id like 'portion-%'`
+  const [row] = await read(b.sql, next, { transactionId: Number.MAX_SAFE_INTEGER, position: 0 }, filter({}), 1000)
+  expect(row!.found).toBe(30)
+  expect(
+    await read(b.sql, next, { transactionId: Number.MAX_SAFE_INTEGER, position: 0 }, filter({}), 1000),
+  ).toHaveLength(5)
+  expect((await follow({}, next)).ids).toEqual((await stored()).slice(-30))
+})
+
+test.each([
+  ['the year 1', new Date('0001-01-01T00:00:00Z'), true],
+  ['the year 9999', new Date('9999-12-31T23:59:59.999Z'), false],
+])('since %s is a time, too', async (_, since, all) => {
+  expect((await follow({ filter: filter({ since }) })).ids).toEqual(all ? await stored() : [])
 })

@@ -5,8 +5,9 @@ import {
   type ListEventsRequest,
   type ListEventsResponse,
 } from '#gen/roster/feed/v1/feed'
-import { describeEvent } from '../events/cloud-event.ts'
+import { describeEnvelope, describeEvent, eventId } from '../events/cloud-event.ts'
 import type { StoredEvent } from '../events/publish.ts'
+import type { Log } from '../log.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 
@@ -14,10 +15,13 @@ import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 const mostLookedAt = 5000
 /** Bytes of events that one answer has, give or take the last one: NATS takes no answer above 2 MB. */
 const mostBytes = 512 * 1024
+/** Bytes of an event that is told with its data: so that an answer can hold it, also the one that is made of this one. */
+const largest = 1536 * 1024
 
 export interface FeedOptions {
   service: string
   sql: Sql
+  log: Log
   /** Where the messages of the events are looked up. Default: proto/. */
   messages?: FileRegistry
   /** Rows that one call looks at, at most. */
@@ -26,9 +30,32 @@ export interface FeedOptions {
 
 /**
  * Answers ListEvents: a service's own committed events in the order of their commit, as they are published. Whatever transactions
- * overlap, who goes on from `next` misses none and gets none twice. UNAVAILABLE STORE_UNAVAILABLE.
+ * overlap, who goes on from `next` misses none and gets none twice. One that no answer can hold, or that proto/ cannot describe, comes
+ * without its data, and the log says so. UNAVAILABLE STORE_UNAVAILABLE.
  */
-export function createFeed({ service, sql, messages, mostLookedAt: window = mostLookedAt }: FeedOptions) {
+export function createFeed({ service, sql, log, messages, mostLookedAt: window = mostLookedAt }: FeedOptions) {
+  const said = new Set<string>()
+
+  function list(row: StoredEvent): Listed {
+    const position = toPosition(row)
+    let problem: unknown
+    try {
+      const listed = measured({
+        position,
+        event: { ...describeEvent(service, row, messages), ...whole, time: row.created_at },
+      })
+      if (listed.bytes <= largest) return listed
+    } catch (error) {
+      problem = error
+    }
+    const id = eventId(service, row)
+    if (!said.has(id)) log.error({ err: problem, event: id }, 'an event is told without its data: see data_omitted')
+    if (said.size < 1000) said.add(id)
+    const dataOmitted = problem === undefined ? 'size' : 'unreadable'
+    const event = { ...describeEnvelope(service, row), data: undefined, dataOmitted, time: row.created_at }
+    return measured({ position, event })
+  }
+
   return async (_context: unknown, request: ListEventsRequest): Promise<ListEventsResponse> => {
     const filter = request.filter ?? everything
     const limit = Math.min(Math.max(request.limit, 1), 1000)
@@ -37,8 +64,9 @@ export function createFeed({ service, sql, messages, mostLookedAt: window = most
     const after = request.after ?? (await orUnavailable(findStart(sql, filter.since)))
     const { last, endReached } = await orUnavailable(look(sql, after, filter, window))
     const rows = await orUnavailable(read(sql, after, last, filter, limit))
-    const events = fit(rows.map((row) => list(service, row, messages)))
-    const all = events.length === rows.length && rows.length < limit
+    const events = fit(rows.map(list))
+    const found = rows[0]?.found ?? 0
+    const all = events.length === found && found < limit
     return { events, next: all ? last : events.at(-1)!.position, endReached: all && endReached }
   }
 }
@@ -52,16 +80,22 @@ const everything: EventFilter = {
   since: undefined,
 }
 
-function list(service: string, row: StoredEvent, messages: FileRegistry | undefined): ListedEvent {
-  const event = { ...describeEvent(service, row, messages), time: row.created_at }
-  return { position: toPosition(row), event }
+const whole = { dataOmitted: '' }
+
+interface Listed {
+  listed: ListedEvent
+  bytes: number
 }
 
-function fit(events: ListedEvent[]): ListedEvent[] {
-  let bytes = 0
-  const over = events.findIndex((event, index) => {
-    bytes += ListedEvent.encode(event).finish().length
-    return index > 0 && bytes > mostBytes
+function measured(listed: ListedEvent): Listed {
+  return { listed, bytes: ListedEvent.encode(listed).finish().length }
+}
+
+function fit(events: Listed[]): ListedEvent[] {
+  let all = 0
+  const over = events.findIndex(({ bytes }, index) => {
+    all += bytes
+    return index > 0 && all > mostBytes
   })
-  return over < 0 ? events : events.slice(0, over)
+  return (over < 0 ? events : events.slice(0, over)).map(({ listed }) => listed)
 }

@@ -28,7 +28,8 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: '0001-a.sql' },
     { name: 'functions.sql' },
     { name: 'schema-2.sql' },
-    { name: 'schema-uses.sql' },
+    { name: 'schema-3.sql' },
+    { name: 'schema-4.sql' },
     { name: 'schema.sql' },
   ])
 })

@@ -6,6 +6,7 @@ import { appendBatch, type Over } from './append.ts'
 import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable, type Write } from './database.ts'
 import { decideBatch, type EventRow } from './decide.ts'
+import { largestEvent } from './limits.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
 
 /** What a service knows about its aggregates. */
@@ -42,13 +43,17 @@ const maxAttempts = 20
 /** Commands that wait: more would only pass their deadlines here, and take the memory of those that can be done. */
 const maxWaiting = 10_000
 
-/** Decides and stores commands over one database. `committed` gets the events of each commit; `answers` keeps those to keyed requests. */
+/**
+ * Decides and stores commands over one database. `committed` gets the events of each commit; `answers` keeps those to keyed
+ * requests. A change with a larger event than `mostEventBytes` is refused: RESOURCE_EXHAUSTED LIMIT_REACHED.
+ */
 export function createStore(
   sql: Sql,
   vocabulary: Vocabulary,
   log: Log,
   committed: (events: EventRow[]) => void,
   answers?: Answers,
+  mostEventBytes = largestEvent.default!,
 ): Store {
   let queue: Pending[] = []
   const busy = new Set<string>()
@@ -120,7 +125,7 @@ export function createStore(
       const loaded = new Map(
         (await loadAggregates(sql, [...keys.values()])).map((aggregate) => [keyText(aggregate), aggregate]),
       )
-      const decided = decideBatch(batch, loaded, vocabulary, new Date(), over)
+      const decided = decideBatch(batch, loaded, vocabulary, new Date(), mostEventBytes, over)
       const problem = await appendBatch(sql, decided, vocabulary, answers)
       if (!problem) {
         const events = decided.flatMap((entry) => entry.events)

@@ -3,7 +3,7 @@ import type { FileRegistry } from '@bufbuild/protobuf'
 import type { PubAck } from 'nats'
 import { hintSubject, writeHints } from '../events/hints.ts'
 import { publish, type StoredEvent } from '../events/publish.ts'
-import { ensureStream, isIntact, type StreamState, streamState } from '../events/stream.ts'
+import { ensureStream, isIntact, streamName, type StreamState, streamState } from '../events/stream.ts'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
@@ -11,8 +11,13 @@ import { callersChanged } from '../rpc/caller.ts'
 import type { Sql, Transaction } from './database.ts'
 import type { EventRow } from './decide.ts'
 import { eventColumns } from './feed-rows.ts'
+import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
 
 const pageSize = 500
+/** Bytes of payloads in a page, give or take its last event. */
+const mostBytes = 4 * 1024 * 1024
+/** Milliseconds after which an event that was sent before may be unknown to the stream: half its duplicate window, for the clocks. */
+const knownFor = 60_000
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
 const pollEvery = 200
 /** Milliseconds between two looks at the stream when there is nothing to publish: it may have been lost or cut back. */
@@ -37,10 +42,13 @@ export interface TailOptions {
 /** A tail that publishes committed events. To be told of a commit spares it the wait for the next look. */
 export interface Tail extends Service {
   committed(events: EventRow[]): void
+  /** How many events were refused for good and passed by, when it looked last. */
+  parked(): number
 }
 
 /**
  * Publishes committed events to JetStream, each at least once and in commit order, and hints at them. Of several replicas one works at a time.
+ * What the broker or proto/ refuses for good is parked: noted in `parked_events`, logged, and passed by.
  * Only events below the oldest running transaction are read: what commits late is never behind the cursor. Where the stream has
  * lost what it was given, the events are published anew, from the first one that would not have come of age there.
  */
@@ -50,6 +58,7 @@ export function startTail(options: TailOptions): Tail {
   const stopped = new AbortController()
   let woken = Promise.withResolvers<void>()
   let inspectAt = 0
+  let parked = 0
 
   async function run() {
     while (!stopped.signal.aborted) {
@@ -68,70 +77,128 @@ export function startTail(options: TailOptions): Tail {
   }
 
   // The lock belongs to the transaction: whoever loses its connection loses the lock too, and nothing of it is left behind on a
-  // connection that others use next. Gives whether there may be more to publish.
+  // connection that others use next. Gives whether there may be more to publish; throws what kept events from being published.
   async function takeTurn(): Promise<boolean> {
     let over = false
     try {
-      return await sql.begin((transaction) => turn(transaction, () => over))
+      const { more, failure } = await sql.begin((transaction) => turn(transaction, () => over))
+      if (failure) throw failure.cause
+      return more
     } finally {
       over = true
     }
   }
 
-  async function turn(transaction: Transaction, isOver: () => boolean): Promise<boolean> {
-    const [[lockRow], [published], events] = await Promise.all([
+  async function turn(transaction: Transaction, isOver: () => boolean): Promise<Turn> {
+    const [[lockRow], [published], all] = await Promise.all([
       transaction<{ leads: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
       `,
-      transaction<Published[]>`select * from published`,
+      transaction<Published[]>`select *, (select count(*)::int from parked_events) as parked from published`,
       page(transaction),
     ])
-    if (!lockRow!.leads || (events.length === 0 && Date.now() < inspectAt)) return false
-    const { state, added } = await forward(events, published!)
+    parked = published!.parked
+    if (!lockRow!.leads || (all.length === 0 && Date.now() < inspectAt)) return nothing
+    const { state, added = [], refused = [], failure } = await forward(all, published!)
     // The connection was lost meanwhile, and may be open again for somebody else: nothing may follow on it, not even a rollback.
     if (isOver()) return new Promise(() => {})
-    if (!added) {
+    if (state) {
       if (published!.position !== '0')
         log.warn({ stream: state }, 'the stream lost events that it was given: they are published anew')
       await setBack(transaction, state)
-      return true
+      return { more: true }
+    }
+    if (failure) {
+      await Promise.all([park(transaction, refused), noteTaken(transaction, added)])
+      return { more: false, failure }
     }
     inspectAt = Date.now() + inspectEvery
-    if (events.length === 0) return false
-    const last = events.at(-1)!
+    if (all.length === 0) return nothing
+    const last = all.at(-1)!
     // A cursor that a crash sets back costs a second publishing, which the stream drops.
     await Promise.all([
       transaction`set local synchronous_commit = off`,
+      park(transaction, refused),
+      parked > 0 && unpark(transaction, added),
       transaction`
         update published set transaction_id = ${last.transaction_id}::xid8, position = ${last.position},
-          stream_sequence = ${Math.max(...added.map(({ seq }) => seq))}, published_at = now()
+          stream_sequence = greatest(stream_sequence, ${added.length > 0 ? Math.max(...added.map(({ seq }) => seq)) : null}),
+          taken = '{}', in_doubt = false, published_at = now()
       `,
     ])
-    return events.length === pageSize
+    return { more: last.found === pageSize || all.length < last.found }
   }
 
   // Looks at the stream before and after: what is published after the stream was cut back would otherwise hide it. Gives where the
-  // events are, or nothing where the stream has lost some, these or earlier ones.
-  async function forward(
-    events: StoredEvent[],
-    published: Published,
-  ): Promise<{ state: StreamState; added?: PubAck[] }> {
-    const { stream_created: created, stream_sequence: sequence, published_at: at, generation } = published
-    const mark = { created, sequence: sequence === null ? undefined : Number(sequence), at }
+  // events are and which were refused; why some are not known to be there; or the state of a stream that has lost some.
+  async function forward(all: PageRow[], published: Published): Promise<Forwarded> {
+    const { generation, in_doubt } = published
+    const taken = all.flatMap((event) => {
+      const seq = published.taken[event.position]
+      return seq === undefined ? [] : [{ event, seq }]
+    })
+    const events = all.filter(({ position }) => published.taken[position] === undefined)
+    const sequence = Math.max(Number(published.stream_sequence ?? 0), ...taken.map(({ seq }) => seq)) || undefined
+    const mark = { created: published.stream_created, sequence, at: published.published_at }
     const before = await streamState(nats)
     if (!isIntact(before, mark)) return { state: before }
-    if (events.length === 0) return { state: before, added: [] }
+    const earlier = taken.map(({ event, seq }) => ({
+      stream: streamName,
+      position: event.position,
+      seq,
+      duplicate: true,
+    }))
+    if (events.length === 0) return { added: earlier }
     announce(events)
-    nats.connection.publish(hintSubject(service), writeHints(events))
-    const added = await publish(stream, events, { service, generation, messages: options.messages })
-    const state = await streamState(nats)
-    return isIntact(state, mark, added) ? { state, added } : { state }
+    tell(hintSubject(service), writeHints(events))
+    const old = Date.now() - knownFor
+    const outcomes = await publish(stream, events, {
+      service,
+      generation,
+      messages: options.messages,
+      floor: Number(published.stream_sequence ?? published.stream_floor),
+      taken,
+      inDoubt: ({ created_at }) => in_doubt || created_at.getTime() < old,
+    })
+    const [added, refused, failures]: [Added[], Refused[], { cause: unknown }[]] = [earlier, [], []]
+    for (const [index, outcome] of outcomes.entries()) {
+      const event = events[index]!
+      if ('ack' in outcome) added.push({ ...outcome.ack, position: event.position })
+      else if ('refused' in outcome) refused.push({ event, reason: outcome.refused })
+      else failures.push({ cause: outcome.failed })
+    }
+    try {
+      const state = await streamState(nats)
+      if (!isIntact(state, mark, added)) return { state }
+    } catch (cause) {
+      failures.push({ cause })
+    }
+    return { added, refused, failure: failures[0] }
+  }
+
+  async function park(transaction: Transaction, refused: Refused[]) {
+    for (const { event, reason } of await saveParked(transaction, refused)) {
+      const { position, aggregate_type, aggregate_id, sequence, type } = event
+      log.error(
+        { err: reason, position, aggregate_type, aggregate_id, sequence, type },
+        'an event was refused for good: it is parked, and the ones behind it go on',
+      )
+    }
   }
 
   function announce(events: Happened[]) {
     for (const event of events) {
       const userId = options.callerChangedBy?.(event)
-      if (userId !== undefined) nats.connection.publish(callersChanged, userId)
+      if (userId !== undefined) tell(callersChanged, userId)
+    }
+  }
+
+  // Whoever misses this looks later, so it holds nothing up.
+  function tell(subject: string, text: string) {
+    try {
+      nats.connection.publish(subject, text)
+    } catch (error) {
+      log.warn({ err: error, subject }, 'what happened could not be told')
     }
   }
 
@@ -146,6 +213,7 @@ export function startTail(options: TailOptions): Tail {
       // At once, since a long transaction of somebody else may hold the tail up, and again by the tail, should this one be lost.
       if (nats.connected()) announce(events)
     },
+    parked: () => parked,
     async stop() {
       stopped.abort()
       woken.resolve()
@@ -154,17 +222,41 @@ export function startTail(options: TailOptions): Tail {
   }
 }
 
+/** What came of a turn: whether there may be more, and what kept events from being published. */
+interface Turn {
+  more: boolean
+  failure?: { cause: unknown } | undefined
+}
+
+const nothing: Turn = { more: false }
+
+type Added = PubAck & { position: string }
+
+interface Forwarded {
+  added?: Added[]
+  refused?: Refused[]
+  failure?: { cause: unknown } | undefined
+  /** Of a stream that lost events. */
+  state?: StreamState
+}
+
 interface Published {
   position: string
   stream_created: string
   stream_sequence: string | null
+  stream_floor: string
   published_at: Date
   generation: number
+  taken: Record<string, number>
+  in_doubt: boolean
+  parked: number
 }
+
+type PageRow = StoredEvent & { found: number }
 
 // The cursor goes back to the first event that is young enough for the stream, unless it is there already. A stream that was
 // given nothing yet has lost nothing.
-function setBack(transaction: Transaction, { created, maxAge }: StreamState) {
+function setBack(transaction: Transaction, { created, maxAge, last }: StreamState) {
   const since = maxAge === Infinity ? new Date(0) : new Date(Date.now() - maxAge)
   return transaction`
     with too_old as (
@@ -183,19 +275,31 @@ function setBack(transaction: Transaction, { created, maxAge }: StreamState) {
       ),
       stream_created = ${created},
       stream_sequence = null,
+      stream_floor = ${last},
+      taken = '{}',
+      in_doubt = false,
       generation = generation + (position > 0)::int
   `
 }
 
 // The subquery, unlike a join, makes the index begin at the cursor, whatever the planner thinks of the tables. The order is that
-// of the columns: unqualified, it would be that of the text which is selected, where 10 comes before 9.
+// of the columns: unqualified, it would be that of the text which is selected, where 10 comes before 9. `found` counts those that
+// are too much for one page, too.
 function page(transaction: Transaction) {
-  return transaction<StoredEvent[]>`
-    select ${eventColumns(transaction)}
-    from events
-    where (transaction_id, position) > (select transaction_id, position from published)
-      and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+  return transaction<PageRow[]>`
+    select ${eventColumns(transaction)}, found
+    from (
+      select *, count(*) over ()::int as found,
+        sum(octet_length(payload::text)) over (order by next.transaction_id, next.position) - octet_length(payload::text) as before
+      from (
+        select * from events
+        where (transaction_id, position) > (select transaction_id, position from published)
+          and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+        order by events.transaction_id, events.position
+        limit ${pageSize}
+      ) next
+    ) events
+    where before < ${mostBytes}
     order by events.transaction_id, events.position
-    limit ${pageSize}
   `
 }

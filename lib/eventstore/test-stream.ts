@@ -4,6 +4,7 @@ import { startServers, type Servers } from '../../deploy/local/servers.ts'
 import { type PublishedEvent, readEvent } from '../events/cloud-event.ts'
 import { streamName } from '../events/stream.ts'
 import { testMessages } from '../events/test-messages.ts'
+import type { Log } from '../log.ts'
 import { connectNats, type Nats } from '../nats.ts'
 import type { Sql } from './database.ts'
 import { startTail, type Tail } from './tail.ts'
@@ -21,11 +22,13 @@ export interface Publishing {
   asked: [number, number]
   /** Runs before each publishing of an event. */
   beforePublish: { run: () => Promise<unknown> }
+  /** Runs after each event that the stream stored: where it throws, the acknowledgement is lost. */
+  afterPublish: { run: () => Promise<unknown> }
   admin: Nats
   stop(): Promise<void>
 }
 
-export async function startPublishing(): Promise<Publishing> {
+export async function startPublishing(log: Log = silent): Promise<Publishing> {
   const [servers, database] = await Promise.all([startOwnNats(), createDatabase()])
   const proxy = await openProxy(database.urls.users)
   const replicas: [Replica, Replica] = [await openReplica(proxy.url), await openReplica(proxy.url)]
@@ -34,12 +37,17 @@ export async function startPublishing(): Promise<Publishing> {
   const connections = await Promise.all(replicas.map(() => connect(servers.natsUrl.users, 'users')))
   const asked: [number, number] = [0, 0]
   const beforePublish = { run: async () => {} }
+  const afterPublish = { run: async () => {} }
   const tails = replicas.map(({ sql }, index) =>
     startTail({
       service: 'users',
       sql: counting(sql, () => asked[index]!++),
-      nats: intercepted(connections[index]!, () => beforePublish.run()),
-      log: silent,
+      nats: intercepted(
+        connections[index]!,
+        () => beforePublish.run(),
+        () => afterPublish.run(),
+      ),
+      log,
       messages: testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], CounterRenamed: ['name'] }),
       callerChangedBy: (event) => (event.type === 'renamed' ? event.aggregate_id : undefined),
     }),
@@ -51,6 +59,7 @@ export async function startPublishing(): Promise<Publishing> {
     tails,
     asked,
     beforePublish,
+    afterPublish,
     admin,
     async stop() {
       await Promise.all(tails.map((tail) => tail.stop()))
@@ -69,9 +78,14 @@ export function startOwnNats(): Promise<Servers> {
   return startServers({ ephemeral: true, ports: 'random', env })
 }
 
-function intercepted(nats: Nats, before: () => Promise<unknown>): Nats {
+function intercepted(nats: Nats, before: () => Promise<unknown>, after: () => Promise<unknown>): Nats {
   const stream = nats.connection.jetstream()
-  const publish: typeof stream.publish = async (...args) => (await before(), stream.publish(...args))
+  const publish: typeof stream.publish = async (...args) => {
+    await before()
+    const ack = await stream.publish(...args)
+    await after()
+    return ack
+  }
   const jetstream = () =>
     new Proxy(stream, { get: (target, key) => (key === 'publish' ? publish : Reflect.get(target, key)) })
   const connection = new Proxy(nats.connection, {
@@ -126,6 +140,18 @@ export async function everythingIsThere({ admin, replicas }: Publishing): Promis
 /** The ids of published events by aggregate, in the order of the stream. */
 export function byAggregate(events: PublishedEvent[]): Record<string, string[]> {
   return group(events.map(({ aggregateId, id }) => ({ aggregate: aggregateId, id })))
+}
+
+/** Stores an event as it may have come there in the past: past every check of today. */
+export async function insertEvent(
+  sql: Sql,
+  event: { id: string; sequence?: number; type?: string; [column: string]: unknown },
+) {
+  const { id, sequence = 1, type = 'added', payload = { name: 'n' }, ...others } = event
+  const row = { organization_id: 'house', creator: '', request_id: '', created_at: new Date(), ...others }
+  await sql`
+    insert into events ${sql({ aggregate_type: 'counter', aggregate_id: id, sequence, type, payload: sql.json(payload as never), ...row } as never)}
+  `
 }
 
 async function stored(sql: Sql): Promise<Record<string, string[]>> {

@@ -281,7 +281,7 @@ const messages: Record<string, string> = {
   'notifier.v1.WatchOrganizationEventsResponse': 'events*:Event cursor',
   'feed.v1.EventFilter': 'organization_id aggregate_types* aggregate_ids* event_types* actors* since:Timestamp',
   'feed.v1.Event':
-    'id source type organization_id aggregate_type aggregate_id sequence:uint64 actor request_id cause time:Timestamp data_schema data:Struct causation_id',
+    'id source type organization_id aggregate_type aggregate_id sequence:uint64 actor request_id cause time:Timestamp data_schema data:Struct causation_id data_omitted',
 }
 
 // Values from 0.

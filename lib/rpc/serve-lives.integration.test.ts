@@ -50,11 +50,12 @@ describe('what is no call', () => {
   })
 })
 
-test('an answer that is too large for the broker is an internal error, and the service lives', async () => {
+test('an answer that is too large for the broker says so, to the caller and in the log, and the service lives', async () => {
   const { max_payload: most } = serving.users.connection.info!
   let size = most + 1
   await start({ addMachineUser: async () => ({ userId: 'x'.repeat(size), details: undefined }) })
-  expect(await failure(send('AddMachineUser', machine()))).toMatchObject({ code: 13, reason: 'INTERNAL' })
+  expect(await failure(send('AddMachineUser', machine()))).toMatchObject({ code: 8, reason: 'ANSWER_TOO_LARGE' })
+  expect(serving.lines).toEqual([expect.stringContaining('MAX_PAYLOAD_EXCEEDED')])
   size = 1
   await send('AddMachineUser', machine())
 })

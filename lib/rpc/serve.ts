@@ -1,8 +1,7 @@
-import type { ServiceMsg } from 'nats'
-import { headers } from 'nats'
 import { toBinary } from '@bufbuild/protobuf'
+import { headers, type MsgHdrs, NatsError, type ServiceMsg } from 'nats'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { invalid, toRosterError, type Violation } from '../errors.ts'
+import { invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { addMicroService, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
@@ -72,6 +71,8 @@ export interface ServeOptions<Context> {
   owners?: Record<string, FindOwner<Context>>
   /** Who calls. Without it, the service answers nobody but those without a token. */
   readCaller?: ReadCaller
+  /** How many events of the service were refused for good. Default: none. */
+  parked?: () => number
   /** Keeps the answers to requests with an Idempotency-Key; without it, the key has no effect. */
   answers?: Answers
 }
@@ -79,7 +80,7 @@ export interface ServeOptions<Context> {
 /** Answers the methods of the services over NATS until it is stopped; then it finishes what is under way. */
 export async function serve<Context>(options: ServeOptions<Context>): Promise<Service> {
   const { connection } = options.nats
-  const service = await addMicroService(options.nats, options.name)
+  const service = await addMicroService(options.nats, options.name, options.parked ?? (() => 0))
   const underWay = new Set<Promise<void>>()
   for (const { definition, operations } of options.services) {
     for (const [name, definitionOfMethod] of Object.entries(definition.methods)) {
@@ -179,6 +180,9 @@ function sequenceOf(response: unknown): number | undefined {
   return (shown as { details?: ObjectDetails } | undefined)?.details?.sequence
 }
 
+/** Reasons of errors that somebody should know of: an attack, too, or keys that do not fit together. */
+const loud = new Set(['INTERNAL', 'ANSWER_TOO_LARGE', 'CALLER_NOT_SIGNED'])
+
 async function respond(
   { log, readCaller = refuseCallers }: Pick<ServeOptions<never>, 'log' | 'readCaller'>,
   declared: Method,
@@ -191,15 +195,24 @@ async function respond(
     const marked = headers()
     if (sequence !== undefined) marked.set('roster-sequence', String(sequence))
     if (replayed) marked.set('roster-replayed', 'true')
-    message.respond(bytes, { headers: marked })
+    send(message, bytes, marked)
   } catch (thrown) {
     const error = toRosterError(thrown)
     const marked = headers()
     marked.set('roster-error', error.reason)
     if (error.replayed) marked.set('roster-replayed', 'true')
-    message.respond(encodeStatus(error), { headers: marked })
-    // An attack, or keys that do not fit together: somebody should know.
-    if (error.reason === 'INTERNAL' || error.reason === 'CALLER_NOT_SIGNED')
+    send(message, encodeStatus(error), marked)
+    if (loud.has(error.reason))
       log.error({ err: error.cause, method: declared.subject, requestId: requestIdOf(message.headers) }, 'failed')
+  }
+}
+
+function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs): void {
+  try {
+    message.respond(bytes, { headers })
+  } catch (cause) {
+    if (!(cause instanceof NatsError) || cause.code !== 'MAX_PAYLOAD_EXCEEDED') throw cause
+    const text = 'The answer is too large; what was asked for was done.'
+    throw new RosterError('RESOURCE_EXHAUSTED', 'ANSWER_TOO_LARGE', text, { cause })
   }
 }

@@ -1,3 +1,4 @@
+import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { create, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
@@ -71,6 +72,28 @@ test('items of a list are named by their place', () => {
   expect(member(['ORG_OWNER', 'ORG_OWNER'])).toEqual(['roles'])
   const grant = { userId: 'u', projectId: 'p', roleKeys: ['fine', 'a\0', 'fine', '\0'] }
   expect(faults('grants.v1.UserGrantService.AddUserGrant', grant)).toEqual(['roleKeys[1]', 'roleKeys[3]'])
+})
+
+describe('a time', () => {
+  const at = (seconds: bigint, nanos = 0) => {
+    const names = { 'notifier.v1.EventService.SearchEvents': 'filter.since', 'users.v1.CredentialService.AddMachineKey': 'expirationDate' } // prettier-ignore
+    return Object.entries(names).flatMap(([name, path]) => {
+      const time = create(TimestampSchema, { seconds, nanos })
+      const message = path === 'filter.since' ? { filter: { since: time } } : { userId: 'u', expirationDate: time }
+      const faults = validate(requestOf(name), create(requestOf(name), message as never))
+      return faults.map(({ field }) => (expect(field).toBe(path), name))
+    }).length
+  }
+  const [first, last] = [-62_135_596_800n, 253_402_300_799n]
+
+  test('of the years 1 to 9999 is taken', () => {
+    for (const seconds of [first, 0n, last]) expect([at(seconds), at(seconds, 999_000_000)]).toEqual([0, 0])
+  })
+  test('of any other, or with a part of a second that is none, is refused, and the field named', () => {
+    for (const seconds of [first - 1n, last + 1n, -(2n ** 62n), 2n ** 62n]) expect(at(seconds)).toBe(2)
+    expect(at(last, 999_000_001)).toBe(2)
+    for (const nanos of [-1, 1_000_000_000]) expect(at(0n, nanos)).toBe(2)
+  })
 })
 
 test('a violation says what is wrong and not what was sent', () => {

@@ -1,4 +1,5 @@
-import { type DescMessage, fromBinary, type Message } from '@bufbuild/protobuf'
+import { type DescMessage, fromBinary, isMessage, type Message } from '@bufbuild/protobuf'
+import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { createValidator, type Violation as RuleViolation } from '@bufbuild/protovalidate'
 import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '../errors.ts'
@@ -43,7 +44,7 @@ export function validate(desc: DescMessage, message: Message): Violation[] {
   const result = validator.validate(desc, message)
   if (result.kind === 'error') throw result.error
   const broken = result.kind === 'invalid' ? result.violations.map(toViolation) : []
-  return [...broken, ...findNul(reflect(desc, message), '')]
+  return [...broken, ...findUnstorable(reflect(desc, message), '')]
 }
 
 function toViolation(violation: RuleViolation): Violation {
@@ -57,22 +58,43 @@ function toViolation(violation: RuleViolation): Violation {
   return { field, description: violation.message }
 }
 
-// PostgreSQL's text and jsonb hold every character but this one.
-function findNul(message: ReflectMessage, prefix: string): Violation[] {
+// PostgreSQL's text and jsonb hold every character but U+0000, and RFC 3339 tells the times of four-digit years alone.
+function findUnstorable(message: ReflectMessage, prefix: string): Violation[] {
   const found: Violation[] = []
   const check = (value: unknown, path: string) => {
     if (typeof value === 'string' && value.includes('\0'))
       found.push({ field: path, description: 'must not contain the character U+0000' })
   }
+  const checkMessage = (inner: ReflectMessage, path: string) => {
+    if (!isTime(inner.message)) found.push(...findUnstorable(inner, `${path}.`))
+    else if (!isTellable(inner.message))
+      found.push({ field: path, description: 'must be a time of the years 1 to 9999' })
+  }
   for (const field of message.fields) {
     if (!message.isSet(field)) continue
     const path = prefix + field.jsonName
     if (field.fieldKind === 'scalar') check(message.get(field), path)
-    else if (field.fieldKind === 'message') found.push(...findNul(message.get(field), `${path}.`))
+    else if (field.fieldKind === 'message') checkMessage(message.get(field), path)
     else if (field.fieldKind === 'list' && field.listKind === 'scalar') {
       let index = 0
       for (const item of message.get(field)) check(item, `${path}[${index++}]`)
+    } else if (field.fieldKind === 'list' && field.listKind === 'message') {
+      let index = 0
+      for (const item of message.get(field)) checkMessage(item as ReflectMessage, `${path}[${index++}]`)
     }
   }
   return found
+}
+
+const isTime = (message: Message): message is Timestamp => isMessage(message, TimestampSchema)
+
+const [firstSecond, lastSecond] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'].map((time) =>
+  BigInt(Date.parse(time) / 1000),
+) as [bigint, bigint]
+
+// A Date has milliseconds: the last one of the last year is the last that it does not round up to the next.
+function isTellable(time: Message): boolean {
+  const { seconds, nanos } = time as Timestamp
+  const isLate = seconds > lastSecond || (seconds === lastSecond && nanos > 999_000_000)
+  return seconds >= firstSecond && !isLate && nanos >= 0 && nanos < 1e9
 }

@@ -38,8 +38,13 @@ export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Rea
       '/readyz',
       async (exchange) => {
         const missing = await readiness.missing()
-        if (missing.length === 0) sendJson(exchange, 200, '{"status":"ok"}')
-        else if (isReady(missing)) sendJson(exchange, 200, JSON.stringify({ status: 'degraded', missing }))
+        const parked = readiness.parked()
+        const flaws = {
+          ...(missing.length > 0 && { missing }),
+          ...(Object.keys(parked).length > 0 && { parked }),
+        }
+        if (Object.keys(flaws).length === 0) sendJson(exchange, 200, '{"status":"ok"}')
+        else if (isReady(missing)) sendJson(exchange, 200, JSON.stringify({ status: 'degraded', ...flaws }))
         else sendJson(exchange, 503, JSON.stringify({ status: 'unavailable', missing }))
       },
     ],

@@ -5,6 +5,8 @@ import { offered } from './routes.ts'
 export interface Readiness {
   /** What is missing right now; empty when the gateway can answer every call. */
   missing(): Promise<string[]>
+  /** How many events were refused for good, by the service that has them, as of the last look at what is missing. */
+  parked(): Record<string, number>
   /** From now on the gateway is not ready, whatever is there. */
   close(): void
 }
@@ -28,9 +30,11 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
   let closed = false
   let known: string | undefined
   let checking: Promise<string[]> | undefined
+  let parked: Record<string, number> = {}
 
   async function check() {
-    const missing = closed ? ['gateway'] : await findMissing(nats)
+    const [missing, found] = closed ? [['gateway'], parked] : await Promise.all([findMissing(nats), findParked(nats)])
+    parked = found
     const text = closed ? 'gateway' : missing.join(', ')
     if (text !== known) {
       known = text
@@ -46,6 +50,7 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
   void missing()
   return {
     missing: () => (closed ? Promise.resolve(['gateway']) : missing()),
+    parked: () => parked,
     close() {
       closed = true
       clearInterval(timer)
@@ -65,4 +70,18 @@ async function findMissing(nats: Nats): Promise<string[]> {
     ),
   )
   return services.filter((_name, index) => !answers[index])
+}
+
+// A service that does not tell has none that are known.
+async function findParked(nats: Nats): Promise<Record<string, number>> {
+  if (!nats.connected()) return {}
+  const counts = await Promise.all(
+    services.map((name) =>
+      nats.connection.request(`$SRV.INFO.${name}`, '', { timeout: pingTimeout }).then(
+        (answer) => Number(answer.json<{ metadata?: { parked?: string } }>().metadata?.parked) || 0,
+        () => 0,
+      ),
+    ),
+  )
+  return Object.fromEntries(services.flatMap((name, index) => (counts[index]! > 0 ? [[name, counts[index]!]] : [])))
 }

@@ -1,4 +1,5 @@
-import { readConfig, url } from '#lib/config'
+import { integer, readConfig, url } from '#lib/config'
+import { largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
 import { callerKey } from '#lib/rpc/caller-keys'
@@ -12,6 +13,11 @@ export function readGrantsConfig(environment?: Record<string, string | undefined
       PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
       ROSTER_CALLER_KEY: callerKey,
+      // Bytes of an event as it is published.
+      EVENT_MAX_BYTES: largestEvent,
+      // Roles of a project; role keys of a user grant and of a project grant.
+      PROJECT_MAX_ROLES: integer(1, 10_000, 1000),
+      GRANT_MAX_ROLE_KEYS: integer(1, 1000, 200),
       LOG_LEVEL: logLevel,
     },
     environment,

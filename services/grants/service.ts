@@ -40,7 +40,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
   await migrate(sql, new URL('./migrations/', import.meta.url), log)
   const tail = startTail({ service: 'grants', sql, nats, log, callerChangedBy })
   const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
-  const store = createStore(sql, { evolve, project }, log, tail.committed, answers)
+  const store = createStore(sql, { evolve, project }, log, tail.committed, answers, config.EVENT_MAX_BYTES)
   const context: Context = { config, sql, store, users: createClient(nats, UsersInternal) }
   await untilReachable(log, () => bootstrap(context))
   const removal = startUserRemoval(context, nats, log)
@@ -51,6 +51,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
     context,
     readCaller: createCallerReader('grants', config.ROSTER_CALLER_KEY(log)),
     answers,
+    parked: tail.parked,
     services: [
       served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
         addOrganization,
@@ -68,7 +69,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
         listProjectRoles,
         lookupOrganization,
         listInstanceOwners,
-        listEvents: createFeed({ service: 'grants', sql }),
+        listEvents: createFeed({ service: 'grants', sql, log }),
       }),
     ],
   })

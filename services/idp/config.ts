@@ -1,5 +1,6 @@
 import { readConfig, url } from '#lib/config'
 import { logLevel } from '#lib/log'
+import { largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { callerKey } from '#lib/rpc/caller-keys'
 
@@ -11,6 +12,8 @@ export function readIdpConfig(environment?: Record<string, string | undefined>) 
       NATS_URL: url(['nats', 'tls']),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
       ROSTER_CALLER_KEY: callerKey,
+      // Bytes of an event as it is published.
+      EVENT_MAX_BYTES: largestEvent,
       LOG_LEVEL: logLevel,
     },
     environment,

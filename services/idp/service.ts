@@ -27,7 +27,7 @@ export async function startIdp({ config, nats, log }: { config: Config; nats: Na
   await untilReachable(log, () => reseal(sql, config.ROSTER_ENCRYPTION_KEY, log, sealedSecrets))
   const tail = startTail({ service: 'idp', sql, nats, log })
   const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
-  const store = createStore(sql, { evolve: { idp: evolveIdp } }, log, tail.committed, answers)
+  const store = createStore(sql, { evolve: { idp: evolveIdp } }, log, tail.committed, answers, config.EVENT_MAX_BYTES)
   const context: Context = { store, keys: config.ROSTER_ENCRYPTION_KEY }
   const answering = await serve({
     name: 'idp',
@@ -36,6 +36,7 @@ export async function startIdp({ config, nats, log }: { config: Config; nats: Na
     context,
     readCaller: createCallerReader('idp', config.ROSTER_CALLER_KEY(log)),
     answers,
+    parked: tail.parked,
     services: [
       served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {
         updateIDP: updateIdp,
@@ -43,7 +44,7 @@ export async function startIdp({ config, nats, log }: { config: Config; nats: Na
         getIDP: getIdp,
       }),
       served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
-        listEvents: createFeed({ service: 'idp', sql }),
+        listEvents: createFeed({ service: 'idp', sql, log }),
       }),
     ],
   })

@@ -1,4 +1,5 @@
 import { integer, readConfig, type Setting, url } from '#lib/config'
+import { largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
 import { callerKey } from '#lib/rpc/caller-keys'
@@ -35,6 +36,8 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       WEBHOOKS_PER_ORGANIZATION: integer(1, 1000, 100),
       // Private addresses and networks that webhooks may lead to, also without TLS, such as 10.1.0.0/16; no other may they.
       WEBHOOK_ALLOW_PRIVATE: destinations,
+      // Bytes of an event as it is published.
+      EVENT_MAX_BYTES: largestEvent,
       LOG_LEVEL: logLevel,
     },
     environment,

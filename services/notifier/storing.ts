@@ -102,7 +102,8 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
   // Of its own, so that long searches keep no connection from what is taken in and sent.
   const asked = openDatabase(config.DATABASE_URL, 'notifier', log)
   const answers = keepAnswers(asked, keys, log)
-  const store = createStore(asked, { evolve: { webhook: evolveWebhook }, project }, log, tail.committed, answers)
+  const vocabulary = { evolve: { webhook: evolveWebhook }, project }
+  const store = createStore(asked, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
   const queue = openWebhookQueue(redis, log)
   const concurrency = config.WEBHOOK_CONCURRENCY
   const within = config.WEBHOOK_TIMEOUT * 1000
@@ -119,7 +120,7 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
     concurrency,
   })
   const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
-  const feeds = feedsOf(asked, nats)
+  const feeds = feedsOf(asked, nats, log)
   const wakeups = startWakeups({ nats, feeds, log })
   const intake = Object.entries(feeds).map(([service, feed]) =>
     startFollowing({ service, feed, sql, nats, log, wake: queue.wake }),
@@ -133,6 +134,7 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
     context,
     readCaller: createCallerReader('notifier', config.ROSTER_CALLER_KEY(log)),
     answers,
+    parked: tail.parked,
     services: [
       served<typeof WebhookServiceDefinition, Context>(WebhookServiceDefinition, {
         addWebhook,
@@ -171,8 +173,8 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
   }
 }
 
-function feedsOf(sql: Sql, nats: Nats): Feeds {
-  const own = createFeed({ service: 'notifier', sql })
+function feedsOf(sql: Sql, nats: Nats, log: Log): Feeds {
+  const own = createFeed({ service: 'notifier', sql, log })
   return {
     users: createClient(nats, UsersInternal).listEvents,
     grants: createClient(nats, GrantsInternal).listEvents,

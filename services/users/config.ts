@@ -1,5 +1,6 @@
 import { hosts, integer, oneOf, optional, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
+import { largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { callerKey } from '#lib/rpc/caller-keys'
 
@@ -38,6 +39,8 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       ACCESS_TOKEN_ALGORITHM: oneOf(['ES256', 'EdDSA', 'RS256'], 'ES256'),
       // Days until the next key signs.
       SIGNING_KEY_ROTATION: integer(1, 3650, 90),
+      // Bytes of an event as it is published.
+      EVENT_MAX_BYTES: largestEvent,
       LOG_LEVEL: logLevel,
     },
     environment,

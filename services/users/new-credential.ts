@@ -6,9 +6,6 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from './context.ts'
 import { rolesCovered } from './roles-covered.ts'
 
-// Of the last moment that RFC 3339 can tell.
-const latest = Date.parse('9999-12-31T23:59:59.999Z')
-
 /**
  * Lets pass the user itself, and whose roles cover the user's: whoever has a credential can do what its user can, and whoever takes
  * one away ends what the user does. PERMISSION_DENIED; errors of the service that is asked.
@@ -25,7 +22,7 @@ export async function permitCredential(
 }
 
 /**
- * A credential ends in the future, if it ends. One that is made with an access token ends no later than that: whoever finds the token
+ * A credential ends in the future, if it ends. (That it is a time that can be told is a rule for every request.) One that is made with an access token ends no later than that: whoever finds the token
  * would else have for good what was given for hours.
  */
 export function checkExpiry(
@@ -34,8 +31,8 @@ export function checkExpiry(
   { caller }: Call,
 ): Violation[] {
   const time = expirationDate?.getTime()
-  if (time !== undefined && (time <= Date.now() || time > latest))
-    return [{ field: 'expirationDate', description: 'must be in the future, and before the year 10000' }]
+  if (time !== undefined && time <= Date.now())
+    return [{ field: 'expirationDate', description: 'must be in the future' }]
   if (scopeToInherit(userId, caller) === undefined) return []
   // A gateway of an earlier version does not say when the token ends.
   const end = caller.tokenEnd ?? Date.now() + config.ACCESS_TOKEN_LIFETIME * 1000

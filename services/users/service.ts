@@ -75,7 +75,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
     evolve: { user: evolveUser, session: evolveSession, authentication: evolveAuthentication },
     project,
   }
-  const store = createStore(sql, vocabulary, log, tail.committed, answers)
+  const store = createStore(sql, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
   const grants = createClient(nats, GrantsInternal)
   const keys = config.ROSTER_ENCRYPTION_KEY
   const signingKeys = await openSigningKeys(sql, keys, config, log)
@@ -91,6 +91,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
     context,
     readCaller: createCallerReader('users', config.ROSTER_CALLER_KEY(log)),
     answers,
+    parked: tail.parked,
     owners: { user_id: ownerOfUser, session_id: ownerOfSession },
     services: [
       served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
@@ -139,7 +140,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
         getEmailCode,
         recordEmailCode,
         listUnsentEmailCodes,
-        listEvents: createFeed({ service: 'users', sql }),
+        listEvents: createFeed({ service: 'users', sql, log }),
       }),
     ],
   })

@@ -91,6 +91,11 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     expect(await types({ actors: ['nobody-at-all'] })).toEqual([])
     expect(await types({ since: new Date(Date.now() + 3_600_000).toISOString() })).toEqual([])
     expect(await types({ since: '2020-01-01T00:00:00Z', organizationId: home })).toEqual(await types({}))
+    // The first and the last time that can be told.
+    expect(await types({ since: '0001-01-01T00:00:00Z' })).toEqual(await types({}))
+    expect(await types({ since: '9999-12-31T23:59:59.999Z' })).toEqual([])
+    const late = await call('SearchEvents', { filter: { since: '9999-12-31T23:59:59.999999999Z' } }, admin())
+    expect(factsOf(late)).toMatchObject({ code: 3, fields: ['filter.since'] })
     const ofHome = await all(searchAll, { filter: { organizationId: home } })
     expect(idsOf(ofHome.events)).toEqual(idsOf((await all(searchHome)).events))
   })

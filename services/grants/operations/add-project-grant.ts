@@ -1,5 +1,5 @@
 import type { AddProjectGrantRequest, AddProjectGrantResponse } from '#gen/roster/grants/v1/project_service'
-import { RosterError } from '#lib/errors'
+import { limitReached, RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
@@ -16,7 +16,7 @@ import {
 } from '../vocabulary.ts'
 
 export async function addProjectGrant(
-  { store }: Context,
+  { store, config }: Context,
   request: AddProjectGrantRequest,
   call: Call,
 ): Promise<AddProjectGrantResponse> {
@@ -27,7 +27,8 @@ export async function addProjectGrant(
       { type: 'organization', id: request.grantedOrgId },
     ],
     call,
-    decide: (_, _now, [project, granted]) => decide(project!, granted!, request, call.organizationId),
+    decide: (_, _now, [project, granted]) =>
+      decide(project!, granted!, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS),
     respond: ({ after }) => ({ grantId: after.id, details: details(after) }),
   })
 }
@@ -37,6 +38,7 @@ function decide(
   granted: Aggregate<Organization>,
   request: AddProjectGrantRequest,
   organizationId: string,
+  mostKeys: number,
 ): Decision<ProjectGrantEvent> {
   const project = ownProject(aggregate, organizationId)
   if (!granted.state || granted.id === organizationId)
@@ -47,6 +49,8 @@ function decide(
     )
   const { roleKeys, unknown } = sortRoleKeys(request.roleKeys, (key) => Object.hasOwn(project.roles, key))
   if (unknown.length > 0) throw roleNotFound(unknown)
+  if (roleKeys.length > mostKeys)
+    throw limitReached('project_grant.role_keys', mostKeys, `A project grant has at most ${mostKeys} role keys.`)
   const taken = new RosterError('ALREADY_EXISTS', 'PROJECT_GRANT_EXISTS', 'The organization has the project already.')
   return {
     organizationId,

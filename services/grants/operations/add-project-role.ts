@@ -1,5 +1,5 @@
 import type { AddProjectRoleRequest, AddProjectRoleResponse } from '#gen/roster/grants/v1/project_service'
-import { RosterError } from '#lib/errors'
+import { limitReached, RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
@@ -8,14 +8,14 @@ import { ownProject } from '../own-project.ts'
 import type { Project, ProjectEvent } from '../vocabulary.ts'
 
 export async function addProjectRole(
-  { store }: Context,
+  { store, config }: Context,
   request: AddProjectRoleRequest,
   call: Call,
 ): Promise<AddProjectRoleResponse> {
   return store.execute({
     aggregate: { type: 'project', id: request.projectId },
     call,
-    decide: (project: Aggregate<Project>) => decide(project, request, call.organizationId),
+    decide: (project: Aggregate<Project>) => decide(project, request, call.organizationId, config.PROJECT_MAX_ROLES),
     // The role is what was created, not its project.
     respond: ({ after }) => ({ details: { ...details(after), creationDate: after.changedAt } }),
   })
@@ -25,9 +25,12 @@ function decide(
   aggregate: Aggregate<Project>,
   { roleKey, displayName, group }: AddProjectRoleRequest,
   organizationId: string,
+  mostRoles: number,
 ): Decision<ProjectEvent> {
   const project = ownProject(aggregate, organizationId)
   if (Object.hasOwn(project.roles, roleKey))
     throw new RosterError('ALREADY_EXISTS', 'ROLE_EXISTS', 'The project has a role of this key already.')
+  if (Object.keys(project.roles).length >= mostRoles)
+    throw limitReached('project.roles', mostRoles, `The project has ${mostRoles} roles already.`)
   return { events: [{ type: 'role.added', payload: { roleKey, displayName, group } }], answer: undefined }
 }

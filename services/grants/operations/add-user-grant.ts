@@ -1,5 +1,5 @@
 import type { AddUserGrantRequest, AddUserGrantResponse } from '#gen/roster/grants/v1/user_grant_service'
-import { RosterError } from '#lib/errors'
+import { limitReached, RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { orUnavailable } from '#lib/eventstore/database'
@@ -34,7 +34,7 @@ export async function addUserGrant(
     call,
     decide(_, _now, [note, project, grant]) {
       refuseRemoved(note!)
-      return decide(project!, grant, request, call.organizationId)
+      return decide(project!, grant, request, call.organizationId, context.config.GRANT_MAX_ROLE_KEYS)
     },
     respond: ({ after }) => ({ userGrantId: after.id, details: details(after) }),
   })
@@ -53,6 +53,7 @@ function decide(
   grant: Aggregate<ProjectGrant> | undefined,
   request: AddUserGrantRequest,
   organizationId: string,
+  mostKeys: number,
 ): Decision<UserGrantEvent> {
   const owned = project.organizationId === organizationId
   if (!project.state || !(owned || grant?.state))
@@ -72,6 +73,8 @@ function decide(
   const isKnown = (key: string) => (owned ? Object.hasOwn(roles, key) : grant!.state!.roleKeys.includes(key))
   const { roleKeys, unknown } = sortRoleKeys(request.roleKeys, isKnown)
   if (unknown.length > 0) throw roleNotFound(unknown)
+  if (roleKeys.length > mostKeys)
+    throw limitReached('user_grant.role_keys', mostKeys, `A user grant has at most ${mostKeys} role keys.`)
   const { userId, projectId } = request
   const added: NewUserGrant = { userId, projectId, projectGrantId, roleKeys }
   const taken = new RosterError('ALREADY_EXISTS', 'USER_GRANT_EXISTS', 'The user has a grant for this project already.')

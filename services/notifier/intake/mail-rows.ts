@@ -7,6 +7,8 @@ export function mailRows(events: Event[]) {
     const what = meanings[event.type]
     if (event.aggregateType !== 'user' || !what) return []
     const { codeId, expiresAt, failure } = (event.data ?? {}) as Record<string, string | undefined>
+    // Told without its data: nobody knows which code it is about.
+    if (event.data === undefined && what !== 'dropped') return []
     return [
       {
         what,
