@@ -50,7 +50,7 @@ test('each service is given the secrets that it needs and no other', { timeout: 
     expect(given('grants')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ENCRYPTION_KEY'])
     expect(given('idp')).toEqual(['DATABASE_URL', ...common, 'ROSTER_ENCRYPTION_KEY'])
     expect(given('notifier')).toEqual(['DATABASE_URL', ...common, 'REDIS_URL', 'ROSTER_ENCRYPTION_KEY', 'SMTP_URL'])
-    expect(given('gateway')).toEqual(['NATS_URL', 'PORT', 'PUBLIC_URL'])
+    expect(given('gateway')).toEqual(['NATS_KEEPER_URL', 'NATS_URL', 'PORT', 'PUBLIC_URL'])
   })
 })
 

@@ -12,6 +12,7 @@ import { deadlineExceeded, type MethodDefinition } from './call.ts'
 import { authorize, type FindOwner } from './authorize.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
+import { presenceSubjects } from './presence.ts'
 import { endOfTurn } from './turn.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 
@@ -87,9 +88,9 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
         subject: declared.subject,
         handler(error, message) {
           if (error) return options.log.error({ err: error }, 'NATS subscription')
-          // Who calls waits at an inbox. Anything else JetStream was made to deliver here, by a service that may not call this, and
-          // with whatever headers it likes.
-          if (!/^_INBOX[._]/.test(message.reply ?? ''))
+          // Who calls waits at an inbox, or in another account (the broker's `_R_`). Anything else JetStream was made to deliver
+          // here, with whatever headers; and no answer of ours is to acknowledge anything there.
+          if (!/^_(INBOX|R_)[._]/.test(message.reply ?? ''))
             return options.log.error({ method: declared.subject }, 'a message that is no call was refused')
           const work = respond(options.log, declared, message, answer).catch((cause: unknown) =>
             options.log.error({ err: cause, method: declared.subject }, 'an answer could not be sent'),
@@ -100,11 +101,16 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
       })
     }
   }
+  const [takes, works] = presenceSubjects(options.name).map((subject) =>
+    connection.subscribe(subject, { callback: () => {} }),
+  )
   await connection.flush()
   return {
     async stop() {
+      takes!.unsubscribe()
       await service.stop()
       await Promise.all(underWay)
+      works!.unsubscribe()
       await connection.flush()
     },
   }

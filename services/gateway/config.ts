@@ -34,6 +34,8 @@ const settings = {
   /** Empty: every address of the machine. */
   HOST: text(''),
   NATS_URL: url(['nats', 'tls'], 'nats://127.0.0.1:4222'),
+  /** NATS as whoever looks after the stream of events. Empty: as NATS_URL, which does where NATS has one account for all. */
+  NATS_KEEPER_URL: url(['nats', 'tls'], ''),
   LOG_LEVEL: logLevel,
   /** Origins whose pages may read answers; none named: any. Credentials of the browser never count. */
   CORS_ORIGINS: list([]),

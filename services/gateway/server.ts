@@ -16,6 +16,7 @@ import { readPages } from './pages.ts'
 import { createGrpcServer } from './protocols/grpc.ts'
 import { addHealth } from './protocols/health.ts'
 import { addReflection } from './protocols/reflection.ts'
+import { startKeeper } from './keeper.ts'
 import { watchReadiness } from './readiness.ts'
 
 export interface GatewayOptions {
@@ -27,6 +28,7 @@ export interface GatewayOptions {
 
 /** Starts the gateway. `port` is the one it listens on, of use where the configured one is 0. */
 export async function startGateway({ config, nats, log }: GatewayOptions): Promise<Service & { port: number }> {
+  const keeper = startKeeper(config, log)
   const authenticator = createAuthenticator(nats)
   const stopping = new AbortController()
   const gateway: Gateway = { config, nats, log, authenticator, stopping: stopping.signal }
@@ -62,6 +64,7 @@ export async function startGateway({ config, nats, log }: GatewayOptions): Promi
       clearTimeout(force)
       clearInterval(sweep)
       authenticator.stop()
+      await keeper.stop()
     },
   }
 }

@@ -90,8 +90,8 @@ describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
     const stream = open('WatchEvents', { cursor: 'mine' }, options)
     await vi.waitFor(() => expect(asked).toHaveLength(1))
     gateway.backstage.callers.get('admin')!.instanceRoles = []
-    gateway.nats.connection.publish('roster.callers.changed', 'admin-id')
-    await gateway.nats.connection.flush()
+    gateway.nats.users.connection.publish('roster.callers.changed', 'admin-id')
+    await gateway.nats.users.connection.flush()
     answer.resolve({ cursor: 'c', events: events(1) })
     expect(await stream.ended).toMatchObject({ code: 7 })
     expect(stream.messages).toEqual([])
