@@ -35,7 +35,7 @@ export async function callBytes(
   if (timeout <= 0) throw deadlineExceeded()
   const answer = await unlessInterrupted(
     nats,
-    subject.split('.')[1]!,
+    subject,
     endOfTurn().then(() => nats.connection.request(subject, bytes, { timeout, headers: writeHeaders(call) })),
     signal,
   )
@@ -108,12 +108,12 @@ export function createClient<By extends Calling, S extends ServiceDefinition>(
 
 async function unlessInterrupted(
   nats: Nats,
-  service: string,
+  method: string,
   answer: Promise<Msg>,
   signal: AbortSignal | undefined,
 ): Promise<Msg> {
   const { promise: interrupted, reject } = Promise.withResolvers<never>()
-  const unwatch = onAbsence(nats, service, () => reject(serviceUnavailable()))
+  const unwatch = onAbsence(nats, method, () => reject(serviceUnavailable()))
   const lost = nats.onDisconnect(() =>
     reject(unavailable('BROKER_UNAVAILABLE', 'The connection to the message broker was lost.')),
   )

@@ -12,7 +12,7 @@ import { deadlineExceeded, type MethodDefinition } from './call.ts'
 import { authorize, type FindOwner } from './authorize.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
-import { presenceSubjects } from './presence.ts'
+import { type Presence, showPresence } from './presence.ts'
 import { endOfTurn } from './turn.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 
@@ -79,10 +79,12 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
   const { connection } = options.nats
   const service = await addMicroService(options.nats, options.name)
   const underWay = new Set<Promise<void>>()
+  const presence: Presence[] = []
   for (const { definition, operations } of options.services) {
     for (const [name, definitionOfMethod] of Object.entries(definition.methods)) {
       const declared = method(`${definition.fullName}.${definitionOfMethod.name}`)
       const operation = operations[name]!
+      presence.push(showPresence(options.nats, declared.subject))
       const answer = prepare(options, declared, definitionOfMethod, operation)
       service.addEndpoint(declared.subject.replaceAll('.', '-'), {
         subject: declared.subject,
@@ -101,16 +103,13 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
       })
     }
   }
-  const [takes, works] = presenceSubjects(options.name).map((subject) =>
-    connection.subscribe(subject, { callback: () => {} }),
-  )
   await connection.flush()
   return {
     async stop() {
-      takes!.unsubscribe()
+      for (const shown of presence) shown.refuse()
       await service.stop()
       await Promise.all(underWay)
-      works!.unsubscribe()
+      for (const shown of presence) shown.end()
       await connection.flush()
     },
   }
