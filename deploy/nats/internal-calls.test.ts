@@ -74,19 +74,26 @@ test.each(callers)('the account of %s imports what it calls and hears, and nothi
     ...(by === 'notifier'
       ? ['users', 'grants', 'idp'].map((name) => `stream ${name.toUpperCase()} roster.happened.${name}`)
       : []),
-    ...(by === 'gateway' ? [] : [`service ROSTER roster.events.${by}.>`, 'service ROSTER roster.stream.state']),
+    ...(by === 'gateway' ? [] : [`service ROSTER roster.events.${by}.>`, 'service KEEPER roster.stream.state']),
     ...(by in consumers ? jetstream(`roster-events.${by}`).map((subject) => `service ROSTER ${subject}`) : []),
   ]
   const imported = accounts[by.toUpperCase()]!.imports.map(({ kind, account, subject }) => `${kind} ${account} ${subject}`)
   expect(imported.toSorted()).toEqual(expected.toSorted())
 })
 
-test('an account belongs to one service; beside the stream are its keeper and people', () => {
+test('an account belongs to one service; beside them are the keeper of the stream and people', () => {
   const users = Object.entries(accounts).map(([name, { users }]) => [name, users])
   expect(Object.fromEntries(users)).toEqual({
     ...Object.fromEntries(callers.map((name) => [name.toUpperCase(), [name]])),
-    ROSTER: ['admin', 'keeper'],
+    KEEPER: ['keeper'],
+    ROSTER: ['admin'],
   })
+  const asked = ['STREAM.INFO', 'STREAM.CREATE'].map((name) => `${name}.roster-events`)
+  for (const name of Object.keys(consumers))
+    asked.push(`CONSUMER.INFO.roster-events.${name}`, `CONSUMER.CREATE.roster-events.${name}.>`)
+  expect(accounts['KEEPER']!.imports.map(({ subject }) => subject).toSorted()).toEqual(
+    asked.map((name) => `$JS.API.${name}`).toSorted(),
+  )
   const { imports } = accounts['ROSTER']!
   expect(imports.map(({ subject }) => subject).toSorted()).toEqual(stores.map((name) => `$SRV.*.${name}`).toSorted())
 })

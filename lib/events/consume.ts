@@ -1,10 +1,10 @@
-import { type Consumer, type ConsumerMessages, NatsError } from 'nats'
+import { type ConsumerMessages, NatsError } from 'nats'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { type PublishedEvent, readEvent } from './cloud-event.ts'
-import { streamName } from './stream.ts'
+import { streamName, withApi } from './stream.ts'
 
 export interface ConsumeOptions {
   nats: Nats
@@ -52,17 +52,10 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
   }
 
   async function open() {
-    const consumer = await find('ROSTER.API').catch((error: unknown) => {
-      // NATS has no accounts of ours.
-      if (error instanceof NatsError && error.code === '503') return find('$JS.API')
-      throw error
-    })
+    const consumer = await withApi((apiPrefix) =>
+      nats.connection.jetstream({ apiPrefix }).consumers.get(streamName, durable),
+    )
     return consumer.consume({ max_messages: 100, idle_heartbeat: 5000, abort_on_missing_resource: true })
-  }
-
-  // The name by which deploy/nats/nats.conf gives a service what it may ask JetStream.
-  function find(apiPrefix: string): Promise<Consumer> {
-    return nats.connection.jetstream({ apiPrefix }).consumers.get(streamName, durable)
   }
 
   const finished = run()

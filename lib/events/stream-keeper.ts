@@ -13,7 +13,7 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { consumers } from './consumers.ts'
-import { type StreamState, stateSubject, streamName, writeState } from './stream.ts'
+import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
 
 /** Milliseconds between two looks at whether all is there, when nobody asks. */
 const lookEvery = 2000
@@ -36,8 +36,10 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
     return (next ??= looking.then(look, look).finally(() => (next = undefined)))
   }
 
-  async function lookOnce(): Promise<StreamInfo> {
-    const manager = await connection.jetstreamManager({ checkAPI: false })
+  const lookOnce = () => withApi(lookBy)
+
+  async function lookBy(apiPrefix: string): Promise<StreamInfo> {
+    const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
     const info = await ensureStream(manager)
     if (info.created !== consumersOf) {
       await ensureConsumers(manager)

@@ -1,8 +1,21 @@
-import type { PubAck } from 'nats'
+import { NatsError, type PubAck } from 'nats'
 import type { Nats } from '../nats.ts'
 
 /** The stream that holds the events of every service. */
 export const streamName = 'roster-events'
+
+/**
+ * Runs what asks JetStream, with the prefix of its API: in deploy/nats/nats.conf the accounts know by this name what they may ask. Where
+ * nobody answers to that, NATS has no accounts of ours.
+ */
+export async function withApi<T>(ask: (apiPrefix: string) => Promise<T>): Promise<T> {
+  try {
+    return await ask('ROSTER.API')
+  } catch (error) {
+    if (error instanceof NatsError && error.code === '503') return ask('$JS.API')
+    throw error
+  }
+}
 
 /** Where its keeper is asked for its state. */
 export const stateSubject = 'roster.stream.state'
