@@ -26,7 +26,7 @@ afterEach(() => attacker.close())
 
 const byText = (one: Heard, other: Heard) => JSON.stringify(one).localeCompare(JSON.stringify(other))
 // Of what ROSTER hears, the questions of the keeper and of this test, and their answers, do not count.
-const ours = /^_INBOX_(admin|keeper)\.\w{22}\.|^\$JS\.EVENT\.ADVISORY\.|^\$JS\.API\.(STREAM\.(INFO\.roster-events|LIST)|CONSUMER\.(LIST|INFO)\.roster-events(\.\w+)?)$/
+const ours = /^_INBOX_(admin|keeper)\.\w{22}\.|^\$JS\.EVENT\.ADVISORY\.|^(\$JS|ROSTER)\.API\.(STREAM\.(INFO\.roster-events|LIST)|CONSUMER\.(LIST|INFO)\.roster-events(\.\w+)?)$/
 const elsewhere = (user: NatsUser) =>
   broker.heard.filter(
     ({ account, subject, mark }) => account !== accountOf(user) && !(mark === '' && ours.test(subject)),
@@ -53,7 +53,7 @@ describe.each(attackers)('with the credentials of %s', (user) => {
     )
     const asked = elsewhere(user).filter(({ subject, mark }) => !subject.startsWith('_R_.') && mark.startsWith(user))
     expect(asked.toSorted(byText)).toEqual(expected.toSorted(byText))
-    const isLocal = (subject: string) => new RegExp(`^roster\\.${user}\\.|^\\$SRV\\.`).test(subject)
+    const isLocal = (subject: string) => new RegExp(`^roster\\.${user === 'keeper' ? 'stream' : user}\\.|^\\$SRV\\.`).test(subject)
     expect([...answered].filter((subject) => !isLocal(subject) && reaches(own, subject).length === 0)).toEqual([])
     expect(await broker.state(user)).toEqual(before)
   })
