@@ -1,4 +1,5 @@
 import { connect, headers, type MsgHdrs, type NatsConnection } from 'nats'
+import { ensureStream } from '../../lib/events/stream-keeper.ts'
 import { startTestKeeper } from '../../lib/events/test-keeper.ts'
 import { anonymous } from '../../lib/rpc/caller.ts'
 import type { NatsUser } from '../local/nats-users.ts'
@@ -34,7 +35,7 @@ export async function startBroker() {
   const admin = await open('admin')
   const manager = await admin.jetstreamManager()
   const users = await open('users')
-  await users.request('roster.stream.state', '', { timeout: 5000 })
+  await ensureStream(manager)
   await addOrganizationConsumer(admin, 'acme')
 
   const heard: Heard[] = []
