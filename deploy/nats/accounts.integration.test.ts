@@ -57,9 +57,15 @@ test('events go from their service through the stream to its readers, which ackn
       const { seq } = await connection.jetstream().publish(subject, user, { msgID: subject })
       expect(seq).toBe(++published)
     }
-    expect(JSON.parse((await connection.request('roster.stream.state', '')).string())).toMatchObject({ last: published })
+    expect(JSON.parse((await connection.request('roster.stream.state', '')).string())).toMatchObject({
+      last: published,
+    })
   }
-  for (const [user, index] of [['grants', 0], ['notifier', 1]] as const) { // prettier-ignore
+  for (const [user, index] of [
+    ['grants', 0],
+    ['notifier', 1],
+  ] as const) {
+    // prettier-ignore
     const connection = await open(user)
     const consumer = await connection.jetstream({ apiPrefix: 'ROSTER.API' }).consumers.get('roster-events', user)
     const message = await consumer.next({ expires: 2_000 })

@@ -19,7 +19,9 @@ const allowed = (by: (typeof callers)[number]) =>
 const serviceOf = (subject: string) => subject.split('.')[1]!
 
 test('each internal method is called by somebody, and each that is called exists', () => {
-  const internal = [...methods.values()].filter(({ access }) => access.rule === 'internal').map(({ subject }) => subject)
+  const internal = [...methods.values()]
+    .filter(({ access }) => access.rule === 'internal')
+    .map(({ subject }) => subject)
   expect([...new Set(callers.flatMap(allowed))].toSorted()).toEqual(internal.toSorted())
 })
 
@@ -51,7 +53,9 @@ test('what one account imports another exports to it, and the other way round', 
 
 /** The methods that anybody may call over the gateway, by the service of proto/, such as `roster.users.v1.UserService.*`. */
 const offered = new Set(
-  [...methods.values()].filter(({ access }) => access.rule !== 'internal').map(({ desc }) => `${desc.parent.typeName}.*`),
+  [...methods.values()]
+    .filter(({ access }) => access.rule !== 'internal')
+    .map(({ desc }) => `${desc.parent.typeName}.*`),
 )
 
 test('no service of proto/ has internal methods beside others', () => {
@@ -70,14 +74,18 @@ test.each(callers)('the account of %s imports what it calls and hears, and nothi
       .filter((other) => other !== by && by !== 'gateway')
       .map((other) => `stream ${other.toUpperCase()} roster.present.${by}.>`),
     ...(by === 'gateway' ? stores.map((name) => `service ${name.toUpperCase()} $SRV.PING.${name}`) : []),
-    ...(by === 'gateway' ? ['users', 'grants'].map((name) => `stream ${name.toUpperCase()} roster.callers.changed`) : []),
+    ...(by === 'gateway'
+      ? ['users', 'grants'].map((name) => `stream ${name.toUpperCase()} roster.callers.changed`)
+      : []),
     ...(by === 'notifier'
       ? ['users', 'grants', 'idp'].map((name) => `stream ${name.toUpperCase()} roster.happened.${name}`)
       : []),
     ...(by === 'gateway' ? [] : [`service ROSTER roster.events.${by}.>`, 'service KEEPER roster.stream.state']),
     ...(by in consumers ? jetstream(`roster-events.${by}`).map((subject) => `service ROSTER ${subject}`) : []),
   ]
-  const imported = accounts[by.toUpperCase()]!.imports.map(({ kind, account, subject }) => `${kind} ${account} ${subject}`)
+  const imported = accounts[by.toUpperCase()]!.imports.map(
+    ({ kind, account, subject }) => `${kind} ${account} ${subject}`,
+  )
   expect(imported.toSorted()).toEqual(expected.toSorted())
 })
 

@@ -26,7 +26,8 @@ afterEach(() => attacker.close())
 
 const byText = (one: Heard, other: Heard) => JSON.stringify(one).localeCompare(JSON.stringify(other))
 // Of what ROSTER hears, the questions of the keeper and of this test, and their answers, do not count.
-const ours = /^_INBOX_(admin|keeper)\.\w{22}\.|^\$JS\.EVENT\.ADVISORY\.|^(\$JS|ROSTER)\.API\.(STREAM\.(INFO\.roster-events|LIST)|CONSUMER\.(LIST|INFO)\.roster-events(\.\w+)?)$/
+const ours =
+  /^_INBOX_(admin|keeper)\.\w{22}\.|^\$JS\.EVENT\.ADVISORY\.|^(\$JS|ROSTER)\.API\.(STREAM\.(INFO\.roster-events|LIST)|CONSUMER\.(LIST|INFO)\.roster-events(\.\w+)?)$/
 const elsewhere = (user: NatsUser) =>
   broker.heard.filter(
     ({ account, subject, mark }) => account !== accountOf(user) && !(mark === '' && ours.test(subject)),
@@ -53,7 +54,8 @@ describe.each(attackers)('with the credentials of %s', (user) => {
     )
     const asked = elsewhere(user).filter(({ subject, mark }) => !subject.startsWith('_R_.') && mark.startsWith(user))
     expect(asked.toSorted(byText)).toEqual(expected.toSorted(byText))
-    const isLocal = (subject: string) => new RegExp(`^roster\\.${user === 'keeper' ? 'stream' : user}\\.|^\\$SRV\\.`).test(subject)
+    const isLocal = (subject: string) =>
+      new RegExp(`^roster\\.${user === 'keeper' ? 'stream' : user}\\.|^\\$SRV\\.`).test(subject)
     expect([...answered].filter((subject) => !isLocal(subject) && reaches(own, subject).length === 0)).toEqual([])
     expect(await broker.state(user)).toEqual(before)
   })
@@ -72,7 +74,9 @@ describe.each(attackers)('with the credentials of %s', (user) => {
     const may = new Set([...asks.map(([subject]) => subject), ...places].flatMap((subject) => reaches(own, subject)).map(({ account, subject }) => `${account} ${subject}`)) // prettier-ignore
     const strange = elsewhere(user).filter(
       ({ account, subject, mark }) =>
-        !subject.startsWith('_R_.') && !may.has(`${account} ${subject}`) && !(account === 'ROSTER' && mark === 'an event'),
+        !subject.startsWith('_R_.') &&
+        !may.has(`${account} ${subject}`) &&
+        !(account === 'ROSTER' && mark === 'an event'),
     )
     // The events are those that its consumer gives to the attacker.
     expect(strange).toEqual([])

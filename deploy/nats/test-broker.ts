@@ -85,7 +85,9 @@ export async function startBroker() {
         config,
         first: state.first_seq,
         deleted: state.num_deleted ?? 0,
-        events: Object.entries(state.subjects ?? {}).filter(([subject]) => !subject.startsWith(`roster.events.${but}.`)),
+        events: Object.entries(state.subjects ?? {}).filter(
+          ([subject]) => !subject.startsWith(`roster.events.${but}.`),
+        ),
         consumers: consumers
           .filter(({ name }) => name !== but)
           .map(({ name, config, ack_floor, delivered }) => ({ name, config, ack_floor, delivered })),
@@ -121,7 +123,10 @@ export function reaches(from: string, subject: string): { account: string; subje
   return [
     ...imports
       .filter(({ kind, to }) => kind === 'service' && matches(subject, to))
-      .map(({ account, subject: there, to }) => ({ account, subject: to === there ? subject : subject.replace('ROSTER.API', '$JS.API') })),
+      .map(({ account, subject: there, to }) => ({
+        account,
+        subject: to === there ? subject : subject.replace('ROSTER.API', '$JS.API'),
+      })),
     ...exports
       .filter(({ kind, subject: exported }) => kind === 'stream' && matches(subject, exported))
       .map(({ account }) => ({ account, subject })),
@@ -130,6 +135,8 @@ export function reaches(from: string, subject: string): { account: string; subje
 
 function matches(subject: string, pattern: string): boolean {
   const [tokens, wanted] = [subject.split('.'), pattern.split('.')]
-  return wanted.every((token, i) => token === '>' || token === '*' || token === tokens[i]) &&
+  return (
+    wanted.every((token, i) => token === '>' || token === '*' || token === tokens[i]) &&
     (wanted.at(-1) === '>' ? tokens.length >= wanted.length : tokens.length === wanted.length)
+  )
 }

@@ -3,13 +3,24 @@ import { stores } from './test-broker.ts'
 
 const stream = 'roster-events'
 const readers = ['grants', 'notifier', 'organization-acme']
-const everything = { name: 'mine', durable_name: 'mine', filter_subject: 'roster.events.>', ack_policy: 'none', deliver_policy: 'all' }
+const everything = {
+  name: 'mine',
+  durable_name: 'mine',
+  filter_subject: 'roster.events.>',
+  ack_policy: 'none',
+  deliver_policy: 'all',
+}
 const consumer = { stream_name: stream, config: everything }
-const pushed = { ...everything, durable_name: undefined, deliver_subject: 'roster.users.v1.UserService.SetEmail', deliver_group: 'users' }
+const pushed = {
+  ...everything,
+  durable_name: undefined,
+  deliver_subject: 'roster.users.v1.UserService.SetEmail',
+  deliver_group: 'users',
+}
 
 /** What JetStream can be asked, with what would do harm. */
 const jetstream: Record<string, object | string> = {
-  'INFO': '',
+  INFO: '',
   'ACCOUNT.PURGE.ROSTER': '',
   'STREAM.NAMES': '',
   'STREAM.LIST': '',
@@ -59,9 +70,15 @@ export const subjects: [subject: string, payload: string][] = [
       `$SRV.PING.${name}.id`,
     ].map((subject): [string, string] => [subject, '[]']),
   ),
-  ...['$SRV.PING', '$SRV.INFO', 'roster.callers.changed', 'roster.stream.state', 'roster.events.x', 'roster.x', 'x'].map(
-    (subject): [string, string] => [subject, ''],
-  ),
+  ...[
+    '$SRV.PING',
+    '$SRV.INFO',
+    'roster.callers.changed',
+    'roster.stream.state',
+    'roster.events.x',
+    'roster.x',
+    'x',
+  ].map((subject): [string, string] => [subject, '']),
   ...Object.entries(jetstream).flatMap(([name, payload]) =>
     ['$JS.API', 'ROSTER.API', '$JS.roster.API'].map((prefix): [string, string] => [
       `${prefix}.${name}`,
@@ -69,14 +86,25 @@ export const subjects: [subject: string, payload: string][] = [
     ]),
   ),
   ...readers.map((name): [string, string] => [`$JS.ACK.${stream}.${name}.1.1.1.1700000000000000000.0`, '+ACK']),
-  ...['$JS.EVENT.ADVISORY.API', `$JS.FC.${stream}.mine.x`, '$KV.x.y', '$O.x.M.y', '$NRG.AE.x', '$JSC.R.x', '_GR_.x.y.z'].map(
-    (subject): [string, string] => [subject, ''],
-  ),
+  ...[
+    '$JS.EVENT.ADVISORY.API',
+    `$JS.FC.${stream}.mine.x`,
+    '$KV.x.y',
+    '$O.x.M.y',
+    '$NRG.AE.x',
+    '$JSC.R.x',
+    '_GR_.x.y.z',
+  ].map((subject): [string, string] => [subject, '']),
   ...['_INBOX', ...[...stores, 'gateway', 'keeper'].map((name) => `_INBOX_${name}`), '_R_'].map(
     (prefix): [string, string] => [`${prefix}.x.y`, ''],
   ),
-  ...['SERVER.PING', 'SERVER.PING.CONNZ', 'ACCOUNT.PING.CONNZ', 'ACCOUNT.ROSTER.CONNZ', 'USER.INFO', 'SERVER.PING.JSZ'].map(
-    (name): [string, string] => [`$SYS.REQ.${name}`, ''],
-  ),
+  ...[
+    'SERVER.PING',
+    'SERVER.PING.CONNZ',
+    'ACCOUNT.PING.CONNZ',
+    'ACCOUNT.ROSTER.CONNZ',
+    'USER.INFO',
+    'SERVER.PING.JSZ',
+  ].map((name): [string, string] => [`$SYS.REQ.${name}`, '']),
   ['$SYS.ACCOUNT.ROSTER.CONNECT', '{}'],
 ]

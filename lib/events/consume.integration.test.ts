@@ -24,7 +24,7 @@ beforeAll(async () => {
     connectNats(natsUrl.admin, 'admin', silent),
     connectNats(natsUrl.admin, 'admin', silent),
   ])
-  manager = await admin!.connection.jetstreamManager()
+  manager = await admin.connection.jetstreamManager()
   await ensureStream(manager)
 })
 

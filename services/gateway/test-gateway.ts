@@ -64,7 +64,13 @@ export async function startTestGateway(
   const services = await serveJsonOperations(nats, { ...internalOperations(backstage), ...idle, ...operations })
 
   const log: Record<string, unknown>[] = []
-  const config = readGatewayConfig({ PORT: '0', HOST: '127.0.0.1', NATS_URL: urls.gateway, NATS_KEEPER_URL: urls.keeper, ...environment })
+  const config = readGatewayConfig({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    NATS_URL: urls.gateway,
+    NATS_KEEPER_URL: urls.keeper,
+    ...environment,
+  })
   const gateway = await startGateway({
     config,
     nats: own,

@@ -44,7 +44,17 @@ export async function serveJsonOperations(nats: TestNats, operations: Operations
   const log = pino({ level: 'silent' })
   const started = [...services].map(async ([name, served]) => {
     const owners = { user_id: owner, session_id: owner }
-    return [name, await serve({ name, nats: nats[name as keyof TestNats], log, context: {}, services: [...served.values()], owners })] as const
+    return [
+      name,
+      await serve({
+        name,
+        nats: nats[name as keyof TestNats],
+        log,
+        context: {},
+        services: [...served.values()],
+        owners,
+      }),
+    ] as const
   })
   return new Map(await Promise.all(started))
 }

@@ -22,7 +22,11 @@ beforeAll(async () => {
   const log = createLog('gateway', 'silent')
   servers = await startServers({ ephemeral: true, ports: 'random', env: elsewhere })
   nats = await connectNats(servers.natsUrl.gateway, 'gateway', log)
-  gateway = await startGateway({ config: readGatewayConfig({ PORT: '0', NATS_KEEPER_URL: servers.natsUrl.keeper }), nats, log })
+  gateway = await startGateway({
+    config: readGatewayConfig({ PORT: '0', NATS_KEEPER_URL: servers.natsUrl.keeper }),
+    nats,
+    log,
+  })
   url = `http://127.0.0.1:${gateway.port}`
 })
 afterAll(async () => {
