@@ -48,7 +48,9 @@ try {
 async function startGateway({ servers }: System) {
   const port = await freePort(0)
   const url = `http://127.0.0.1:${port}`
-  const env = { PATH: process.env['PATH'], PORT: String(port), NATS_URL: servers.natsUrl.gateway, LOG_LEVEL: 'fatal' }
+  const { gateway: natsUrl, keeper } = servers.natsUrl
+  const settings = { PORT: String(port), NATS_URL: natsUrl, NATS_KEEPER_URL: keeper, LOG_LEVEL: 'fatal' }
+  const env = { PATH: process.env['PATH'], ...settings }
   const gateway = spawn(process.execPath, ['services/gateway/main.ts'], { env, stdio: 'inherit' })
   const isReady = () => fetch(`${url}/readyz`).then(({ status }) => status === 200, () => false) // prettier-ignore
   while (gateway.exitCode === null && !(await isReady())) await sleep(50)

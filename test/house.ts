@@ -84,6 +84,7 @@ export async function startHouse(
     REDIS_URL: servers.redisUrl,
     SMTP_URL: servers.smtpUrl,
     PORT: '0',
+    ...(name === 'gateway' && { NATS_KEEPER_URL: servers.natsUrl.keeper }),
     ...(name !== 'gateway' && { DATABASE_URL: databaseUrls[name] }),
     ...settings,
     ...own,

@@ -1,5 +1,5 @@
-/** The users of `deploy/nats/nats.conf`: one per service, and `admin`, who may do everything, for people and tests. */
-export const natsUsers = ['users', 'grants', 'idp', 'notifier', 'gateway', 'admin'] as const
+/** The users of `deploy/nats/nats.conf`: one per service; `keeper`, who looks after the stream; and `admin`, for people and tests. */
+export const natsUsers = ['users', 'grants', 'idp', 'notifier', 'gateway', 'keeper', 'admin'] as const
 
 export type NatsUser = (typeof natsUsers)[number]
 

@@ -41,7 +41,7 @@ function own(name: ServiceName, servers: Servers, options: ServicesOptions): Rec
         SMTP_URL: servers.smtpUrl,
       }
     case 'gateway':
-      return { PORT: String(options.port) }
+      return { PORT: String(options.port), NATS_KEEPER_URL: servers.natsUrl.keeper }
   }
 }
 
@@ -49,6 +49,7 @@ const shared = [
   'PORT',
   'DATABASE_URL',
   'NATS_URL',
+  'NATS_KEEPER_URL',
   'REDIS_URL',
   'SMTP_URL',
   'ROSTER_ENCRYPTION_KEY',

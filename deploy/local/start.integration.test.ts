@@ -51,7 +51,7 @@ test('each service is given the secrets that it needs and no other', { timeout: 
     expect(given('grants')).toEqual(['DATABASE_URL', ...common, ...keys])
     expect(given('idp')).toEqual(['DATABASE_URL', ...common, ...keys])
     expect(given('notifier')).toEqual(['DATABASE_URL', ...common, 'REDIS_URL', ...keys, 'SMTP_URL'])
-    expect(given('gateway')).toEqual(['NATS_URL', 'PORT', 'PUBLIC_URL', 'ROSTER_CALLER_KEYS'])
+    expect(given('gateway')).toEqual(['NATS_KEEPER_URL', 'NATS_URL', 'PORT', 'PUBLIC_URL', 'ROSTER_CALLER_KEYS'])
   })
 })
 

@@ -1,3 +1,4 @@
+import type { JetStreamManager } from 'nats'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { silent } from '../eventstore/test-counters.ts'
@@ -6,11 +7,13 @@ import { connectNats, type Nats } from '../nats.ts'
 import type { PublishedEvent } from './cloud-event.ts'
 import { consume } from './consume.ts'
 import { publish, type StoredEvent, subjectOf } from './publish.ts'
-import { ensureStream, streamName } from './stream.ts'
+import { streamName } from './stream.ts'
+import { ensureConsumer, ensureStream } from './stream-keeper.ts'
 import { testMessages } from './test-messages.ts'
 
 let servers: Servers
 let [users, notifier, other, admin]: Nats[] = []
+let manager: JetStreamManager
 
 beforeAll(async () => {
   servers = await startOwnNats()
@@ -21,7 +24,8 @@ beforeAll(async () => {
     connectNats(natsUrl.admin, 'admin', silent),
     connectNats(natsUrl.admin, 'admin', silent),
   ])
-  await ensureStream(users)
+  manager = await admin.connection.jetstreamManager()
+  await ensureStream(manager)
 })
 
 afterAll(async () => {
@@ -64,8 +68,9 @@ async function put(...events: StoredEvent[]): Promise<void> {
 }
 const filterOf = (type: string) => `roster.events.users.*.user.*.${type}`
 
-function start(type: string, handle: (event: PublishedEvent) => Promise<void>, nats = notifier!) {
-  return consume({ nats, log: silent, durable: `test-${type}`, filter: filterOf(type), handle })
+async function start(type: string, handle: (event: PublishedEvent) => Promise<void>, nats = notifier!) {
+  await ensureConsumer(manager, `test-${type}`, filterOf(type))
+  return consume({ nats, log: silent, durable: `test-${type}`, handle })
 }
 
 test('an event is found by service, organization, aggregate and type', () => {
@@ -77,7 +82,7 @@ test('an event is found by service, organization, aggregate and type', () => {
 test('events that were there before the consumer come too, others do not', async () => {
   await put(event('early'), event('unwanted'), event('early'))
   const seen: string[] = []
-  const consumer = start('early', async ({ type }) => void seen.push(type))
+  const consumer = await start('early', async ({ type }) => void seen.push(type))
   await put(event('early'))
   const early = 'roster.user.early.v1'
   await vi.waitFor(() => expect(seen).toEqual([early, early, early]), { timeout: 5000 })
@@ -90,12 +95,12 @@ test('an event whose work failed comes again, and one whose work was done does n
     seen.push(data)
     if (seen.length === 1) throw new Error('not this time')
   }
-  const consumer = start('hard', work)
+  const consumer = await start('hard', work)
   await put(event('hard', 'arthur', { n: '1' }), event('hard', 'kay', { n: '2' }))
   await vi.waitFor(() => expect(seen).toHaveLength(3), { timeout: 10_000 })
   expect(seen.filter((data) => JSON.stringify(data) === '{"n":"1"}')).toHaveLength(2)
   await consumer.stop()
-  const { num_ack_pending: left } = await (await admin!.connection.jetstreamManager()).consumers.info(streamName, 'test-hard') // prettier-ignore
+  const { num_ack_pending: left } = await manager.consumers.info(streamName, 'test-hard') // prettier-ignore
   expect(left).toBe(0)
 })
 
@@ -104,16 +109,18 @@ test('a message that is no event is passed over', async () => {
   const subject = subjectOf('users', event('old'))
   await users!.connection.jetstream().publish(subject, JSON.stringify({ id: 'users-1', type: 'old' }))
   await put(event('old'))
-  const consumer = start('old', async ({ id }) => void seen.push(id))
+  const consumer = await start('old', async ({ id }) => void seen.push(id))
   await vi.waitFor(() => expect(seen).toEqual([`users-${position}`]), { timeout: 5000 })
   await consumer.stop()
-  const { num_ack_pending: left } = await (await admin!.connection.jetstreamManager()).consumers.info(streamName, 'test-old') // prettier-ignore
+  const { num_ack_pending: left } = await manager.consumers.info(streamName, 'test-old') // prettier-ignore
   expect(left).toBe(0)
 })
 
 test('two replicas share the events: each is worked on once', async () => {
   const seen: string[] = []
-  const consumers = [notifier!, other!].map((nats) => start('shared', async ({ id }) => void seen.push(id), nats))
+  const consumers = await Promise.all(
+    [notifier!, other!].map((nats) => start('shared', async ({ id }) => void seen.push(id), nats)),
+  )
   const events = Array.from({ length: 200 }, (_, i) => event('shared', `user-${i}`))
   await put(...events)
   await vi.waitFor(() => expect(seen).toHaveLength(200), { timeout: 10_000 })
@@ -124,7 +131,7 @@ test('two replicas share the events: each is worked on once', async () => {
 describe('stop', () => {
   test('ends a consumer that has hardly begun', async () => {
     for (let turns = 0; turns < 20; turns++) {
-      const consumer = start('brief', async () => {})
+      const consumer = await start('brief', async () => {})
       for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve))
       await consumer.stop()
     }
@@ -133,7 +140,7 @@ describe('stop', () => {
   test('waits for the work under way', async () => {
     const begun = Promise.withResolvers<void>()
     const finish = Promise.withResolvers<void>()
-    const consumer = start('long', () => (begun.resolve(), finish.promise))
+    const consumer = await start('long', () => (begun.resolve(), finish.promise))
     await put(event('long'))
     await begun.promise
     let stopped = false
@@ -148,11 +155,12 @@ describe('stop', () => {
 describe('a consumer goes on', () => {
   test('after the stream was deleted and made again', async () => {
     const seen: string[] = []
-    const consumer = start('lost', async ({ id }) => void seen.push(id))
+    const consumer = await start('lost', async ({ id }) => void seen.push(id))
     await put(event('lost'))
     await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 5000 })
-    await (await admin!.connection.jetstreamManager()).streams.delete(streamName)
-    await ensureStream(users!)
+    await manager.streams.delete(streamName)
+    await ensureStream(manager)
+    await ensureConsumer(manager, 'test-lost', filterOf('lost'))
     await put(event('lost'))
     await vi.waitFor(() => expect(seen).toHaveLength(2), { timeout: 25_000 })
     await consumer.stop()
@@ -160,7 +168,7 @@ describe('a consumer goes on', () => {
 
   test('after NATS was killed', async () => {
     const seen: string[] = []
-    const consumer = start('killed', async ({ id }) => void seen.push(id))
+    const consumer = await start('killed', async ({ id }) => void seen.push(id))
     await put(event('killed'))
     await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 5000 })
     await servers.nats!.kill()

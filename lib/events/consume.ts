@@ -1,18 +1,16 @@
-import { AckPolicy, type ConsumerMessages, DeliverPolicy, nanos, NatsError } from 'nats'
+import { type ConsumerMessages, NatsError } from 'nats'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { type PublishedEvent, readEvent } from './cloud-event.ts'
-import { streamName } from './stream.ts'
+import { streamName, withApi } from './stream.ts'
 
 export interface ConsumeOptions {
   nats: Nats
   log: Log
-  /** Name of the durable consumer: its replicas share the events. */
+  /** Name of the durable consumer, such as one of `consumers`: its replicas share the events. */
   durable: string
-  /** Which events, such as `roster.events.users.*.user.*.email.code.requested`. */
-  filter: string
   /** Works on an event; it comes again where this throws, and may come again even where it does not. */
   handle(event: PublishedEvent): Promise<void>
 }
@@ -20,7 +18,7 @@ export interface ConsumeOptions {
 const retryAfter = 1000
 
 /** Hands events to `handle`, at least once each, acknowledged after the work. Recovers from lost connections and streams. */
-export function consume({ nats, log, durable, filter, handle }: ConsumeOptions): Service {
+export function consume({ nats, log, durable, handle }: ConsumeOptions): Service {
   const stopped = new AbortController()
   let messages: ConsumerMessages | undefined
 
@@ -45,9 +43,8 @@ export function consume({ nats, log, durable, filter, handle }: ConsumeOptions):
           }
         }
       } catch (error) {
-        // Whoever publishes first makes the stream.
-        if (error instanceof NatsError && error.message === 'stream not found')
-          log.info({ durable }, 'there is no stream yet')
+        // The keeper of the stream makes both.
+        if (error instanceof NatsError && error.code === '404') log.info({ durable }, 'there is no such consumer yet')
         else if (!stopped.signal.aborted) log.warn({ err: error, durable }, 'the consumer stopped and tries again')
       }
       await sleep(retryAfter, undefined, { signal: stopped.signal }).catch(() => {})
@@ -55,20 +52,9 @@ export function consume({ nats, log, durable, filter, handle }: ConsumeOptions):
   }
 
   async function open() {
-    const manager = await nats.connection.jetstreamManager({ checkAPI: false })
-    try {
-      await manager.consumers.info(streamName, durable)
-    } catch (error) {
-      if (!(error instanceof NatsError) || error.code !== '404') throw error
-      await manager.consumers.add(streamName, {
-        durable_name: durable,
-        filter_subject: filter,
-        ack_policy: AckPolicy.Explicit,
-        deliver_policy: DeliverPolicy.All,
-        ack_wait: nanos(30_000),
-      })
-    }
-    const consumer = await nats.connection.jetstream().consumers.get(streamName, durable)
+    const consumer = await withApi((apiPrefix) =>
+      nats.connection.jetstream({ apiPrefix }).consumers.get(streamName, durable),
+    )
     return consumer.consume({ max_messages: 100, idle_heartbeat: 5000, abort_on_missing_resource: true })
   }
 

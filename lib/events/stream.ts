@@ -1,29 +1,27 @@
-import { nanos, NatsError, type PubAck, RetentionPolicy, StorageType } from 'nats'
+import { NatsError, type PubAck } from 'nats'
 import type { Nats } from '../nats.ts'
 
-/** The stream that holds the events of every service, and the subjects that it takes. */
+/** The stream that holds the events of every service. */
 export const streamName = 'roster-events'
-const subjects = ['roster.events.>']
 
-const nanosecondsPerMillisecond = 1_000_000
-
-/** Makes the stream where it is missing; one that is there stays as it is. */
-export async function ensureStream({ connection }: Nats): Promise<void> {
-  const manager = await connection.jetstreamManager({ checkAPI: false })
+/**
+ * Runs what asks JetStream, with the prefix of its API: in deploy/nats/nats.conf the accounts know by this name what they may ask. Where
+ * nobody answers to that, NATS has no accounts of ours.
+ */
+export async function withApi<T>(ask: (apiPrefix: string) => Promise<T>): Promise<T> {
   try {
-    await manager.streams.info(streamName)
+    return await ask('ROSTER.API')
   } catch (error) {
-    if (!(error instanceof NatsError) || error.code !== '404') throw error
-    await manager.streams.add({
-      name: streamName,
-      subjects,
-      retention: RetentionPolicy.Limits,
-      storage: StorageType.File,
-      max_age: nanos(30 * 24 * 60 * 60 * 1000),
-      duplicate_window: nanos(2 * 60 * 1000),
-    })
+    if (error instanceof NatsError && error.code === '503') return ask('$JS.API')
+    throw error
   }
 }
+
+/** Where its keeper is asked for its state. */
+export const stateSubject = 'roster.stream.state'
+
+/** Milliseconds to wait for the keeper. */
+const patience = 2000
 
 /** The stream as it is. */
 export interface StreamState {
@@ -38,17 +36,19 @@ export interface StreamState {
   bounded: boolean
 }
 
-/** Asks for the state. Throws where the stream, or NATS, is not there. */
+/** Asks the keeper for the state; the stream is there then. Throws where the keeper, or NATS, is not there. */
 export async function streamState({ connection }: Nats): Promise<StreamState> {
-  const manager = await connection.jetstreamManager({ checkAPI: false })
-  const { created, state, config } = await manager.streams.info(streamName)
-  return {
-    created,
-    first: state.first_seq,
-    last: state.last_seq,
-    maxAge: config.max_age > 0 ? config.max_age / nanosecondsPerMillisecond : Infinity,
-    bounded: [config.max_msgs, config.max_bytes, config.max_msgs_per_subject].some((limit) => limit > 0),
-  }
+  const answer = await connection.request(stateSubject, '', { timeout: patience })
+  const { error, maxAge, ...state } = answer.json<Written>()
+  if (error !== undefined) throw new Error(`the keeper of the stream: ${error}`)
+  return { ...state, maxAge: maxAge ?? Infinity }
+}
+
+type Written = Omit<StreamState, 'maxAge'> & { maxAge: number | null; error?: string }
+
+/** What `streamState` reads: JSON knows no Infinity, and takes it for null. */
+export function writeState(state: StreamState | Error): string {
+  return JSON.stringify(state instanceof Error ? { error: state.message } : state)
 }
 
 /** The last event that a service put into the stream, and into which one. */

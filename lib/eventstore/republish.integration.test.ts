@@ -2,7 +2,8 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ensureStream, streamName } from '../events/stream.ts'
+import { streamName } from '../events/stream.ts'
+import { ensureStream } from '../events/stream-keeper.ts'
 import { add, count, type Replica } from './test-counters.ts'
 import {
   everythingIsPublished,
@@ -36,7 +37,7 @@ describe('the stream holds every event again, once and in order,', () => {
 
   test('after it was deleted and somebody else made it anew', async () => {
     await (await streams()).delete(streamName)
-    await ensureStream(publishing.admin)
+    await ensureStream(await publishing.admin.connection.jetstreamManager())
     await everythingIsPublished(publishing)
   })
 

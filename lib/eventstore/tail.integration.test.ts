@@ -119,10 +119,12 @@ describe('events in the stream', () => {
   })
 
   test('are announced to the gateways where they change what a caller may do', async () => {
-    const messages = publishing.admin.connection.subscribe(callersChanged, { max: 1 })
-    await publishing.admin.connection.flush()
+    const { connection } = await connectNats(publishing.servers.natsUrl.gateway, 'gateway', silent)
+    const messages = connection.subscribe(callersChanged, { max: 1 })
+    await connection.flush()
     await a!.store.execute(rename('told', 'told-anew'))
     for await (const message of messages) expect(message.string()).toBe('told')
+    await connection.close()
   })
 })
 

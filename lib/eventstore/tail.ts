@@ -3,7 +3,7 @@ import type { FileRegistry } from '@bufbuild/protobuf'
 import type { PubAck } from 'nats'
 import { hintSubject, writeHints } from '../events/hints.ts'
 import { publish, type StoredEvent } from '../events/publish.ts'
-import { ensureStream, isIntact, streamName, type StreamState, streamState } from '../events/stream.ts'
+import { isIntact, streamName, type StreamState, streamState } from '../events/stream.ts'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
@@ -63,7 +63,6 @@ export function startTail(options: TailOptions): Tail {
   async function run() {
     while (!stopped.signal.aborted) {
       try {
-        await ensureStream(nats)
         while (!stopped.signal.aborted) {
           woken = Promise.withResolvers()
           if (!(await takeTurn())) await pause()

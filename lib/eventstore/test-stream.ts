@@ -3,6 +3,7 @@ import { createDatabase } from '../../test/infra-database.ts'
 import { startServers, type Servers } from '../../deploy/local/servers.ts'
 import { type PublishedEvent, readEvent } from '../events/cloud-event.ts'
 import { streamName } from '../events/stream.ts'
+import { startTestKeeper } from '../events/test-keeper.ts'
 import { testMessages } from '../events/test-messages.ts'
 import type { Log } from '../log.ts'
 import { connectNats, type Nats } from '../nats.ts'
@@ -34,6 +35,7 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
   const replicas: [Replica, Replica] = [await openReplica(proxy.url), await openReplica(proxy.url)]
   const connect = (url: string, service: string) => connectNats(url, service, silent)
   const admin = await connect(servers.natsUrl.admin, 'admin')
+  const keeper = await startTestKeeper(servers.natsUrl)
   const connections = await Promise.all(replicas.map(() => connect(servers.natsUrl.users, 'users')))
   const asked: [number, number] = [0, 0]
   const beforePublish = { run: async () => {} }
@@ -63,6 +65,7 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
     admin,
     async stop() {
       await Promise.all(tails.map((tail) => tail.stop()))
+      await keeper.stop()
       await Promise.all([admin, ...connections].map((nats) => nats.connection.close()))
       await Promise.all(replicas.map((replica) => replica.stop()))
       await proxy.cut()

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Servers } from '../../deploy/local/servers.ts'
-import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import { startOwnNats } from '../eventstore/test-stream.ts'
 import type { RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
 import { callBytes, createClient } from './call.ts'
 import type { Call } from './headers.ts'
 import { callOf, connect, owner, serveUsers } from './test-rpc.ts'
+import { served } from './serve.ts'
 import { failure, machine, subject } from './test-serving.ts'
 
 let servers: Servers
@@ -74,10 +75,13 @@ test('a request that the broker does not take: RESOURCE_EXHAUSTED', async () => 
 })
 
 test('a client needs no caller', async () => {
-  const service = await serveUsers(users, { verifyEmail: async () => ({ details: undefined }) })
-  const client = createClient(gateway, UserServiceDefinition)
-  const request = { userId: 'x', verificationCode: 'y' }
-  await client.verifyEmail(request, { requestId: 'request-1', deadline: Date.now() + 5000 })
+  const others = Object.keys(InternalServiceDefinition.methods).map((name) => [name, () => new Promise(() => {})])
+  const operations = { ...Object.fromEntries(others), useProof: async () => ({}) }
+  const services = [served<typeof InternalServiceDefinition, object>(InternalServiceDefinition, operations)]
+  const service = await serveUsers(users, {}, { services })
+  const client = createClient(gateway, 'gateway', InternalServiceDefinition)
+  const request = { id: 'x', end: 1 }
+  await client.useProof(request, { requestId: 'request-1', deadline: Date.now() + 5000 })
   await service.stop()
 })
 

@@ -5,6 +5,8 @@ import type { Nats } from '../nats.ts'
 import { decodeStatus } from '../status.ts'
 import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'
+import { internalCalls } from './internal-calls.ts'
+import { onAbsence } from './presence.ts'
 import type { SignCaller } from './sign-callers.ts'
 import { endOfTurn } from './turn.ts'
 
@@ -41,6 +43,7 @@ export async function callBytes(
   const headers = writeHeaders(call, subject.split('.')[1]!, nats.sign)
   const answer = await unlessInterrupted(
     nats,
+    subject,
     endOfTurn().then(() => nats.connection.request(subject, bytes, { timeout, headers })),
     signal,
   )
@@ -74,30 +77,59 @@ interface ServiceDefinition {
 /** What a service says of its call to another. Not for whom: it calls as itself, and no service can vouch for a caller. */
 export type ServiceCall = Pick<Call, 'requestId' | 'deadline'> & Partial<Pick<Call, 'traceparent' | 'cause'>>
 
-/** A client: every method of the definition as a function of request and call. */
-export type Client<S extends ServiceDefinition> = {
-  [M in keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
+/** What a service may call of a definition, and nothing else: see `internalCalls`. Each method is a function of request and call. */
+export type Client<By extends Calling, S extends ServiceDefinition> = {
+  [M in Named<By, S> & keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
     ? (request: Request, call: ServiceCall) => Promise<Response>
     : never
 }
 
-/** Calls of one service to another's internal methods. Errors as of `callBytes`. */
-export function createClient<S extends ServiceDefinition>(nats: Nats, definition: S): Client<S> {
-  const entries = Object.entries(definition.methods).map(([name, method]) => [
-    name,
-    async (request: unknown, call: ServiceCall) => {
-      const { traceparent = '', requestId, deadline, cause } = call
-      const own = { caller: anonymous, traceparent, requestId, deadline, cause, organizationId: '', clientAddress: '' }
-      const bytes = method.requestType.encode(request).finish()
-      const answer = await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own)
-      return method.responseType.decode(answer.bytes)
-    },
-  ])
+type Calling = keyof typeof internalCalls
+type Named<By extends Calling, S extends ServiceDefinition> = S['fullName'] extends keyof (typeof internalCalls)[By]
+  ? (typeof internalCalls)[By][S['fullName']] extends readonly (infer Name)[]
+    ? Name
+    : never
+  : never
+
+/** Calls of the service `by` to another's internal methods. Errors as of `callBytes`. */
+export function createClient<By extends Calling, S extends ServiceDefinition>(
+  nats: Nats,
+  by: By,
+  definition: S,
+): Client<By, S> {
+  const names: readonly string[] = (internalCalls[by] as Record<string, readonly string[]>)[definition.fullName] ?? []
+  const entries = names.map((name) => {
+    const method = definition.methods[name]!
+    return [
+      name,
+      async (request: unknown, call: ServiceCall) => {
+        const { traceparent = '', requestId, deadline, cause } = call
+        const own = {
+          caller: anonymous,
+          traceparent,
+          requestId,
+          deadline,
+          cause,
+          organizationId: '',
+          clientAddress: '',
+        }
+        const bytes = method.requestType.encode(request).finish()
+        const answer = await callBytes(nats, `${definition.fullName}.${method.name}`, bytes, own)
+        return method.responseType.decode(answer.bytes)
+      },
+    ]
+  })
   return Object.fromEntries(entries)
 }
 
-async function unlessInterrupted(nats: Nats, answer: Promise<Msg>, signal: AbortSignal | undefined): Promise<Msg> {
+async function unlessInterrupted(
+  nats: Nats,
+  method: string,
+  answer: Promise<Msg>,
+  signal: AbortSignal | undefined,
+): Promise<Msg> {
   const { promise: interrupted, reject } = Promise.withResolvers<never>()
+  const unwatch = onAbsence(nats, method, () => reject(serviceUnavailable()))
   const lost = nats.onDisconnect(() =>
     reject(unavailable('BROKER_UNAVAILABLE', 'The connection to the message broker was lost.')),
   )
@@ -109,6 +141,7 @@ async function unlessInterrupted(nats: Nats, answer: Promise<Msg>, signal: Abort
   } catch (error) {
     throw fromNats(error)
   } finally {
+    unwatch()
     lost()
     signal?.removeEventListener('abort', cancel)
     answer.catch(() => {})
@@ -117,11 +150,15 @@ async function unlessInterrupted(nats: Nats, answer: Promise<Msg>, signal: Abort
 
 function fromNats(error: unknown): unknown {
   if (!(error instanceof NatsError)) return error
-  if (error.code === '503') return unavailable('SERVICE_UNAVAILABLE', 'The service is not available.', error)
+  if (error.code === '503') return serviceUnavailable(error)
   if (error.code === 'TIMEOUT') return deadlineExceeded(error)
   if (error.code === 'MAX_PAYLOAD_EXCEEDED')
     return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', 'The request is too large.', { cause: error })
   return unavailable('BROKER_UNAVAILABLE', 'The message broker cannot be reached.', error)
+}
+
+function serviceUnavailable(cause?: unknown) {
+  return unavailable('SERVICE_UNAVAILABLE', 'The service is not available.', cause)
 }
 
 function unavailable(reason: string, message: string, cause?: unknown) {

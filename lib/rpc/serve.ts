@@ -11,6 +11,7 @@ import { deadlineExceeded, type MethodDefinition } from './call.ts'
 import { authorize, type FindOwner } from './authorize.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
+import { type Presence, showPresence } from './presence.ts'
 import { endOfTurn } from './turn.ts'
 import { type ReadCaller, refuseCallers } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
@@ -82,18 +83,20 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
   const { connection } = options.nats
   const service = await addMicroService(options.nats, options.name, options.parked ?? (() => 0))
   const underWay = new Set<Promise<void>>()
+  const presence: Presence[] = []
   for (const { definition, operations } of options.services) {
     for (const [name, definitionOfMethod] of Object.entries(definition.methods)) {
       const declared = method(`${definition.fullName}.${definitionOfMethod.name}`)
       const operation = operations[name]!
+      presence.push(showPresence(options.nats, declared.subject))
       const answer = prepare(options, declared, definitionOfMethod, operation)
       service.addEndpoint(declared.subject.replaceAll('.', '-'), {
         subject: declared.subject,
         handler(error, message) {
           if (error) return options.log.error({ err: error }, 'NATS subscription')
-          // Who calls waits at an inbox. Anything else JetStream was made to deliver here, by a service that may not call this, and
-          // with whatever headers it likes.
-          if (!/^_INBOX[._]/.test(message.reply ?? ''))
+          // Who calls waits at an inbox, or in another account (the broker's `_R_`). Anything else JetStream was made to deliver
+          // here, with whatever headers; and no answer of ours is to acknowledge anything there.
+          if (!/^_(INBOX|R_)[._]/.test(message.reply ?? ''))
             return options.log.error({ method: declared.subject }, 'a message that is no call was refused')
           const work = respond(options, declared, message, answer).catch((cause: unknown) =>
             options.log.error({ err: cause, method: declared.subject }, 'an answer could not be sent'),
@@ -107,8 +110,10 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
   await connection.flush()
   return {
     async stop() {
+      for (const shown of presence) shown.refuse()
       await service.stop()
       await Promise.all(underWay)
+      for (const shown of presence) shown.end()
       await connection.flush()
     },
   }

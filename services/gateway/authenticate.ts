@@ -53,8 +53,8 @@ const lookupTimeout = 5_000
 
 /** Asks users and grants who holds a token, and remembers it for at most `maxAge` milliseconds. */
 export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
-  const users = createClient(nats, UsersDefinition)
-  const grants = createClient(nats, GrantsDefinition)
+  const users = createClient(nats, 'gateway', UsersDefinition)
+  const grants = createClient(nats, 'gateway', GrantsDefinition)
   const accessTokens = createAccessTokens(() =>
     users.getSigningKeys({}, { requestId: '', deadline: Date.now() + lookupTimeout }),
   )

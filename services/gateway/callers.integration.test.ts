@@ -42,8 +42,8 @@ async function call(token: string, metadata: Record<string, string> = {}) {
 }
 
 async function announce(userId: string) {
-  gateway.nats.connection.publish(callersChanged, userId)
-  await gateway.nats.connection.flush()
+  gateway.nats.users.connection.publish(callersChanged, userId)
+  await gateway.nats.users.connection.flush()
   await new Promise((resolve) => setTimeout(resolve, 50))
 }
 

@@ -36,6 +36,8 @@ const settings = {
   /** Empty: every address of the machine. */
   HOST: text(''),
   NATS_URL: url(['nats', 'tls'], 'nats://127.0.0.1:4222'),
+  /** NATS as whoever looks after the stream of events. Empty: as NATS_URL, which does where NATS has one account for all. */
+  NATS_KEEPER_URL: url(['nats', 'tls'], ''),
   LOG_LEVEL: logLevel,
   /** What callers are signed with, for each service. */
   ROSTER_CALLER_KEYS: callerKeys(services),

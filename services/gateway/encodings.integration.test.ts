@@ -223,10 +223,10 @@ test('each call is one line in the log, which shows neither token nor address no
 test('what the gateway cannot do itself is told to the log with its cause, and not to the caller', async () => {
   gateway.log.length = 0
   const bytes = Uint8Array.from([0xff, 0xff])
-  const subscription = gateway.nats.connection.subscribe('roster.users.v1.UserService.GetUser', {
+  const subscription = gateway.nats.users.connection.subscribe('roster.users.v1.UserService.GetUser', {
     callback: (_error, message) => void message.respond(bytes),
   })
-  await gateway.nats.connection.flush()
+  await gateway.nats.users.connection.flush()
   const { status } = await callJson(gateway.url, 'roster.users.v1.UserService.GetUser', { userId: 'u' }, admin)
   expect(status).toMatchObject({ code: 13, message: 'An internal error occurred.', details: [{ reason: 'INTERNAL' }] })
   expect(gateway.log).toMatchObject([

@@ -23,7 +23,7 @@ interface ProvenRequest {
 }
 
 /** Checks proofs for the address that `issuer` gives, which is how clients know this gateway. */
-export function createProofs(users: Client<typeof UsersDefinition>, issuer: () => Promise<string>): Proofs {
+export function createProofs(users: Client<'gateway', typeof UsersDefinition>, issuer: () => Promise<string>): Proofs {
   const proven = new WeakSet<object>()
   return {
     async check(token, thumbprint, { request, proof: text = '', verb, path, requestId, deadline }) {

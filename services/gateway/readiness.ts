@@ -11,7 +11,7 @@ export interface Readiness {
   close(): void
 }
 
-const pingTimeout = 1_000
+const askTimeout = 1_000
 const interval = 2_000
 
 /** Names of the services behind the gateway: the packages of the offered methods, `roster.<name>.v1`. */
@@ -33,7 +33,7 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
   let parked: Record<string, number> = {}
 
   async function check() {
-    const [missing, found] = closed ? [['gateway'], parked] : await Promise.all([findMissing(nats), findParked(nats)])
+    const [missing, found] = closed ? [['gateway'], parked] : await look(nats)
     parked = found
     const text = closed ? 'gateway' : missing.join(', ')
     if (text !== known) {
@@ -59,29 +59,19 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
   }
 }
 
-async function findMissing(nats: Nats): Promise<string[]> {
-  if (!nats.connected()) return ['nats']
-  const answers = await Promise.all(
-    services.map((name) =>
-      nats.connection.request(`$SRV.PING.${name}`, '', { timeout: pingTimeout }).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  )
-  return services.filter((_name, index) => !answers[index])
-}
-
-// A service that does not tell has none that are known.
-async function findParked(nats: Nats): Promise<Record<string, number>> {
-  if (!nats.connected()) return {}
-  const counts = await Promise.all(
-    services.map((name) =>
-      nats.connection.request(`$SRV.INFO.${name}`, '', { timeout: pingTimeout }).then(
-        (answer) => Number(answer.json<{ metadata?: { parked?: string } }>().metadata?.parked) || 0,
-        () => 0,
-      ),
-    ),
-  )
-  return Object.fromEntries(services.flatMap((name, index) => (counts[index]! > 0 ? [[name, counts[index]!]] : [])))
+// One that answers but tells no number has none that are known.
+async function look(nats: Nats): Promise<[missing: string[], parked: Record<string, number>]> {
+  if (!nats.connected()) return [['nats'], {}]
+  const missing: string[] = []
+  const parked: Record<string, number> = {}
+  const ask = async (name: string) => {
+    const answer = await nats.connection
+      .request(`$SRV.INFO.${name}`, '', { timeout: askTimeout })
+      .catch(() => undefined)
+    if (!answer) return missing.push(name)
+    const count = Number(/"parked":"(\d+)"/.exec(answer.string())?.[1] ?? 0)
+    return count > 0 && (parked[name] = count)
+  }
+  await Promise.all(services.map(ask))
+  return [services.filter((name) => missing.includes(name)), parked]
 }

@@ -19,6 +19,7 @@ import { readPages } from './pages.ts'
 import { createGrpcServer } from './protocols/grpc.ts'
 import { addHealth } from './protocols/health.ts'
 import { addReflection } from './protocols/reflection.ts'
+import { startKeeper } from './keeper.ts'
 import { createRates } from './rates.ts'
 import { watchReadiness } from './readiness.ts'
 import { createStreamPlaces } from './stream-places.ts'
@@ -36,6 +37,7 @@ export interface GatewayOptions {
 export async function startGateway(options: GatewayOptions): Promise<Service & { port: number }> {
   const { config, log, clock = () => performance.now() } = options
   const nats: AskingNats = { ...options.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
+  const keeper = startKeeper(config, log)
   const rates = createRates(config, clock)
   const authenticator = createAuthenticator(nats, rates.strangers)
   const stopping = new AbortController()
@@ -81,6 +83,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
       clearTimeout(force)
       clearInterval(sweep)
       authenticator.stop()
+      await keeper.stop()
     },
   }
 }

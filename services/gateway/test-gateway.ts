@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { RosterError } from '#lib/errors'
-import { connectNats, type Nats } from '#lib/nats'
+import { connectNats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { testGatewayKeys } from '#lib/rpc/test-caller-keys'
 import { openHome } from '../../deploy/local/home.ts'
@@ -12,7 +12,7 @@ import { startNats } from '../../deploy/local/nats-server.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import { readGatewayConfig } from './config.ts'
 import { startGateway } from './server.ts'
-import { type Operations, serveJsonOperations } from './test-services.ts'
+import { type Operations, serveJsonOperations, serviceNames, type TestNats } from './test-services.ts'
 
 /** A caller that the test's users and grants know. */
 export interface TestCaller {
@@ -39,8 +39,8 @@ export interface TestGateway {
   /** Such as `http://127.0.0.1:40123`. */
   url: string
   backstage: Backstage
-  /** A connection that may do everything. */
-  nats: Nats
+  /** A connection of each service: in its account, and as it. */
+  nats: TestNats
   /** The gateway's log, parsed. */
   log: Record<string, unknown>[]
   /** The services by name: users, grants, idp, notifier. */
@@ -59,14 +59,21 @@ export async function startTestGateway(
   const folder = await mkdtemp(join(tmpdir(), 'roster-gateway-'))
   const { urls, server } = await startNats(openHome(folder), { port: await freePort(0), say: () => {} })
   const silent = pino({ level: 'silent' })
-  const nats = await connectNats(urls.admin, 'admin', silent)
+  const each = serviceNames.map(async (name) => [name, await connectNats(urls[name], name, silent)] as const)
+  const nats = Object.fromEntries(await Promise.all(each)) as TestNats
   const own = await connectNats(urls.gateway, 'gateway', silent)
   const backstage = createBackstage()
   const services = await serveJsonOperations(nats, { ...internalOperations(backstage), ...idle, ...operations })
 
   const log: Record<string, unknown>[] = []
-  const needed = { PORT: '0', HOST: '127.0.0.1', NATS_URL: urls.gateway, ROSTER_CALLER_KEYS: testGatewayKeys }
-  const config = readGatewayConfig({ ...needed, ...environment })
+  const config = readGatewayConfig({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    NATS_URL: urls.gateway,
+    NATS_KEEPER_URL: urls.keeper,
+    ROSTER_CALLER_KEYS: testGatewayKeys,
+    ...environment,
+  })
   const gateway = await startGateway({
     config,
     nats: own,
@@ -86,7 +93,7 @@ export async function startTestGateway(
     stopGateway,
     async stop() {
       await stopGateway()
-      await Promise.all([nats.connection.close(), own.connection.close()])
+      await Promise.all([own, ...Object.values(nats)].map(({ connection }) => connection.close()))
       await server.stop()
       await rm(folder, { recursive: true, force: true })
     },

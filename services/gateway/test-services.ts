@@ -19,8 +19,13 @@ import { testReader } from '#lib/rpc/test-caller-keys'
 /** Operations by full method name; they take and give canonical JSON. */
 export type Operations = Record<string, (request: JsonObject, call: Call) => JsonValue | Promise<JsonValue>>
 
+export const serviceNames = ['users', 'grants', 'idp', 'notifier'] as const
+
+/** A connection of each service. */
+export type TestNats = Record<(typeof serviceNames)[number], Nats>
+
 /** Answers the operations over NATS as real services, one per package. The user `member-id` of `home` owns every object. */
-export async function serveJsonOperations(nats: Nats, operations: Operations): Promise<Map<string, Service>> {
+export async function serveJsonOperations(nats: TestNats, operations: Operations): Promise<Map<string, Service>> {
   const services = new Map<string, Map<string, Served<object>>>()
   for (const [subject, operation] of Object.entries(operations)) {
     const { desc } = method(subject)
@@ -41,7 +46,15 @@ export async function serveJsonOperations(nats: Nats, operations: Operations): P
   const started = [...services].map(async ([name, served]) => {
     const owners = { user_id: owner, session_id: owner }
     const readCaller = testReader(name)
-    const options = { name, nats, log, context: {}, services: [...served.values()], owners, readCaller }
+    const options = {
+      name,
+      nats: nats[name as keyof TestNats],
+      log,
+      context: {},
+      services: [...served.values()],
+      owners,
+      readCaller,
+    }
     return [name, await serve(options)] as const
   })
   return new Map(await Promise.all(started))

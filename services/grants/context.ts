@@ -9,5 +9,5 @@ export interface Context {
   config: Config
   sql: Sql
   store: Store
-  users: Client<typeof UsersInternal>
+  users: Client<'grants', typeof UsersInternal>
 }

@@ -41,7 +41,7 @@ export async function startGrants({ config, nats, log }: { config: Config; nats:
   const tail = startTail({ service: 'grants', sql, nats, log, callerChangedBy })
   const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
   const store = createStore(sql, { evolve, project }, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const context: Context = { config, sql, store, users: createClient(nats, UsersInternal) }
+  const context: Context = { config, sql, store, users: createClient(nats, 'grants', UsersInternal) }
   await untilReachable(log, () => bootstrap(context))
   const removal = startUserRemoval(context, nats, log)
   const answering = await serve({

@@ -4,7 +4,8 @@ import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
 import { publish } from '#lib/events/publish'
-import { ensureStream } from '#lib/events/stream'
+import { streamState } from '#lib/events/stream'
+import { startTestKeeper } from '#lib/events/test-keeper'
 import { openDatabase } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { createStore } from '#lib/eventstore/store'
@@ -40,7 +41,8 @@ beforeAll(async () => {
     connectNats(natsUrl.users, 'users', silent),
     connectNats(natsUrl.grants, 'grants', silent),
   ])
-  await ensureStream(users)
+  const keeper = await startTestKeeper(natsUrl)
+  await streamState(users)
   await serveUsers(users)
   const config = readGrantsConfig({
     DATABASE_URL: database.urls.grants,
@@ -51,10 +53,11 @@ beforeAll(async () => {
   const sql = openDatabase(config.DATABASE_URL, 'grants', silent)
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)
   const store = createStore(slow.wrap(sql), { evolve, project }, silent, () => {})
-  context = { config, sql, store, users: createClient(grants, UsersInternal) }
+  context = { config, sql, store, users: createClient(grants, 'grants', UsersInternal) }
   const removal = startUserRemoval(context, grants, silent)
   stops.push(
     () => removal.stop(),
+    () => keeper.stop(),
     () => users!.connection.close(),
     () => grants!.connection.close(),
     () => sql.end(),

@@ -1,5 +1,6 @@
 import type { PublishedEvent } from '#lib/events/cloud-event'
 import { consume } from '#lib/events/consume'
+import type { consumers } from '#lib/events/consumers'
 import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Log } from '#lib/log'
@@ -18,8 +19,7 @@ export function startUserRemoval(context: Context, nats: Nats, log: Log): Servic
   return consume({
     nats,
     log,
-    durable: 'grants',
-    filter: 'roster.events.users.*.user.*.removed',
+    durable: 'grants' satisfies keyof typeof consumers,
     handle: (event) => removeHoldings(context, event),
   })
 }

@@ -8,7 +8,7 @@ import type { CodeJob } from './queue.ts'
 import { readRefusal } from './smtp-refusal.ts'
 
 export interface DeliveryOptions {
-  users: Client<typeof InternalServiceDefinition>
+  users: Client<'notifier', typeof InternalServiceDefinition>
   mailer: Mailer
   log: Log
 }

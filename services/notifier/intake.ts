@@ -1,5 +1,6 @@
 import type { PublishedEvent } from '#lib/events/cloud-event'
 import { consume } from '#lib/events/consume'
+import type { consumers } from '#lib/events/consumers'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
@@ -10,8 +11,7 @@ export function startIntake({ nats, queue, log }: { nats: Nats; queue: CodeQueue
   return consume({
     nats,
     log,
-    durable: 'notifier',
-    filter: 'roster.events.users.*.user.*.email.code.requested',
+    durable: 'notifier' satisfies keyof typeof consumers,
     async handle({ id: cause, aggregateId: userId, organizationId, data }: PublishedEvent) {
       const { codeId, expiresAt } = data as { codeId: string; expiresAt: string }
       if (Date.parse(expiresAt) <= Date.now()) return log.info({ userId, codeId }, 'expired before it came here')

@@ -21,7 +21,7 @@ const stopDeadlineWithoutRedis = 1000
 /** Starts the notifier: codes that are to be mailed become jobs, jobs become mails. Throws for broken mail files; waits for no server. */
 export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const mails = loadMails()
-  const users = createClient(nats, InternalServiceDefinition)
+  const users = createClient(nats, 'notifier', InternalServiceDefinition)
   const mailer = openMailer(config, mails)
   const redis = connectRedis(config.REDIS_URL, log)
   const queue = openQueue(redis, log)

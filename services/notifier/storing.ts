@@ -175,10 +175,13 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
 
 function feedsOf(sql: Sql, nats: Nats, log: Log): Feeds {
   const own = createFeed({ service: 'notifier', sql, log })
+  const users = createClient(nats, 'notifier', UsersInternal)
+  const grants = createClient(nats, 'notifier', GrantsInternal)
+  const idp = createClient(nats, 'notifier', IdpInternal)
   return {
-    users: createClient(nats, UsersInternal).listEvents,
-    grants: createClient(nats, GrantsInternal).listEvents,
-    idp: createClient(nats, IdpInternal).listEvents,
+    users: users.listEvents,
+    grants: grants.listEvents,
+    idp: idp.listEvents,
     notifier: (request) => own({}, request),
   }
 }

@@ -12,7 +12,7 @@ const limit = 5000
 const answerWithin = 10_000
 
 export interface SweepOptions {
-  users: Client<typeof InternalServiceDefinition>
+  users: Client<'notifier', typeof InternalServiceDefinition>
   queue: CodeQueue
   log: Log
   /** Milliseconds. */

@@ -1,5 +1,5 @@
-import { connect, headers, type NatsConnection } from 'nats'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { connect, createInbox, headers, type NatsConnection } from 'nats'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { SetEmailRequest } from '#gen/roster/users/v1/user_service'
 import { streamName } from '#lib/events/stream'
 import { callerOf, newAddress, openHouse, type TestHouse } from './test-house.ts'
@@ -13,49 +13,47 @@ beforeAll(async () => {
 afterAll(() => house.stop())
 
 const operation = 'roster.users.v1.UserService.SetEmail'
-const event = 'roster.events.notifier.forged'
-const create = `$JS.API.CONSUMER.CREATE.${streamName}.notifier.${event}`
+type Service = 'grants' | 'idp' | 'notifier'
 
-const refusals = () => house.logged().split('a message that is no call was refused').length - 1
-
-const ways: Record<string, (notifier: NatsConnection) => Promise<unknown>> = {
-  'a consumer that delivers to an operation': (notifier) =>
-    ask(notifier, create, { deliver_subject: operation, deliver_group: 'users', ack_policy: 'none' }),
-  'an operation as the place for the next message': async (notifier) => {
-    await ask(notifier, create, { durable_name: 'notifier', ack_policy: 'explicit' })
-    notifier.publish(`$JS.API.CONSUMER.MSG.NEXT.${streamName}.notifier`, '1', { reply: operation })
+/** Ways to make the users service do it, each with what it is to be done with. */
+const ways: Record<string, (own: NatsConnection, name: Service, send: Send) => Promise<void>> = {
+  'by asking': async (_own, _name, send) => send(operation, createInbox('_INBOX_x')),
+  'by answering a question of its own that names the operation as the place': async (own, name, send) => {
+    own.subscribe(`$SRV.PING.${name}`, { callback: (_, { reply }) => send(reply!, '_INBOX_x.y') })
+    own.publish(`$SRV.PING.${name}`, '', { reply: operation })
+    await own.flush()
+  },
+  'by an operation as the place for the next message of its consumer': async (own, name, send) => {
+    send(`roster.events.${name}.forged`)
+    for (const api of ['ROSTER.API', '$JS.API'])
+      own.publish(`${api}.CONSUMER.MSG.NEXT.${streamName}.${name}`, '1', { reply: operation })
+  },
+  'by a consumer that delivers to the operation': async (own, name, send) => {
+    const config = { name, deliver_subject: operation, deliver_group: 'users', ack_policy: 'none', filter_subject: '>' }
+    const body = JSON.stringify({ stream_name: streamName, config: { ...config, durable_name: name } })
+    for (const api of ['ROSTER.API', '$JS.API']) own.publish(`${api}.CONSUMER.CREATE.${streamName}.${name}.>`, body)
+    send(`roster.events.${name}.forged`)
   },
 }
+type Send = (subject: string, reply?: string) => void
 
-test.for(Object.entries(ways))(
-  'whoever has the password of the notifier calls nothing in the name of others: %s',
-  async ([, prepare]) => {
-    const { userId, email } = await house.addHuman()
-    const { host, username: user, password: pass } = new URL(house.servers.natsUrl.notifier)
-    const notifier = await connect({ servers: host, user, pass, inboxPrefix: '_INBOX_notifier' })
-    onTestFinished(async () => {
-      await notifier.close()
-      await house.deleteStream()
-    })
-    const forged = headers()
-    forged.set('roster-caller', JSON.stringify(callerOf('IAM_OWNER')))
-    forged.set('roster-organization', 'default')
-    const request = SetEmailRequest.encode({ userId, email: newAddress(), verification: undefined }).finish()
-    const before = refusals()
-    await house.streamIsThere()
-    await prepare(notifier)
-    notifier.publish(event, request, { headers: forged })
-    await notifier.flush()
-    await vi.waitFor(() => expect(refusals()).toBe(before + 1), { timeout: 10_000 })
-    expect(await house.emailOf(userId)).toBe(email)
-  },
+const everybody = (['grants', 'idp', 'notifier'] as const).flatMap((name) =>
+  Object.keys(ways).map((way) => [name, way] as const),
 )
 
-async function ask(notifier: NatsConnection, subject: string, config: object) {
-  const body = {
-    stream_name: streamName,
-    config: { name: 'notifier', filter_subject: event, deliver_policy: 'all', ...config },
-  }
-  const answer = await notifier.request(subject, JSON.stringify(body), { timeout: 1000 })
-  expect(answer.json<{ error?: unknown }>().error).toBeUndefined()
-}
+test.for(everybody)('whoever has the password of %s calls nothing in the name of others: %s', async ([name, way]) => {
+  const { userId, email } = await house.addHuman()
+  const { host, username: user, password: pass } = new URL(house.servers.natsUrl[name])
+  const own = await connect({ servers: host, user, pass, inboxPrefix: `_INBOX_${name}` })
+  onTestFinished(() => own.close())
+  const forged = headers()
+  forged.set('roster-caller', JSON.stringify(callerOf('IAM_OWNER')))
+  forged.set('roster-organization', 'default')
+  const request = SetEmailRequest.encode({ userId, email: newAddress(), verification: undefined }).finish()
+  await ways[way]!(own, name, (subject, reply = '') => own.publish(subject, request, { headers: forged, reply }))
+  await own.flush()
+  // Users have answered all that came before this.
+  const other = await house.addHuman()
+  await house.setEmail(other.userId, newAddress())
+  expect(await house.emailOf(userId)).toBe(email)
+})

@@ -12,7 +12,8 @@ import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service
 import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { Gender } from '#gen/roster/users/v1/user'
 import { streamName } from '#lib/events/stream'
-import { connectNats } from '#lib/nats'
+import { startTestKeeper } from '#lib/events/test-keeper'
+import { connectNats, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { callBytes, createClient, type MethodDefinition } from '#lib/rpc/call'
 import { anonymous, type Caller } from '#lib/rpc/caller'
@@ -39,11 +40,12 @@ export async function openHouse() {
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) })
   const nats = await Promise.all(
-    (['users', 'notifier', 'admin'] as const).map((user) => connectNats(servers.natsUrl[user], user, log)),
+    (['users', 'notifier', 'gateway', 'admin'] as const).map((user) => connectNats(servers.natsUrl[user], user, log)),
   )
-  const [natsOfUsers, natsOfNotifier, natsOfAdmin] = nats as [(typeof nats)[0], (typeof nats)[0], (typeof nats)[0]]
-  // The administrator asks as the gateway does.
-  Object.assign(natsOfAdmin, { sign: testSigner() })
+  const [natsOfUsers, natsOfNotifier, natsOfGateway, natsOfAdmin] = nats as [Nats, Nats, Nats, Nats]
+  // The gateway asks, and says who calls.
+  Object.assign(natsOfGateway, { sign: testSigner() })
+  const keeper = await startTestKeeper(servers.natsUrl)
   const sql = postgres(database.urls.users, { max: 1, onnotice: () => {} })
   const ledger = postgres(database.urls.notifier, { max: 1, onnotice: () => {} })
   const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null }).on('error', () => {})
@@ -84,7 +86,7 @@ export async function openHouse() {
     }
     const subject = `${service}.${name}`
     const bytes = requestType.encode(request).finish()
-    const answer = await callBytes(natsOfAdmin, subject, bytes, { ...call, deadline: Date.now() + 10_000 })
+    const answer = await callBytes(natsOfGateway, subject, bytes, { ...call, deadline: Date.now() + 10_000 })
     return responseType.decode(answer.bytes)
   }
 
@@ -101,7 +103,7 @@ export async function openHouse() {
     notifierEnvironment,
     /** All that was logged, as text. */
     logged: () => lines.join(''),
-    internal: createClient(natsOfAdmin, InternalServiceDefinition),
+    internal: createClient(natsOfNotifier, 'notifier', InternalServiceDefinition),
     startUsers: async () =>
       void (users = await startUsers({ config: readUsersConfig(environment), nats: natsOfUsers, log })),
     async stopUsers() {
@@ -175,11 +177,6 @@ export async function openHouse() {
     },
     setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
     call: () => ({ caller: anonymous, requestId: '', deadline: Date.now() + 2000 }),
-    /** Waits until the tail made the stream, anew where it was deleted. */
-    async streamIsThere() {
-      const manager = await natsOfAdmin.connection.jetstreamManager()
-      while (!(await manager.streams.info(streamName).catch(() => undefined))) await sleep(50)
-    },
     async deleteStream() {
       await (await natsOfAdmin.connection.jetstreamManager()).streams.delete(streamName)
     },
@@ -215,6 +212,7 @@ export async function openHouse() {
     async stop() {
       await stopNotifiers()
       await users?.stop()
+      await keeper.stop()
       await Promise.all(nats.map(({ connection }) => connection.close()))
       redis.disconnect()
       await Promise.all([sql.end(), ledger.end()])

@@ -14,6 +14,6 @@ export interface Context {
   store: Store
   keys: Keyring
   signingKeys: SigningKeys
-  grants: Client<typeof GrantsInternal>
+  grants: Client<'users', typeof GrantsInternal>
   log: Log
 }

@@ -76,7 +76,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
     project,
   }
   const store = createStore(sql, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const grants = createClient(nats, GrantsInternal)
+  const grants = createClient(nats, 'users', GrantsInternal)
   const keys = config.ROSTER_ENCRYPTION_KEY
   const signingKeys = await openSigningKeys(sql, keys, config, log)
   const context: Context = { config, sql, store, keys, signingKeys, grants, log }

@@ -57,7 +57,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     keys: config.ROSTER_ENCRYPTION_KEY,
     signingKeys,
     log: silent,
-    grants: createClient(nats, GrantsInternal),
+    grants: createClient(nats, 'users', GrantsInternal),
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
     async stop() {
       signingKeys.stop()

@@ -23,8 +23,8 @@ beforeAll(async () => {
   const log = createLog('gateway', 'silent')
   servers = await startServers({ ephemeral: true, ports: 'random', env: elsewhere })
   nats = await connectNats(servers.natsUrl.gateway, 'gateway', log)
-  const config = readGatewayConfig({ PORT: '0', ROSTER_CALLER_KEYS: testGatewayKeys })
-  gateway = await startGateway({ config, nats, log })
+  const environment = { PORT: '0', NATS_KEEPER_URL: servers.natsUrl.keeper, ROSTER_CALLER_KEYS: testGatewayKeys }
+  gateway = await startGateway({ config: readGatewayConfig(environment), nats, log })
   url = `http://127.0.0.1:${gateway.port}`
 })
 afterAll(async () => {

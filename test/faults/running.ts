@@ -43,6 +43,7 @@ export async function startRunning(): Promise<Running> {
     const natsUrl = { ...servers.natsUrl }
     for (const name of ['users', 'grants', 'gateway', 'notifier'] as const)
       natsUrl[name] = through(natsUrl[name], `${name}↔nats`)
+    natsUrl.keeper = through(natsUrl.keeper, 'gateway↔nats')
     const seen: Servers = {
       ...servers,
       natsUrl,

@@ -1,0 +1,136 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  type JetStreamManager,
+  type Msg,
+  nanos,
+  NatsError,
+  RetentionPolicy,
+  StorageType,
+  type StreamInfo,
+} from 'nats'
+import type { Log } from '../log.ts'
+import type { Nats } from '../nats.ts'
+import type { Service } from '../process.ts'
+import { consumers } from './consumers.ts'
+import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
+
+/** Milliseconds between two looks at whether all is there, when nobody asks. */
+const lookEvery = 2000
+const nanosecondsPerMillisecond = 1_000_000
+
+/**
+ * Makes the stream and its consumers where they are missing, also later on, and tells whoever asks what state the stream is in.
+ * Of several keepers one answers.
+ */
+export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Service {
+  const { connection } = nats
+  let looking: Promise<StreamInfo> | undefined
+  let next: Promise<StreamInfo> | undefined
+  let consumersOf = ''
+  let failure = ''
+
+  // However many ask, one look is under way, and one that begins after they asked.
+  function look(): Promise<StreamInfo> {
+    if (!looking) return (looking = lookOnce().finally(() => (looking = undefined)))
+    return (next ??= looking.then(look, look).finally(() => (next = undefined)))
+  }
+
+  const lookOnce = () => withApi(lookBy)
+
+  async function lookBy(apiPrefix: string): Promise<StreamInfo> {
+    const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
+    const info = await ensureStream(manager)
+    if (info.created !== consumersOf) {
+      await ensureConsumers(manager)
+      consumersOf = info.created
+    }
+    return info
+  }
+
+  async function answer(message: Msg) {
+    try {
+      message.respond(writeState(stateOf(await look())))
+    } catch (error) {
+      message.respond(writeState(error as Error))
+      complain(error as Error)
+    }
+  }
+
+  function complain(error: Error) {
+    if (error.message !== failure) log.error({ err: error }, 'the stream cannot be looked after')
+    failure = error.message
+  }
+
+  const subscription = connection.subscribe(stateSubject, {
+    queue: 'keeper',
+    callback: (error, message) => void (error ? complain(error) : answer(message)),
+  })
+  const lookAgain = () => {
+    consumersOf = ''
+    look().then(() => (failure = ''), complain)
+  }
+  const timer = setInterval(lookAgain, lookEvery)
+  lookAgain()
+  return {
+    async stop() {
+      clearInterval(timer)
+      subscription.unsubscribe()
+      await Promise.allSettled([looking, next])
+    },
+  }
+}
+
+/** Makes the stream where it is missing; one that is there stays as it is. */
+export async function ensureStream(manager: JetStreamManager): Promise<StreamInfo> {
+  return orMake(
+    () => manager.streams.info(streamName),
+    () =>
+      manager.streams.add({
+        name: streamName,
+        subjects: ['roster.events.>'],
+        retention: RetentionPolicy.Limits,
+        storage: StorageType.File,
+        max_age: nanos(30 * 24 * 60 * 60 * 1000),
+        duplicate_window: nanos(2 * 60 * 1000),
+      }),
+  )
+}
+
+async function ensureConsumers(manager: JetStreamManager): Promise<void> {
+  await Promise.all(Object.entries(consumers).map(([name, filter]) => ensureConsumer(manager, name, filter)))
+}
+
+/** Makes a durable consumer of these events, from the first that the stream holds; one that is there stays as it is. */
+export async function ensureConsumer(manager: JetStreamManager, name: string, filter: string): Promise<void> {
+  await orMake(
+    () => manager.consumers.info(streamName, name),
+    () =>
+      manager.consumers.add(streamName, {
+        durable_name: name,
+        filter_subject: filter,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.All,
+        ack_wait: nanos(30_000),
+      }),
+  )
+}
+
+async function orMake<T>(find: () => Promise<T>, make: () => Promise<T>): Promise<T> {
+  try {
+    return await find()
+  } catch (error) {
+    if (!(error instanceof NatsError) || error.code !== '404') throw error
+    return make()
+  }
+}
+
+function stateOf({ created, state, config }: StreamInfo): StreamState {
+  return {
+    created,
+    first: state.first_seq,
+    last: state.last_seq,
+    maxAge: config.max_age > 0 ? config.max_age / nanosecondsPerMillisecond : Infinity,
+    bounded: [config.max_msgs, config.max_bytes, config.max_msgs_per_subject].some((limit) => limit > 0),
+  }
+}

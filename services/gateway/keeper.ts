@@ -1,0 +1,35 @@
+import { startStreamKeeper } from '#lib/events/stream-keeper'
+import type { Log } from '#lib/log'
+import { connectNats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import type { GatewayConfig } from './config.ts'
+
+const patience = 10_000
+
+/**
+ * Keeps the stream of events, over a connection and as a user of its own. It lives here because whoever has taken over a gateway may act as
+ * everybody already; any other service would gain by it. No call waits for it.
+ */
+export function startKeeper(config: GatewayConfig, log: Log): Service {
+  let running: Service | undefined
+  let stopped = false
+  const late = setTimeout(
+    () => log.error('the keeper of the stream cannot connect: see NATS_KEEPER_URL; events wait until then'),
+    patience,
+  )
+  const start = async () => {
+    const { connection, ...nats } = await connectNats(config.NATS_KEEPER_URL || config.NATS_URL, 'keeper', log)
+    clearTimeout(late)
+    if (stopped) return connection.close()
+    const keeper = startStreamKeeper({ nats: { connection, ...nats }, log })
+    running = { stop: () => keeper.stop().then(() => connection.close()) }
+  }
+  start().catch((error: unknown) => log.error({ err: error }, 'the keeper of the stream could not be started'))
+  return {
+    async stop() {
+      clearTimeout(late)
+      stopped = true
+      await running?.stop()
+    },
+  }
+}
