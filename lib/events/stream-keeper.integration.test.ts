@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await Promise.all(keepers.map((keeper) => keeper.stop()))
-  await Promise.all([users, admin].map((nats) => nats?.connection.close()))
+  await Promise.all([users, admin].map(async (nats) => nats?.connection.close()))
   await servers?.stop()
 })
 
@@ -62,15 +62,15 @@ describe('the keepers make', () => {
 
 test('the answer is of the time after the question, however many ask', async () => {
   const others = await connectNats(servers.natsUrl.grants, 'grants', silent)
-  let over = false
+  const over = new AbortController()
   const asking = Array.from({ length: 4 }, async () => {
-    while (!over) await streamState(others)
+    while (!over.signal.aborted) await streamState(others)
   })
   for (let i = 0; i < 200; i++) {
     const { seq } = await users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', '')
     expect((await streamState(users!)).last).toBeGreaterThanOrEqual(seq)
   }
-  over = true
+  over.abort()
   await Promise.all(asking)
   await others.connection.close()
 })
