@@ -136,12 +136,15 @@ async function unlessInterrupted(
   const cancel = () => reject(new RosterError('CANCELLED', 'CANCELLED', 'The client went away.'))
   signal?.addEventListener('abort', cancel, { once: true })
   if (signal?.aborted) cancel()
+  let isAnswered = false
   try {
-    return await Promise.race([answer, interrupted])
+    const message = await Promise.race([answer, interrupted])
+    isAnswered = true
+    return message
   } catch (error) {
     throw fromNats(error)
   } finally {
-    unwatch()
+    unwatch(isAnswered)
     lost()
     signal?.removeEventListener('abort', cancel)
     answer.catch(() => {})

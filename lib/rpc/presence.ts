@@ -18,15 +18,21 @@ export function showPresence({ connection }: Nats, method: string): Presence {
 
 /** Milliseconds: until a call without an answer looks first, between its looks, for a look, and for which what one found counts. */
 const [lookAfter, lookEvery, lookFor, rememberFor] = [50, 1000, 100, 2000]
+/** Milliseconds after an answer in which nobody goes away and comes back. */
+const trustFor = 20
 
 /**
- * Calls back once nobody will answer a call of the method that is sent now; gives a function that ends that. For a call to another
- * account, nats-server before 2.11 does not say so itself. A call that is answered quickly costs nothing.
+ * Calls back once nobody will answer a call of the method that is sent next; gives a function that ends that, and takes whether
+ * there was an answer. For a call to another account, nats-server before 2.11 does not say so itself. A method that is called all the time and
+ * answers quickly costs nothing.
  */
-export function onAbsence(nats: Nats, method: string, absent: () => void): () => void {
+export function onAbsence(nats: Nats, method: string, absent: () => void): (isAnswered: boolean) => void {
   const sent = Date.now()
-  let timer = setTimeout(() => void look(), lookAfter)
+  let timer: NodeJS.Timeout | undefined
   let over = false
+  // The broker comes to a look before it comes to the call. Later, whoever has just come back would hide that the call was lost.
+  if (sent - (of(answers, nats).get(method) ?? 0) > trustFor) void look()
+  else timer = setTimeout(() => void look(), lookAfter)
   async function look() {
     const { works, refusesSince } = await lookAt(nats, method, sent)
     if (over) return
@@ -34,9 +40,10 @@ export function onAbsence(nats: Nats, method: string, absent: () => void): () =>
     if (refusesSince !== undefined && (!works || sent > refusesSince)) absent()
     else timer = setTimeout(() => void look(), lookEvery)
   }
-  return () => {
+  return (isAnswered) => {
     over = true
     clearTimeout(timer)
+    if (isAnswered) of(answers, nats).set(method, Date.now())
   }
 }
 
@@ -47,13 +54,20 @@ interface Found {
 }
 
 const looks = new WeakMap<Nats, Map<string, { at: number; found: Promise<Found> }>>()
+/** When a method answered last. */
+const answers = new WeakMap<Nats, Map<string, number>>()
 
-// One that began a moment ago, and after the call was sent, serves it too.
+function of<T>(all: WeakMap<Nats, Map<string, T>>, nats: Nats): Map<string, T> {
+  let own = all.get(nats)
+  if (!own) all.set(nats, (own = new Map()))
+  return own
+}
+
+// One that began a moment ago, and not before the call, serves it too.
 function lookAt(nats: Nats, method: string, sent: number): Promise<Found> {
-  const known = looks.get(nats) ?? new Map<string, { at: number; found: Promise<Found> }>()
-  looks.set(nats, known)
+  const known = of(looks, nats)
   const [last, now] = [known.get(method), Date.now()]
-  if (last && last.at > Math.max(sent, now - lookFor)) return last.found
+  if (last && last.at >= Math.max(sent, now - lookFor)) return last.found
   const before = last && now - last.at < rememberFor ? last.found : undefined
   const [takes, works] = subjectsOf(method).map((subject) => isHeard(nats, subject))
   const found = Promise.all([before, takes, works!]).then(([before, takes, works]) => ({

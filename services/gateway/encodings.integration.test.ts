@@ -2,6 +2,7 @@ import type { JsonValue } from '@bufbuild/protobuf'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { invalid, RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
+import { showPresence } from '#lib/rpc/presence'
 import { callGrpc, callGrpcWeb, callGrpcWebText, callJson } from './test-client.ts'
 import { startTestGateway, type TestGateway } from './test-gateway.ts'
 
@@ -223,6 +224,7 @@ test('each call is one line in the log, which shows neither token nor address no
 test('what the gateway cannot do itself is told to the log with its cause, and not to the caller', async () => {
   gateway.log.length = 0
   const bytes = Uint8Array.from([0xff, 0xff])
+  const presence = showPresence(gateway.nats.users, 'roster.users.v1.UserService.GetUser')
   const subscription = gateway.nats.users.connection.subscribe('roster.users.v1.UserService.GetUser', {
     callback: (_error, message) => void message.respond(bytes),
   })
@@ -234,4 +236,6 @@ test('what the gateway cannot do itself is told to the log with its cause, and n
     { msg: 'failed', err: { stack: expect.any(String) } },
   ])
   subscription.unsubscribe()
+  presence.refuse()
+  presence.end()
 })
