@@ -28,7 +28,11 @@ export function callOf({ config }: Gateway, arrival: Arrival) {
 }
 
 // With n proxies in front, the n-th entry from the right is what the outermost of them saw; those before it anybody can write.
-function clientAddress({ header, peerAddress }: Arrival, proxies: number): string {
+/** The address that a call is counted by. */
+export function clientAddress(
+  { header, peerAddress }: Pick<Arrival, 'header' | 'peerAddress'>,
+  proxies: number,
+): string {
   const forwarded = proxies === 0 ? undefined : header('x-forwarded-for')
   if (forwarded === undefined) return plainAddress(peerAddress)
   const seen = forwarded.split(',').map((address) => address.trim())
@@ -36,7 +40,8 @@ function clientAddress({ header, peerAddress }: Arrival, proxies: number): strin
 }
 
 // Whoever has one address of IPv6 has the whole /64, and could come from another one each time.
-function plainAddress(address: string): string {
+/** An address as those are counted that share it. */
+export function plainAddress(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
   if (!isIPv6(address)) return address

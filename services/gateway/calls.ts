@@ -8,6 +8,7 @@ import { callOf, credentialsOf } from './arrival-facts.ts'
 import { ask, revokedWithin } from './ask.ts'
 import { readConditions } from './conditions.ts'
 import type { GatewayConfig } from './config.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** What every part of a running gateway stands on. */
 export interface Gateway {
@@ -15,6 +16,7 @@ export interface Gateway {
   nats: Nats
   log: Log
   authenticator: Authenticator
+  underWay: UnderWay
   /** Aborted once the gateway stops. */
   stopping: AbortSignal
 }
@@ -29,8 +31,10 @@ export interface Arrival {
   /** As it came, the path without query. */
   verb: string
   path: string
-  /** The value of a header or of metadata, by its lower-case name. */
+  /** The value of a header or of metadata, by its lower-case name. INVALID_ARGUMENT HEADER_REPEATED where it came twice. */
   header(name: string): string | undefined
+  /** The first thing of all: throws RosterError where the request is not to be let in. */
+  admit(): void
   /** Milliseconds that the client gives the call; undefined: it does not say. Throws RosterError when it cannot be read. */
   timeout(): number | undefined
   /** The other end of the connection. */
@@ -53,6 +57,7 @@ export async function perform<Answer>(
   const { method, signal } = arrival
   let user = ''
   try {
+    arrival.admit()
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
     const identify = () => gateway.authenticator.authenticate(method.access, credentialsOf(arrival, deadline, signal))
     let identity = await identify()

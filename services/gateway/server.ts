@@ -13,10 +13,12 @@ import { createHttpHandler } from './http.ts'
 import { shareStreams } from './http2-streams.ts'
 import { createListener } from './listener.ts'
 import { readPages } from './pages.ts'
-import { createGrpcServer } from './protocols/grpc.ts'
+import { createGrpcHandler, createWatchGuard } from './protocols/grpc.ts'
+import { createGrpcServer } from './protocols/grpc-server.ts'
 import { addHealth } from './protocols/health.ts'
 import { addReflection } from './protocols/reflection.ts'
 import { watchReadiness } from './readiness.ts'
+import { createUnderWay } from './under-way.ts'
 
 export interface GatewayOptions {
   config: GatewayConfig
@@ -29,17 +31,20 @@ export interface GatewayOptions {
 export async function startGateway({ config, nats, log }: GatewayOptions): Promise<Service & { port: number }> {
   const authenticator = createAuthenticator(nats)
   const stopping = new AbortController()
-  const gateway: Gateway = { config, nats, log, authenticator, stopping: stopping.signal }
-  const grpc = createGrpcServer(gateway)
+  const { UNDER_WAY_BYTES: inAll, UNDER_WAY_BYTES_PER_CONNECTION: perConnection } = config
+  const underWay = createUnderWay({ inAll, perConnection })
+  const gateway: Gateway = { config, nats, log, authenticator, underWay, stopping: stopping.signal }
+  const grpc = createGrpcServer(config)
   addReflection(grpc)
   const setHealth = addHealth(grpc)
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
   const readiness = watchReadiness(nats, log, setHealth)
-  const listener = createListener(config, (socket) => injector.injectConnection(socket))
+  const listener = createListener(config, log, (socket) => injector.injectConnection(socket))
   const http = listener.server
   const handle = createHttpHandler(gateway, readPages(fileURLToPath(new URL('pages', import.meta.url))), readiness)
   http.on('request', handle).on('checkExpectation', handle)
-  shareStreams(grpc, handle, config.REQUEST_TIMEOUT_MS)
+  const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }
+  shareStreams(grpc, handlers, config.REQUEST_TIMEOUT_MS)
   answerBrokenRequests(http, config.REQUEST_TIMEOUT_MS)
   await nats.connection.flush()
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })

@@ -32,6 +32,7 @@ export async function performStream(
   const over = AbortSignal.any([gone, gateway.stopping, ended.signal])
   let timer: NodeJS.Timeout | undefined
   try {
+    arrival.admit()
     const timeout = arrival.timeout() ?? Infinity
     const { STREAM_MAX_AGE_MS: age } = gateway.config
     timer = setTimeout(

@@ -38,6 +38,8 @@ export interface TestGateway {
   /** Such as `http://127.0.0.1:40123`. */
   url: string
   backstage: Backstage
+  /** Where a gateway of its own finds the same broker. */
+  natsUrl: string
   /** A connection that may do everything. */
   nats: Nats
   /** The gateway's log, parsed. */
@@ -75,6 +77,7 @@ export async function startTestGateway(
     port: gateway.port,
     url: `${config.TLS_CERT === undefined ? 'http' : 'https'}://127.0.0.1:${gateway.port}`,
     backstage,
+    natsUrl: urls.gateway,
     nats,
     log,
     services,
