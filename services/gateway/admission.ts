@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Gateway } from './calls.ts'
 import { checkHost } from './header-reader.ts'
-import type { Hold, Kind } from './under-way.ts'
+import { type Hold, type Kind, unreadBytes } from './under-way.ts'
 
 /** Where a request came from, and its head. */
 export interface Origin {
@@ -35,6 +35,6 @@ export function admit(
   // HTTP/1.1 sees to this before.
   if (bytes > headLimit)
     throw new RosterError('RESOURCE_EXHAUSTED', 'HEADERS_TOO_LARGE', 'The head of the request has more than 16 KiB.')
-  hold.take(bytes + overhead)
+  hold.take(bytes + overhead + unreadBytes)
   return hold
 }

@@ -72,8 +72,6 @@ export function send(
   if (response.headersSent || response.destroyed) return
   const length = Buffer.byteLength(body)
   hold?.add(length)
-  // What is left of a request that comes too slowly is no other request.
-  if (status === 408) response.shouldKeepAlive = false
   response.writeHead(status, { ...headers, ...own, 'content-length': length })
   response.end(request.method === 'HEAD' ? undefined : body)
 }

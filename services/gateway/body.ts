@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import type { GatewayConfig } from './config.ts'
-import type { Hold } from './under-way.ts'
+import { type Hold, unreadBytes } from './under-way.ts'
 
 /** What a request may bring. */
 export interface Allowance {
@@ -68,6 +68,7 @@ export function readBody(
     if (settled) return
     if ((request as { aborted?: boolean }).aborted) return fail(incomplete())
     settled = true
+    hold.add(-unreadBytes)
     clearTimeout(timer)
     resolve(body.subarray(0, length))
   })
@@ -78,16 +79,20 @@ export function readBody(
   request.on(broken, (error: RosterError) => {
     if (!settled) fail(error)
   })
-  if (Number(announced) > limit) fail(tooLarge(bytes))
+  const known = brokenBodies.get(request)
+  if (known) fail(known)
+  else if (Number(announced) > limit) fail(tooLarge(bytes))
   // A stream without a body may have ended before anybody listened.
   else if (request.readableEnded) request.emit('end')
   return promise
 }
 
 const broken = Symbol('broken')
+const brokenBodies = new WeakMap<Readable, RosterError>()
 
 /** Whoever reads the body of the request gets this error: the rest will not come. */
 export function breakBody(request: Readable, error: RosterError): void {
+  brokenBodies.set(request, error)
   request.emit(broken, error)
 }
 

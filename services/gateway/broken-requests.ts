@@ -13,8 +13,10 @@ import { requestIdOf } from './calls.ts'
 export function answerBrokenRequests(server: Server, patience: number): void {
   const underWay = new WeakMap<Socket, Map<ServerResponse, IncomingMessage>>()
   const busy = (socket: Socket) => underWay.get(socket) ?? new Map<ServerResponse, IncomingMessage>()
+  const latest = new WeakMap<Socket, IncomingMessage>()
   const track = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
+    latest.set(socket, request)
     underWay.set(socket, busy(socket).set(response, request))
     response.once('close', () => busy(socket).delete(response))
   }
@@ -28,9 +30,10 @@ export function answerBrokenRequests(server: Server, patience: number): void {
     const error = toError(failure.code)
     const answers = [...busy(socket)]
     const halfway = answers.find(([, request]) => !request.complete)
-    // On a connection with answers under way, anything else that is written would be read as part of them.
+    // On a connection with answers under way, anything else that is written would be read as part of them. And a request has one
+    // answer, however much of it is still to come.
     const end = () => {
-      if (busy(socket).size === 0) socket.end(halfway ? '' : render(error))
+      if (busy(socket).size === 0) socket.end(latest.get(socket)?.complete === false ? '' : render(error))
     }
     for (const [response] of answers) response.once('close', end)
     if (halfway) giveUp(...halfway, error)

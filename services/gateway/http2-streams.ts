@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
 import type { Server } from '@grpc/grpc-js'
+import { unreadBytes } from './under-way.ts'
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 
@@ -34,13 +35,11 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     const { stream } = request
     // A reset is an error of the request too, and nobody has to listen for it.
     request.on('error', () => {})
-    // Nobody waits for the rest of a request that is answered.
-    stream.on('finish', () => {
-      if (!stream.readableEnded) stream.close()
-    })
+    stream.once('finish', () => leave(stream))
     handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   for (const server of servers.keys() as Iterable<Http2Server>) {
+    server.on('session', (session) => session.settings({ initialWindowSize: unreadBytes }))
     const own = server.listeners('stream') as OnStream[]
     server.removeAllListeners('stream')
     server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
@@ -60,4 +59,9 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
       else others.emit('stream', stream, headers, flags, rawHeaders)
     })
   }
+}
+
+/** Ends the request of a stream that is answered: nobody waits for the rest of it. */
+export function leave(stream: ServerHttp2Stream): void {
+  if (!stream.readableEnded) stream.close()
 }

@@ -22,6 +22,9 @@ export interface Hold {
   end(): void
 }
 
+/** Bytes that may have come of a body before anybody reads it: what a stream of HTTP/2 may send unasked. */
+export const unreadBytes = 16 * 1024
+
 /** Parts of all bytes that a kind may have at most. */
 const shares = { call: 1, public: 1 / 2, watch: 1 / 8 }
 /** Part of a share that one address may have. */

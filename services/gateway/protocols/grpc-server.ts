@@ -1,6 +1,6 @@
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js'
 import type { GatewayConfig } from '../config.ts'
-import { watchRequestBytes } from './grpc.ts'
+import { unreadBytes } from '../under-way.ts'
 
 /** The server that keeps the HTTP/2 connections, and answers health and reflection. It listens nowhere: connections are injected. */
 export function createGrpcServer(config: GatewayConfig): Server {
@@ -9,7 +9,7 @@ export function createGrpcServer(config: GatewayConfig): Server {
   return new Server({
     'grpc.enable_channelz': 0,
     'grpc.max_concurrent_streams': config.MAX_STREAMS_PER_CONNECTION,
-    'grpc.max_receive_message_length': watchRequestBytes,
+    'grpc.max_receive_message_length': unreadBytes,
     'grpc.max_send_message_length': -1,
     'grpc.max_connection_idle_ms': 300_000,
     // Streams that a client never ends go with their connection.

@@ -7,6 +7,7 @@ import { clientAddress } from '../arrival-facts.ts'
 import { allow, readBody } from '../body.ts'
 import { type Arrival, type Gateway, perform, requestIdOf } from '../calls.ts'
 import { type Header, readHeaders } from '../header-reader.ts'
+import { leave } from '../http2-streams.ts'
 import { byGrpcPath } from '../routes.ts'
 import { performStream } from '../streams.ts'
 import { readGrpcTimeout } from '../timeout.ts'
@@ -46,9 +47,6 @@ export function createWatchGuard(gateway: Gateway) {
   }
 }
 
-/** Bytes that the message of a watch may have. */
-export const watchRequestBytes = 16 * 1024
-
 function open(gateway: Gateway, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): Call {
   // A reset is an error too; what it ends hears of it by `close`.
   stream.on('error', () => {})
@@ -61,9 +59,7 @@ function open(gateway: Gateway, stream: ServerHttp2Stream, headers: IncomingHttp
     requestId,
     admit(kind) {
       const origin = { connection: stream.session ?? stream, address, raw }
-      const hold = admit(gateway, kind, origin, (ended) => stream.once('close', ended))
-      if (kind === 'watch') hold.take(watchRequestBytes)
-      return hold
+      return admit(gateway, kind, origin, (ended) => stream.once('close', ended))
     },
   }
 }
@@ -158,6 +154,5 @@ function end(call: Call, error?: RosterError): void {
     stream.once('wantTrailers', () => stream.sendTrailers(trailers))
     stream.end()
   } else stream.respond({ ...headOf(call), ...trailers }, { endStream: true })
-  // Nobody waits for the rest of a request that is answered.
-  if (!stream.readableEnded) stream.close()
+  leave(stream)
 }
