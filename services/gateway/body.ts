@@ -97,7 +97,7 @@ export function breakBody(request: Readable, error: RosterError): void {
 }
 
 /** Values that a message may have: reading them is what takes time, much more than their bytes. */
-export const mostValues = 10_000
+export const mostValues = 2_000
 
 /** The error of a request whose message has more values than are accepted. */
 export function tooManyValues(): RosterError {
