@@ -66,7 +66,8 @@ function cost(work: () => unknown): number {
 const harmless = cost(() => JSON.parse(`{"a":"${'\\n'.repeat(mebibyte / 2 - 20)}"}`))
 
 const show = (name: string, milliseconds: number) => {
-  if (process.env['ROSTER_SHOW']) process.stdout.write(`${name}: ${milliseconds.toFixed(1)} ms of ${harmless.toFixed(1)}\n`)
+  if (process.env['ROSTER_SHOW'])
+    process.stdout.write(`${name}: ${milliseconds.toFixed(1)} ms of ${harmless.toFixed(1)}\n`)
 }
 
 test.each(bodies)('a body of 1 MiB with %s costs no more than a few of one text', (name, { desc, ...rest }, body) => {
