@@ -3,7 +3,7 @@ import { codes, RosterError, toRosterError } from '#lib/errors'
 import { type Exchange, protective, send, sendError, sendJson } from './answers.ts'
 import { type Gateway, requestIdOf } from './calls.ts'
 import { createCors } from './cors.ts'
-import { readHeaders } from './header-reader.ts'
+import { checkHost, readHeaders } from './header-reader.ts'
 import { letIn } from './http-arrival.ts'
 import { type Pages, servePage } from './pages.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
@@ -26,13 +26,19 @@ export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Rea
         return serveGrpcWeb(gateway, exchange, byGrpcPath.get(path))
       const match = routes.get(verb)
       if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
+      const probe = verb === 'GET' && operational.get(path)
+      if (probe) {
+        // Whoever looks whether the gateway lives is not told that it has much to do.
+        checkHost(request.rawHeaders)
+        return probe(exchange)
+      }
     }
     letIn(gateway, exchange, 'public')
     if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
     if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
     const page = pages.get(path)
-    const fixed = page ? () => servePage(exchange, page) : operational.get(path)
-    if (fixed) return verb === 'GET' ? fixed(exchange) : refuseVerb(exchange, ['GET'])
+    if (page && verb === 'GET') return servePage(exchange, page)
+    if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
     if (byGrpcPath.has(path)) return verb === 'POST' ? refuseType(exchange) : refuseVerb(exchange, ['POST'])
     sendError(exchange, new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.'))
   }

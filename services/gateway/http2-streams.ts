@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
+import { constants, createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
 import type { Server } from '@grpc/grpc-js'
 import { unreadBytes } from './under-way.ts'
 
@@ -44,7 +44,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     server.removeAllListeners('stream')
     server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
       stream.setTimeout(patience, () => {
-        if (stream.writableLength > 0) stream.close()
+        // Any other end would wait until all of it is read.
+        if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
       })
       const path = headers[':path']
       if (path === undefined) return stream.close()
