@@ -2,12 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { proofAlgorithms } from '#lib/dpop'
 import type { Code, RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
+import type { Header } from './header-reader.ts'
+import type { Hold } from './under-way.ts'
 
 /** One HTTP/1.1 request with its answer under way. */
 export interface Exchange {
   request: IncomingMessage
   response: ServerResponse
   requestId: string
+  header: Header
+  /** Counts what is in memory of it, once it is let in. */
+  hold: Hold | undefined
   /** Path without the query string, percent-encoded as it came. */
   path: string
   /** What follows the question mark. */
@@ -58,9 +63,16 @@ export const protective = {
 }
 
 /** Answers with a body that is there as a whole. */
-export function send({ request, response, headers }: Exchange, status: number, own: object, body: string | Uint8Array) {
+export function send(
+  { request, response, hold, headers }: Exchange,
+  status: number,
+  own: object,
+  body: string | Uint8Array,
+) {
   if (response.headersSent || response.destroyed) return
-  response.writeHead(status, { ...headers, ...own, 'content-length': Buffer.byteLength(body) })
+  const length = Buffer.byteLength(body)
+  hold?.add(length)
+  response.writeHead(status, { ...headers, ...own, 'content-length': length })
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 

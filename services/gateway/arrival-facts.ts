@@ -1,14 +1,9 @@
 import { invalid } from '#lib/errors'
 import type { Credentials } from './authenticate.ts'
-import type { Arrival, Gateway } from './calls.ts'
+import type { Arrival } from './calls.ts'
 
 /** What proves who calls. */
-export function credentialsOf(
-  arrival: Arrival,
-  clientAddress: string,
-  deadline: number,
-  signal: AbortSignal,
-): Credentials {
+export function credentialsOf(arrival: Arrival, deadline: number, signal: AbortSignal): Credentials {
   const { header, requestId, verb, path } = arrival
   return {
     authorization: header('authorization'),
@@ -17,7 +12,7 @@ export function credentialsOf(
     verb,
     path,
     organization: () => organizationOf(header),
-    clientAddress,
+    clientAddress: arrival.clientAddress,
     requestId,
     deadline,
     signal,
@@ -37,11 +32,11 @@ function organizationAmbiguous() {
 }
 
 /** What a service is told of a call, whoever calls. */
-export function callOf({ clientAddresses }: Gateway, arrival: Arrival) {
+export function callOf({ requestId, clientAddress, header }: Arrival) {
   return {
-    requestId: arrival.requestId,
-    clientAddress: clientAddresses(arrival),
-    traceparent: readTraceparent(arrival.header('traceparent')),
+    requestId,
+    clientAddress,
+    traceparent: readTraceparent(header('traceparent')),
   }
 }
 

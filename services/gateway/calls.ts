@@ -11,6 +11,7 @@ import { readConditions } from './conditions.ts'
 import type { GatewayConfig } from './config.ts'
 import type { Rates } from './rates.ts'
 import type { StreamPlaces } from './stream-places.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** What every part of a running gateway stands on. */
 export interface Gateway {
@@ -21,6 +22,7 @@ export interface Gateway {
   clientAddresses: ClientAddresses
   rates: Rates
   streamPlaces: StreamPlaces
+  underWay: UnderWay
   /** Aborted once the gateway stops. */
   stopping: AbortSignal
 }
@@ -35,12 +37,14 @@ export interface Arrival {
   /** As it came, the path without query. */
   verb: string
   path: string
-  /** The value of a header or of metadata, by its lower-case name. */
+  /** The value of a header or of metadata, by its lower-case name. INVALID_ARGUMENT HEADER_REPEATED where it came twice. */
   header(name: string): string | undefined
+  /** The first thing of all: throws RosterError where the request is not to be let in. */
+  admit(): void
   /** Milliseconds that the client gives the call; undefined: it does not say. Throws RosterError when it cannot be read. */
   timeout(): number | undefined
-  /** The other end of the connection. */
-  peerAddress: string
+  /** Where it came from, as that is counted: see `ClientAddresses`. */
+  clientAddress: string
   /** Aborted once the client went away. */
   signal: AbortSignal
 }
@@ -59,9 +63,10 @@ export async function perform<Answer>(
   const { method, signal } = arrival
   let user = ''
   try {
+    arrival.admit()
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
-    const facts = callOf(gateway, arrival)
-    const credentials = credentialsOf(arrival, facts.clientAddress, deadline, signal)
+    const facts = callOf(arrival)
+    const credentials = credentialsOf(arrival, deadline, signal)
     const identify = () => gateway.authenticator.authenticate(method.access, credentials)
     let identity = await identify()
     user = identity.caller.userId

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import type { Log } from '#lib/log'
-import type { Arrival } from './calls.ts'
+import type { Header } from './header-reader.ts'
 import { networkOf } from './network-of.ts'
 import { watchProxies } from './watch-proxies.ts'
 
 /** Where a call came from: an IPv4 address or the /64 of an IPv6 address. */
-export type ClientAddresses = (arrival: Pick<Arrival, 'header' | 'peerAddress'>) => string
+export type ClientAddresses = (from: { header: Header; peerAddress: string }) => string
 
 /**
  * With n proxies in front, the n-th entry from the right of X-Forwarded-For is what the outermost of them saw; those before it

@@ -63,6 +63,15 @@ const settings = {
   /** Milliseconds after which a stream is ended, and its client begins another. */
   STREAM_MAX_AGE_MS: integer(100, 86_400_000, 3_600_000),
   MAX_CONNECTIONS: integer(1, 1_000_000, 10_000),
+  /** Connections of one address (of IPv6, of its /64); counts where no proxy is in front. */
+  MAX_CONNECTIONS_PER_ADDRESS: integer(1, 1_000_000, 1_000),
+  /** Calls that may be under way on one HTTP/2 connection. */
+  MAX_STREAMS_PER_CONNECTION: integer(1, 10_000, 100),
+  /** Bytes that the message of a public method may have. */
+  PUBLIC_REQUEST_BYTES: integer(1024, 1024 * 1024, 16 * 1024),
+  /** Bytes of requests and answers that may be in memory: in all, and of one connection. An address may have an eighth. */
+  UNDER_WAY_BYTES: integer(16 * 1024 * 1024, 2 ** 40, 64 * 1024 * 1024),
+  UNDER_WAY_BYTES_PER_CONNECTION: integer(2 * 1024 * 1024, 2 ** 40, 4 * 1024 * 1024),
   /** Milliseconds until the head of a request, and the whole request, must have arrived. */
   HEADERS_TIMEOUT_MS: integer(100, 600_000, 10_000),
   REQUEST_TIMEOUT_MS: integer(100, 600_000, 30_000),

@@ -1,21 +1,24 @@
+import type { Http2ServerRequest } from 'node:http2'
 import type { Method } from '#lib/rpc/methods'
+import { admit } from './admission.ts'
 import type { Exchange } from './answers.ts'
-import type { Arrival, Encoding } from './calls.ts'
+import { type Allowance, allow } from './body.ts'
+import type { Arrival, Encoding, Gateway } from './calls.ts'
+import type { Kind } from './under-way.ts'
 
 type Header = Arrival['header']
 
-/** A call that arrived over HTTP/1.1. */
+/** A call that arrived over HTTP/1.1, or in its shape. */
 export function arrive(
-  { request, response, requestId, path }: Exchange,
+  gateway: Gateway,
+  exchange: Exchange,
   method: Method,
   encoding: Encoding,
   timeout: (header: Header) => number | undefined,
 ): Arrival {
-  const header: Header = (name) => {
-    const value = request.headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  }
+  const { request, response, requestId, header, path } = exchange
   const gone = new AbortController()
+  const clientAddress = addressOf(gateway, exchange)
   response.once('close', () => {
     if (!response.writableEnded) gone.abort()
   })
@@ -26,8 +29,27 @@ export function arrive(
     verb: request.method ?? '',
     path,
     header,
+    admit: () => letIn(gateway, exchange, method.access.rule === 'public' ? 'public' : 'call', clientAddress),
     timeout: () => timeout(header),
-    peerAddress: request.socket.remoteAddress ?? '',
+    clientAddress,
     signal: gone.signal,
   }
+}
+
+/** What a call may bring that was let in. */
+export function allowanceOf({ config }: Gateway, { hold }: Exchange, method: Method): Allowance {
+  if (!hold) throw new Error('a body is read of a request that was not let in')
+  return allow(config, method, hold)
+}
+
+/** Lets a request in that arrived over HTTP/1.1, or in its shape. Errors of `admit`. */
+export function letIn(gateway: Gateway, exchange: Exchange, kind: Kind, address = addressOf(gateway, exchange)): void {
+  const { request, response } = exchange
+  const { stream } = request as Partial<Pick<Http2ServerRequest, 'stream'>>
+  const origin = { connection: stream?.session ?? request.socket, address, raw: request.rawHeaders }
+  exchange.hold = admit(gateway, kind, origin, (end) => response.once('close', end))
+}
+
+function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange): string {
+  return clientAddresses({ header, peerAddress: request.socket.remoteAddress ?? '' })
 }

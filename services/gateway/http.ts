@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { RosterError, toRosterError } from '#lib/errors'
+import { codes, RosterError, toRosterError } from '#lib/errors'
 import { type Exchange, protective, send, sendError, sendJson } from './answers.ts'
 import { type Gateway, requestIdOf } from './calls.ts'
 import { createCors } from './cors.ts'
+import { checkHost, readHeaders } from './header-reader.ts'
+import { letIn } from './http-arrival.ts'
 import { type Pages, servePage } from './pages.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
 import { serveJson, unsupportedType } from './protocols/json.ts'
@@ -16,18 +18,27 @@ export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Rea
 
   async function serve(exchange: Exchange): Promise<void> {
     const { request, path } = exchange
-    const preflight = cors.preflight(request.method, request.headers)
-    if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
-    if (request.method === 'POST' && isGrpcWeb(request.headers['content-type']))
-      return serveGrpcWeb(gateway, exchange, byGrpcPath.get(path))
     const routes = findRoutes(path)
+    const preflight = cors.preflight(request.method, request.headers)
     const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
-    const match = routes.get(verb)
-    if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
+    if (!preflight) {
+      if (verb === 'POST' && isGrpcWeb(request.headers['content-type']))
+        return serveGrpcWeb(gateway, exchange, byGrpcPath.get(path))
+      const match = routes.get(verb)
+      if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
+      const probe = verb === 'GET' && operational.get(path)
+      if (probe) {
+        // Whoever looks whether the gateway lives is not told that it has much to do.
+        checkHost(request.rawHeaders)
+        return probe(exchange)
+      }
+    }
+    letIn(gateway, exchange, 'public')
+    if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
     if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
     const page = pages.get(path)
-    const fixed = page ? () => servePage(exchange, page) : operational.get(path)
-    if (fixed) return verb === 'GET' ? fixed(exchange) : refuseVerb(exchange, ['GET'])
+    if (page && verb === 'GET') return servePage(exchange, page)
+    if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
     if (byGrpcPath.has(path)) return verb === 'POST' ? refuseType(exchange) : refuseVerb(exchange, ['POST'])
     sendError(exchange, new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.'))
   }
@@ -53,8 +64,9 @@ export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Rea
   return (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = open(request, response, cors.headers(request.headers.origin))
     serve(exchange).catch((error: unknown) => {
-      gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
-      sendError(exchange, toRosterError(error))
+      const refusal = toRosterError(error)
+      if (refusal.code === codes.INTERNAL) gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
+      sendError(exchange, refusal)
     })
   }
 }
@@ -64,7 +76,16 @@ function open(request: IncomingMessage, response: ServerResponse, headers: Recor
   const url = request.url!.startsWith('/') ? request.url! : relative(request.url!)
   const at = url.indexOf('?')
   const [path, query] = at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
-  return { request, response, requestId, path, query, headers: { 'x-request-id': requestId, ...headers } }
+  return {
+    request,
+    response,
+    requestId,
+    header: readHeaders(request.headers, request.rawHeaders),
+    hold: undefined,
+    path,
+    query,
+    headers: { 'x-request-id': requestId, ...headers },
+  }
 }
 
 // A proxy's client sends the whole address.

@@ -2,6 +2,8 @@ import { createServer, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import type { Log } from '#lib/log'
+import { networkOf } from './network-of.ts'
 import type { GatewayConfig } from './config.ts'
 
 /** The one port. */
@@ -20,7 +22,7 @@ type Serve = (socket: Socket) => void
  * An HTTP/1.1 server that hands every HTTP/2 connection to `http2`. Without TLS the first bytes decide, with TLS the protocol
  * that was agreed on: HTTP/1.1 with whoever offers it.
  */
-export function createListener(config: GatewayConfig, http2: Serve): Listener {
+export function createListener(config: GatewayConfig, log: Log, http2: Serve): Listener {
   const options: ServerOptions = {
     maxHeaderSize: 16 * 1024,
     headersTimeout: Math.min(config.HEADERS_TIMEOUT_MS, config.REQUEST_TIMEOUT_MS),
@@ -41,12 +43,18 @@ export function createListener(config: GatewayConfig, http2: Serve): Listener {
   const event = config.TLS_CERT === undefined ? 'connection' : 'secureConnection'
   const http1 = server.listeners(event)[0] as Serve
   server.removeListener(event, http1)
+  const limit = config.TRUSTED_PROXIES > 0 ? Infinity : config.MAX_CONNECTIONS_PER_ADDRESS
+  const isOneTooMany = countConnections(limit, log)
   const all = new Set<Socket>()
   const undecided = new Set<Socket>()
-  server.on('connection', (socket: Socket) => track(socket, all))
+  server.prependListener('connection', (socket: Socket) => {
+    if (isOneTooMany(socket)) socket.destroy()
+    else track(socket, all)
+  })
   const decide = (socket: Socket, isHttp2: boolean) => (isHttp2 ? inject(socket) : http1.call(server, socket))
   if (event === 'connection')
     server.on(event, (socket: Socket) => {
+      if (socket.destroyed) return
       undecided.add(socket)
       sniff(socket, config.HEADERS_TIMEOUT_MS, (isHttp2) => {
         undecided.delete(socket)
@@ -97,6 +105,30 @@ function sniff(socket: Socket, timeout: number, decide: (isHttp2: boolean | unde
     settle(isPreface)
   }
   socket.on('readable', look).on('error', quit).on('end', quit).on('close', giveUp)
+}
+
+// Silently, as those beyond all connections: an answer to each would be work for who asks for nothing else.
+function countConnections(limit: number, log: Log): (socket: Socket) => boolean {
+  const counts = new Map<string, number>()
+  let warned = -Infinity
+  return (socket) => {
+    const address = networkOf(socket.remoteAddress ?? '')
+    const count = (counts.get(address) ?? 0) + 1
+    if (count > limit) {
+      if (performance.now() > warned + 60_000) {
+        warned = performance.now()
+        log.warn({ limit }, 'refused connections of an address that has too many')
+      }
+      return true
+    }
+    counts.set(address, count)
+    socket.once('close', () => {
+      const left = counts.get(address)! - 1
+      if (left > 0) counts.set(address, left)
+      else counts.delete(address)
+    })
+    return false
+  }
 }
 
 function track(socket: Socket, sockets: Set<Socket>) {

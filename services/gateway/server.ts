@@ -16,13 +16,15 @@ import { createHttpHandler } from './http.ts'
 import { shareStreams } from './http2-streams.ts'
 import { createListener } from './listener.ts'
 import { readPages } from './pages.ts'
-import { createGrpcServer } from './protocols/grpc.ts'
+import { createGrpcHandler, createWatchGuard } from './protocols/grpc.ts'
+import { createGrpcServer } from './protocols/grpc-server.ts'
 import { addHealth } from './protocols/health.ts'
 import { addReflection } from './protocols/reflection.ts'
 import { startKeeper } from './keeper.ts'
 import { createRates } from './rates.ts'
 import { watchReadiness } from './readiness.ts'
 import { createStreamPlaces } from './stream-places.ts'
+import { createUnderWay } from './under-way.ts'
 
 export interface GatewayOptions {
   config: GatewayConfig
@@ -41,6 +43,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const rates = createRates(config, clock)
   const authenticator = createAuthenticator(nats, rates.strangers)
   const stopping = new AbortController()
+  const { UNDER_WAY_BYTES: inAll, UNDER_WAY_BYTES_PER_CONNECTION: perConnection } = config
   const gateway: Gateway = {
     config,
     nats,
@@ -49,18 +52,20 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     clientAddresses: createClientAddresses(config.TRUSTED_PROXIES, log),
     rates,
     streamPlaces: createStreamPlaces(config),
+    underWay: createUnderWay({ inAll, perConnection }),
     stopping: stopping.signal,
   }
-  const grpc = createGrpcServer(gateway)
+  const grpc = createGrpcServer(config)
   addReflection(grpc)
   const setHealth = addHealth(grpc)
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
   const readiness = watchReadiness(nats, log, setHealth)
-  const listener = createListener(config, (socket) => injector.injectConnection(socket))
+  const listener = createListener(config, log, (socket) => injector.injectConnection(socket))
   const http = listener.server
   const handle = createHttpHandler(gateway, readPages(fileURLToPath(new URL('pages', import.meta.url))), readiness)
   http.on('request', handle).on('checkExpectation', handle)
-  shareStreams(grpc, handle, config.REQUEST_TIMEOUT_MS)
+  const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }
+  shareStreams(grpc, handlers, config.REQUEST_TIMEOUT_MS)
   answerBrokenRequests(http, config.REQUEST_TIMEOUT_MS)
   await nats.connection.flush()
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })

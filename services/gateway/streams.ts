@@ -33,6 +33,7 @@ export async function performStream(
   let timer: NodeJS.Timeout | undefined
   let leave = () => {}
   try {
+    arrival.admit()
     const timeout = arrival.timeout() ?? Infinity
     const { STREAM_MAX_AGE_MS: age } = gateway.config
     timer = setTimeout(
@@ -42,9 +43,9 @@ export async function performStream(
       },
       Math.min(timeout, age),
     )
-    const facts = callOf(gateway, arrival)
+    const facts = callOf(arrival)
     const identify = () => {
-      const credentials = credentialsOf(arrival, facts.clientAddress, Date.now() + pollTimeout, over)
+      const credentials = credentialsOf(arrival, Date.now() + pollTimeout, over)
       return gateway.authenticator.authenticate(method.access, credentials)
     }
     let identity = await identify()

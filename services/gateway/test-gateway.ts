@@ -41,6 +41,8 @@ export interface TestGateway {
   backstage: Backstage
   /** A connection of each service: in its account, and as it. */
   nats: TestNats
+  /** Where a gateway of its own finds the same broker. */
+  natsUrl: string
   /** The gateway's log, parsed. */
   log: Record<string, unknown>[]
   /** The services by name: users, grants, idp, notifier. */
@@ -86,6 +88,7 @@ export async function startTestGateway(
     port: gateway.port,
     url: `${config.TLS_CERT === undefined ? 'http' : 'https'}://127.0.0.1:${gateway.port}`,
     backstage,
+    natsUrl: urls.gateway,
     nats,
     log,
     services,

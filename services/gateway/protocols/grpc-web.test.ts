@@ -6,9 +6,11 @@ import { decodeText, encodeMessage, isGrpcWeb, readFrame } from './grpc-web.ts'
 const frame = (flag: number, payload: number[], length = payload.length) =>
   Uint8Array.from([flag, 0, 0, length >> 8, length & 255, ...payload])
 
+const limit = 1024 * 1024
+
 test('the one message of a body is read', () => {
-  expect([...readFrame(frame(0, [1, 2, 3]))]).toEqual([1, 2, 3])
-  expect(readFrame(frame(0, [])).length).toBe(0)
+  expect([...readFrame(frame(0, [1, 2, 3]), limit).message]).toEqual([1, 2, 3])
+  expect(readFrame(frame(0, []), limit).message.length).toBe(0)
 })
 
 test.each([
@@ -20,18 +22,25 @@ test.each([
   ['a trailer frame alone', [...frame(0x80, [])]],
   ['a flag that does not exist', [...frame(2, [])]],
 ])('%s is refused', (_name, bytes) => {
-  expect(() => readFrame(Uint8Array.from(bytes))).toThrow(
+  expect(() => readFrame(Uint8Array.from(bytes), limit)).toThrow(
     expect.objectContaining({ code: 3, reason: 'FRAME_MALFORMED' }),
   )
 })
 
-test('a compressed message is refused as not supported', () => {
-  expect(() => readFrame(frame(1, []))).toThrow(expect.objectContaining({ reason: 'COMPRESSION_UNSUPPORTED' }))
+test('a compressed message is told from one that is not', () => {
+  expect([readFrame(frame(1, []), limit).isCompressed, readFrame(frame(0, []), limit).isCompressed]).toEqual([
+    true,
+    false,
+  ])
 })
 
-test('a frame that claims more than 1 MiB is too large, whatever follows', () => {
+test('a frame that claims more than is allowed is too large, whatever follows', () => {
   const claim = Uint8Array.from([0, 0xff, 0xff, 0xff, 0xff])
-  expect(() => readFrame(claim)).toThrow(expect.objectContaining({ reason: 'REQUEST_TOO_LARGE' }))
+  expect(() => readFrame(claim, limit)).toThrow(expect.objectContaining({ reason: 'REQUEST_TOO_LARGE' }))
+})
+
+test('base64 text of very many pieces is refused', () => {
+  expect(() => decodeText('QQ=='.repeat(100_000))).toThrow(expect.objectContaining({ reason: 'FRAME_MALFORMED' }))
 })
 
 test('base64 text is decoded, also in several padded pieces', () => {
@@ -54,7 +63,7 @@ test.each(['A', 'AAAAA', 'AA=A', '====', 'AAA', 'AA AA===', 'AA\n==', 'AA-_', 'A
 test('whatever the bytes are, they are read or refused', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 20 }), (bytes) => {
-      for (const work of [() => readFrame(bytes), () => decodeText(Buffer.from(bytes).toString('latin1'))])
+      for (const work of [() => readFrame(bytes, limit), () => decodeText(Buffer.from(bytes).toString('latin1'))])
         try {
           work()
         } catch (error) {

@@ -2,12 +2,13 @@ import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import { encodeStatus } from '#lib/status'
 import { errorHeaders, type Exchange, protective, send } from '../answers.ts'
-import { maxRequestBytes, readBody, tooLarge } from '../body.ts'
+import { readBody, tooLarge } from '../body.ts'
 import { type Gateway, perform } from '../calls.ts'
-import { arrive } from '../http-arrival.ts'
+import { allowanceOf, arrive, letIn } from '../http-arrival.ts'
 import { performStream } from '../streams.ts'
 import { readGrpcTimeout } from '../timeout.ts'
 import { writeOut } from '../write-out.ts'
+import { limitValues } from './wire-values.ts'
 
 const contentType = /^application\/grpc-web(-text)?(\+proto)?(;.*)?$/i
 
@@ -23,11 +24,12 @@ export function isGrpcWeb(type: string | undefined): boolean {
 export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method: Method | undefined): Promise<void> {
   const text = contentType.exec(exchange.request.headers['content-type']!)?.[1] !== undefined
   if (method?.streams) return streamGrpcWeb(gateway, exchange, method, text)
+  if (!method) letIn(gateway, exchange, 'public')
   const answer = method
     ? await perform(
         gateway,
-        arrive(exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
-        () => readMessage(exchange, text),
+        arrive(gateway, exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
+        () => readMessage(gateway, exchange, method, text),
         (bytes, headers) => {
           Object.assign(exchange.headers, headers)
           return bytes
@@ -46,8 +48,8 @@ async function streamGrpcWeb(gateway: Gateway, exchange: Exchange, method: Metho
   const { response } = exchange
   const end = await performStream(
     gateway,
-    arrive(exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
-    () => readMessage(exchange, text),
+    arrive(gateway, exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
+    () => readMessage(gateway, exchange, method, text),
     async (message, signal) => {
       if (!response.headersSent) response.writeHead(200, { ...exchange.headers, ...headersOf(text) })
       await writeOut(response, pack(frame(0, message), text), signal)
@@ -71,30 +73,53 @@ export function unknownMethod(): RosterError {
   return new RosterError('UNIMPLEMENTED', 'METHOD_UNKNOWN', 'There is no such method.')
 }
 
-/** The one message of a body of gRPC-web frames. INVALID_ARGUMENT FRAME_MALFORMED, UNIMPLEMENTED COMPRESSION_UNSUPPORTED. */
-export function readFrame(body: Uint8Array): Uint8Array {
+/**
+ * The one message of a body of gRPC or gRPC-web frames, of up to `limit` bytes, and whether it is compressed. INVALID_ARGUMENT
+ * FRAME_MALFORMED; RESOURCE_EXHAUSTED REQUEST_TOO_LARGE.
+ */
+export function readFrame(body: Uint8Array, limit: number): { message: Uint8Array; isCompressed: boolean } {
   if (body.length < 5) throw malformed('it has no whole frame')
-  if (body[0] === 1)
-    throw new RosterError('UNIMPLEMENTED', 'COMPRESSION_UNSUPPORTED', 'Compressed messages are not accepted.')
-  if (body[0] !== 0) throw malformed('its first frame is no message')
+  if (body[0]! > 1) throw malformed('its first frame is no message')
   const length = new DataView(body.buffer, body.byteOffset).getUint32(1)
-  if (length > maxRequestBytes) throw tooLarge()
+  if (length > limit) throw tooLarge(limit)
   if (length > body.length - 5) throw malformed('its frame is longer than the body')
   if (length < body.length - 5) throw malformed('something follows its message')
-  return body.subarray(5)
+  return { message: body.subarray(5), isCompressed: body[0] === 1 }
 }
+
+const mostPieces = 1_000
 
 /** Bytes of base64 text, of which several pieces, each padded by itself, may follow one another. */
 export function decodeText(text: string): Uint8Array {
-  const pieces = text.match(/[A-Za-z0-9+/]+={0,2}/g) ?? []
-  if (pieces.join('') !== text || pieces.some((piece) => piece.length % 4 !== 0)) throw malformed('it is no base64')
-  return Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64')))
+  const pieces: Buffer[] = []
+  let length = 0
+  for (const [piece] of text.matchAll(/[A-Za-z0-9+/]+={0,2}/g)) {
+    length += piece.length
+    if (piece.length % 4 !== 0) throw malformed('it is no base64')
+    if (pieces.push(Buffer.from(piece, 'base64')) > mostPieces) throw malformed('it comes in too many pieces')
+  }
+  if (length !== text.length) throw malformed('it is no base64')
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
-async function readMessage({ request }: Exchange, text: boolean): Promise<Uint8Array> {
-  const limit = maxRequestBytes + 5
-  const body = await readBody(request, text ? Math.ceil(limit / 3) * 4 : limit)
-  return readFrame(text ? decodeText(body.toString('latin1')) : body)
+async function readMessage(gateway: Gateway, exchange: Exchange, method: Method, text: boolean): Promise<Uint8Array> {
+  const { request, header } = exchange
+  header('content-type')
+  const allowance = allowanceOf(gateway, exchange, method)
+  const limit = allowance.bytes + 5
+  const body = await readBody(request, header('content-length'), allowance, text ? Math.ceil(limit / 3) * 4 : limit)
+  const { message, isCompressed } = readFrame(text ? decodeText(body.toString('latin1')) : body, allowance.bytes)
+  if (isCompressed) throw compressionUnsupported()
+  return limitValues(method.desc.input, message)
+}
+
+/** The error of a message that is compressed in a way that is not taken. */
+export function compressionUnsupported(): RosterError {
+  return new RosterError(
+    'UNIMPLEMENTED',
+    'COMPRESSION_UNSUPPORTED',
+    'The message is compressed in a way that is not taken.',
+  )
 }
 
 function errorTrailers(error: RosterError): Record<string, string> {
@@ -113,7 +138,8 @@ function trailerFrame(trailers: Record<string, string>, requestId: string): Buff
   return frame(0x80, Buffer.from(lines.join('')))
 }
 
-function frame(flag: number, payload: Uint8Array): Buffer {
+/** A frame around a message. */
+export function frame(flag: number, payload: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(payload.length + 5)
   bytes[0] = flag
   bytes.writeUInt32BE(payload.length, 1)

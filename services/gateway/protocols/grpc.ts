@@ -1,125 +1,156 @@
-import {
-  type Deadline,
-  type handleServerStreamingCall,
-  type handleUnaryCall,
-  logVerbosity,
-  Metadata,
-  type sendUnaryData,
-  Server,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  setLogVerbosity,
-} from '@grpc/grpc-js'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
-import { maxRequestBytes } from '../body.ts'
+import { admit } from '../admission.ts'
+import { allow, readBody } from '../body.ts'
 import { type Arrival, type Gateway, perform, requestIdOf } from '../calls.ts'
-import { offered } from '../routes.ts'
+import { type Header, readHeaders } from '../header-reader.ts'
+import { leave } from '../http2-streams.ts'
+import { byGrpcPath } from '../routes.ts'
 import { performStream } from '../streams.ts'
+import { readGrpcTimeout } from '../timeout.ts'
+import type { Hold, Kind } from '../under-way.ts'
 import { writeOut } from '../write-out.ts'
-import { catchUnknownPaths, guardCalls, toGrpcStatus } from './grpc-guard.ts'
+import { inflate, takenCompressions } from './grpc-compression.ts'
+import { toGrpcTrailers } from './grpc-status.ts'
+import { frame, readFrame, unknownMethod } from './grpc-web.ts'
+import { limitValues } from './wire-values.ts'
 
-/** A gRPC server that passes the bytes of every offered method on. It listens nowhere: connections are injected. */
-export function createGrpcServer(gateway: Gateway): Server {
-  // Its own log shows metadata, and so tokens.
-  setLogVerbosity(logVerbosity.NONE)
-  const server = new Server({
-    'grpc.enable_channelz': 0,
-    'grpc.max_concurrent_streams': 256,
-    'grpc.max_receive_message_length': maxRequestBytes,
-    'grpc.max_send_message_length': -1,
-    'grpc.max_connection_idle_ms': 300_000,
-    // Streams that a client never ends go with their connection.
-    'grpc.max_connection_age_ms': 3_600_000,
-    'grpc.max_connection_age_grace_ms': Math.max(
-      gateway.config.MAX_CALL_TIMEOUT_MS,
-      gateway.config.STREAM_MAX_AGE_MS + 1000,
-    ),
-    'grpc.keepalive_time_ms': 60_000,
-    'grpc.keepalive_timeout_ms': 20_000,
-    interceptors: [guardCalls(gateway.config.REQUEST_TIMEOUT_MS)],
-  })
-  const same = (bytes: Buffer) => bytes
-  for (const method of offered) {
-    const handle: handleUnaryCall<Buffer, Buffer> = (call, callback) => void serveGrpc(gateway, method, call, callback)
-    const stream: handleServerStreamingCall<Buffer, Buffer> = (call) => void streamGrpc(gateway, method, call)
-    if (method.streams) server.register(method.path, stream, same, same, 'serverStream')
-    else server.register(method.path, handle, same, same, 'unary')
+/** A gRPC call on a stream of its own. */
+interface Call {
+  stream: ServerHttp2Stream
+  header: Header
+  requestId: string
+  clientAddress: string
+  /** Lets it in. Errors of `admit`. */
+  admit(kind: Kind): Hold
+}
+
+/** Answers gRPC calls of the offered methods, each message read once it is known who calls. */
+export function createGrpcHandler(gateway: Gateway) {
+  return (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): void => {
+    const call = open(gateway, stream, headers, raw)
+    const method = byGrpcPath.get(headers[':path'] as string)
+    if (!method) end(call, tryAdmit(call, 'public') ?? unknownMethod())
+    else void (method.streams ? serveStream : serveUnary)(gateway, call, method)
   }
-  catchUnknownPaths(server)
-  return server
 }
 
-async function serveGrpc(
-  gateway: Gateway,
-  method: Method,
-  call: ServerUnaryCall<Buffer, Buffer>,
-  callback: sendUnaryData<Buffer>,
-): Promise<void> {
-  const gone = new AbortController()
-  const leave = () => gone.abort()
-  call.once('cancelled', leave)
-  const arrival = arrive(method, call, gone.signal)
-  const metadata = new Metadata()
-  const answer = await perform(
-    gateway,
-    arrival,
-    () => call.request,
-    (bytes, headers) => {
-      for (const [name, value] of Object.entries({ ...headers, 'x-request-id': arrival.requestId }))
-        metadata.set(name, value)
-      return toBuffer(bytes)
-    },
-  )
-  // It is emitted after an answer too.
-  call.off('cancelled', leave)
-  if (answer instanceof RosterError) return callback(toGrpcStatus(answer, arrival.requestId))
-  call.sendMetadata(metadata)
-  callback(null, answer)
+/** Lets calls of health and reflection begin as far as there is room for what anybody may keep open. */
+export function createWatchGuard(gateway: Gateway) {
+  return (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): boolean => {
+    const call = open(gateway, stream, headers, raw)
+    const error = tryAdmit(call, 'watch')
+    if (error) end(call, error)
+    return !error
+  }
 }
 
-async function streamGrpc(gateway: Gateway, method: Method, call: ServerWritableStream<Buffer, Buffer>): Promise<void> {
-  const gone = new AbortController()
-  call.once('cancelled', () => gone.abort())
-  const arrival = arrive(method, call, gone.signal)
-  const metadata = new Metadata()
-  metadata.set('x-request-id', arrival.requestId)
-  const end = await performStream(
-    gateway,
-    arrival,
-    () => call.request,
-    async (message, signal) => {
-      call.sendMetadata(metadata)
-      await writeOut(call, toBuffer(message), signal)
-    },
-  )
-  call.emit('error', toGrpcStatus(end, arrival.requestId))
-}
-
-type ServerCall = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>
-
-function arrive(method: Method, call: ServerCall, signal: AbortSignal): Arrival {
-  const header = (name: string) => call.metadata.get(name)[0]?.toString()
-  const peer = call.getPeer()
+function open(gateway: Gateway, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): Call {
+  // A reset is an error too; what it ends hears of it by `close`.
+  stream.on('error', () => {})
+  const header = readHeaders(headers, raw)
+  const peerAddress = stream.session?.socket.remoteAddress ?? ''
+  const clientAddress = gateway.clientAddresses({ header, peerAddress })
+  const requestId = requestIdOf(header('x-request-id'))
   return {
+    stream,
+    header,
+    requestId,
+    clientAddress,
+    admit(kind) {
+      const origin = { connection: stream.session ?? stream, address: clientAddress, raw }
+      return admit(gateway, kind, origin, (ended) => stream.once('close', ended))
+    },
+  }
+}
+
+function tryAdmit(call: Call, kind: Kind): RosterError | undefined {
+  try {
+    call.admit(kind)
+    return undefined
+  } catch (error) {
+    return error as RosterError
+  }
+}
+
+async function serveUnary(gateway: Gateway, call: Call, method: Method): Promise<void> {
+  const { arrival, read, held } = arrive(gateway, call, method)
+  let head: Record<string, string> = {}
+  const answer = await perform(gateway, arrival, read, (bytes, headers) => {
+    head = headers
+    return bytes
+  })
+  if (answer instanceof RosterError) return end(call, answer)
+  held()?.add(answer.length)
+  if (begin(call, head)) call.stream.write(frame(0, answer))
+  end(call)
+}
+
+async function serveStream(gateway: Gateway, call: Call, method: Method): Promise<void> {
+  const { arrival, read } = arrive(gateway, call, method)
+  const error = await performStream(gateway, arrival, read, async (message, signal) => {
+    if (begin(call, {})) await writeOut(call.stream, frame(0, message), signal)
+  })
+  end(call, error)
+}
+
+function arrive(gateway: Gateway, { stream, header, requestId, clientAddress, admit }: Call, method: Method) {
+  const gone = new AbortController()
+  stream.once('close', () => gone.abort())
+  let hold: Hold | undefined
+  const arrival: Arrival = {
     method,
     encoding: 'grpc',
-    requestId: requestIdOf(header('x-request-id')),
+    requestId,
     verb: 'POST',
     path: method.path,
     header,
-    timeout: () => timeLeft(call.getDeadline()),
-    peerAddress: peer.slice(0, peer.lastIndexOf(':')),
-    signal,
+    admit: () => void (hold = admit(method.access.rule === 'public' ? 'public' : 'call')),
+    timeout: () => shorten(readGrpcTimeout(header('grpc-timeout'))),
+    clientAddress,
+    signal: gone.signal,
   }
+  const read = async () => {
+    header('content-type')
+    const allowance = allow(gateway.config, method, hold!)
+    const body = await readBody(stream, header('content-length'), allowance, allowance.bytes + 5)
+    const { message, isCompressed } = readFrame(body, allowance.bytes)
+    const whole = isCompressed ? await inflate(message, header('grpc-encoding'), allowance) : message
+    return limitValues(method.desc.input, whole)
+  }
+  return { arrival, read, held: () => hold }
 }
 
 // A hair less than the client waits, so that it gets the answer with its details rather than its own clock's.
-function timeLeft(deadline: Deadline): number | undefined {
-  const left = Number(deadline) - Date.now()
-  return left === Infinity ? undefined : left - Math.min(10, left / 10)
+function shorten(timeout: number | undefined): number | undefined {
+  return timeout === undefined ? undefined : timeout - Math.min(10, timeout / 10)
 }
 
-function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+const headOf = ({ requestId }: Call) => ({
+  ':status': 200,
+  'content-type': 'application/grpc+proto',
+  'grpc-accept-encoding': takenCompressions,
+  'x-request-id': requestId,
+})
+
+/** Begins the answer, once. False where nobody waits for it any more. */
+function begin(call: Call, headers: Record<string, string>): boolean {
+  const { stream } = call
+  if (stream.destroyed || stream.closed) return false
+  if (!stream.headersSent) stream.respond({ ...headOf(call), ...headers }, { waitForTrailers: true })
+  return true
+}
+
+/** Ends the call: well, or with an error. */
+function end(call: Call, error?: RosterError): void {
+  const { stream } = call
+  if (stream.destroyed || stream.closed) return
+  const trailers = error ? toGrpcTrailers(error) : { 'grpc-status': '0' }
+  if (stream.headersSent) {
+    stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+    stream.end()
+  } else stream.respond({ ...headOf(call), ...trailers }, { endStream: true })
+  leave(stream)
 }

@@ -12,14 +12,16 @@ import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/rpc/methods'
 import type { Match } from '../routes.ts'
-import { findFaults, malformed, spellPath } from './json-faults.ts'
+import { mostValues, tooManyValues } from '../body.ts'
+import { findFaults, malformed, maxFaults, spellPath } from './json-faults.ts'
 import { findTextFault, placeOf } from './json-text.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The request message of a call over HTTP: body, path variables and query string, strictly.
- * INVALID_ARGUMENT REQUEST_MALFORMED names the field; where the text itself is broken, its place.
+ * INVALID_ARGUMENT REQUEST_MALFORMED names the field; where the text itself is broken, its place. RESOURCE_EXHAUSTED
+ * REQUEST_TOO_LARGE.
  */
 export function readRequest({ method, variables }: Match, query: string, body: Uint8Array | undefined): Message {
   const desc = method.desc.input
@@ -38,12 +40,26 @@ function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined): Messa
   if (body === undefined) return create(desc)
   const text = decode(body)
   if (/^[ \t\r\n]*$/.test(text)) return create(desc)
+  const fault = mayHaveTooManyValues(body) ? findTextFault(text, mostValues) : undefined
+  if (fault) throw explain(desc, text, fault)
   try {
     return fromJsonString(desc, text, { registry })
   } catch {
     throw explain(desc, text)
   }
 }
+
+// These letters may also be within a text.
+function mayHaveTooManyValues(body: Uint8Array): boolean {
+  let values = 0
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at]
+    if (byte === comma || byte === brace || byte === bracket) values++
+  }
+  return values > mostValues
+}
+
+const [comma, brace, bracket] = Buffer.from(',{[') as unknown as [number, number, number]
 
 function decode(body: Uint8Array): string {
   try {
@@ -65,8 +81,8 @@ function firstMalformedByte(body: Uint8Array): number {
 }
 
 // protobuf-es says that something is wrong, in terms of its own; this says what and where, in those of the caller.
-function explain(desc: DescMessage, text: string): RosterError {
-  const fault = findTextFault(text)
+function explain(desc: DescMessage, text: string, fault = findTextFault(text, mostValues)): RosterError {
+  if (fault?.tooMany) return tooManyValues()
   if (fault?.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
   if (fault) {
     const { line, column } = placeOf(text, fault.offset)
@@ -102,14 +118,14 @@ function bindQuery(desc: DescMessage, message: Message, query: string, bound: re
   const violations: Violation[] = []
   for (const pair of query.split('&')) {
     if (pair === '') continue
+    if (violations.length === maxFaults) break
     const [name, value] = splitPair(pair)
     const field = desc.fields.find((candidate) => candidate.name === name || candidate.jsonName === name)
     if (name === undefined || value === undefined)
       violations.push({ field: name ?? '', description: 'is not percent-encoded UTF-8 in the query' })
     else if (!field || bound.includes(field))
       violations.push({ field: name.slice(0, 200), description: 'is no query parameter of this request' })
-    else if (field.fieldKind === 'list')
-      json[field.jsonName] = [...((json[field.jsonName] as JsonValue[]) ?? []), toJsonValue(field, value)]
+    else if (field.fieldKind === 'list') ((json[field.jsonName] ??= []) as JsonValue[]).push(toJsonValue(field, value))
     else if (Object.hasOwn(json, field.jsonName))
       violations.push({ field: field.jsonName, description: 'is given twice' })
     else json[field.jsonName] = toJsonValue(field, value)

@@ -10,12 +10,14 @@ export interface TextFault {
   path: JsonPath
   /** It is sound JSON, but an object has a name twice. */
   duplicate: boolean
+  /** It may be sound, but has more values than were to be looked at. */
+  tooMany: boolean
 }
 
-/** Finds the first fault of a JSON text, a name that an object has twice included; undefined when it is sound. */
-export function findTextFault(text: string): TextFault | undefined {
+/** Finds the first fault of a JSON text of `most` values, a name that an object has twice included; undefined when it is sound. */
+export function findTextFault(text: string, most = Infinity): TextFault | undefined {
   try {
-    scanDocument({ text, offset: 0, path: [] })
+    scanDocument({ text, offset: 0, path: [], left: most })
     return undefined
   } catch (error) {
     if (error instanceof FaultFound) return error.fault
@@ -23,13 +25,16 @@ export function findTextFault(text: string): TextFault | undefined {
   }
 }
 
+const newline = 10
+
 /** Line and column, both from 1, of an offset in a text. */
 export function placeOf(text: string, offset: number): { line: number; column: number } {
   let [line, start] = [1, 0]
-  for (let end = text.indexOf('\n'); end >= 0 && end < offset; end = text.indexOf('\n', start)) {
-    line++
-    start = end + 1
-  }
+  for (let at = 0; at < offset; at++)
+    if (text.charCodeAt(at) === newline) {
+      line++
+      start = at + 1
+    }
   return { line, column: offset - start + 1 }
 }
 
@@ -46,12 +51,15 @@ interface Scanner {
   text: string
   offset: number
   path: JsonPath
+  /** Values that may still come. */
+  left: number
 }
 
 const maxDepth = 200
 const blanks = /[ \t\r\n]*/y
 const literals = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-const escapes = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+// In turns, since an expression that repeats very often runs out of room.
+const letters = /(?:[ !#-[\]-\uffff]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1000}/y
 
 function scanDocument(scanner: Scanner) {
   scanValue(scanner)
@@ -61,6 +69,7 @@ function scanDocument(scanner: Scanner) {
 function scanValue(scanner: Scanner) {
   const next = peek(scanner)
   if (scanner.path.length > maxDepth) fail(scanner, 'it is nested too deeply')
+  if (--scanner.left < 0) fail(scanner, 'it has too many values', 'tooMany')
   if (next === '{') scanObject(scanner)
   else if (next === '[') scanArray(scanner)
   else if (next === '"') scanString(scanner)
@@ -73,9 +82,10 @@ function scanObject(scanner: Scanner) {
     if (peek(scanner) !== '"') fail(scanner, 'a name in double quotes is expected')
     const start = scanner.offset
     scanString(scanner)
-    const name = JSON.parse(scanner.text.slice(start, scanner.offset)) as string
+    const written = scanner.text.slice(start + 1, scanner.offset - 1)
+    const name = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written
     scanner.path.push(name)
-    if (names.has(name)) fail({ ...scanner, offset: start }, 'the name is given twice', true)
+    if (names.has(name)) fail({ ...scanner, offset: start }, 'the name is given twice', 'duplicate')
     names.add(name)
     if (peek(scanner) !== ':') fail(scanner, 'a colon is expected')
     scanner.offset++
@@ -108,17 +118,12 @@ function scanItems(scanner: Scanner, end: string, problem: string, scanItem: () 
 function scanString(scanner: Scanner) {
   const { text } = scanner
   scanner.offset++
-  for (;;) {
-    const next = text[scanner.offset]
-    if (next === undefined) fail(scanner, 'the end comes too soon')
-    else if (next < ' ') fail(scanner, 'a control character must be escaped')
-    else if (next === '\\') {
-      if (!skip(scanner, escapes)) fail(scanner, 'there is no such escape')
-    } else {
-      scanner.offset++
-      if (next === '"') return
-    }
-  }
+  while (skip(scanner, letters));
+  const next = text[scanner.offset]
+  if (next === undefined) fail(scanner, 'the end comes too soon')
+  if (next === '\\') fail(scanner, 'there is no such escape')
+  if (next !== '"') fail(scanner, 'a control character must be escaped')
+  scanner.offset++
 }
 
 function peek(scanner: Scanner): string {
@@ -133,6 +138,7 @@ function skip(scanner: Scanner, pattern: RegExp): boolean {
   return found
 }
 
-function fail({ offset, path }: Scanner, problem: string, duplicate = false): never {
-  throw new FaultFound({ offset, problem, path: [...path], duplicate })
+function fail({ offset, path }: Scanner, problem: string, kind?: 'duplicate' | 'tooMany'): never {
+  const [duplicate, tooMany] = [kind === 'duplicate', kind === 'tooMany']
+  throw new FaultFound({ offset, problem, path: [...path], duplicate, tooMany })
 }

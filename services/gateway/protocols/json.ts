@@ -4,7 +4,7 @@ import { type Method, registry } from '#lib/rpc/methods'
 import { type Exchange, sendError, sendJson } from '../answers.ts'
 import { readBody } from '../body.ts'
 import { type Gateway, perform } from '../calls.ts'
-import { arrive } from '../http-arrival.ts'
+import { allowanceOf, arrive } from '../http-arrival.ts'
 import type { Match } from '../routes.ts'
 import { readRequestTimeout } from '../timeout.ts'
 import { readRequest } from './json-request.ts'
@@ -15,8 +15,9 @@ export async function serveJson(gateway: Gateway, exchange: Exchange, match: Mat
   if (method.deprecatedSince !== undefined) exchange.headers.deprecation = `@${method.deprecatedSince}`
   const answer = await perform(
     gateway,
-    arrive(exchange, method, 'json', (header) => readRequestTimeout(header('x-request-timeout'))),
-    async () => toBinary(method.desc.input, readRequest(match, exchange.query, await readJsonBody(exchange, method))),
+    arrive(gateway, exchange, method, 'json', (header) => readRequestTimeout(header('x-request-timeout'))),
+    async () =>
+      toBinary(method.desc.input, readRequest(match, exchange.query, await readJsonBody(gateway, exchange, method))),
     (bytes, headers) => {
       Object.assign(exchange.headers, headers)
       return toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), { registry })
@@ -28,13 +29,14 @@ export async function serveJson(gateway: Gateway, exchange: Exchange, match: Mat
 
 const jsonType = /^application\/json *(; *charset="?utf-8"? *)?$/i
 
-async function readJsonBody({ request }: Exchange, { http }: Method): Promise<Uint8Array | undefined> {
-  const type = request.headers['content-type']
-  if (http!.hasBody && type !== undefined && !jsonType.test(type)) throw unsupportedType()
-  const body = await readBody(request)
+async function readJsonBody(gateway: Gateway, exchange: Exchange, method: Method): Promise<Uint8Array | undefined> {
+  const { request, header } = exchange
+  const type = header('content-type')
+  const { hasBody } = method.http!
+  if (hasBody && type !== undefined && !jsonType.test(type)) throw unsupportedType()
+  const body = await readBody(request, header('content-length'), allowanceOf(gateway, exchange, method))
   if (body.length === 0) return undefined
-  if (!http!.hasBody)
-    throw new RosterError('INVALID_ARGUMENT', 'BODY_NOT_ALLOWED', 'This request must not have a body.')
+  if (!hasBody) throw new RosterError('INVALID_ARGUMENT', 'BODY_NOT_ALLOWED', 'This request must not have a body.')
   if (type === undefined) throw unsupportedType()
   return body
 }

@@ -4,20 +4,26 @@ import { expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
 import { method } from '#lib/rpc/methods'
 import type { Exchange } from '../answers.ts'
+import { readHeaders } from '../header-reader.ts'
+import { createUnderWay } from '../under-way.ts'
 import { readForm } from './oauth-form.ts'
 
 const { desc } = method('roster.users.v1.OAuthService.IssueToken')
 
+const bytes = 1024 * 1024
+const hold = createUnderWay({ inAll: 64 * bytes, perConnection: 4 * bytes }).open('public', {}, '')
+
 function posted(body: string): Exchange {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const request = Object.assign(Readable.from([Buffer.from(body)]), { method: 'POST', headers })
-  return { request: request as unknown as IncomingMessage, query: '' } as Exchange
+  const header = readHeaders(headers, [])
+  return { request: request as unknown as IncomingMessage, header, query: '' } as Exchange
 }
 
 test.each(['%zz&', 'x&'])(
   'of a form of %j again and again no more than a hundred faults are looked for',
   async (pair) => {
-    const error = (await readForm(desc.input, posted(pair.repeat(200_000))).catch(
+    const error = (await readForm(desc.input, posted(pair.repeat(200_000)), { bytes, patience: 10_000, hold }).catch(
       (thrown: unknown) => thrown,
     )) as RosterError
     expect(error.reason).toBe('REQUEST_MALFORMED')

@@ -2,7 +2,7 @@ import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
 import type { Exchange } from '../answers.ts'
-import { readBody } from '../body.ts'
+import { type Allowance, readBody } from '../body.ts'
 import { malformed, maxFaults } from './json-faults.ts'
 import { splitPair } from './json-request.ts'
 import { unsupportedType } from './json.ts'
@@ -15,27 +15,27 @@ const formType = /^application\/x-www-form-urlencoded *(; *charset="?utf-8"? *)?
  * What the request does not know is passed over, and what has no value counts as not sent (RFC 6749 section 3.2).
  * INVALID_ARGUMENT REQUEST_MALFORMED for what is given twice, in the address or in two ways; UNAUTHENTICATED INVALID_CLIENT.
  */
-export async function readForm(desc: DescMessage, exchange: Exchange): Promise<Message> {
-  const { request, query } = exchange
+export async function readForm(desc: DescMessage, exchange: Exchange, allowance: Allowance): Promise<Message> {
+  const { request, header, query } = exchange
   // An address is kept in logs and histories, where a secret must not be.
   if (query !== '')
     throw malformed([{ field: '', description: 'has parameters in its address: they belong into the body' }])
   const message = create(desc)
   if (request.method !== 'POST') return message
-  const parameters = parseForm(await readFormBody(exchange))
-  const client = desc.field['clientSecret'] && readBasic(request.headers.authorization)
+  const parameters = parseForm(await readFormBody(exchange, allowance))
+  const client = desc.field['clientSecret'] && readBasic(header('authorization'))
   if (client) addClient(parameters, client)
   for (const field of desc.fields) {
-    const value = field.name === 'dpop_proof' ? request.headers['dpop'] : parameters.get(field.name)
+    const value = field.name === 'dpop_proof' ? header('dpop') : parameters.get(field.name)
     if (value) reflect(desc, message).set(field, value)
   }
   return message
 }
 
-async function readFormBody({ request }: Exchange): Promise<string> {
-  const body = await readBody(request)
-  if (body.length > 0 && !formType.test(request.headers['content-type'] ?? ''))
-    throw unsupportedType('application/x-www-form-urlencoded')
+async function readFormBody({ request, header }: Exchange, allowance: Allowance): Promise<string> {
+  const type = header('content-type') ?? ''
+  const body = await readBody(request, header('content-length'), allowance)
+  if (body.length > 0 && !formType.test(type)) throw unsupportedType('application/x-www-form-urlencoded')
   return body.toString('utf8')
 }
 

@@ -3,7 +3,7 @@ import { RosterError } from '#lib/errors'
 import { registry } from '#lib/rpc/methods'
 import { type Exchange, protective, send } from '../answers.ts'
 import { type Gateway, perform } from '../calls.ts'
-import { arrive } from '../http-arrival.ts'
+import { allowanceOf, arrive } from '../http-arrival.ts'
 import type { Match } from '../routes.ts'
 import { readRequestTimeout } from '../timeout.ts'
 import { toOAuthError } from './oauth-errors.ts'
@@ -14,8 +14,9 @@ export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method 
   const isDocument = method.oauth === 'document'
   const answer = await perform(
     gateway,
-    arrive(exchange, method, 'oauth', (header) => readRequestTimeout(header('x-request-timeout'))),
-    async () => toBinary(method.desc.input, await readForm(method.desc.input, exchange)),
+    arrive(gateway, exchange, method, 'oauth', (header) => readRequestTimeout(header('x-request-timeout'))),
+    async () =>
+      toBinary(method.desc.input, await readForm(method.desc.input, exchange, allowanceOf(gateway, exchange, method))),
     (bytes, headers) => ({
       headers,
       text: toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), {

@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { invalid, RosterError } from '#lib/errors'
+
+/** The value of a header, by its lower-case name. */
+export type Header = (name: string) => string | undefined
+
+/** These are lists, or to be passed over where they come twice. */
+const lists = new Set(['x-forwarded-for', 'x-request-id', 'traceparent'])
+
+/**
+ * Reads headers, or metadata, that have one value: INVALID_ARGUMENT HEADER_REPEATED names one that comes twice, since which of the
+ * two counts would depend on who reads. `raw` is names and values in turn.
+ */
+export function readHeaders(headers: IncomingHttpHeaders, raw: readonly string[]): Header {
+  let repeated: Set<string> | undefined
+  return (name) => {
+    repeated ??= findRepeated(raw)
+    if (repeated.has(name) && !lists.has(name))
+      throw invalid([{ field: name, description: 'is a header that must come once' }], 'HEADER_REPEATED')
+    const value = headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+}
+
+/** INVALID_ARGUMENT HTTP_MALFORMED for a request that says twice for whom it is, or in letters that no name has. */
+export function checkHost(raw: readonly string[]): void {
+  const hosts: string[] = []
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!
+    if (name === ':authority' || (name.length === 4 && name.toLowerCase() === 'host')) hosts.push(raw[at + 1]!)
+  }
+  const isTwice = hosts.length > 1 && (raw[0]?.[0] !== ':' || hosts.some((host) => host !== hosts[0]))
+  if (isTwice || hosts.some((host) => !/^[\w.\-~!$&'()*+,;=:%[\]]*$/.test(host))) throw hostMalformed()
+}
+
+function findRepeated(raw: readonly string[]): Set<string> {
+  const [seen, repeated] = [new Set<string>(), new Set<string>()]
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!.toLowerCase()
+    if (seen.has(name)) repeated.add(name)
+    seen.add(name)
+  }
+  return repeated
+}
+
+function hostMalformed() {
+  return new RosterError(
+    'INVALID_ARGUMENT',
+    'HTTP_MALFORMED',
+    'The request says twice for which host it is, or not in a name.',
+  )
+}
