@@ -33,7 +33,12 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
   // However many ask, one look is under way, and one that begins after they asked.
   function look(): Promise<StreamInfo> {
     if (!looking) return (looking = lookOnce().finally(() => (looking = undefined)))
-    return (next ??= looking.then(look, look).finally(() => (next = undefined)))
+    return (next ??= looking.then(lookNext, lookNext))
+  }
+
+  function lookNext() {
+    next = undefined
+    return look()
   }
 
   const lookOnce = () => withApi(lookBy)
