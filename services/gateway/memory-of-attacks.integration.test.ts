@@ -5,6 +5,7 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { method } from '#lib/rpc/methods'
+import { testGatewayKeys } from '#lib/rpc/test-caller-keys'
 import { freePort } from '../../deploy/local/ports.ts'
 import { frameOf, send } from './test-client.ts'
 import { startTestGateway, type TestGateway } from './test-gateway.ts'
@@ -28,7 +29,14 @@ beforeEach(async () => {
   open = []
   port = await freePort(0)
   child = spawn(process.execPath, [new URL('main.ts', import.meta.url).pathname], {
-    env: { ...process.env, PORT: String(port), HOST: '', NATS_URL: backstage.natsUrl, LOG_LEVEL: 'error' },
+    env: {
+      ...process.env,
+      PORT: String(port),
+      HOST: '',
+      NATS_URL: backstage.natsUrl,
+      ROSTER_CALLER_KEYS: testGatewayKeys,
+      LOG_LEVEL: 'error',
+    },
     stdio: 'ignore',
   })
   await expect.poll(isReady, { timeout: 30_000 }).toBe(true)
@@ -38,7 +46,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const connection of open) connection.destroy()
-  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const ended = child.exitCode === null && new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGKILL')
   await ended
 })
@@ -153,7 +161,8 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
     await servesOthers()
   })
 
-  test('while strangers send 1 MiB each over 300 connections of HTTP/1.1', async () => {
+  // What is read and thrown away is memory until the collector comes by, and when it does so is chance.
+  test('while strangers send 1 MiB each over 300 connections of HTTP/1.1', { retry: 3 }, async () => {
     const head = `POST ${setEmail} HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: ${mebibyte}\r\n\r\n`
     let answered = 0
     for (let i = 0; i < 300; i++) {

@@ -17,6 +17,7 @@ beforeAll(async () => {
     SMTP_URL: server.url,
     PUBLIC_URL: 'https://id.example.com',
     ROSTER_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+    ROSTER_CALLER_KEY: Buffer.alloc(32).toString('base64'),
   })
   mailer = openMailer(config, loadMails())
 })
