@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { Queue } from 'bullmq'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { queueName, queuePrefix } from './queue.ts'
+import { newAddress, openHouse, type TestHouse } from './test-house.ts'
+
+let house: TestHouse
+
+beforeAll(async () => {
+  house = await openHouse()
+  await house.startUsers()
+})
+afterAll(() => house.stop())
+
+const soon = { timeout: 20_000, interval: 20 }
+
+test('whoever can write in Redis chooses neither whom a mail goes to nor what is in it, and no dead code is mailed', async () => {
+  const came: string[] = []
+  house.mail.beforeAccepting((address) => {
+    came.push(address)
+    return Promise.resolve()
+  })
+  const unsent = async () => (await house.internal.listUnsentEmailCodes({ limit: 1 }, house.call())).codes[0]!.codeId
+  const { userId } = await house.addHuman()
+  const dead = await unsent()
+  const current = newAddress()
+  await house.setEmail(userId, current)
+  const living = await unsent()
+
+  const queue = new Queue(queueName, { connection: house.redis, prefix: queuePrefix })
+  const expiresAt = new Date(Date.now() + 600_000).toISOString()
+  const evil = {
+    email: 'evil@example.net',
+    code: 'AAAAAA',
+    url: 'https://evil.example',
+    displayName: 'Evil',
+    expiresAt,
+  }
+  const forged: unknown[] = [
+    { userId, codeId: randomUUID(), ...evil },
+    { userId, codeId: dead, ...evil },
+    { userId, codeId: living, ...evil },
+    { userId: 'nobody\r\nRCPT TO:<evil@example.net>', codeId: 'x', ...evil },
+    { userId: ['a'], codeId: { b: 1 }, ...evil },
+    { ...evil, __proto__: { admin: true } },
+    JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'),
+    'no object',
+  ]
+  for (const data of forged)
+    await queue.add('forged', data, { attempts: 1, removeOnComplete: true, removeOnFail: true })
+  await queue.close()
+  await house.startNotifier()
+
+  const { email: last } = await house.addHuman()
+  await vi.waitFor(() => expect(came).toContain(last), soon)
+  await vi.waitFor(async () => expect(await house.jobs()).toEqual([]), soon)
+  expect(came.toSorted()).toEqual([current, last].toSorted())
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+})
