@@ -79,7 +79,7 @@ async function arrangeService(
   const [known] = await tx`select from pg_roles where rolname = ${role}`
   if (!known) await tx`create role ${tx(role)}`
   // Hashed here: a password never stands in a statement that the server might log.
-  const attributes = `login nosuperuser nocreatedb nocreaterole noreplication password '${scramVerifier(password)}'`
+  const attributes = `login nosuperuser nocreatedb nocreaterole noreplication connection limit 100 password '${scramVerifier(password)}'`
   const [me] = await tx`select rolsuper from pg_roles where rolname = current_user`
   if (!me?.['rolsuper']) await tx`grant ${tx(role)} to current_user`
   // Only a superuser may name the attributes that are off by default.

@@ -11,7 +11,7 @@ const error = fc
     message: fc.string({ unit: 'grapheme' }),
     metadata: fc.dictionary(fc.stringMatching(/^[a-z]{1,9}$/), fc.string({ unit: 'grapheme' })),
     violations: fc.array(fc.record({ field: fc.string(), description: fc.string({ unit: 'grapheme' }) })),
-    retryAfter: fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: undefined }),
+    retryAfter: fc.option(fc.integer({ min: 0, max: 86_400 }), { nil: undefined }),
   })
   .map(({ code, reason, message, ...details }) => new RosterError(code, reason, message, details))
 
@@ -30,6 +30,18 @@ test('every error crosses the wire whole', () => {
       expect(facts(decodeStatus(encodeStatus(sent)))).toEqual(facts(sent))
     }),
   )
+})
+
+test('what a service may not say is cut, and cannot keep anybody busy', () => {
+  const many = 60_000
+  const sent = new RosterError('INTERNAL', 'x'.repeat(5000), 'm'.repeat(1_000_000), {
+    violations: Array.from({ length: many }, () => ({ field: 'f', description: 'd' })),
+    metadata: Object.fromEntries(Array.from({ length: many }, (_, index) => [`n${index}`, 'v'.repeat(20)])),
+    retryAfter: -5,
+  })
+  const read = decodeStatus(encodeStatus(sent))
+  expect(read).toMatchObject({ reason: 'UNKNOWN', retryAfter: 0 })
+  expect([read.message.length, read.violations.length, Object.keys(read.metadata).length]).toEqual([20_000, 100, 100])
 })
 
 test('its cause does not cross', () => {

@@ -28,11 +28,23 @@ export function decodeStatus(bytes: Uint8Array): RosterError {
   const [info, bad, retry] = [find('ErrorInfo'), find('BadRequest'), find('RetryInfo')]
   const { reason, metadata } = info ? ErrorInfo.decode(info) : { reason: 'UNKNOWN', metadata: {} }
   const delay = retry && RetryInfo.decode(retry).retryDelay
-  return new RosterError(names[status.code] ?? 'UNKNOWN', reason, status.message, {
-    metadata,
-    violations: bad ? BadRequest.decode(bad).fieldViolations : [],
-    ...(delay && { retryAfter: delay.seconds + delay.nanos / 1e9 }),
+  const seconds = delay && delay.seconds + delay.nanos / 1e9
+  return new RosterError(names[status.code] ?? 'UNKNOWN', plainReason(reason), status.message.slice(0, longestText), {
+    metadata: Object.fromEntries(
+      Object.entries(metadata)
+        .slice(0, mostEntries)
+        .map(([name, value]) => [name.slice(0, longestName), value.slice(0, longestText)]),
+    ),
+    violations: (bad ? BadRequest.decode(bad).fieldViolations : []).slice(0, mostEntries),
+    ...(seconds !== undefined && { retryAfter: Math.min(Math.max(seconds, 0), longestWait) }),
   })
+}
+
+// A service that was taken over may write what it likes; what comes of it goes into headers, logs and other programs.
+const [mostEntries, longestName, longestText, longestWait] = [100, 200, 20_000, 86_400]
+
+function plainReason(reason: string): string {
+  return /^[A-Z][A-Z0-9_]{0,63}$/.test(reason) ? reason : 'UNKNOWN'
 }
 
 /** The same Status in canonical JSON: the error body of HTTP. */

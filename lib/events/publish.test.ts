@@ -1,9 +1,9 @@
-import type { JetStreamClient } from 'nats'
+import type { JetStreamClient, MsgHdrs } from 'nats'
 import { expect, test } from 'vitest'
 import { type Outcome, publish, type StoredEvent, subjectOf } from './publish.ts'
 import { testMessages } from './test-messages.ts'
 
-const options = { service: 'users', messages: testMessages({ UserAdded: [] }) }
+const options = { service: 'users', key: 'of users', messages: testMessages({ UserAdded: [] }) }
 
 const event = (aggregate: string, position: number): StoredEvent => ({
   position: String(position),
@@ -22,13 +22,16 @@ const event = (aggregate: string, position: number): StoredEvent => ({
 /** A stream that loses what it is told to lose and stores the rest, each a turn later. */
 function losing(...lost: string[]) {
   const sent: string[] = []
-  const publish = async (_subject: string, _data: string, { msgID }: { msgID: string }) => {
-    sent.push(msgID)
+  const ids: string[] = []
+  const publish = async (_: string, _data: string, message: { msgID: string; headers: MsgHdrs }) => {
+    const id = message.headers.get('ce-id')
+    sent.push(id)
+    ids.push(message.msgID)
     await new Promise((resolve) => setImmediate(resolve))
-    if (lost.includes(msgID)) throw new Error('timeout')
+    if (lost.includes(id)) throw new Error('timeout')
     return { stream: '', seq: sent.length, duplicate: false }
   }
-  return { sent, stream: { publish } as unknown as JetStreamClient }
+  return { sent, ids, stream: { publish } as unknown as JetStreamClient }
 }
 
 const events = [event('a', 1), event('b', 2), event('a', 3), event('a', 4), event('b', 5)]
@@ -49,9 +52,18 @@ test('an event that was lost is not overtaken by the next of its aggregate, and 
 })
 
 test('what is published anew is not dropped for what the stream was given before, and keeps its id', async () => {
-  const { sent, stream } = losing()
-  await publish(stream, events.slice(0, 1), { ...options, generation: 2 })
-  expect(sent).toEqual(['users-1.2'])
+  const { sent, ids, stream } = losing()
+  for (const generation of [0, 0, 2]) await publish(stream, events.slice(0, 1), { ...options, generation })
+  expect(sent).toEqual(['users-1', 'users-1', 'users-1'])
+  expect(ids[1]).toBe(ids[0])
+  expect(ids[2]).not.toBe(ids[0])
+})
+
+test('nobody without the key knows the id under which the stream will take an event', async () => {
+  const { ids, stream } = losing()
+  for (const key of ['of users', 'of idp']) await publish(stream, events.slice(0, 1), { ...options, key })
+  expect(new Set(ids).size).toBe(2)
+  expect(ids.join()).not.toContain('users-1')
 })
 
 test('an event that proto/ does not know, or knows otherwise, is refused, and what comes behind it is published', async () => {

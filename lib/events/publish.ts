@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { FileRegistry } from '@bufbuild/protobuf'
 import { type JetStreamClient, type MsgHdrs, NatsError, type PubAck } from 'nats'
 import type { EventRow } from '../eventstore/decide.ts'
@@ -19,6 +20,8 @@ export interface PublishOptions {
    * what it has lost since, too.
    */
   generation?: number
+  /** Known to the service alone: what the ids of its messages are made with. */
+  key: string
   /** Where the messages of the events are looked up. Default: proto/. */
   messages?: FileRegistry
   /** The last place in the stream at which nothing of these events can be. Default: its beginning. */
@@ -47,7 +50,7 @@ export function subjectOf(service: string, event: StoredEvent): string {
 export function publish(
   stream: JetStreamClient,
   events: StoredEvent[],
-  { service, generation = 0, messages, floor = 0, taken = [], inDoubt = () => false }: PublishOptions,
+  { service, generation = 0, key, messages, floor = 0, taken = [], inDoubt = () => false }: PublishOptions,
 ): Promise<Outcome[]> {
   const places = new Map(taken.map(({ event, seq }) => [subjectOf(service, event), seq]))
   const last = new Map<string, Promise<Outcome>>()
@@ -58,7 +61,7 @@ export function publish(
     const message = {
       ...encoded,
       subject: subjectOf(service, event),
-      msgID: eventId(service, event) + (generation > 0 ? `.${generation}` : ''),
+      msgID: messageId(key, eventId(service, event), generation),
     }
     try {
       const ack = inDoubt(event)
@@ -79,6 +82,11 @@ export function publish(
     return outcome
   })
   return Promise.all(outcomes)
+}
+
+// The stream drops what comes under an id that it knows: with a key of its own, no service can take another's ids.
+function messageId(key: string, id: string, generation: number): string {
+  return createHmac('sha256', key).update(`${id} ${generation}`).digest('base64url')
 }
 
 interface Message {

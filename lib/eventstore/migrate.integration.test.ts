@@ -30,6 +30,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: 'schema-2.sql' },
     { name: 'schema-3.sql' },
     { name: 'schema-4.sql' },
+    { name: 'schema-5.sql' },
     { name: 'schema.sql' },
   ])
 })

@@ -6,7 +6,7 @@ import { type Sql, type Transaction, untilReachable } from './database.ts'
 // Any number will do, as long as every replica of a service takes the same; the schema makes it the service's own.
 const lock = 7_265_001
 
-const tables = ['schema.sql', 'schema-2.sql', 'schema-3.sql', 'schema-4.sql']
+const tables = ['schema.sql', 'schema-2.sql', 'schema-3.sql', 'schema-4.sql', 'schema-5.sql']
 
 /**
  * Brings a service's schema up to date: the event store's tables and the service's `migrations/*.sql`, in the order of their names,

@@ -131,7 +131,7 @@ export function startTail(options: TailOptions): Tail {
   // Looks at the stream before and after: what is published after the stream was cut back would otherwise hide it. Gives where the
   // events are and which were refused; why some are not known to be there; or the state of a stream that has lost some.
   async function forward(all: PageRow[], published: Published): Promise<Forwarded> {
-    const { generation, in_doubt } = published
+    const { generation, in_doubt, message_key: key } = published
     const taken = all.flatMap((event) => {
       const seq = published.taken[event.position]
       return seq === undefined ? [] : [{ event, seq }]
@@ -154,6 +154,7 @@ export function startTail(options: TailOptions): Tail {
     const outcomes = await publish(stream, events, {
       service,
       generation,
+      key,
       messages: options.messages,
       floor: Number(published.stream_sequence ?? published.stream_floor),
       taken,
@@ -246,6 +247,7 @@ interface Published {
   stream_floor: string
   published_at: Date
   generation: number
+  message_key: string
   taken: Record<string, number>
   in_doubt: boolean
   parked: number

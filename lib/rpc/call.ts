@@ -49,10 +49,10 @@ export async function callBytes(
   )
   const replayed = answer.headers?.get('roster-replayed') === 'true'
   if (answer.headers?.has('roster-error')) throw Object.assign(decodeStatus(answer.data), replayed && { replayed })
-  const sequence = answer.headers?.get('roster-sequence')
+  const sequence = answer.headers?.get('roster-sequence') ?? ''
   return {
     bytes: answer.data,
-    sequence: sequence ? Number(sequence) : undefined,
+    sequence: /^\d{1,15}$/.test(sequence) ? Number(sequence) : undefined,
     replayed,
   }
 }

@@ -43,8 +43,9 @@ export interface Authenticator {
    * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID or TOKEN_FOR_PROJECT; PERMISSION_DENIED for an organization that is unknown or where the
    * caller may nothing; INVALID_ARGUMENT for one that is named twice; RESOURCE_EXHAUSTED RATE_LIMITED where too many tokens from the
    * address were none; errors of the services that are asked.
+   * `admit` is told who calls, once that is proved and before anything else is looked at; what it throws is thrown.
    */
-  authenticate(access: Access, credentials: Credentials): Promise<Identity>
+  authenticate(access: Access, credentials: Credentials, admit?: (caller: Caller) => void): Promise<Identity>
   stop(): void
 }
 
@@ -132,8 +133,11 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   }
 
   return {
-    async authenticate(access, credentials) {
-      if (access.rule === 'public') return nobody
+    async authenticate(access, credentials, admit = () => {}) {
+      if (access.rule === 'public') {
+        admit(anonymous)
+        return nobody
+      }
       const { token, isBound } = readToken(credentials.authorization)
       const key = hash('sha256', token, 'base64')
       const { caller, thumbprint, forProject } = callers.get(key) ?? (await obtain(token, key, credentials))
@@ -141,6 +145,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
       if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
       if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
       if (forProject && !access.anyAudience) throw tokenForProject()
+      admit(caller)
       return { caller, organizationId: await actingOrganization(caller, credentials) }
     },
     stop() {

@@ -68,9 +68,10 @@ export async function perform<Answer>(
     const facts = callOf(arrival)
     const credentials = credentialsOf(arrival, deadline, signal)
     const identify = () => gateway.authenticator.authenticate(method.access, credentials)
-    let identity = await identify()
-    user = identity.caller.userId
-    gateway.rates.admit(identity.caller, method, facts.clientAddress)
+    let identity = await gateway.authenticator.authenticate(method.access, credentials, (caller) => {
+      user = caller.userId
+      gateway.rates.admit(caller, method, facts.clientAddress)
+    })
     const call = { ...facts, deadline, ...readConditions(arrival) }
     const arrived = performance.now()
     const request = await read()

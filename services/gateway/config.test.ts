@@ -22,7 +22,7 @@ test.each([
 })
 
 test('the limits are those of the contract where none is set', () => {
-  expect(readGatewayConfig({})).toMatchObject({
+  expect(readGatewayConfig({ ROSTER_CALLER_KEYS })).toMatchObject({
     WRITES_PER_CALLER: 20,
     WRITES_PER_MEMBER: 500,
     WRITES_PER_ORGANIZATION: 2000,

@@ -181,16 +181,22 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(outcome(await from(unknown))).toBe('ok')
   })
 
-  test('who is nobody, or may nothing there, hears that first; a request that is wrong is counted too', async () => {
+  test('who is nobody hears that first; what is wrong or may not be is counted too', async () => {
     const token = newCaller()
     await passed(20, 'caller', () => one(token))
     expect(outcome(await one(`bad-${token}`))).toBe('TOKEN_INVALID')
-    expect(outcome(await one(token, 'UpdateMyProfile', { 'x-service-orgid': 'nowhere' }))).toBe('PERMISSION_DENIED')
-    expect(outcome(await one(token, 'UpdateMyProfile', { 'if-match': 'nonsense' }))).toBe('RATE_LIMITED caller')
+    for (const headers of [{ 'x-service-orgid': 'nowhere' }, { 'if-match': 'nonsense' }])
+      expect(outcome(await one(token, 'UpdateMyProfile', headers))).toBe('RATE_LIMITED caller')
     const other = newCaller()
     for (let n = 0; n < 20; n++)
       expect(outcome(await one(other, 'UpdateMyProfile', { 'if-match': 'x' }))).toBe('IF_MATCH_MALFORMED')
     expect(outcome(await one(other))).toBe('RATE_LIMITED caller')
+    const stranger = newCaller()
+    for (let n = 0; n < 20; n++)
+      expect(outcome(await one(stranger, 'UpdateMyProfile', { 'x-service-orgid': 'nowhere' }))).toBe(
+        'PERMISSION_DENIED',
+      )
+    expect(outcome(await one(stranger))).toBe('RATE_LIMITED caller')
   })
 })
 

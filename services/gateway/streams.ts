@@ -3,6 +3,7 @@ import { type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { codes, RosterError, toRosterError } from '#lib/errors'
 import { callBytes, deadlineExceeded } from '#lib/rpc/call'
+import type { Caller } from '#lib/rpc/caller'
 import { parse } from '#lib/rpc/validate'
 import { callOf, credentialsOf } from './arrival-facts.ts'
 import { isSameIdentity } from './ask.ts'
@@ -44,13 +45,14 @@ export async function performStream(
       Math.min(timeout, age),
     )
     const facts = callOf(arrival)
-    const identify = () => {
+    const identify = (admit?: (caller: Caller) => void) => {
       const credentials = credentialsOf(arrival, Date.now() + pollTimeout, over)
-      return gateway.authenticator.authenticate(method.access, credentials)
+      return gateway.authenticator.authenticate(method.access, credentials, admit)
     }
-    let identity = await identify()
-    user = identity.caller.userId
-    gateway.rates.admit(identity.caller, method, facts.clientAddress)
+    let identity = await identify((caller) => {
+      user = caller.userId
+      gateway.rates.admit(caller, method, facts.clientAddress)
+    })
     leave = gateway.streamPlaces(identity.caller)
     const request = parse(method.desc.input, await read())
     const poll = async () => {

@@ -35,6 +35,7 @@ import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
 import { searchDeliveries } from './operations/search-deliveries.ts'
 import { updateWebhook } from './operations/update-webhook.ts'
 import type { Feeds } from './feeds/read-events.ts'
+import { ownEvents } from './feeds/own-events.ts'
 import { startWakeups } from './feeds/wakeups.ts'
 import { searchEvents } from './operations/search-events.ts'
 import { searchOrganizationEvents } from './operations/search-organization-events.ts'
@@ -179,9 +180,9 @@ function feedsOf(sql: Sql, nats: Nats, log: Log): Feeds {
   const grants = createClient(nats, 'notifier', GrantsInternal)
   const idp = createClient(nats, 'notifier', IdpInternal)
   return {
-    users: users.listEvents,
-    grants: grants.listEvents,
-    idp: idp.listEvents,
+    users: ownEvents('users', users.listEvents, log),
+    grants: ownEvents('grants', grants.listEvents, log),
+    idp: ownEvents('idp', idp.listEvents, log),
     notifier: (request) => own({}, request),
   }
 }

@@ -114,7 +114,7 @@ async function readStream(url: string): Promise<Seen[]> {
     const messages = await connection.jetstream().subscribe('roster.events.>', consumerOpts().orderedConsumer())
     const silence = setTimeout(() => messages.destroy(), readWithin)
     for await (const message of messages) {
-      seen.push({ id: message.headers?.get('Nats-Msg-Id') ?? 'without an id' })
+      seen.push({ id: message.headers?.get('ce-id') ?? 'without an id' })
       if (seen.length >= state.messages) break
     }
     clearTimeout(silence)

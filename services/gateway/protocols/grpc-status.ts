@@ -25,7 +25,8 @@ function fit(error: RosterError): { message: string; details: Buffer } {
     const details = Buffer.from(encodeStatus({ code, reason, retryAfter, message, metadata, violations }))
     if (details.length <= 4_000) return { message, details }
     if (violations.length > 0) violations = violations.slice(0, violations.length >> 1)
-    else metadata = {}
+    else if (Object.keys(metadata).length > 0) metadata = {}
+    else message = message.slice(0, message.length >> 1).toWellFormed()
   }
 }
 

@@ -107,7 +107,7 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
     await sleep(milliseconds, undefined, { signal: stopped.signal }).catch(() => {})
   }
 
-  const worker = new Worker<WebhookJob>(webhookQueueName, async ({ data }) => look([data.webhookId]), {
+  const worker = new Worker<WebhookJob>(webhookQueueName, async ({ data }) => look(readIds(data)), {
     connection: redis,
     prefix: queuePrefix,
     concurrency: 10,
@@ -132,4 +132,10 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
       await Promise.race([closed, sleep(1000, undefined, { ref: false })])
     },
   }
+}
+
+// Redis may hold anything, and what PostgreSQL refuses would be looked at again and again.
+function readIds(data: Partial<WebhookJob> | null): string[] {
+  const id: unknown = data?.webhookId
+  return typeof id === 'string' && /^[\w-]{1,200}$/.test(id) ? [id] : []
 }

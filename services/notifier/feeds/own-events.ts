@@ -1,0 +1,41 @@
+import type { Event, ListedEvent } from '#gen/roster/feed/v1/feed'
+import { RosterError } from '#lib/errors'
+import { messageOf } from '#lib/events/messages'
+import type { Log } from '#lib/log'
+import { throttled } from '../redis.ts'
+import type { Feeds } from './read-events.ts'
+
+/**
+ * What a service lists, as far as it is its own: one that was taken over must not speak for a sister. What is not is left out, and the
+ * log says so. UNAVAILABLE SERVICE_UNAVAILABLE where the answer does not say how to go on.
+ */
+export function ownEvents(service: string, feed: Feeds[string], log: Log): Feeds[string] {
+  const left = throttled(log, `${service} lists what is no event of its own`)
+  return async (request, call) => {
+    const answer = await feed(request, call)
+    if (!answer.next) {
+      const message = 'A service that has events gives no answer that can be read.'
+      throw new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', message, { retryAfter: 1 })
+    }
+    const events = answer.events.filter((listed) => isOwn(service, listed))
+    if (events.length < answer.events.length) left(new Error(`${answer.events.length - events.length} are left out`))
+    return { ...answer, events }
+  }
+}
+
+function isOwn(service: string, { event, position }: ListedEvent): boolean {
+  if (!event?.time || !position) return false
+  if (!event.id.startsWith(`${service}-`) || event.source !== `/roster/${service}`) return false
+  const owner = ownerOf(event)
+  return owner === undefined || owner === service
+}
+
+// Whose kind of event it is; undefined for one that proto/ does not know.
+function ownerOf({ aggregateType, type }: Event): string | undefined {
+  const plain = type.slice(`roster.${aggregateType}.`.length).replace(/\.v\d+$/, '')
+  try {
+    return messageOf(aggregateType, plain).desc.file.name.split('/').at(-1)
+  } catch {
+    return undefined
+  }
+}
