@@ -185,7 +185,8 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     const token = newCaller()
     await passed(20, 'caller', () => one(token))
     expect(outcome(await one(`bad-${token}`))).toBe('TOKEN_INVALID')
-    for (const headers of [{ 'x-service-orgid': 'nowhere' }, { 'if-match': 'nonsense' }])
+    const wrong: Record<string, string>[] = [{ 'x-service-orgid': 'nowhere' }, { 'if-match': 'nonsense' }]
+    for (const headers of wrong)
       expect(outcome(await one(token, 'UpdateMyProfile', headers))).toBe('RATE_LIMITED caller')
     const other = newCaller()
     for (let n = 0; n < 20; n++)

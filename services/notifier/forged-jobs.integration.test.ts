@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Queue } from 'bullmq'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { startTestReceiver } from '../../test/receiver.ts'
 import { queueName, queuePrefix } from './queue.ts'
+import { webhookQueueName } from './webhooks/queue.ts'
 import { newAddress, openHouse, type TestHouse } from './test-house.ts'
 
 let house: TestHouse
@@ -10,6 +12,7 @@ beforeAll(async () => {
   house = await openHouse()
   await house.startUsers()
 })
+afterEach(() => house.stopNotifiers())
 afterAll(() => house.stop())
 
 const soon = { timeout: 20_000, interval: 20 }
@@ -56,4 +59,20 @@ test('whoever can write in Redis chooses neither whom a mail goes to nor what is
   await vi.waitFor(async () => expect(await house.jobs()).toEqual([]), soon)
   expect(came.toSorted()).toEqual([current, last].toSorted())
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+})
+
+test('no job stops the webhooks of others', async () => {
+  const receiver = await startTestReceiver()
+  await house.startNotifier({ SWEEP_INTERVAL: '1' })
+  await house.webhooksAnswer()
+  const queue = new Queue(webhookQueueName, { connection: house.redis, prefix: queuePrefix })
+  for (const webhookId of ['x\0y', '\ud800', 'x'.repeat(100_000), null, { a: 1 }, undefined])
+    await queue.add('forged', { webhookId })
+  await queue.add('forged', null)
+  await vi.waitFor(async () => expect(await queue.getJobCountByTypes('wait', 'active', 'prioritized')).toBe(0), soon)
+  await queue.close()
+  await house.addWebhook({ url: receiver.url, eventTypes: ['user.human.added'] })
+  const { userId } = await house.addHuman()
+  await vi.waitFor(() => expect(receiver.received.map(({ event }) => event.subject)).toContain(`user/${userId}`), soon)
+  await receiver.stop()
 })
