@@ -13,6 +13,7 @@ import type { Service } from '../process.ts'
 import { silent } from '../rpc/test-rpc.ts'
 import { consume } from './consume.ts'
 import { consumers } from './consumers.ts'
+import { ensureConsumer } from './stream-keeper.ts'
 import { streamName, streamState } from './stream.ts'
 import { startTestKeeper } from './test-keeper.ts'
 
@@ -48,10 +49,28 @@ describe('the keepers make', () => {
   test('them again after the stream was deleted, with or without a question', async () => {
     const { created } = await streamState(users!)
     await manager.streams.delete(streamName)
-    expect((await streamState(users!)).created).not.toBe(created)
+    expect((await vi.waitFor(() => streamState(users!), soon)).created).not.toBe(created)
     expect(await made()).toEqual(Object.keys(consumers))
     await manager.streams.delete(streamName)
     await vi.waitFor(async () => expect(await made()).toEqual(Object.keys(consumers)), soon)
+  })
+
+  test('a stream that stores events, also while nats-server still removes the old one', async () => {
+    const publish = () => users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', '')
+    for (let round = 0; round < 3; round++) {
+      // The more it has to remove, the longer that takes.
+      const names = Array.from({ length: 200 }, (_, n) => `more-${n}`)
+      await Promise.all(names.map((name) => ensureConsumer(manager, name, 'roster.events.>')))
+      const over = new AbortController()
+      const asking = (async () => {
+        while (!over.signal.aborted) await streamState(users!).catch(() => {})
+      })()
+      await manager.streams.delete(streamName)
+      await vi.waitFor(() => streamState(users!), soon)
+      over.abort()
+      await asking
+      await publish()
+    }
   })
 
   test('a consumer again that was deleted', async () => {

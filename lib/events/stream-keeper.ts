@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   AckPolicy,
   DeliverPolicy,
@@ -17,6 +18,8 @@ import { type StreamState, stateSubject, streamName, withApi, writeState } from 
 
 /** Milliseconds between two looks at whether all is there, when nobody asks. */
 const lookEvery = 2000
+/** Milliseconds for which nats-server may still remove the files of a stream that it says is gone. */
+const goneFor = 1000
 const nanosecondsPerMillisecond = 1_000_000
 
 /**
@@ -27,6 +30,7 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
   const { connection } = nats
   let looking: Promise<StreamInfo> | undefined
   let next: Promise<StreamInfo> | undefined
+  let known = false
   let consumersOf = ''
   let failure = ''
 
@@ -45,7 +49,9 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
 
   async function lookBy(apiPrefix: string): Promise<StreamInfo> {
     const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
+    if (known) await letGo(manager)
     const info = await ensureStream(manager)
+    known = true
     if (info.created !== consumersOf) {
       await ensureConsumers(manager)
       consumersOf = info.created
@@ -84,6 +90,14 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
       await Promise.allSettled([looking, next])
     },
   }
+}
+
+// What would be made at once would lose its files to that removal: no event could be stored in it from then on.
+async function letGo(manager: JetStreamManager): Promise<void> {
+  await orMake<unknown>(
+    () => manager.streams.info(streamName),
+    () => sleep(goneFor),
+  )
 }
 
 /** Makes the stream where it is missing; one that is there stays as it is. */

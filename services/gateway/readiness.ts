@@ -30,6 +30,7 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
   let closed = false
   let known: string | undefined
   let checking: Promise<string[]> | undefined
+  let next: Promise<string[]> | undefined
   let parked: Record<string, number> = {}
 
   async function check() {
@@ -44,8 +45,17 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
     }
     return missing
   }
-  // However many ask, one question is under way.
-  const missing = () => (checking ??= check().finally(() => (checking = undefined)))
+  // However many ask, one look is under way, and one that begins after they asked.
+  function missing(): Promise<string[]> {
+    if (!checking) return (checking = check().finally(() => (checking = undefined)))
+    return (next ??= checking.then(missingNext, missingNext))
+  }
+
+  function missingNext() {
+    next = undefined
+    return missing()
+  }
+
   const timer = setInterval(() => void missing(), interval)
   void missing()
   return {
