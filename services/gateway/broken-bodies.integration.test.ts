@@ -66,6 +66,31 @@ test.each(encodings.flatMap(([name, head]) => breaks.map(([what, ...rest]) => [w
   },
 )
 
+test.each(encodings)('a whole request in %s is answered where its client closes its half', async (_name, head) => {
+  const body =
+    head === webBinary
+      ? frameOf(Buffer.alloc(0)).toString('latin1')
+      : head === webText
+        ? 'AAAAAAA='
+        : '{"email":"a@b.c"}'
+  const answer = await raw(`${head}content-length: ${body.length}\r\n\r\n${body}`, true)
+  expect(answer).toMatch(head === form ? /^HTTP\/1\.1 503 [^]*"error":/ : /^HTTP\/1\.1 200 /)
+})
+
+test('whole requests are answered where their client closes its half, and one that is cut off is told so', async () => {
+  const whole = `${json}content-length: 17\r\n\r\n{"email":"a@b.c"}`
+  const answer = await raw(`${whole}${whole}${json}content-length: 2\r\n\r\n{`, true)
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400'])
+})
+
+test('a stream ends where its client closes its half: it may have gone', async () => {
+  gateway.log.length = 0
+  const stream = webBinary.replace('users.v1.UserService/SetEmail', 'notifier.v1.EventService/WatchEvents')
+  const body = frameOf(Buffer.alloc(0)).toString('latin1')
+  await raw(`${stream}content-length: ${body.length}\r\n\r\n${body}`, true)
+  expect(gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([{ reason: 'CANCELLED' }])
+})
+
 test('what is broken behind a request that is whole does not take its answer', async () => {
   const answer = await raw(`${json}content-length: 17\r\n\r\n{"email":"a@b.c"}nonsense\r\n\r\n`, false)
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])

@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import { createServer, IncomingMessage } from 'node:http'
 import { connect as connectHttp2, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
-import { connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { inOrder } from './in-order.ts'
 import { frameOf, send } from './test-client.ts'
 import { startTestGateway, type TestGateway } from './test-gateway.ts'
 
@@ -144,4 +148,92 @@ test('pings, settings, resets and heads without end leave a gateway that serves 
     ),
   )
   expect((await send(`${gateway.url}/healthz`)).status).toBe(200)
+})
+
+const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve))
+const getUser = 'roster.users.v1.UserService.GetUser'
+const ask = (id: string | number, more = '') =>
+  `GET /v2/users/${id} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin\r\n${more}\r\n`
+const statuses = (answer: Buffer) => answer.toString().match(/HTTP\/1\.1 \d+/g)
+
+test('requests of one connection that come at once are handled one after the other, also those with expectations', async () => {
+  let [atOnce, most] = [0, 0]
+  const order: unknown[] = []
+  const gateway = await startTestGateway({
+    [getUser]: async ({ userId }) => {
+      order.push(userId)
+      most = Math.max(most, ++atOnce)
+      await new Promise((resolve) => setImmediate(resolve))
+      atOnce--
+      return {}
+    },
+  })
+  onTestFinished(() => gateway.stop())
+  const socket = connect(gateway.port, '127.0.0.1')
+  const more = ['', 'expect: nothing\r\n', '', 'expect: 100-continue\r\n']
+  const asked = Array.from({ length: 16 }, (_, at) => ask(at, at < 15 ? more[at % 4] : 'connection: close\r\n'))
+  socket.write(asked.join(''))
+  const answers = statuses(await buffer(socket))!
+  expect(answers.filter((status) => status.endsWith(' 200'))).toHaveLength(16)
+  expect(order).toEqual(Array.from({ length: 16 }, (_, at) => String(at)))
+  expect(most).toBe(1)
+})
+
+test('what waits is not handled once its client has gone, nor behind the last answer of a connection', async () => {
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const asked: unknown[] = []
+  const gateway = await startTestGateway({
+    [getUser]: async ({ userId }) => {
+      asked.push(userId)
+      begun.resolve()
+      await go.promise
+      return {}
+    },
+  })
+  onTestFinished(() => gateway.stop())
+  const socket = connect(gateway.port, '127.0.0.1').on('error', () => {})
+  socket.write(ask('first') + ask('waits'))
+  await begun.promise
+  socket.resetAndDestroy()
+  await expect.poll(() => gateway.log.some(({ reason }) => reason === 'CANCELLED')).toBe(true)
+  go.resolve()
+  const last = connect(gateway.port, '127.0.0.1')
+  last.write(ask('last', 'connection: close\r\n') + ask('behind'))
+  expect((await buffer(last)).toString().match(/HTTP\/1\.1 200/g)).toHaveLength(1)
+  expect(asked).toEqual(['first', 'last'])
+})
+
+test.each([
+  ['a thousand requests at once', ask('u').repeat(1_000)],
+  ['a few with much to read', `${ask('u', 'content-length: 60000\r\n')}${'x'.repeat(60_000)}`.repeat(6)],
+])('a connection that brings %s while one is under way is cut off, and its call ends', async (_name, text) => {
+  const gateway = await startTestGateway({ [getUser]: () => new Promise(() => {}) })
+  onTestFinished(() => gateway.stop())
+  const socket = connect(gateway.port, '127.0.0.1').on('error', () => {})
+  socket.resume().write(ask('first') + text)
+  await closed(socket)
+  await expect.poll(() => gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([{ reason: 'CANCELLED' }])
+})
+
+test('of thousands of requests at once, those beyond what may wait are not even read', async () => {
+  let read = 0
+  class Counted extends IncomingMessage {
+    constructor(socket: Socket) {
+      super(socket)
+      read++
+    }
+  }
+  const handled: unknown[] = []
+  const server = createServer(
+    { IncomingMessage: Counted },
+    inOrder(({ url }) => void handled.push(url)),
+  )
+  server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  socket.resume().write('GET /x HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2_000))
+  await closed(socket)
+  expect(handled).toEqual(['/x'])
+  expect(read).toBeLessThan(30)
 })

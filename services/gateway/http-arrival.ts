@@ -22,6 +22,7 @@ export function arrive(
   response.once('close', () => {
     if (!response.writableEnded) gone.abort()
   })
+  if (method.streams) onEnd(exchange, () => gone.abort())
   return {
     method,
     encoding,
@@ -52,4 +53,13 @@ export function letIn(gateway: Gateway, exchange: Exchange, kind: Kind, address 
 
 function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange): string {
   return clientAddresses({ header, peerAddress: request.socket.remoteAddress ?? '' })
+}
+
+// Who has no more to ask may still wait for an answer, which comes within a time. A stream has no such time, so that it ends.
+function onEnd({ request, response }: Exchange, ended: () => void) {
+  if ('stream' in request) return
+  const { socket } = request
+  if (socket.readableEnded) return ended()
+  socket.once('end', ended)
+  response.once('close', () => socket.off('end', ended))
 }

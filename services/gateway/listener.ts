@@ -40,6 +40,8 @@ export function createListener(config: GatewayConfig, log: Log, http2: Serve): L
     http2(socket)
   }
   const server = config.TLS_CERT === undefined ? createServer(options) : createTls(options, config)
+  // Who has asked all may close that half of the connection, and still gets the answer.
+  Object.assign(server, { httpAllowHalfOpen: true })
   const event = config.TLS_CERT === undefined ? 'connection' : 'secureConnection'
   const http1 = server.listeners(event)[0] as Serve
   server.removeListener(event, http1)
@@ -74,6 +76,7 @@ function createTls(
     ...options,
     cert,
     key,
+    allowHalfOpen: true,
     minVersion: 'TLSv1.2',
     handshakeTimeout: HEADERS_TIMEOUT_MS,
     ALPNCallback: ({ protocols }) => ['http/1.1', 'h2'].find((protocol) => protocols.includes(protocol)),

@@ -14,6 +14,7 @@ import { createClientAddresses } from './client-addresses.ts'
 import type { GatewayConfig } from './config.ts'
 import { createHttpHandler } from './http.ts'
 import { shareStreams } from './http2-streams.ts'
+import { inOrder } from './in-order.ts'
 import { createListener } from './listener.ts'
 import { readPages } from './pages.ts'
 import { createGrpcHandler, createWatchGuard } from './protocols/grpc.ts'
@@ -63,7 +64,8 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const listener = createListener(config, log, (socket) => injector.injectConnection(socket))
   const http = listener.server
   const handle = createHttpHandler(gateway, readPages(fileURLToPath(new URL('pages', import.meta.url))), readiness)
-  http.on('request', handle).on('checkExpectation', handle)
+  const handleInOrder = inOrder(handle)
+  http.on('request', handleInOrder).on('checkExpectation', handleInOrder)
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }
   shareStreams(grpc, handlers, config.REQUEST_TIMEOUT_MS)
   answerBrokenRequests(http, config.REQUEST_TIMEOUT_MS)

@@ -7,13 +7,15 @@ import { startTestGateway } from './test-gateway.ts'
 const timeouts = { HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '400', KEEP_ALIVE_TIMEOUT_MS: '400' }
 
 test('who asks and never reads the answers does not keep the connection for ever', async () => {
-  const gateway = await startTestGateway({}, { ...timeouts, MAX_CONNECTIONS: '1' })
+  const big = { userId: 'x'.repeat(900_000) }
+  const operations = { 'roster.users.v1.UserService.GetUser': () => ({ user: big }) }
+  const gateway = await startTestGateway(operations, { ...timeouts, MAX_CONNECTIONS: '1' })
   onTestFinished(() => gateway.stop())
   const socket = connect(gateway.port, '127.0.0.1').pause()
   onTestFinished(() => void socket.destroy())
   socket.on('error', () => {})
   // Whole requests, of which one read takes all, and more answers than the kernel holds.
-  socket.write('GET /ui/verify-email.js HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(1_300))
+  socket.write('GET /v2/users/u1 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin\r\n\r\n'.repeat(16))
   await sleep(300)
   const isServed = () =>
     send(`${gateway.url}/healthz`).then(

@@ -31,12 +31,42 @@ export function malformed(violations: Violation[]): RosterError {
   )
 }
 
-/** What keeps a JSON value from being this message: every fault, up to a hundred, with the whole path in JSON spelling. */
+/**
+ * What keeps a JSON value from being this message: every fault, up to a hundred, with the whole path in JSON spelling. None where
+ * only a null beside another member of a oneof does, which is no fault.
+ */
 export function findFaults(desc: DescMessage, json: JsonValue): Violation[] {
   const faults: Violation[] = []
   checkMessage(desc, json, '', faults)
-  if (faults.length === 0) faults.push({ field: '', description: `is no valid ${desc.typeName}` })
+  if (faults.length === 0 && !canRead(desc, withoutUnset(desc, json)))
+    faults.push({ field: '', description: `is no valid ${desc.typeName}` })
   return faults.slice(0, maxFaults)
+}
+
+/** The same message without the members of oneofs that are null, that is, not set: protobuf-es takes some for given. */
+export function withoutUnset(desc: DescMessage, json: JsonValue): JsonValue {
+  if (!isObject(json) || desc.typeName.startsWith('google.protobuf.')) return json
+  const kept: [string, JsonValue][] = []
+  for (const [name, value] of Object.entries(json)) {
+    const field = findField(desc, name)
+    const message = field?.message
+    if (field && isUnset(field, value)) continue
+    if (!message) kept.push([name, value])
+    else if (field.fieldKind === 'message') kept.push([name, withoutUnset(message, value)])
+    else if (Array.isArray(value)) kept.push([name, value.map((item) => withoutUnset(message, item))])
+    else if (isObject(value)) {
+      const items = Object.entries(value).map(([key, item]) => [key, withoutUnset(message, item)])
+      kept.push([name, Object.fromEntries(items) as JsonObject])
+    } else kept.push([name, value])
+  }
+  return Object.fromEntries(kept)
+}
+
+// Of these two types null is a value.
+function isUnset({ oneof, message, enum: enumeration }: DescField, value: JsonValue): boolean {
+  const typeName = message?.typeName ?? enumeration?.typeName
+  const takesNull = typeName === 'google.protobuf.Value' || typeName === 'google.protobuf.NullValue'
+  return value === null && oneof !== undefined && !takesNull
 }
 
 /** A path in JSON spelling, such as `sendCode.urlTemplate` or `roleKeys[1]`. */
@@ -65,7 +95,7 @@ function checkMessage(desc: DescMessage, json: JsonValue, path: string, faults: 
     const fieldPath = join(path, field.jsonName)
     if (seen.has(field)) faults.push({ field: fieldPath, description: 'is given twice, in two spellings' })
     seen.add(field)
-    if (field.oneof && !(value === null && field.fieldKind === 'scalar')) {
+    if (field.oneof && !isUnset(field, value)) {
       const other = chosen.get(field.oneof)
       if (other && other !== field)
         faults.push({ field: fieldPath, description: `must not be given together with ${join(path, other.jsonName)}` })
@@ -140,7 +170,7 @@ function namesOf(enumeration: DescEnum): string {
   return enumeration.values.map(({ name }) => name).join(', ')
 }
 
-function canRead(desc: DescMessage, json: JsonObject): boolean {
+function canRead(desc: DescMessage, json: JsonValue): boolean {
   try {
     fromJson(desc, json, { registry })
     return true

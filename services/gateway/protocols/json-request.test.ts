@@ -44,6 +44,14 @@ describe('what is accepted', () => {
   test('a byte order mark before the text', () =>
     expect(profile('\ufeff{"firstName":"A"}')).toEqual({ firstName: 'A' }))
   test('null as "not given"', () => expect(profile('{"firstName":null,"nickName":null}')).toEqual({}))
+  test('null as "not given" beside another member of a oneof, in whatever order', () => {
+    const given = { userId: 'u1', email: 'a@b.c', returnCode: {} }
+    expect(setEmail('{"email":"a@b.c","sendCode":null,"returnCode":{}}')).toEqual(given)
+    expect(setEmail('{"email":"a@b.c","returnCode":{},"isVerified":null,"send_code":null}')).toEqual(given)
+    expect(setEmail('{"email":"a@b.c","sendCode":null,"returnCode":null}')).toEqual({ userId: 'u1', email: 'a@b.c' })
+    expect(fields(() => setEmail('{"sendCode":null,"send_code":{}}'))).toEqual(['sendCode'])
+    expect(fields(() => setEmail('{"sendCode":null,"returnCode":{},"email":5}'))).toEqual(['email'])
+  })
   test('an explicit empty text of an optional field stays given', () =>
     expect(profile('{"nickName":""}')).toEqual({ nickName: '' }))
 })

@@ -2,6 +2,7 @@ import {
   create,
   type DescField,
   type DescMessage,
+  fromJson,
   fromJsonString,
   type JsonValue,
   type Message,
@@ -13,8 +14,8 @@ import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/rpc/methods'
 import type { Match } from '../routes.ts'
 import { mostValues, tooManyValues } from '../body.ts'
-import { findFaults, malformed, maxFaults, spellPath } from './json-faults.ts'
-import { findTextFault, placeOf } from './json-text.ts'
+import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
+import { findTextFault, placeOf, type TextFault } from './json-text.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -45,8 +46,17 @@ function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined): Messa
   try {
     return fromJsonString(desc, text, { registry })
   } catch {
-    throw explain(desc, text)
+    return readUnset(desc, text)
   }
+}
+
+function readUnset(desc: DescMessage, text: string): Message {
+  const fault = findTextFault(text, mostValues)
+  if (fault) throw explain(desc, text, fault)
+  const json = JSON.parse(text) as JsonValue
+  const faults = findFaults(desc, json)
+  if (faults.length > 0) throw malformed(faults)
+  return fromJson(desc, withoutUnset(desc, json), { registry })
 }
 
 // These letters may also be within a text.
@@ -81,17 +91,14 @@ function firstMalformedByte(body: Uint8Array): number {
 }
 
 // protobuf-es says that something is wrong, in terms of its own; this says what and where, in those of the caller.
-function explain(desc: DescMessage, text: string, fault = findTextFault(text, mostValues)): RosterError {
-  if (fault?.tooMany) return tooManyValues()
-  if (fault?.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
-  if (fault) {
-    const { line, column } = placeOf(text, fault.offset)
-    const sentence = `The body is no JSON at line ${line}, column ${column}: ${fault.problem}.`
-    return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', sentence, {
-      metadata: { line: String(line), column: String(column) },
-    })
-  }
-  return malformed(findFaults(desc, JSON.parse(text) as JsonValue))
+function explain(desc: DescMessage, text: string, fault: TextFault): RosterError {
+  if (fault.tooMany) return tooManyValues()
+  if (fault.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
+  const { line, column } = placeOf(text, fault.offset)
+  const sentence = `The body is no JSON at line ${line}, column ${column}: ${fault.problem}.`
+  return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', sentence, {
+    metadata: { line: String(line), column: String(column) },
+  })
 }
 
 function bindVariable(desc: DescMessage, message: Message, field: DescField, text: string, violations: Violation[]) {
