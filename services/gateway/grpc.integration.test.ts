@@ -187,6 +187,7 @@ test('health and readiness follow the services behind, without one that only som
   expect(await check('roster.idp.v1.IdentityProviderService')).toBe('NOT_SERVING')
   // Its look is still under way when the next is asked: it waits for idp.
   const before = readyz()
+  expect(await check('')).toBe('SERVING')
   await gateway.services.get('users')!.stop()
   expect(await readyz()).toEqual([503, { status: 'unavailable', missing: ['idp', 'users'] }])
   await before
