@@ -20,6 +20,8 @@ const mostBytes = 4 * 1024 * 1024
 const knownFor = 60_000
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
 const pollEvery = 200
+/** Milliseconds between two turns at the least: what happens meanwhile shares the next one, and the looks at the stream. */
+const collectFor = 40
 /** Milliseconds between two looks at the stream when there is nothing to publish: it may have been lost or cut back. */
 const inspectEvery = 2000
 const retryAfter = 1000
@@ -65,7 +67,10 @@ export function startTail(options: TailOptions): Tail {
       try {
         while (!stopped.signal.aborted) {
           woken = Promise.withResolvers()
-          if (!(await takeTurn())) await pause()
+          const began = performance.now()
+          if (await takeTurn()) continue
+          await pause()
+          await pauseFor(collectFor - (performance.now() - began))
         }
       } catch (error) {
         if (stopped.signal.aborted) return
@@ -203,7 +208,11 @@ export function startTail(options: TailOptions): Tail {
   }
 
   async function pause() {
-    await Promise.race([woken.promise, sleep(pollEvery, undefined, { signal: stopped.signal }).catch(() => {})])
+    await Promise.race([woken.promise, pauseFor(pollEvery)])
+  }
+
+  async function pauseFor(milliseconds: number) {
+    if (milliseconds > 0) await sleep(milliseconds, undefined, { signal: stopped.signal }).catch(() => {})
   }
 
   const finished = run()

@@ -17,9 +17,9 @@ export function showPresence({ connection }: Nats, method: string): Presence {
 }
 
 /** Milliseconds: until a call without an answer looks first, between its looks, for a look, and for which what one found counts. */
-const [lookAfter, lookEvery, lookFor, rememberFor] = [50, 1000, 100, 2000]
+const [lookAfter, lookEvery, lookFor, rememberFor] = [250, 1000, 100, 2000]
 /** Milliseconds after an answer in which nobody goes away and comes back. */
-const trustFor = 20
+const trustFor = 250
 
 /**
  * Calls back once nobody will answer a call of the method that is sent next; gives a function that ends that, and takes whether

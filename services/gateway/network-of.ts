@@ -2,7 +2,9 @@ import { isIPv6 } from 'node:net'
 
 /** An IPv4 address as it is; of an IPv6 address the /64: whoever has one has all of that, and could come from another each time. */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
+  // As a socket for both versions gives it.
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
   const groups = groupsOf(address)
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
   if (isMapped) return [groups[6]! >> 8, groups[6]! & 255, groups[7]! >> 8, groups[7]! & 255].join('.')
