@@ -24,6 +24,8 @@ const pollEvery = 200
 const collectFor = 40
 /** Milliseconds between two looks at the stream when there is nothing to publish: it may have been lost or cut back. */
 const inspectEvery = 2000
+/** Milliseconds for which a look at the stream counts for the next turn. */
+const trustFor = 200
 const retryAfter = 1000
 const lock = 7_265_002
 
@@ -60,6 +62,7 @@ export function startTail(options: TailOptions): Tail {
   const stopped = new AbortController()
   let woken = Promise.withResolvers<void>()
   let inspectAt = 0
+  let intactAt = 0
   let parked = 0
 
   async function run() {
@@ -133,8 +136,9 @@ export function startTail(options: TailOptions): Tail {
     return { more: last.found === pageSize || all.length < last.found }
   }
 
-  // Looks at the stream before and after: what is published after the stream was cut back would otherwise hide it. Gives where the
-  // events are and which were refused; why some are not known to be there; or the state of a stream that has lost some.
+  // Looks at the stream before and after, or after alone where it has just looked: what it was given before must still be there, and
+  // nothing may come before that is published anew. Gives where the events are and which were refused; why some are not known to be
+  // there; or the state of a stream that has lost some.
   async function forward(all: PageRow[], published: Published): Promise<Forwarded> {
     const { generation, in_doubt, message_key: key } = published
     const taken = all.flatMap((event) => {
@@ -144,14 +148,16 @@ export function startTail(options: TailOptions): Tail {
     const events = all.filter(({ position }) => published.taken[position] === undefined)
     const sequence = Math.max(Number(published.stream_sequence ?? 0), ...taken.map(({ seq }) => seq)) || undefined
     const mark = { created: published.stream_created, sequence, at: published.published_at }
-    const before = await streamState(nats)
-    if (!isIntact(before, mark)) return { state: before }
     const earlier = taken.map(({ event, seq }) => ({
       stream: streamName,
       position: event.position,
       seq,
       duplicate: true,
     }))
+    if (events.length === 0 || Date.now() - intactAt > trustFor) {
+      const state = await streamState(nats)
+      if (!isIntact(state, mark)) return { state }
+    }
     if (events.length === 0) return { added: earlier }
     announce(events)
     tell(hintSubject(service), writeHints(events))
@@ -175,6 +181,7 @@ export function startTail(options: TailOptions): Tail {
     try {
       const state = await streamState(nats)
       if (!isIntact(state, mark, added)) return { state }
+      intactAt = Date.now()
     } catch (cause) {
       failures.push({ cause })
     }

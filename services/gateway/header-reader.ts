@@ -4,6 +4,8 @@ import { invalid, RosterError } from '#lib/errors'
 /** The value of a header, by its lower-case name. */
 export type Header = (name: string) => string | undefined
 
+const none: ReadonlySet<string> = new Set()
+
 /** These are lists, or to be passed over where they come twice. */
 const lists = new Set(['x-forwarded-for', 'x-request-id', 'traceparent'])
 
@@ -12,9 +14,10 @@ const lists = new Set(['x-forwarded-for', 'x-request-id', 'traceparent'])
  * two counts would depend on who reads. `raw` is names and values in turn.
  */
 export function readHeaders(headers: IncomingHttpHeaders, raw: readonly string[]): Header {
-  let repeated: Set<string> | undefined
+  let repeated: ReadonlySet<string> | undefined
   return (name) => {
-    repeated ??= findRepeated(raw)
+    // Where there are as many as names, none comes twice.
+    repeated ??= Object.keys(headers).length * 2 === raw.length ? none : findRepeated(raw)
     if (repeated.has(name) && !lists.has(name))
       throw invalid([{ field: name, description: 'is a header that must come once' }], 'HEADER_REPEATED')
     const value = headers[name]

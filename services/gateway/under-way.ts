@@ -33,7 +33,11 @@ const ofAddress = 1 / 8
 /** Counts up to `inAll` bytes, and up to `perConnection` for each connection. */
 export function createUnderWay({ inAll, perConnection }: { inAll: number; perConnection: number }): UnderWay {
   const connections = new WeakMap<object, Count>()
-  const addresses = new Map<string, Count & { users: number }>()
+  const addresses = {
+    call: new Map<string, Users>(),
+    public: new Map<string, Users>(),
+    watch: new Map<string, Users>(),
+  }
   const all = { bytes: 0, most: inAll }
   const kinds = { call: all, public: countTo(inAll * shares.public), watch: countTo(inAll * shares.watch) }
 
@@ -47,11 +51,11 @@ export function createUnderWay({ inAll, perConnection }: { inAll: number; perCon
 
   return {
     open(kind, connection, address) {
-      const key = `${kind} ${address}`
-      const here = addresses.get(key) ?? { ...countTo(inAll * shares[kind] * ofAddress), users: 0 }
-      addresses.set(key, here)
-      here.users++
-      const counts = [...new Set([all, kinds[kind]]), here, countOf(connection)]
+      const known = addresses[kind]
+      const here = known.get(address) ?? { bytes: 0, most: inAll * shares[kind] * ofAddress, users: 0 }
+      if (here.users++ === 0) known.set(address, here)
+      const connected = countOf(connection)
+      const counts = kind === 'call' ? [all, here, connected] : [all, kinds[kind], here, connected]
       let held = 0
       const add = (bytes: number) => {
         held += bytes
@@ -65,7 +69,7 @@ export function createUnderWay({ inAll, perConnection }: { inAll: number; perCon
         add,
         end() {
           add(-held)
-          if (--here.users === 0) addresses.delete(key)
+          if (--here.users === 0) known.delete(address)
         },
       }
     },
@@ -75,6 +79,11 @@ export function createUnderWay({ inAll, perConnection }: { inAll: number; perCon
 interface Count {
   bytes: number
   most: number
+}
+
+/** What an address has, and how many requests of it are counted. */
+interface Users extends Count {
+  users: number
 }
 
 function countTo(most: number): Count {
