@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import type { Use } from './command.ts'
+import type { Transaction } from './database.ts'
 import { forgetUses } from './forget-uses.ts'
 import { add, audit, count, openReplicas, outcome, type Replica } from './test-counters.ts'
 
@@ -93,10 +94,10 @@ describe('what may be done so often only', () => {
     expect(await run([nothing])).toEqual(['stored'])
     const failing = {
       ...count(id),
-      decide: (...args: any[]) => ({
-        ...(count(id).decide as any)(...args),
+      decide: (...args: Parameters<ReturnType<typeof count>['decide']>) => ({
+        ...count(id).decide(...args),
         uses: [use(key)],
-        writes: [(sql: any) => sql`select 1 / 0`],
+        writes: [(sql: Transaction) => sql`select 1 / 0`],
       }),
     }
     expect(await run([failing])).toEqual(['PostgresError: division by zero'])

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { RosterError } from '../errors.ts'
 import { requestOf } from './test-requests.ts'
 import { parse } from './validate.ts'
-import { isStrictWire } from './wire.ts'
+import { hasMoreValues, isStrictWire } from './wire.ts'
 
 const setEmail = requestOf('users.v1.UserService.SetEmail')
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
@@ -67,6 +67,18 @@ test('numbers of a list may be packed or not, and are counted to the byte', () =
   expect(isStrict('52 02 01 02 50 03')).toBe(true)
   expect(isStrict('52 02 01 80')).toBe(false)
   expect(isStrict('52 02 81 00')).toBe(false)
+})
+
+test('values are counted wherever they are: packed, unknown, within messages, and before a fault', () => {
+  const has = (hex: string, most: number) => hasMoreValues(FileDescriptorProtoSchema, bytes(hex), most)
+  for (const hex of [
+    '52 02 01 02',
+    '0a 01 61 0a 01 62 0a 01 63',
+    'a0 3f 01 a0 3f 01 a0 3f 01',
+    '22 06 0a 01 61 0a 01 62',
+  ])
+    expect([has(hex, 2), has(hex, 3)]).toEqual([true, false])
+  expect([has('0a 01 61 0a 01 62 00', 1), has('0a 01 61 0a 01 62 00', 2)]).toEqual([true, false])
 })
 
 test('messages may not be within one another without an end', () => {

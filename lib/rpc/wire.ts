@@ -10,13 +10,24 @@ const maxDepth = 100
  * Decoders pass over such faults, each in a way of its own, and then two of them read two messages. Texts and values are theirs.
  */
 export function isStrictWire(desc: DescMessage, bytes: Uint8Array): boolean {
-  const scanner = { bytes, at: 0 }
-  return scanMessage(scanner, expectedOf(desc), bytes.length, 0)
+  return scanMessage({ bytes, at: 0, values: 0, most: Infinity }, expectedOf(desc), bytes.length, 0)
+}
+
+/**
+ * Whether a message has more values than these: those of its messages, packed and unknown ones included. Of one that is not strict,
+ * those before its fault count: nobody reads further.
+ */
+export function hasMoreValues(desc: DescMessage, bytes: Uint8Array, most: number): boolean {
+  const scanner = { bytes, at: 0, values: 0, most }
+  scanMessage(scanner, expectedOf(desc), bytes.length, 0)
+  return scanner.values > most
 }
 
 interface Scanner {
   bytes: Uint8Array
   at: number
+  values: number
+  most: number
 }
 
 /** How a field may stand: as itself, packed, and what is in it. */
@@ -68,7 +79,7 @@ function scanMessage(scanner: Scanner, fields: Fields, end: number, depth: numbe
   if (depth > maxDepth) return false
   while (scanner.at < end) {
     const tag = scanVarint(scanner, end)
-    if (tag < 8 || tag > 0xffff_ffff) return false
+    if (tag < 8 || tag > 0xffff_ffff || ++scanner.values > scanner.most) return false
     const wireType = tag % 8
     const field = fields.get(Math.floor(tag / 8))
     const isPacked = field?.packed !== undefined && wireType === WireType.LengthDelimited
@@ -83,7 +94,8 @@ function scanMessage(scanner: Scanner, fields: Fields, end: number, depth: numbe
     if (field?.message) {
       if (!scanMessage(scanner, field.message(), inner, depth + 1)) return false
     } else if (isPacked) {
-      while (scanner.at < inner) if (!scanNumber(scanner, field.packed!, inner)) return false
+      while (scanner.at < inner)
+        if (++scanner.values > scanner.most || !scanNumber(scanner, field.packed!, inner)) return false
     }
     scanner.at = inner
   }

@@ -36,8 +36,10 @@ async function ask(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const found = answers.flatMap((answer, index) =>
     answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 })) : [],
   )
-  const failed = answers.find(({ status, ...answer }) => status === 'rejected' && !isAbsence((answer as any).reason))
-  if (found.length === 0 && failed) throw (failed as PromiseRejectedResult).reason
+  const failed = answers.find(
+    (answer): answer is PromiseRejectedResult => answer.status === 'rejected' && !isAbsence(answer.reason),
+  )
+  if (found.length === 0 && failed) throw failed.reason
   return found
 }
 
