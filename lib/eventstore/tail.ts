@@ -10,12 +10,9 @@ import type { Service } from '../process.ts'
 import { callersChanged } from '../rpc/caller.ts'
 import type { Sql, Transaction } from './database.ts'
 import type { EventRow } from './decide.ts'
-import { eventColumns } from './feed-rows.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
+import { page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
 
-const pageSize = 500
-/** Bytes of payloads in a page, give or take its last event. */
-const mostBytes = 4 * 1024 * 1024
 /** Milliseconds after which an event that was sent before may be unknown to the stream: half its duplicate window, for the clocks. */
 const knownFor = 60_000
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
@@ -254,69 +251,4 @@ interface Forwarded {
   failure?: { cause: unknown } | undefined
   /** Of a stream that lost events. */
   state?: StreamState
-}
-
-interface Published {
-  position: string
-  stream_created: string
-  stream_sequence: string | null
-  stream_floor: string
-  published_at: Date
-  generation: number
-  message_key: string
-  taken: Record<string, number>
-  in_doubt: boolean
-  parked: number
-}
-
-type PageRow = StoredEvent & { found: number }
-
-// The cursor goes back to the first event that is young enough for the stream, unless it is there already. A stream that was
-// given nothing yet has lost nothing.
-function setBack(transaction: Transaction, { created, maxAge, last }: StreamState) {
-  const since = maxAge === Infinity ? new Date(0) : new Date(Date.now() - maxAge)
-  return transaction`
-    with too_old as (
-      select transaction_id, position from events where created_at < ${since}
-      order by events.transaction_id desc, events.position desc limit 1
-    ), start as (
-      select transaction_id, position from too_old
-      union all select '0', 0 where not exists (select from too_old)
-    )
-    update published p set
-      (transaction_id, position) = (
-        select transaction_id, position from (
-          select transaction_id, position from start union all select p.transaction_id, p.position
-        ) candidates
-        order by candidates.transaction_id, candidates.position limit 1
-      ),
-      stream_created = ${created},
-      stream_sequence = null,
-      stream_floor = ${last},
-      taken = '{}',
-      in_doubt = false,
-      generation = generation + (position > 0)::int
-  `
-}
-
-// The subquery, unlike a join, makes the index begin at the cursor, whatever the planner thinks of the tables. The order is that
-// of the columns: unqualified, it would be that of the text which is selected, where 10 comes before 9. `found` counts those that
-// are too much for one page, too.
-function page(transaction: Transaction) {
-  return transaction<PageRow[]>`
-    select ${eventColumns(transaction)}, found
-    from (
-      select *, count(*) over ()::int as found,
-        sum(octet_length(payload::text)) over (order by next.transaction_id, next.position) - octet_length(payload::text) as before
-      from (
-        select * from events
-        where (transaction_id, position) > (select transaction_id, position from published)
-          and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-        order by events.transaction_id, events.position
-        limit ${pageSize}
-      ) next
-    ) events
-    where before < ${mostBytes}
-    order by events.transaction_id, events.position
-  `
 }

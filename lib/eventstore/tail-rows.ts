@@ -1,0 +1,78 @@
+import type { StoredEvent } from '../events/publish.ts'
+import type { StreamState } from '../events/stream.ts'
+import type { Transaction } from './database.ts'
+import { eventColumns } from './feed-rows.ts'
+
+/** Events of a page at most. */
+export const pageSize = 500
+/** Bytes of payloads in a page, give or take its last event. */
+const mostBytes = 4 * 1024 * 1024
+
+/** How far the events are published, as the table `published` has it. */
+export interface Published {
+  position: string
+  stream_created: string
+  stream_sequence: string | null
+  stream_floor: string
+  published_at: Date
+  generation: number
+  message_key: string
+  taken: Record<string, number>
+  in_doubt: boolean
+  parked: number
+}
+
+/** An event of a page; `found` counts those that are too much for one page, too. */
+export type PageRow = StoredEvent & { found: number }
+
+/** The next events behind the cursor, as far as they are settled: none can be added before them any more. */
+export function page(transaction: Transaction) {
+  // The subquery, unlike a join, makes the index begin at the cursor, whatever the planner thinks of the tables. The order is that of
+  // the columns: unqualified, it would be that of the text which is selected, where 10 comes before 9.
+  return transaction<PageRow[]>`
+    select ${eventColumns(transaction)}, found
+    from (
+      select *, count(*) over ()::int as found,
+        sum(octet_length(payload::text)) over (order by next.transaction_id, next.position) - octet_length(payload::text) as before
+      from (
+        select * from events
+        where (transaction_id, position) > (select transaction_id, position from published)
+          and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+        order by events.transaction_id, events.position
+        limit ${pageSize}
+      ) next
+    ) events
+    where before < ${mostBytes}
+    order by events.transaction_id, events.position
+  `
+}
+
+/**
+ * Sets the cursor back to the first event that is young enough for the stream, unless it is there already. A stream that was given
+ * nothing yet has lost nothing.
+ */
+export function setBack(transaction: Transaction, { created, maxAge, last }: StreamState) {
+  const since = maxAge === Infinity ? new Date(0) : new Date(Date.now() - maxAge)
+  return transaction`
+    with too_old as (
+      select transaction_id, position from events where created_at < ${since}
+      order by events.transaction_id desc, events.position desc limit 1
+    ), start as (
+      select transaction_id, position from too_old
+      union all select '0', 0 where not exists (select from too_old)
+    )
+    update published p set
+      (transaction_id, position) = (
+        select transaction_id, position from (
+          select transaction_id, position from start union all select p.transaction_id, p.position
+        ) candidates
+        order by candidates.transaction_id, candidates.position limit 1
+      ),
+      stream_created = ${created},
+      stream_sequence = null,
+      stream_floor = ${last},
+      taken = '{}',
+      in_doubt = false,
+      generation = generation + (position > 0)::int
+  `
+}
