@@ -4,25 +4,15 @@ import { anonymous } from '#lib/rpc/caller'
 import { warnBefore } from './credential-views.ts'
 import type { Context } from './context.ts'
 import { type CredentialKind, credentialsOf, living, type User, type UserEvent } from './vocabulary.ts'
+import { repeatedly } from './repeatedly.ts'
 
 const every = 60_000
 const mostAtOnce = 500
 
 /** Warns of credentials that will expire soon, now and once a minute. */
 export function startExpiryWarnings(context: Context): { stop(): Promise<void> } {
-  let underWay = Promise.resolve()
-  const run = () => {
-    const warn = () => warnOfExpiry(context, new Date())
-    underWay = underWay.then(warn).catch((error: unknown) => context.log.warn({ err: error }, 'expiry warnings'))
-  }
-  const timer = setInterval(run, every)
-  run()
-  return {
-    async stop() {
-      clearInterval(timer)
-      await underWay
-    },
-  }
+  const failed = (error: unknown) => context.log.warn({ err: error }, 'expiry warnings')
+  return repeatedly(every, () => warnOfExpiry(context, new Date()), failed)
 }
 
 /**

@@ -5,6 +5,7 @@ import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { type TokenRow, tokenRow } from './token.ts'
 import type { Session, SessionEvent } from './vocabulary.ts'
+import { repeatedly } from './repeatedly.ts'
 
 const mostAtOnce = 200
 const every = 10_000
@@ -53,19 +54,8 @@ export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>,
 
 /** Ends what a replica that died has left to be ended, now and every ten seconds. */
 export function startEndingSurplus(context: Context): { stop(): Promise<void> } {
-  let underWay = Promise.resolve()
-  const run = () => {
-    const end = () => endSurplus(context)
-    underWay = underWay.then(end).catch((error: unknown) => context.log.warn({ err: error }, 'surplus sessions'))
-  }
-  const timer = setInterval(run, every)
-  run()
-  return {
-    async stop() {
-      clearInterval(timer)
-      await underWay
-    },
-  }
+  const failed = (error: unknown) => context.log.warn({ err: error }, 'surplus sessions')
+  return repeatedly(every, () => endSurplus(context), failed)
 }
 
 /** Whose a session is or was, also of one that was pruned; undefined where there never was one. UNAVAILABLE STORE_UNAVAILABLE. */

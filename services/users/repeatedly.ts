@@ -1,0 +1,17 @@
+/** Does the work now and again every so many milliseconds, one after the other; `stop` waits for what is under way. */
+export function repeatedly(
+  every: number,
+  work: () => Promise<void>,
+  failed: (error: unknown) => void,
+): { stop(): Promise<void> } {
+  let underWay = Promise.resolve()
+  const run = () => void (underWay = underWay.then(work).catch(failed))
+  const timer = setInterval(run, every)
+  run()
+  return {
+    async stop() {
+      clearInterval(timer)
+      await underWay
+    },
+  }
+}
