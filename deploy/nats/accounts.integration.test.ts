@@ -53,13 +53,14 @@ test('events go from their service through the stream to its readers, which ackn
   let published = 0
   for (const [user, subjects] of Object.entries(events)) {
     const connection = await open(user as NatsUser)
+    const state = async () => JSON.parse((await connection.request('roster.stream.state', '')).string())
+    // Also makes the stream: what is published before it is there is lost.
+    expect(await state()).toMatchObject({ last: published })
     for (const subject of subjects) {
       const { seq } = await connection.jetstream().publish(subject, user, { msgID: subject })
       expect(seq).toBe(++published)
     }
-    expect(JSON.parse((await connection.request('roster.stream.state', '')).string())).toMatchObject({
-      last: published,
-    })
+    expect(await state()).toMatchObject({ last: published })
   }
   for (const [user, index] of [
     ['grants', 0],

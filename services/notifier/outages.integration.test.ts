@@ -81,7 +81,7 @@ describe('the mail comes, once,', () => {
     await mailedOnce(await house.addHuman())
     await house.servers.nats!.kill()
     await house.servers.nats!.start()
-    await vi.waitFor(() => house.internal.listUnsentEmailCodes({ limit: 1 }, house.call()), soon)
+    await house.natsIsBack()
     await mailedOnce(await house.addHuman())
   })
 

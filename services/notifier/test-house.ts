@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import postgres from 'postgres'
-import { inject } from 'vitest'
+import { expect, inject, vi } from 'vitest'
 import { DeliveryServiceDefinition, type SearchDeliveriesRequest } from '#gen/roster/notifier/v1/delivery_service'
 import { type AddWebhookRequest, WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
@@ -176,6 +176,9 @@ export async function openHouse() {
       return row!.email
     },
     setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
+    /** Waits until every connection to NATS, which was away, is there again. */
+    natsIsBack: () =>
+      vi.waitFor(() => expect(nats.map((each) => each.connected())).not.toContain(false), { timeout: 20_000 }),
     call: () => ({ caller: anonymous, requestId: '', deadline: Date.now() + 2000 }),
     async deleteStream() {
       await (await natsOfAdmin.connection.jetstreamManager()).streams.delete(streamName)
