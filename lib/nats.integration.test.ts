@@ -1,6 +1,6 @@
 import { headers } from 'nats'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { connectNats, type Nats } from './nats.ts'
+import { connectNats, type Nats, natsHeaders } from './nats.ts'
 import { silent } from './rpc/test-rpc.ts'
 
 let nats: Nats
@@ -19,6 +19,7 @@ test.each([`open\r\n${hidden}`, `open 0\r\n\r\n${hidden}`, 'a b', 'a\tb', 'ä', 
     for (const send of [
       async () => connection.publish(subject, 'x'),
       async () => connection.request(subject, 'x', { timeout: 100 }),
+      async () => nats.ask(subject, 'x', { timeout: 100 }).answer,
       async () => connection.requestMany(subject, 'x'),
       async () => connection.subscribe(subject),
       async () => stream.publish(subject, 'x', { timeout: 100 }),
@@ -31,4 +32,6 @@ test.each([`open\r\n${hidden}`, `open 0\r\n\r\n${hidden}`, 'a b', 'a\tb', 'ä', 
 
 test('nor is a header made that has a line break', () => {
   expect(() => headers().set('name', `x\r\n\r\n${hidden}`)).toThrow('header value')
+  for (const end of ['\r\n', '\n', '\r'])
+    expect(() => natsHeaders({ name: `x${end}${end}${hidden}` })).toThrow('the header name has a line break')
 })

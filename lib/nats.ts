@@ -1,9 +1,20 @@
 import { hostname } from 'node:os'
-import { connect, type ConnectionOptions, type NatsConnection, type Service } from 'nats'
+import {
+  connect,
+  type ConnectionOptions,
+  ErrorCode,
+  type MsgHdrs,
+  MsgHdrsImpl,
+  type NatsConnection,
+  NatsError,
+  type Service,
+} from 'nats'
 import type { Log } from './log.ts'
+import { type Ask, createRequests } from './requests.ts'
 
 export interface Nats {
   connection: NatsConnection
+  ask: Ask
   /** Whether the server is reachable right now. */
   connected(): boolean
   /** Calls back whenever the connection is lost; gives a function that ends it. */
@@ -34,6 +45,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   }
   const connection = refuseUnsafeSubjects(await connect(options))
+  const requests = createRequests(connection, options.inboxPrefix!)
   const callbacks = new Set<() => void>()
   let connected = true
   const watch = async () => {
@@ -41,6 +53,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
       if (status.type === 'disconnect') {
         connected = false
         log.warn('NATS disconnected')
+        requests.failAll()
         for (const callback of callbacks) callback()
       }
       if (status.type === 'reconnect') {
@@ -53,6 +66,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
   watch().catch((error: unknown) => log.error({ err: error }, 'NATS status'))
   return {
     connection,
+    ask: requests.ask,
     connected: () => connected && !connection.isClosed(),
     onDisconnect(callback) {
       callbacks.add(callback)
@@ -72,6 +86,20 @@ function refuseUnsafeSubjects(connection: NatsConnection): NatsConnection {
     Object.assign(connection, { [name]: guarded })
   }
   return connection
+}
+
+/**
+ * Headers of a message, but for those that are undefined. Throws for a value with a line break: what follows it would be a header of
+ * its own. The client's own `set` reads all the headers before for each one.
+ */
+export function natsHeaders(values: Record<string, string | undefined>): MsgHdrs {
+  const lists: Record<string, string[]> = {}
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue
+    if (/[\r\n]/.test(value)) throw new NatsError(`the header ${name} has a line break`, ErrorCode.BadHeader)
+    lists[name] = [value]
+  }
+  return MsgHdrsImpl.fromRecord(lists)
 }
 
 /**

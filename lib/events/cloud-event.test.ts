@@ -1,5 +1,6 @@
 import type { MsgHdrs } from 'nats'
 import { expect, test } from 'vitest'
+import { natsHeaders } from '../nats.ts'
 import { encodeEvent, readEvent } from './cloud-event.ts'
 import type { StoredEvent } from './publish.ts'
 
@@ -26,14 +27,14 @@ const added: StoredEvent = {
 
 function encode(changes: Partial<StoredEvent> = {}, event = requested) {
   const { headers, data } = encodeEvent('users', { ...event, ...changes })
-  return { headers, data, read: readEvent(message(headers, data)) }
+  return { headers, data, read: readEvent(message(natsHeaders(headers), data)) }
 }
 
 const message = (headers: MsgHdrs | undefined, data: string) => ({ headers, json: <T>() => JSON.parse(data) as T })
 
 test('an event is a CloudEvent 1.0 in binary mode', () => {
   const { headers, data } = encode()
-  expect(Object.fromEntries([...headers].map(([name, values]) => [name, values[0]]))).toEqual({
+  expect(headers).toEqual({
     'ce-specversion': '1.0',
     'ce-id': 'users-17',
     'ce-source': '/roster/users',
@@ -62,7 +63,7 @@ test('its data names enum values, and shows what is empty or false', () => {
 })
 
 test('what is not known is no header, since a CloudEvent has no empty attribute', () => {
-  const names = [...encode({ creator: '', request_id: '', cause: null }, added).headers].map(([name]) => name)
+  const names = Object.keys(encode({ creator: '', request_id: '', cause: null }, added).headers)
   expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/actor|requestid|cause/)]))
 })
 
@@ -88,7 +89,7 @@ test.each(['a b', '100%', '"quoted"', 'Grüße 🦊', 'line\r\nce-actor: root', 
   'any text is a header: %j',
   (text) => {
     const { headers, read } = encode({ request_id: text })
-    expect(headers.get('ce-requestid')).toMatch(/^[\x21-\x7e]+$/)
+    expect(headers['ce-requestid']).toMatch(/^[\x21-\x7e]+$/)
     expect(read).toMatchObject({ requestId: text, actor: 'admin' })
   },
 )
@@ -98,7 +99,6 @@ test.each([undefined, encodeEventWithoutVersion()])('a message without the heade
 })
 
 function encodeEventWithoutVersion() {
-  const { headers } = encodeEvent('users', requested)
-  headers.delete('ce-specversion')
-  return headers
+  const { 'ce-specversion': _, ...others } = encodeEvent('users', requested).headers
+  return natsHeaders(others)
 }

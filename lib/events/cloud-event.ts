@@ -1,5 +1,5 @@
 import { type FileRegistry, fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
-import { headers, type JsMsg, type MsgHdrs } from 'nats'
+import type { JsMsg, MsgHdrs } from 'nats'
 import { messageOf, namesOf } from './messages.ts'
 import type { StoredEvent } from './publish.ts'
 
@@ -91,10 +91,10 @@ export function encodeEvent(service: string, event: StoredEvent, from?: FileRegi
     causationid: described.causationId,
     cause: described.cause,
   }
-  const all = headers()
+  const headers: Record<string, string> = {}
   // An attribute may be missing, but not be empty.
-  for (const [name, value] of Object.entries(attributes)) if (value) all.set(`ce-${name}`, percentEncode(value))
-  return { headers: all, data: JSON.stringify(described.data) }
+  for (const [name, value] of Object.entries(attributes)) if (value) headers[`ce-${name}`] = percentEncode(value)
+  return { headers, data: JSON.stringify(described.data) }
 }
 
 /** The event that `encodeEvent` wrote; undefined for a message that is none. */

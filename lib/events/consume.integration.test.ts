@@ -63,7 +63,7 @@ const messages = testMessages({
   UserOld: [],
 })
 async function put(...events: StoredEvent[]): Promise<void> {
-  const outcomes = await publish(users!.connection.jetstream(), events, { service: 'users', key: 'of users', messages })
+  const outcomes = await publish(users!, events, { service: 'users', key: 'of users', messages })
   for (const outcome of outcomes) if (!('ack' in outcome)) throw Object.values(outcome)[0]
 }
 const filterOf = (type: string) => `roster.events.users.*.user.*.${type}`

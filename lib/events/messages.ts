@@ -25,12 +25,24 @@ export function messageOf(aggregateType: string, type: string, from: FileRegistr
 }
 
 /** How an event type is published, and how its message is called in proto/, whether it has one or not. */
-export function namesOf(aggregateType: string, type: string): { type: string; name: string } {
-  return {
-    type: `roster.${aggregateType}.${type}.${version}`,
-    name: `roster.events.${version}.${camelCase(`${aggregateType}.${type}`)}`,
+export function namesOf(aggregateType: string, type: string): Names {
+  const both = `${aggregateType}.${type}`
+  let names = known.get(both)
+  if (!names) {
+    names = { type: `roster.${both}.${version}`, name: `roster.events.${version}.${camelCase(both)}` }
+    // A service that tells of types without end must not fill its readers' memory.
+    if (known.size === 1000) known.clear()
+    known.set(both, names)
   }
+  return names
 }
+
+interface Names {
+  type: string
+  name: string
+}
+
+const known = new Map<string, Names>()
 
 function camelCase(name: string): string {
   return name.replace(/(?:^|[._-])(.)/g, (_, first: string) => first.toUpperCase())

@@ -1,6 +1,8 @@
-import type { JetStreamClient, MsgHdrs } from 'nats'
+import type { Msg } from 'nats'
 import { expect, test } from 'vitest'
+import type { Ask } from '../requests.ts'
 import { type Outcome, publish, type StoredEvent, subjectOf } from './publish.ts'
+import { streamName } from './stream.ts'
 import { testMessages } from './test-messages.ts'
 
 const options = { service: 'users', key: 'of users', messages: testMessages({ UserAdded: [] }) }
@@ -23,15 +25,18 @@ const event = (aggregate: string, position: number): StoredEvent => ({
 function losing(...lost: string[]) {
   const sent: string[] = []
   const ids: string[] = []
-  const publish = async (_: string, _data: string, message: { msgID: string; headers: MsgHdrs }) => {
-    const id = message.headers.get('ce-id')
-    sent.push(id)
-    ids.push(message.msgID)
+  const answer = async (id: string) => {
     await new Promise((resolve) => setImmediate(resolve))
     if (lost.includes(id)) throw new Error('timeout')
-    return { stream: '', seq: sent.length, duplicate: false }
+    return { json: () => ({ stream: streamName, seq: sent.length }) } as Msg
   }
-  return { sent, ids, stream: { publish } as unknown as JetStreamClient }
+  const ask: Ask = (_subject, _data, { headers }) => {
+    const id = headers!.get('ce-id')
+    sent.push(id)
+    ids.push(headers!.get('Nats-Msg-Id'))
+    return { answer: answer(id), fail: () => {} }
+  }
+  return { sent, ids, stream: { ask } }
 }
 
 const events = [event('a', 1), event('b', 2), event('a', 3), event('a', 4), event('b', 5)]

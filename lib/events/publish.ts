@@ -1,6 +1,7 @@
-import { createHmac } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FileRegistry } from '@bufbuild/protobuf'
-import { type JetStreamClient, type MsgHdrs, NatsError, type PubAck } from 'nats'
+import { NatsError, type PubAck } from 'nats'
+import { type Nats, natsHeaders } from '../nats.ts'
 import type { EventRow } from '../eventstore/decide.ts'
 import { encodeEvent, eventId } from './cloud-event.ts'
 import { streamName } from './stream.ts'
@@ -48,7 +49,7 @@ export function subjectOf(service: string, event: StoredEvent): string {
  * overtake it. One that is refused for good holds up nobody.
  */
 export function publish(
-  stream: JetStreamClient,
+  nats: Pick<Nats, 'ask'>,
   events: StoredEvent[],
   { service, generation = 0, key, messages, floor = 0, taken = [], inDoubt = () => false }: PublishOptions,
 ): Promise<Outcome[]> {
@@ -58,16 +59,14 @@ export function publish(
   async function send(event: StoredEvent): Promise<Outcome> {
     const encoded = orRefused(() => encodeEvent(service, event, messages))
     if ('refused' in encoded) return encoded
-    const message = {
-      ...encoded,
-      subject: subjectOf(service, event),
-      msgID: messageId(key, eventId(service, event), generation),
-    }
+    const subject = subjectOf(service, event)
+    const headers = { ...encoded.headers, 'Nats-Msg-Id': messageId(key, eventId(service, event), generation) }
+    const message = { subject, data: encoded.data, headers }
     try {
       const ack = inDoubt(event)
-        ? await sendUnlessThere(stream, message, floor, places.get(message.subject))
-        : await stream.publish(message.subject, message.data, message)
-      places.set(message.subject, ack.seq)
+        ? await sendUnlessThere(nats, message, floor, places.get(subject))
+        : await store(nats, message)
+      places.set(subject, ack.seq)
       return { ack }
     } catch (error) {
       return isRefusal(error) ? { refused: error } : { failed: error }
@@ -84,30 +83,53 @@ export function publish(
   return Promise.all(outcomes)
 }
 
-// The stream drops what comes under an id that it knows: with a key of its own, no service can take another's ids.
+// The stream drops what comes under an id that it knows: with a key of its own, no service can take another's ids. A hash that is cut
+// off tells nobody what comes of a longer text.
 function messageId(key: string, id: string, generation: number): string {
-  return createHmac('sha256', key).update(`${id} ${generation}`).digest('base64url')
+  return hash('sha512-256', `${key} ${id} ${generation}`, 'base64url')
 }
 
 interface Message {
   subject: string
   data: string
-  headers: MsgHdrs
-  msgID: string
+  headers: Record<string, string>
+}
+
+/** Milliseconds to wait for the stream. */
+const patience = 5000
+
+// What JetStream answers where it does not take a message.
+class NotStored extends Error {
+  readonly code: number | undefined
+
+  constructor({ err_code, description }: { err_code?: number; description?: string }) {
+    super(`the stream did not take an event: ${description}`)
+    this.code = err_code
+  }
+}
+
+async function store({ ask }: Pick<Nats, 'ask'>, { subject, data, headers }: Message): Promise<PubAck> {
+  const answer = await ask(subject, data, { timeout: patience, headers: natsHeaders(headers) }).answer
+  const { error, stream, seq, duplicate = false } = answer.json<Partial<PubAck> & { error?: object }>()
+  if (error) throw new NotStored(error)
+  if (stream !== streamName || typeof seq !== 'number')
+    throw new Error(`something else than the stream took ${subject}`)
+  return { stream, seq, duplicate }
 }
 
 // The stream takes it only where the last message of the subject is the one that is expected there, and says which one is. One
 // behind the floor, and behind what is known of the subject, is the event itself: an earlier try stored it.
 async function sendUnlessThere(
-  stream: JetStreamClient,
-  { subject, data, ...message }: Message,
+  nats: Pick<Nats, 'ask'>,
+  message: Message,
   floor: number,
   known: number | undefined,
 ): Promise<PubAck> {
   let expected = known ?? 0
   for (;;) {
     try {
-      return await stream.publish(subject, data, { ...message, expect: { lastSubjectSequence: expected } })
+      const headers = { ...message.headers, 'Nats-Expected-Last-Subject-Sequence': String(expected) }
+      return await store(nats, { ...message, headers })
     } catch (error) {
       const found = lastOfSubject(error)
       if (found === undefined || found === expected) throw error
@@ -125,15 +147,15 @@ const refusals = [
 ]
 
 function lastOfSubject(error: unknown): number | undefined {
-  if (!(error instanceof NatsError) || error.api_error?.err_code !== wrongLastSequence) return undefined
-  const [, sequence] = /: (\d+)$/.exec(error.api_error.description) ?? []
+  if (!(error instanceof NotStored) || error.code !== wrongLastSequence) return undefined
+  const [, sequence] = /: (\d+)$/.exec(error.message) ?? []
   return sequence === undefined ? undefined : Number(sequence)
 }
 
 // What the broker says of the message itself, and not of its own state: a second try would be answered the same.
-function isRefusal(error: unknown): error is NatsError {
-  if (!(error instanceof NatsError)) return false
-  return error.code === 'MAX_PAYLOAD_EXCEEDED' || refusals.includes(error.api_error?.err_code ?? 0)
+function isRefusal(error: unknown): error is Error {
+  if (error instanceof NotStored) return refusals.includes(error.code ?? 0)
+  return error instanceof NatsError && error.code === 'MAX_PAYLOAD_EXCEEDED'
 }
 
 function orRefused<T>(work: () => T): T | { refused: Error } {

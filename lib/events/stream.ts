@@ -37,8 +37,8 @@ export interface StreamState {
 }
 
 /** Asks the keeper for the state; the stream is there then. Throws where the keeper, or NATS, is not there. */
-export async function streamState({ connection }: Nats): Promise<StreamState> {
-  const answer = await connection.request(stateSubject, '', { timeout: patience })
+export async function streamState({ ask }: Nats): Promise<StreamState> {
+  const answer = await ask(stateSubject, '', { timeout: patience }).answer
   const { error, maxAge, ...state } = answer.json<Written>()
   if (error !== undefined) throw new Error(`the keeper of the stream: ${error}`)
   return { ...state, maxAge: maxAge ?? Infinity }

@@ -96,17 +96,17 @@ test('an event is what the stream publishes of it', async () => {
   const { event } = events[0]!
   expect(event!.data).toEqual(JSON.parse(data))
   expect(event).toMatchObject({
-    id: headers.get('ce-id'),
-    source: headers.get('ce-source'),
-    type: headers.get('ce-type'),
-    organizationId: headers.get('ce-organization'),
-    sequence: Number(headers.get('ce-sequence')),
-    dataSchema: headers.get('ce-dataschema'),
-    requestId: headers.get('ce-requestid'),
+    id: headers['ce-id'],
+    source: headers['ce-source'],
+    type: headers['ce-type'],
+    organizationId: headers['ce-organization'],
+    sequence: Number(headers['ce-sequence']),
+    dataSchema: headers['ce-dataschema'],
+    requestId: headers['ce-requestid'],
     actor: '',
     cause: '',
   })
-  expect(event!.time!.toISOString()).toBe(headers.get('ce-time'))
+  expect(event!.time!.toISOString()).toBe(headers['ce-time'])
 })
 
 test('who follows while slow transactions commit out of order gets every event, and none twice', async () => {

@@ -64,7 +64,7 @@ function publishedBytes(event: EventRow, json: string): number {
     const stored = { ...event, sequence: String(event.sequence), position: '9'.repeat(19), transaction_id: '' }
     const { headers, data } = encodeEvent('service', stored)
     // A colon, a blank and a line end go with each.
-    const head = [...headers].reduce((sum, [name, [value = '']]) => sum + name.length + value.length + 4, 0)
+    const head = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
     return head + Buffer.byteLength(data)
   } catch {
     // Of a vocabulary that proto/ does not know, as tests have it.

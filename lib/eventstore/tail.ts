@@ -55,7 +55,6 @@ export interface Tail extends Service {
  */
 export function startTail(options: TailOptions): Tail {
   const { sql, nats, log, service } = options
-  const stream = nats.connection.jetstream()
   const stopped = new AbortController()
   let woken = Promise.withResolvers<void>()
   let inspectAt = 0
@@ -159,7 +158,7 @@ export function startTail(options: TailOptions): Tail {
     announce(events)
     tell(hintSubject(service), writeHints(events))
     const old = Date.now() - knownFor
-    const outcomes = await publish(stream, events, {
+    const outcomes = await publish(nats, events, {
       service,
       generation,
       key,

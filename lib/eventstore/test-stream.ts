@@ -82,22 +82,17 @@ export function startOwnNats(): Promise<Servers> {
 }
 
 function intercepted(nats: Nats, before: () => Promise<unknown>, after: () => Promise<unknown>): Nats {
-  const stream = nats.connection.jetstream()
-  const publish: typeof stream.publish = async (...args) => {
-    await before()
-    const ack = await stream.publish(...args)
-    await after()
-    return ack
+  const ask: Nats['ask'] = (subject, ...rest) => {
+    if (!subject.startsWith('roster.events.')) return nats.ask(subject, ...rest)
+    const publish = async () => {
+      await before()
+      const ack = await nats.ask(subject, ...rest).answer
+      await after()
+      return ack
+    }
+    return { answer: publish(), fail: () => {} }
   }
-  const jetstream = () =>
-    new Proxy(stream, { get: (target, key) => (key === 'publish' ? publish : Reflect.get(target, key)) })
-  const connection = new Proxy(nats.connection, {
-    get(target, key) {
-      const value: unknown = key === 'jetstream' ? jetstream : Reflect.get(target, key)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-  return { ...nats, connection }
+  return { ...nats, ask }
 }
 
 /** Calls back with every statement and transaction. */

@@ -1,4 +1,4 @@
-import { type Msg, NatsError } from 'nats'
+import { type Msg, type MsgHdrs, NatsError } from 'nats'
 import { type BinaryReader, type BinaryWriter } from '@bufbuild/protobuf/wire'
 import { RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
@@ -41,12 +41,7 @@ export async function callBytes(
   const timeout = call.deadline - Date.now()
   if (timeout <= 0) throw deadlineExceeded()
   const headers = writeHeaders(call, subject.split('.')[1]!, nats.sign)
-  const answer = await unlessInterrupted(
-    nats,
-    subject,
-    endOfTurn().then(() => nats.connection.request(subject, bytes, { timeout, headers })),
-    signal,
-  )
+  const answer = await askUntil(nats, subject, bytes, { timeout, headers }, signal)
   const replayed = answer.headers?.get('roster-replayed') === 'true'
   if (answer.headers?.has('roster-error')) throw Object.assign(decodeStatus(answer.data), replayed && { replayed })
   const sequence = answer.headers?.get('roster-sequence') ?? ''
@@ -122,32 +117,29 @@ export function createClient<By extends Calling, S extends ServiceDefinition>(
   return Object.fromEntries(entries)
 }
 
-async function unlessInterrupted(
+async function askUntil(
   nats: Nats,
   method: string,
-  answer: Promise<Msg>,
+  bytes: Uint8Array,
+  options: { timeout: number; headers: MsgHdrs },
   signal: AbortSignal | undefined,
 ): Promise<Msg> {
-  const { promise: interrupted, reject } = Promise.withResolvers<never>()
-  const unwatch = onAbsence(nats, method, () => reject(serviceUnavailable()))
-  const lost = nats.onDisconnect(() =>
-    reject(unavailable('BROKER_UNAVAILABLE', 'The connection to the message broker was lost.')),
-  )
-  const cancel = () => reject(new RosterError('CANCELLED', 'CANCELLED', 'The client went away.'))
-  signal?.addEventListener('abort', cancel, { once: true })
-  if (signal?.aborted) cancel()
+  await endOfTurn()
+  if (signal?.aborted) throw cancelled()
   let isAnswered = false
+  const unwatch = onAbsence(nats, method, () => asked.fail(serviceUnavailable()))
+  const asked = nats.ask(method, bytes, options)
+  const cancel = () => asked.fail(cancelled())
+  signal?.addEventListener('abort', cancel, { once: true })
   try {
-    const message = await Promise.race([answer, interrupted])
+    const message = await asked.answer
     isAnswered = true
     return message
   } catch (error) {
     throw fromNats(error)
   } finally {
     unwatch(isAnswered)
-    lost()
     signal?.removeEventListener('abort', cancel)
-    answer.catch(() => {})
   }
 }
 
@@ -155,9 +147,15 @@ function fromNats(error: unknown): unknown {
   if (!(error instanceof NatsError)) return error
   if (error.code === '503') return serviceUnavailable(error)
   if (error.code === 'TIMEOUT') return deadlineExceeded(error)
+  if (error.code === 'DISCONNECT')
+    return unavailable('BROKER_UNAVAILABLE', 'The connection to the message broker was lost.', error)
   if (error.code === 'MAX_PAYLOAD_EXCEEDED')
     return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', 'The request is too large.', { cause: error })
   return unavailable('BROKER_UNAVAILABLE', 'The message broker cannot be reached.', error)
+}
+
+function cancelled() {
+  return new RosterError('CANCELLED', 'CANCELLED', 'The client went away.')
 }
 
 function serviceUnavailable(cause?: unknown) {

@@ -1,5 +1,6 @@
-import { headers, type MsgHdrs } from 'nats'
+import type { MsgHdrs } from 'nats'
 import type { Once } from '../eventstore/once.ts'
+import { natsHeaders } from '../nats.ts'
 import { anonymous, type Caller } from './caller.ts'
 import type { SignCaller } from './sign-callers.ts'
 import type { ReadCaller } from './verify-callers.ts'
@@ -31,20 +32,19 @@ export interface Call {
  * acting, and all else that is written here decides nothing that the sender of a request could not have otherwise.
  */
 export function writeHeaders(call: Call, service: string, sign: SignCaller | undefined): MsgHdrs {
-  const result = headers()
-  if (call.caller !== anonymous) {
-    if (!sign) throw new Error('only the gateway says who calls')
-    result.set('roster-caller', sign(call.caller, service))
-  }
-  if (call.organizationId) result.set('roster-organization', call.organizationId)
-  result.set('roster-request-id', call.requestId)
-  result.set('roster-deadline', String(call.deadline))
-  if (call.clientAddress) result.set('roster-client', call.clientAddress)
-  if (call.traceparent) result.set('traceparent', call.traceparent)
-  if (call.cause) result.set('roster-cause', call.cause)
-  if (call.idempotencyKey !== undefined) result.set('idempotency-key', call.idempotencyKey)
-  if (call.ifMatch !== undefined) result.set('if-match', String(call.ifMatch))
-  return result
+  const { caller, ifMatch } = call
+  if (caller !== anonymous && !sign) throw new Error('only the gateway says who calls')
+  return natsHeaders({
+    'roster-caller': caller === anonymous ? undefined : sign!(caller, service),
+    'roster-organization': call.organizationId || undefined,
+    'roster-request-id': call.requestId,
+    'roster-deadline': String(call.deadline),
+    'roster-client': call.clientAddress || undefined,
+    traceparent: call.traceparent || undefined,
+    'roster-cause': call.cause || undefined,
+    'idempotency-key': call.idempotencyKey,
+    'if-match': ifMatch?.toString(),
+  })
 }
 
 /** The id of the request, whatever else is wrong with the headers. */
@@ -54,11 +54,13 @@ export function requestIdOf(headers: MsgHdrs | undefined): string {
 
 /** The call that `writeHeaders` wrote. Throws as `readCaller` does. */
 export function readHeaders(headers: MsgHdrs | undefined, readCaller: ReadCaller): Call {
-  const get = (name: string) => headers?.get(name) ?? ''
+  // The client's own `get` makes a list of all names each time.
+  const all = new Map(headers)
+  const get = (name: string) => all.get(name)?.[0] ?? ''
   return {
     caller: readCaller(get('roster-caller')),
     organizationId: get('roster-organization'),
-    requestId: requestIdOf(headers),
+    requestId: get('roster-request-id'),
     deadline: Number(get('roster-deadline')) || Date.now() + 10_000,
     clientAddress: get('roster-client'),
     traceparent: get('traceparent'),

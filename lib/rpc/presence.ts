@@ -79,8 +79,8 @@ function lookAt(nats: Nats, method: string, sent: number): Promise<Found> {
 }
 
 // Nobody answers. Where nobody listens either, the broker says so at once.
-function isHeard({ connection }: Nats, subject: string): Promise<boolean> {
-  return connection.request(subject, '', { timeout: lookFor }).then(
+function isHeard({ ask }: Nats, subject: string): Promise<boolean> {
+  return ask(subject, '', { timeout: lookFor }).answer.then(
     () => true,
     (error: unknown) => !(error instanceof NatsError && error.code === '503'),
   )

@@ -1,9 +1,9 @@
 import { toBinary } from '@bufbuild/protobuf'
-import { headers, type MsgHdrs, NatsError, type ServiceMsg } from 'nats'
+import { type MsgHdrs, NatsError, type ServiceMsg } from 'nats'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { addMicroService, type Nats } from '../nats.ts'
+import { addMicroService, type Nats, natsHeaders } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { type Answers, type Once, onceId } from '../eventstore/once.ts'
 import { encodeStatus } from '../status.ts'
@@ -197,20 +197,17 @@ async function respond(
   try {
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
     await endOfTurn()
-    const marked = headers()
-    if (sequence !== undefined) marked.set('roster-sequence', String(sequence))
-    if (replayed) marked.set('roster-replayed', 'true')
-    send(message, bytes, marked)
+    send(message, bytes, natsHeaders({ 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }))
   } catch (thrown) {
     const error = toRosterError(thrown)
-    const marked = headers()
-    marked.set('roster-error', error.reason)
-    if (error.replayed) marked.set('roster-replayed', 'true')
-    send(message, encodeStatus(error), marked)
+    const marks = { 'roster-error': error.reason, 'roster-replayed': markOf(error.replayed) }
+    send(message, encodeStatus(error), natsHeaders(marks))
     if (loud.has(error.reason))
       log.error({ err: error.cause, method: declared.subject, requestId: requestIdOf(message.headers) }, 'failed')
   }
 }
+
+const markOf = (replayed: boolean | undefined) => (replayed ? 'true' : undefined)
 
 function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs): void {
   try {

@@ -103,7 +103,7 @@ async function remove(userId: string) {
   const event = { aggregate_type: 'user', aggregate_id: userId, sequence: '2', type: 'removed', payload: {} }
   const origin = { organization_id: 'acme', creator: 'boss', request_id: 'request-7', created_at: new Date() }
   const stored = { ...event, ...origin, position: String(++position), transaction_id: '1' }
-  await publish(users!.connection.jetstream(), [stored], { service: 'users', key: 'of users' })
+  await publish(users!, [stored], { service: 'users', key: 'of users' })
 }
 const noted = (userId: string) =>
   vi.waitFor(async () => expect(await context.store.load('removed_user', userId)).toBeDefined())

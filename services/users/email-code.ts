@@ -1,5 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
-import { v7 as uuid } from 'uuid'
+import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Keyring } from '#lib/keys'
 import type { NewCode } from './vocabulary.ts'
 
@@ -10,7 +9,7 @@ const length = 6
 /** The facts of a new code; `lifetime` in seconds. */
 export function newCode(keys: Keyring, lifetime: number, now: Date): NewCode {
   return {
-    codeId: uuid(),
+    codeId: randomUUID(),
     keyId: keys.currentId,
     expiresAt: new Date(now.getTime() + lifetime * 1000).toISOString(),
   }
