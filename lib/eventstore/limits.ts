@@ -18,9 +18,9 @@ const rest = 4 * 1024
 const besidePayload = 200
 
 /**
- * RESOURCE_EXHAUSTED LIMIT_REACHED where an event of the change has more bytes than `most` as it is published, or where its object
- * grows beyond what every change of it can load. An object that is larger already may become smaller, and what a service does by
- * itself because of an event, such as to take away what a removed user had, is done to it, too.
+ * Throws RESOURCE_EXHAUSTED LIMIT_REACHED where an event has more bytes than `most` as it is published, or where the change makes an
+ * object larger than `largestState`. A change that makes a larger object smaller is taken. So is a change that a service makes by
+ * itself because of an event, such as taking the grants of a removed user away.
  */
 export function checkSizes(events: EventRow[], before: unknown, after: unknown, most: number): void {
   let added = 0

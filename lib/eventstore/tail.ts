@@ -17,7 +17,7 @@ import { page, type PageRow, pageSize, type Published, setBack } from './tail-ro
 const knownFor = 60_000
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
 const pollEvery = 200
-/** Milliseconds between two turns at the least: what happens meanwhile shares the next one, and the looks at the stream. */
+/** Milliseconds from the beginning of a turn to the next, at the least: events of that time share one turn and its look at the stream. */
 const collectFor = 40
 /** Milliseconds between two looks at the stream when there is nothing to publish: it may have been lost or cut back. */
 const inspectEvery = 2000

@@ -16,27 +16,35 @@ export function showPresence({ connection }: Nats, method: string): Presence {
   return { refuse: () => takes!.unsubscribe(), end: () => works!.unsubscribe() }
 }
 
-/** Milliseconds: until a call without an answer looks first, between its looks, for a look, and for which what one found counts. */
-const [lookAfter, lookEvery, lookFor, rememberFor] = [250, 1000, 100, 2000]
-/** Milliseconds after an answer in which nobody goes away and comes back. */
+/** Milliseconds that a call waits for its answer before it looks whether anybody is there. */
+const lookAfter = 250
+/** Milliseconds between its looks. */
+const lookEvery = 1000
+/** Milliseconds that a look waits: the broker says at once where nobody listens, and says nothing where somebody does. */
+const lookFor = 100
+/** Milliseconds for which the finding of a look counts as the one before the next. */
+const rememberFor = 2000
+/** Milliseconds after an answer for which the service is taken to be there. */
 const trustFor = 250
 
 /**
- * Calls back once nobody will answer a call of the method that is sent next; gives a function that ends that, and takes whether
- * there was an answer. For a call to another account, nats-server before 2.11 does not say so itself. A method that is called all the time and
- * answers quickly costs nothing.
+ * Calls `absent` once nobody will answer the call of this method that is sent next. The function that it gives ends the watch; its
+ * argument says whether there was an answer. nats-server before 2.11 does not say by itself that nobody listens in another account.
+ * A method that is called all the time and answers quickly costs nothing.
  */
 export function onAbsence(nats: Nats, method: string, absent: () => void): (isAnswered: boolean) => void {
   const sent = Date.now()
   let timer: NodeJS.Timeout | undefined
   let over = false
-  // The broker comes to a look before it comes to the call. Later, whoever has just come back would hide that the call was lost.
+  // The look is sent before the call. A service that starts between the two hears the call; one that starts before a later look
+  // would seem to have heard it, although the call was lost.
   if (sent - (of(answers, nats).get(method) ?? 0) > trustFor) void look()
   else timer = setTimeout(() => void look(), lookAfter)
   async function look() {
     const { works, refusesSince } = await lookAt(nats, method, sent)
     if (over) return
-    // Where calls are still answered and none is taken, it may be among those, unless that was so when it was sent.
+    // A service that stops takes no call and still answers those that it took: this one may be among them, unless none was taken
+    // already when it was sent.
     if (refusesSince !== undefined && (!works || sent > refusesSince)) absent()
     else timer = setTimeout(() => void look(), lookEvery)
   }
@@ -63,7 +71,7 @@ function of<T>(all: WeakMap<Nats, Map<string, T>>, nats: Nats): Map<string, T> {
   return own
 }
 
-// One that began a moment ago, and not before the call, serves it too.
+// A look that began a moment ago serves this call too, unless the call was sent after it.
 function lookAt(nats: Nats, method: string, sent: number): Promise<Found> {
   const known = of(looks, nats)
   const [last, now] = [known.get(method), Date.now()]

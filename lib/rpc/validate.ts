@@ -68,7 +68,7 @@ function findUnstorable(message: ReflectMessage, prefix: string): Violation[] {
   const checkMessage = (inner: ReflectMessage, path: string) => {
     if (!isTime(inner.message)) found.push(...findUnstorable(inner, `${path}.`))
     else if (!isTellable(inner.message))
-      found.push({ field: path, description: 'must be a time of the years 1 to 9999' })
+      found.push({ field: path, description: 'must be from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z' })
   }
   for (const field of message.fields) {
     if (!message.isSet(field)) continue
@@ -92,7 +92,7 @@ const [firstSecond, lastSecond] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z
   BigInt(Date.parse(time) / 1000),
 ) as [bigint, bigint]
 
-// A Date has milliseconds: the last one of the last year is the last that it does not round up to the next.
+// A Date has milliseconds: later nanoseconds of the last one would be rounded up into the year 10000.
 function isTellable(time: Message): boolean {
   const { seconds, nanos } = time as Timestamp
   const isLate = seconds > lastSecond || (seconds === lastSecond && nanos > 999_000_000)

@@ -91,6 +91,6 @@ function countTo(most: number): Count {
 }
 
 function tooMuchUnderWay(): RosterError {
-  const message = 'Too much is under way already; let some of it end first.'
+  const message = 'Too many bytes of requests are being read already; try again when some have been answered.'
   return new RosterError('RESOURCE_EXHAUSTED', 'TOO_MUCH_UNDER_WAY', message, { retryAfter: 1 })
 }
