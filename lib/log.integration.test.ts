@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openDatabase, type Sql } from './eventstore/database.ts'
-import { keepingLog, silent } from './rpc/test-rpc.ts'
+import { keepingLog, silent } from '#test/support/rpc'
 
 let database: TestDatabase
 let sql: Sql

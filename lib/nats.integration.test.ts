@@ -1,7 +1,7 @@
 import { headers } from 'nats'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { connectNats, type Nats, natsHeaders } from './nats.ts'
-import { silent } from './rpc/test-rpc.ts'
+import { silent } from '#test/support/rpc'
 
 let nats: Nats
 beforeAll(async () => void (nats = await connectNats(inject('servers').natsUrl.admin, 'admin', silent)))

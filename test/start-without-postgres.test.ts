@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Servers } from '../deploy/local/servers.ts'
-import { openProxy, type Proxy } from '../lib/eventstore/test-outage.ts'
-import { startOwnNats } from '../lib/eventstore/test-stream.ts'
+import { openProxy, type Proxy } from './support/outage.ts'
+import { startOwnNats } from './support/publishing.ts'
 import { connectNats, type Nats } from '../lib/nats.ts'
-import { silent } from '../lib/rpc/test-rpc.ts'
-import { createDatabase, type TestDatabase } from './infra-database.ts'
+import { silent } from './support/rpc.ts'
+import { createDatabase, type TestDatabase } from './support/database.ts'
 
 let servers: Servers
 let database: TestDatabase

@@ -11,7 +11,7 @@ import { callJson } from './e2e/clients/json.ts'
 import type { Operation } from './examples/contract.ts'
 import { type House, startHouse } from './house.ts'
 import { startTestServers } from './infra.ts'
-import { startTestReceiver, type TestReceiver } from './receiver.ts'
+import { startTestReceiver, type TestReceiver } from './support/receiver.ts'
 
 const storing = ['users', 'grants', 'idp', 'notifier'] as const
 const shared = randomBytes(32).toString('base64')

@@ -1,6 +1,6 @@
 import { connect, createInbox, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { startTestKeeper } from '../../lib/events/test-keeper.ts'
+import { startTestKeeper } from '#test/support/keeper'
 import type { NatsUser } from '../local/nats-users.ts'
 import { startServers, type Servers } from '../local/servers.ts'
 

@@ -1,6 +1,6 @@
 import { connect, headers, type MsgHdrs, type NatsConnection } from 'nats'
 import { ensureStream } from '../../lib/events/stream-keeper.ts'
-import { startTestKeeper } from '../../lib/events/test-keeper.ts'
+import { startTestKeeper } from '#test/support/keeper'
 import { anonymous } from '../../lib/rpc/caller.ts'
 import type { NatsUser } from '../local/nats-users.ts'
 import { startServers } from '../local/servers.ts'

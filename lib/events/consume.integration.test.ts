@@ -1,15 +1,15 @@
 import type { JetStreamManager } from 'nats'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Servers } from '../../deploy/local/servers.ts'
-import { silent } from '../eventstore/test-counters.ts'
-import { startOwnNats } from '../eventstore/test-stream.ts'
+import { silent } from '#test/support/counters'
+import { startOwnNats } from '#test/support/publishing'
 import { connectNats, type Nats } from '../nats.ts'
 import type { PublishedEvent } from './cloud-event.ts'
 import { consume } from './consume.ts'
 import { publish, type StoredEvent, subjectOf } from './publish.ts'
 import { streamName } from './stream.ts'
 import { ensureConsumer, ensureStream } from './stream-keeper.ts'
-import { testMessages } from './test-messages.ts'
+import { testMessages } from '#test/support/event-messages'
 
 let servers: Servers
 let [users, notifier, other, admin]: Nats[] = []

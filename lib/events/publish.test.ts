@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Ask } from '../requests.ts'
 import { type Outcome, publish, type StoredEvent, subjectOf } from './publish.ts'
 import { streamName } from './stream.ts'
-import { testMessages } from './test-messages.ts'
+import { testMessages } from '#test/support/event-messages'
 
 const options = { service: 'users', key: 'of users', messages: testMessages({ UserAdded: [] }) }
 

@@ -7,15 +7,15 @@ import { openHome } from '../../deploy/local/home.ts'
 import { startNats } from '../../deploy/local/nats-server.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
-import { startOwnNats } from '../eventstore/test-stream.ts'
+import { startOwnNats } from '#test/support/publishing'
 import { connectNats, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { silent } from '../rpc/test-rpc.ts'
+import { silent } from '#test/support/rpc'
 import { consume } from './consume.ts'
 import { consumers } from './consumers.ts'
 import { ensureConsumer } from './stream-keeper.ts'
 import { streamName, streamState } from './stream.ts'
-import { startTestKeeper } from './test-keeper.ts'
+import { startTestKeeper } from '#test/support/keeper'
 
 let servers: Servers
 let keepers: Service[]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
-import { openReplica, type Replica } from './test-counters.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { openReplica, type Replica } from '#test/support/counters'
 
 let database: TestDatabase
 let replica: Replica

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import type { Aggregate } from './aggregate.ts'
-import { add, audit, call, count, openReplicas, outcome, rename, type Replica } from './test-counters.ts'
-import { createHold } from './test-hold.ts'
+import { add, audit, call, count, openReplicas, outcome, rename, type Replica } from '#test/support/counters'
+import { createHold } from '#test/support/hold'
 
 let [a, b]: Replica[] = []
 const slow = createHold()

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { createLog } from '../log.ts'
 import { startCable } from '../../test/faults/cable.ts'
 import { isConnectionError, openDatabase, type Sql } from './database.ts'

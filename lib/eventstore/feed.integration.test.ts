@@ -7,13 +7,13 @@ import {
   type ListEventsRequest,
   ListEventsResponse,
 } from '#gen/roster/feed/v1/feed'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { encodeEvent } from '../events/cloud-event.ts'
-import { testMessages } from '../events/test-messages.ts'
+import { testMessages } from '#test/support/event-messages'
 import type { Log } from '../log.ts'
 import { createFeed } from './feed.ts'
 import { read } from './feed-rows.ts'
-import { add, count, openReplica, type Replica, silent } from './test-counters.ts'
+import { add, count, openReplica, type Replica, silent } from '#test/support/counters'
 
 const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], OtherAdded: ['name'] })
 const beginning = { transactionId: 0, position: 0 }

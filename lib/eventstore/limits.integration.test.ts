@@ -3,7 +3,7 @@ import { messageOf } from '../events/messages.ts'
 import { RosterError } from '../errors.ts'
 import type { Decision } from './command.ts'
 import { createStore, type Store } from './store.ts'
-import { call, openReplicas, silent } from './test-counters.ts'
+import { call, openReplicas, silent } from '#test/support/counters'
 
 // As the vocabulary of users has it, of which a project keeps what happened to it.
 const vocabulary = {

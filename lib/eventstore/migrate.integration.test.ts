@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openDatabase, type Sql } from './database.ts'
 import { migrate } from './migrate.ts'
-import { add, count, openReplica, outcome, silent, writeMigrations } from './test-counters.ts'
+import { add, count, openReplica, outcome, silent, writeMigrations } from '#test/support/counters'
 
 let database: TestDatabase
 let replicas: Sql[]

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
-import { add, audit, count, openReplica, outcome, rename, type Replica } from './test-counters.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { add, audit, count, openReplica, outcome, rename, type Replica } from '#test/support/counters'
 
 let database: TestDatabase
 let replicas: Replica[]

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { keepAnswers, onceId } from './once.ts'
-import { add, call, count, keys, openReplicas, outcome, type Replica, silent } from './test-counters.ts'
-import { createHold } from './test-hold.ts'
-import { counting } from './test-stream.ts'
+import { add, call, count, keys, openReplicas, outcome, type Replica, silent } from '#test/support/counters'
+import { createHold } from '#test/support/hold'
+import { counting } from '#test/support/publishing'
 
 let [a, b]: Replica[] = []
 let statements = 0

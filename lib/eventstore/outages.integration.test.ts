@@ -1,9 +1,9 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
-import { openProxy, type Proxy } from './test-outage.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { openProxy, type Proxy } from '#test/support/outage'
 import type { Sql } from './database.ts'
-import { add, audit, count, type Counter, openReplica, openReplicas, outcome, type Replica } from './test-counters.ts'
+import { add, audit, count, type Counter, openReplica, openReplicas, outcome, type Replica } from '#test/support/counters'
 
 let database: TestDatabase
 let proxy: Proxy

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { add, count, type Replica } from './test-counters.ts'
-import { insertEvent, type Publishing, readStream, startPublishing } from './test-stream.ts'
+import { add, count, type Replica } from '#test/support/counters'
+import { insertEvent, type Publishing, readStream, startPublishing } from '#test/support/publishing'
 
 let publishing: Publishing
 let [a, b]: Replica[] = []

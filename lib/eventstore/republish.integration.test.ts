@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { streamName } from '../events/stream.ts'
 import { ensureStream } from '../events/stream-keeper.ts'
-import { add, count, type Replica } from './test-counters.ts'
+import { add, count, type Replica } from '#test/support/counters'
 import {
   everythingIsPublished,
   everythingIsThere,
   type Publishing,
   readStream,
   startPublishing,
-} from './test-stream.ts'
+} from '#test/support/publishing'
 
 let publishing: Publishing
 let [a, b]: Replica[] = []

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { add, audit, call, count, openReplicas, outcome, rename, type Replica } from './test-counters.ts'
+import { add, audit, call, count, openReplicas, outcome, rename, type Replica } from '#test/support/counters'
 
 let [a, b]: Replica[] = []
 

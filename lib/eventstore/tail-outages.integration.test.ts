@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { add, count, outcome, type Replica } from './test-counters.ts'
-import { everythingIsPublished, type Publishing, startPublishing } from './test-stream.ts'
+import { add, count, outcome, type Replica } from '#test/support/counters'
+import { everythingIsPublished, type Publishing, startPublishing } from '#test/support/publishing'
 
 let publishing: Publishing
 let [a, b]: Replica[] = []

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { add, audit, openReplicas, outcome, rename, type Replica } from './test-counters.ts'
+import { add, audit, openReplicas, outcome, rename, type Replica } from '#test/support/counters'
 
 let [a, b]: Replica[] = []
 

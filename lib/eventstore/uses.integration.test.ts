@@ -4,7 +4,7 @@ import { RosterError } from '../errors.ts'
 import type { Use } from './command.ts'
 import type { Transaction } from './database.ts'
 import { forgetUses } from './forget-uses.ts'
-import { add, audit, count, openReplicas, outcome, type Replica } from './test-counters.ts'
+import { add, audit, count, openReplicas, outcome, type Replica } from '#test/support/counters'
 
 let [a, b]: Replica[] = []
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
-import { startOwnNats } from '../eventstore/test-stream.ts'
+import { startOwnNats } from '#test/support/publishing'
 import type { RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
 import { callBytes, createClient } from './call.ts'
 import type { Call } from './headers.ts'
-import { callOf, connect, owner, serveUsers } from './test-rpc.ts'
+import { callOf, connect, owner, serveUsers } from '#test/support/rpc'
 import { served } from './serve.ts'
-import { failure, machine, subject } from './test-serving.ts'
+import { failure, machine, subject } from '#test/support/serving'
 
 let servers: Servers
 let users: Nats

@@ -21,9 +21,9 @@ import { type AskingNats, callBytes, type MethodDefinition } from './call.ts'
 import type { Call } from './headers.ts'
 import { methods } from './methods.ts'
 import { serve, type Served } from './serve.ts'
-import { testReader } from './test-caller-keys.ts'
-import { callOf, connect, silent } from './test-rpc.ts'
-import { smuggle, validMessage } from './test-smuggling.ts'
+import { testReader } from '#test/support/caller-keys'
+import { callOf, connect, silent } from '#test/support/rpc'
+import { smuggle, validMessage } from '#test/support/smuggling'
 import { validate } from './validate.ts'
 
 const definitions = [

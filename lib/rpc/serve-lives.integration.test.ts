@@ -2,8 +2,8 @@ import { headers } from 'nats'
 import { describe, expect, test } from 'vitest'
 import { AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
 import { invalid } from '../errors.ts'
-import { callOf, owner } from './test-rpc.ts'
-import { added, failure, machine, subject, useServing } from './test-serving.ts'
+import { callOf, owner } from '#test/support/rpc'
+import { added, failure, machine, subject, useServing } from '#test/support/serving'
 
 const serving = useServing()
 const { start, stop, send } = serving

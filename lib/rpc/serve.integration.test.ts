@@ -9,8 +9,8 @@ import {
 import { RosterError } from '../errors.ts'
 import { anonymous } from './caller.ts'
 import { permissionDenied } from './authorize.ts'
-import { callOf, owner } from './test-rpc.ts'
-import { added, failure, machine, subject, useServing } from './test-serving.ts'
+import { callOf, owner } from '#test/support/rpc'
+import { added, failure, machine, subject, useServing } from '#test/support/serving'
 
 const serving = useServing()
 const { start, stop, send } = serving

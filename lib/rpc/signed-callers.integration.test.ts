@@ -9,9 +9,9 @@ import { callerKey, callerKeys, signatureOf } from './caller-keys.ts'
 import type { Caller } from './caller.ts'
 import type { Call } from './headers.ts'
 import { createCallerSigner } from './sign-callers.ts'
-import { newCallerKey, testCallerKeys, testReader, testSigner } from './test-caller-keys.ts'
-import { keepingLog, owner } from './test-rpc.ts'
-import { added, machine, subject, useServing } from './test-serving.ts'
+import { newCallerKey, testCallerKeys, testReader, testSigner } from '#test/support/caller-keys'
+import { keepingLog, owner } from '#test/support/rpc'
+import { added, machine, subject, useServing } from '#test/support/serving'
 import { createCallerReader, type ReadCaller } from './verify-callers.ts'
 
 const serving = useServing()

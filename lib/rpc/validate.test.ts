@@ -3,7 +3,7 @@ import { create, fromJson, type JsonValue, type Message } from '@bufbuild/protob
 import { describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import { parse, validate } from './validate.ts'
-import { faults, requestOf, valid } from './test-requests.ts'
+import { faults, requestOf, valid } from '#test/support/requests'
 
 test.each(Object.keys(valid))('the shortest %s is valid', (name) => expect(faults(name, valid[name]!)).toEqual([]))
 

@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { describe, expect, test } from 'vitest'
 import type { RosterError } from '../errors.ts'
-import { requestOf } from './test-requests.ts'
+import { requestOf } from '#test/support/requests'
 import { parse } from './validate.ts'
 import { hasMoreValues, isStrictWire } from './wire.ts'
 

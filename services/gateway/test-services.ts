@@ -14,7 +14,7 @@ import type { Service } from '#lib/process'
 import type { Call } from '#lib/rpc/headers'
 import { method, registry } from '#lib/rpc/methods'
 import { serve, type Served } from '#lib/rpc/serve'
-import { testReader } from '#lib/rpc/test-caller-keys'
+import { testReader } from '#test/support/caller-keys'
 
 /** Operations by full method name; they take and give canonical JSON. */
 export type Operations = Record<string, (request: JsonObject, call: Call) => JsonValue | Promise<JsonValue>>

@@ -1,4 +1,4 @@
-import { type Payloads, testPayloads } from '#lib/events/test-payloads'
+import { type Payloads, testPayloads } from '#test/support/event-payloads'
 import type { evolve } from './vocabulary.ts'
 
 type EventOf<Type extends keyof typeof evolve> = Parameters<(typeof evolve)[Type]>[1]

@@ -1,4 +1,4 @@
-import { type Payloads, testPayloads } from '#lib/events/test-payloads'
+import { type Payloads, testPayloads } from '#test/support/event-payloads'
 import type { IdpEvent } from './vocabulary.ts'
 
 const settings = { name: 'ACME', stylingType: 1 as const, autoRegister: true }

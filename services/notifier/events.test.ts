@@ -1,4 +1,4 @@
-import { type Payloads, testPayloads } from '#lib/events/test-payloads'
+import { type Payloads, testPayloads } from '#test/support/event-payloads'
 import type { WebhookEvent } from './vocabulary.ts'
 
 const settings = { url: 'https://example.com/hook', eventTypes: ['roster.user.*'], description: 'CRM' }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { startTestReceiver } from '../../test/receiver.ts'
+import { startTestReceiver } from '#test/support/receiver'
 import { queueName, queuePrefix } from './queue.ts'
 import { webhookQueueName } from './webhooks/queue.ts'
 import { newAddress, openHouse, type TestHouse } from './test-house.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { startTestReceiver } from '../../test/receiver.ts'
+import { startTestReceiver } from '#test/support/receiver'
 import { newAddress, openHouse, type TestHouse } from './test-house.ts'
 
 let house: TestHouse

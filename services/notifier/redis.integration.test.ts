@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { keepingLog } from '#lib/rpc/test-rpc'
+import { keepingLog } from '#test/support/rpc'
 import { connectRedis } from './redis.ts'
 
 test('a password that Redis refuses is in no log', async () => {

@@ -12,14 +12,14 @@ import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service
 import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { Gender } from '#gen/roster/users/v1/user'
 import { streamName } from '#lib/events/stream'
-import { startTestKeeper } from '#lib/events/test-keeper'
+import { startTestKeeper } from '#test/support/keeper'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { callBytes, createClient, type MethodDefinition } from '#lib/rpc/call'
 import { anonymous, type Caller } from '#lib/rpc/caller'
-import { testCallerKeys, testSigner } from '#lib/rpc/test-caller-keys'
+import { testCallerKeys, testSigner } from '#test/support/caller-keys'
 import { startServers } from '../../deploy/local/servers.ts'
-import { createDatabase } from '../../test/infra-database.ts'
+import { createDatabase } from '#test/support/database'
 // The users service itself: a test of ours is no proof against an imitation.
 // oxlint-disable-next-line no-restricted-imports
 import { readUsersConfig } from '../users/config.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { startTestReceiver, type TestReceiver } from '../../test/receiver.ts'
+import { startTestReceiver, type TestReceiver } from '#test/support/receiver'
 import { newAddress, openHouse, type TestHouse } from './test-house.ts'
 
 let house: TestHouse

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Received, startTestReceiver, type TestReceiver } from '../../test/receiver.ts'
+import { type Received, startTestReceiver, type TestReceiver } from '#test/support/receiver'
 import { kinds } from './deliveries.ts'
 import { newAddress, openHouse, type TestHouse } from './test-house.ts'
 

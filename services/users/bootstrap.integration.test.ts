@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { storeUnavailable } from '#lib/eventstore/database'
 import { bootstrap } from './bootstrap.ts'
 import { authenticate } from './operations/authenticate.ts'

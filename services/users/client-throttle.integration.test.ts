@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { countFailure } from './client-throttle.ts'
 import { openUsers, type TestUsers } from './test-users.ts'
 

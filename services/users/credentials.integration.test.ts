@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { bootstrap } from './bootstrap.ts'
 import { findKey, findSecret } from './credentials.ts'
 import { warnOfExpiry } from './expiry-warnings.ts'

@@ -1,4 +1,4 @@
-import { type Payloads, testPayloads } from '#lib/events/test-payloads'
+import { type Payloads, testPayloads } from '#test/support/event-payloads'
 import type { AuthenticationEvent } from './authentication.ts'
 import type { SessionEvent, UserEvent } from './vocabulary.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { addHumanUser } from './operations/add-human-user.ts'
 import { getEmailCode } from './operations/get-email-code.ts'
 import { callIn, openUsers, type TestUsers } from './test-users.ts'

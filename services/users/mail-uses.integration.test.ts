@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { RosterError } from '#lib/errors'
 import { addHumanUser } from './operations/add-human-user.ts'
 import { resendEmailCode } from './operations/resend-email-code.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { countAttempt } from './sign-in-throttle.ts'
 import { openUsers, type TestUsers } from './test-users.ts'
 import { forgetTurns } from './turns.ts'

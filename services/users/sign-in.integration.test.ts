@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../test/infra-database.ts'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import type { RosterError } from '#lib/errors'
 import { addHumanUser } from './operations/add-human-user.ts'
 import { addMachineUser } from './operations/add-machine-user.ts'

@@ -4,7 +4,7 @@ import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, unique
 import { examplePair, newSignedInMachine } from '../examples/machines.ts'
 import { assertion, basic, grantBy, newClient, obtainToken, privateKeyJwt, sendForm } from '../examples/oauth.ts'
 import { newIdp } from '../examples/projects.ts'
-import { startTestReceiver } from '../receiver.ts'
+import { startTestReceiver } from '../support/receiver.ts'
 import type { Call } from './clients/call.ts'
 import { encodings, recordSecret } from './clients/encodings.ts'
 import { mailTo } from './mailbox.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createLog } from '#lib/log'
 import { connectNats } from '#lib/nats'
-import { testGatewayKeys } from '#lib/rpc/test-caller-keys'
+import { testGatewayKeys } from '#test/support/caller-keys'
 import { startServers } from '../../deploy/local/servers.ts'
 import { readGatewayConfig } from '../../services/gateway/config.ts'
 import { startGateway } from '../../services/gateway/server.ts'

@@ -5,7 +5,7 @@ import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { deliveries, receiver, subscribe } from '../examples/webhooks.ts'
-import type { TestReceiver } from '../receiver.ts'
+import type { TestReceiver } from '../support/receiver.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
 

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { call } from '../e2e/clients/encodings.ts'
-import { startTestReceiver, type TestReceiver } from '../receiver.ts'
+import { startTestReceiver, type TestReceiver } from '../support/receiver.ts'
 import { admin, ok } from './people.ts'
 
 /** A receiver that goes with its test. */

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { callJson } from '../e2e/clients/json.ts'
-import { type Received, startTestReceiver } from '../receiver.ts'
+import { type Received, startTestReceiver } from '../support/receiver.ts'
 import type { Seen, Wrong } from './compare.ts'
 import type { Reader } from './follow.ts'
 import type { Running } from './running.ts'

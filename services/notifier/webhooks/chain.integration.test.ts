@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openDatabase, type Sql, type Statement } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
-import { silent } from '#lib/rpc/test-rpc'
-import { createDatabase, type TestDatabase } from '../../../test/infra-database.ts'
+import { silent } from '#test/support/rpc'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { retryElsewhere } from '../deliveries.ts'
 import { endChain, settle, takeChains } from './chain.ts'
 

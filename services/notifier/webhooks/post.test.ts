@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestReceiver } from '../../../test/receiver.ts'
+import { startTestReceiver } from '#test/support/receiver'
 import { destinations } from './destination.ts'
 import { post } from './post.ts'
 

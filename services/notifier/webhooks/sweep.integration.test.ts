@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
-import { silent } from '#lib/rpc/test-rpc'
-import { createDatabase, type TestDatabase } from '../../../test/infra-database.ts'
+import { silent } from '#test/support/rpc'
+import { createDatabase, type TestDatabase } from '#test/support/database'
 import { startWebhookSweep } from './sweep.ts'
 
 const day = 24 * 60 * 60_000

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { inject } from 'vitest'
-import { provision, type StoringService } from '../deploy/provision.ts'
+import { provision, type StoringService } from '../../deploy/provision.ts'
 
 /** A database of a test file's own. */
 export interface TestDatabase {

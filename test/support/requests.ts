@@ -1,6 +1,6 @@
 import { type DescMessage, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
-import { method } from './methods.ts'
-import { validate } from './validate.ts'
+import { method } from '#lib/rpc/methods'
+import { validate } from '#lib/rpc/validate'
 
 /** The message that a method takes, such as `users.v1.UserService.SetEmail`. */
 export const requestOf = (name: string): DescMessage => method(`roster.${name}`).desc.input

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DescMessage, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { registry } from '../rpc/methods.ts'
-import { messageOf } from './messages.ts'
-import { documentEvents } from './test-document.ts'
+import { registry } from '#lib/rpc/methods'
+import { messageOf } from '#lib/events/messages'
+import { documentEvents } from './event-document.ts'
 
 /** A payload with everything that it may have. */
 type Full<T> = T extends readonly unknown[] | string | number | boolean

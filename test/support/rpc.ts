@@ -1,12 +1,12 @@
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
-import { connectNats, type Nats } from '../nats.ts'
-import { createLog, type Log } from '../log.ts'
-import type { Service } from '../process.ts'
-import type { AskingNats } from './call.ts'
-import { anonymous, type Caller } from './caller.ts'
-import type { Call } from './headers.ts'
-import { serve, served, type ServeOptions } from './serve.ts'
-import { testReader, testSigner } from './test-caller-keys.ts'
+import { connectNats, type Nats } from '#lib/nats'
+import { createLog, type Log } from '#lib/log'
+import type { Service } from '#lib/process'
+import type { AskingNats } from '#lib/rpc/call'
+import { anonymous, type Caller } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import { serve, served, type ServeOptions } from '#lib/rpc/serve'
+import { testReader, testSigner } from './caller-keys.ts'
 
 /** Serves the users' methods; those that are not given are never answered. */
 export async function serveUsers(

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vitest'
 import { AddMachineUserRequest } from '#gen/roster/users/v1/user_service'
-import type { RosterError } from '../errors.ts'
-import type { Nats } from '../nats.ts'
-import type { Service } from '../process.ts'
-import { callBytes } from './call.ts'
-import type { Call } from './headers.ts'
-import { callOf, connect, keepingLog, serveUsers } from './test-rpc.ts'
+import type { RosterError } from '#lib/errors'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { callBytes } from '#lib/rpc/call'
+import type { Call } from '#lib/rpc/headers'
+import { callOf, connect, keepingLog, serveUsers } from './rpc.ts'
 
 /** What the tests of `serve` stand on: the users' methods, served anew for each test, and a gateway that calls them. */
 export interface Serving {

@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts'
+import type { Sql } from '#lib/eventstore/database'
 
 /**
  * Stands between a store and its database and holds appends back: `hold()` gives a promise of the moment when the next one is

@@ -2,7 +2,7 @@ import { create, type DescField, type DescMessage, type Message, ScalarType, toB
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
-import { validate } from './validate.ts'
+import { validate } from '#lib/rpc/validate'
 
 /** Bytes that two decoders may read as two messages, and how they were made. */
 export interface Smuggled {

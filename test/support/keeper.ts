@@ -1,7 +1,7 @@
-import { connectNats } from '../nats.ts'
-import type { Service } from '../process.ts'
-import { silent } from '../rpc/test-rpc.ts'
-import { startStreamKeeper } from './stream-keeper.ts'
+import { connectNats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { silent } from './rpc.ts'
+import { startStreamKeeper } from '#lib/events/stream-keeper'
 
 /** A keeper of the stream over a connection of its own, once NATS knows where it is asked. */
 export async function startTestKeeper(natsUrl: { keeper: string }): Promise<Service> {
