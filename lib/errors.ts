@@ -76,3 +76,10 @@ export function invalid(violations: Violation[], reason = 'VALIDATION_FAILED'): 
   const fields = violations.map((violation) => `${violation.field}: ${violation.description}`)
   return new RosterError('INVALID_ARGUMENT', reason, fields.join('; '), { violations })
 }
+
+/** The error of a call whose time is over. */
+export function deadlineExceeded(cause?: unknown): RosterError {
+  return new RosterError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'The deadline passed before the answer was there.', {
+    cause,
+  })
+}

@@ -1,11 +1,31 @@
 import { deriveKeys } from '../derive-keys.ts'
+import type { StoringService } from '../provision.ts'
 import { natsUsers, passwordVariable } from './nats-users.ts'
 import type { Servers } from './servers.ts'
-import type { ServicesOptions } from './services.ts'
+import type { Backoff } from './supervise.ts'
 
 export const serviceNames = ['users', 'grants', 'idp', 'notifier', 'gateway'] as const
 
 export type ServiceName = (typeof serviceNames)[number]
+
+export interface ServicesOptions {
+  /** Each storing service's own database URL, as `provision` gives them. */
+  databaseUrls: Record<StoringService, string>
+  /** The gateway's port on all interfaces. */
+  port: number
+  /** What clients call the gateway. Default: http://localhost:<port>. */
+  publicUrl?: string
+  adminTokenFile: string
+  /** The root that each service's keys are derived from: 32 bytes in base64. No service is given it. */
+  encryptionKey: string
+  /** Inherited by every service, less what belongs to another; wins over nothing made here. Default: process.env. */
+  env?: Record<string, string | undefined>
+  /** The file that a service's process runs. Default: services/<name>/main.ts. */
+  entry?: (name: ServiceName) => string
+  /** "off" leaves a crashed service down, for tests that want to see it so. Default: the usual waits. */
+  backoff?: Backoff | 'off'
+  say?: (line: string) => void
+}
 
 /** The environment of one service: the common part, and of the secrets only those that it needs. */
 export function serviceEnvironment(

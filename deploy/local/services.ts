@@ -1,30 +1,10 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StoringService } from '../provision.ts'
 import { daemon, tailOf, type Daemon } from './daemon.ts'
 import { projectRoot } from './home.ts'
-import { serviceEnvironment, serviceNames, type ServiceName } from './service-environment.ts'
+import { serviceEnvironment, type ServiceName, serviceNames, type ServicesOptions } from './service-environment.ts'
 import type { Servers } from './servers.ts'
 import { keepAlive, type Backoff } from './supervise.ts'
-
-export interface ServicesOptions {
-  /** Each storing service's own database URL, as `provision` gives them. */
-  databaseUrls: Record<StoringService, string>
-  /** The gateway's port on all interfaces. */
-  port: number
-  /** What clients call the gateway. Default: http://localhost:<port>. */
-  publicUrl?: string
-  adminTokenFile: string
-  /** The root that each service's keys are derived from: 32 bytes in base64. No service is given it. */
-  encryptionKey: string
-  /** Inherited by every service, less what belongs to another; wins over nothing made here. Default: process.env. */
-  env?: Record<string, string | undefined>
-  /** The file that a service's process runs. Default: services/<name>/main.ts. */
-  entry?: (name: ServiceName) => string
-  /** "off" leaves a crashed service down, for tests that want to see it so. Default: the usual waits. */
-  backoff?: Backoff | 'off'
-  say?: (line: string) => void
-}
 
 /** The five running services. */
 export interface Services {

@@ -2,7 +2,7 @@ import type { MsgHdrs } from 'nats'
 import { expect, test } from 'vitest'
 import { natsHeaders } from '../nats.ts'
 import { encodeEvent, readEvent } from './cloud-event.ts'
-import type { StoredEvent } from './publish.ts'
+import type { StoredEvent } from './stored-event.ts'
 
 const requested: StoredEvent = {
   position: '17',

@@ -1,7 +1,7 @@
 import { type FileRegistry, fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
 import type { JsMsg, MsgHdrs } from 'nats'
 import { messageOf, namesOf } from './messages.ts'
-import type { StoredEvent } from './publish.ts'
+import { eventId, type StoredEvent } from './stored-event.ts'
 
 /** What a consumer reads. */
 export interface PublishedEvent {
@@ -27,11 +27,6 @@ export interface PublishedEvent {
   time: string
   /** The message that `dataschema` names, in JSON. */
   data: unknown
-}
-
-/** The id of an event, in the stream and for its consumers. */
-export function eventId(service: string, event: StoredEvent): string {
-  return `${service}-${event.position}`
 }
 
 /**

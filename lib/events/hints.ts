@@ -1,3 +1,6 @@
+/** The core NATS subject that announces, by user id, that the tokens or the roles of a user changed. */
+export const callersChanged = 'roster.callers.changed'
+
 /** The core NATS subject on which a service says that it has new events; `*` for every service. Who misses one looks later. */
 export function hintSubject(service: string): string {
   return `roster.happened.${service}`

@@ -1,5 +1,5 @@
 import type { DescMessage, FileRegistry } from '@bufbuild/protobuf'
-import { registry } from '../rpc/methods.ts'
+import { registry } from '../registry.ts'
 
 /** The package of the messages that describe payloads; a payload that they cannot describe begins the next one. */
 const version = 'v1'

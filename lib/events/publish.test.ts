@@ -1,7 +1,8 @@
 import type { Msg } from 'nats'
 import { expect, test } from 'vitest'
 import type { Ask } from '../requests.ts'
-import { type Outcome, publish, type StoredEvent, subjectOf } from './publish.ts'
+import { type Outcome, publish, subjectOf } from './publish.ts'
+import type { StoredEvent } from './stored-event.ts'
 import { streamName } from './stream.ts'
 import { testMessages } from '#test/support/event-messages'
 

@@ -2,17 +2,10 @@ import { hash } from 'node:crypto'
 import type { FileRegistry } from '@bufbuild/protobuf'
 import { NatsError, type PubAck } from 'nats'
 import { type Nats, natsHeaders } from '../nats.ts'
-import type { EventRow } from '../eventstore/decide.ts'
-import { encodeEvent, eventId } from './cloud-event.ts'
+import { encodeEvent } from './cloud-event.ts'
+import { eventId, type StoredEvent } from './stored-event.ts'
 import { streamName } from './stream.ts'
 import { subjectToken } from './subject.ts'
-
-/** An event in the order of its commit. */
-export interface StoredEvent extends Omit<EventRow, 'sequence'> {
-  sequence: string
-  position: string
-  transaction_id: string
-}
 
 export interface PublishOptions {
   service: string

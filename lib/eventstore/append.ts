@@ -1,24 +1,10 @@
 import postgres from 'postgres'
-import { type Aggregate, type AggregateKey, keyText } from './aggregate.ts'
+import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
 import type { Insert, Sql, Statement, Write } from './database.ts'
-import type { Decided } from './decide.ts'
+import type { Decided, Problem } from './batch.ts'
 import type { Answers } from './once.ts'
-import type { Vocabulary } from './store.ts'
-
-/** Why a batch could not be stored: aggregates that changed since they were loaded, keys that others hold, and limits that it passes. */
-export interface Problem {
-  stale: AggregateKey[]
-  taken: UniqueKey[]
-  over: Over[]
-}
-
-/** What may be used so often only, and of which the batch wants more than is free; `wait`: seconds until the next will be. */
-export interface Over {
-  key: string
-  free: number
-  wait: number
-}
+import type { Vocabulary } from './vocabulary.ts'
 
 // Another transaction was faster: unique_violation, serialization_failure, deadlock_detected.
 const lostRaces = new Set(['23505', '40001', '40P01'])

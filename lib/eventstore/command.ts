@@ -1,7 +1,7 @@
 import type { RosterError } from '../errors.ts'
-import type { Call } from '../rpc/headers.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
 import type { Write } from './database.ts'
+import type { Once } from './once.ts'
 
 /** Something that happened, before it is stored. The payload holds no secret. */
 export interface NewEvent {
@@ -46,6 +46,21 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
   commits?: true
 }
 
+/** What a command says of the request that it comes from. */
+export interface Origin {
+  /** Whom its events name as their creator; empty for nobody. */
+  caller: { userId: string }
+  requestId: string
+  /** Unix time in milliseconds; later, nobody waits for the outcome. */
+  deadline: number
+  /** The id of the event because of which a service acts by itself. */
+  cause?: string
+  /** The sequence that the aggregate must have; "*": any, but it must be there. */
+  ifMatch?: number | '*'
+  /** That it is to have one effect, however often it comes. */
+  once?: Once
+}
+
 /**
  * A change of one aggregate. `decide` is pure: it may run again when somebody else was faster. It throws RosterError where the
  * change may not be.
@@ -56,7 +71,7 @@ export interface Command<State, Event extends NewEvent = NewEvent, Answer = void
   creates?: true
   /** Other aggregates that the decision stands on: they stay as they were until it is stored. */
   reads?: AggregateKey[]
-  call: Pick<Call, 'caller' | 'requestId' | 'deadline' | 'cause' | 'ifMatch' | 'once'>
+  call: Origin
   decide(aggregate: Aggregate<State>, now: Date, reads: Aggregate<any>[]): Decision<Event, Answer>
   /** What the caller is answered, made of the outcome alone: it is stored with a keyed request. Without it, the outcome. */
   respond?(outcome: Outcome<State, Answer>): Response

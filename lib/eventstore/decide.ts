@@ -1,43 +1,10 @@
+import type { EventRow } from '../events/stored-event.ts'
 import { codes, RosterError } from '../errors.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
-import type { Over, Problem } from './append.ts'
 import type { Command, Decision, Outcome, UniqueKey, Use } from './command.ts'
 import { checkSizes } from './limits.ts'
-import type { EarlierAnswer, Once } from './once.ts'
-import type { Pending, Vocabulary } from './store.ts'
-
-/** An event as it is stored. */
-export interface EventRow {
-  aggregate_type: string
-  aggregate_id: string
-  sequence: number
-  type: string
-  payload: object
-  organization_id: string
-  creator: string
-  request_id: string
-  /** The id of the event because of which a service acted by itself. */
-  cause?: string | null
-  created_at: Date
-}
-
-/** A command with what it came to. */
-export interface Decided {
-  pending: Pending
-  /** The aggregate before and after. */
-  before: Aggregate<any>
-  after: Aggregate<any>
-  /** Other aggregates that the decision stands on. */
-  reads: Aggregate<any>[]
-  decision: Decision<any, any>
-  events: EventRow[]
-  /** What is stored with a keyed request. */
-  stored?: { once: Once; answer: EarlierAnswer }
-  /** Tells the caller; to be called once the batch is stored. */
-  answer(): void
-  /** Where one of the claims is among the taken keys, and nothing that it stands on has changed: tells the caller so and gives true. */
-  refuse(problem: Pick<Problem, 'stale' | 'taken'>): boolean
-}
+import type { Vocabulary } from './vocabulary.ts'
+import type { Decided, Over, Pending, Problem } from './batch.ts'
 
 /**
  * Lets each command decide on the state that the ones before it leave. Pure: nobody is told anything, since the batch may yet

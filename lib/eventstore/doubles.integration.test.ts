@@ -2,7 +2,13 @@ import { nanos, NatsError } from 'nats'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { streamName } from '../events/stream.ts'
 import { add, count, type Replica } from '#test/support/counters'
-import { everythingIsPublished, insertEvent, type Publishing, readStream, startPublishing } from '#test/support/publishing'
+import {
+  everythingIsPublished,
+  insertEvent,
+  type Publishing,
+  readStream,
+  startPublishing,
+} from '#test/support/publishing'
 
 let publishing: Publishing
 let [a, b]: Replica[] = []

@@ -1,6 +1,6 @@
 import type { EventFilter, EventPosition } from '#gen/roster/feed/v1/feed'
 import { plainType } from '../events/event-type.ts'
-import type { StoredEvent } from '../events/publish.ts'
+import type { StoredEvent } from '../events/stored-event.ts'
 import type { Sql } from './database.ts'
 
 /** What says where a row is, as it is selected. */

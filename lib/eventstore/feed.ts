@@ -5,8 +5,8 @@ import {
   type ListEventsRequest,
   type ListEventsResponse,
 } from '#gen/roster/feed/v1/feed'
-import { describeEnvelope, describeEvent, eventId } from '../events/cloud-event.ts'
-import type { StoredEvent } from '../events/publish.ts'
+import { describeEnvelope, describeEvent } from '../events/cloud-event.ts'
+import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import type { Log } from '../log.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'

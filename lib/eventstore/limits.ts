@@ -1,7 +1,7 @@
 import { integer } from '../config.ts'
 import { limitReached } from '../errors.ts'
 import { encodeEvent } from '../events/cloud-event.ts'
-import type { EventRow } from './decide.ts'
+import type { EventRow } from '../events/stored-event.ts'
 
 /** Bytes that an event may have as it is published: headers and data. So many that the broker and every follower take it. */
 export const largestEvent = integer(16 * 1024, 1024 * 1024, 256 * 1024)

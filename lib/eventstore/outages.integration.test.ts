@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openProxy, type Proxy } from '#test/support/outage'
 import type { Sql } from './database.ts'
-import { add, audit, count, type Counter, openReplica, openReplicas, outcome, type Replica } from '#test/support/counters'
+import {
+  add,
+  audit,
+  count,
+  type Counter,
+  openReplica,
+  openReplicas,
+  outcome,
+  type Replica,
+} from '#test/support/counters'
 
 let database: TestDatabase
 let proxy: Proxy

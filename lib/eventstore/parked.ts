@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../events/publish.ts'
+import type { StoredEvent } from '../events/stored-event.ts'
 import type { Transaction } from './database.ts'
 
 /** An event that neither broker nor proto/ will ever take, and why. */

@@ -1,21 +1,15 @@
-import { RosterError } from '../errors.ts'
+import type { Vocabulary } from './vocabulary.ts'
 import type { Log } from '../log.ts'
-import { deadlineExceeded } from '../rpc/call.ts'
-import { type Aggregate, createLoader, type Existing, keyText, loadAggregates } from './aggregate.ts'
-import { appendBatch, type Over } from './append.ts'
+import { deadlineExceeded, RosterError } from '../errors.ts'
+import { createLoader, type Existing, keyText, loadAggregates } from './aggregate.ts'
+import { appendBatch } from './append.ts'
+import type { Over, Pending } from './batch.ts'
 import type { Command, NewEvent, Outcome } from './command.ts'
-import { isConnectionError, type Sql, storeUnavailable, type Write } from './database.ts'
-import { decideBatch, type EventRow } from './decide.ts'
+import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
+import { decideBatch } from './decide.ts'
+import type { EventRow } from '../events/stored-event.ts'
 import { largestEvent } from './limits.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
-
-/** What a service knows about its aggregates. */
-export interface Vocabulary {
-  /** The state after an event, by aggregate type. Pure; must take every event that was ever stored. */
-  evolve: Record<string, (state: any, event: any, at: Date) => unknown>
-  /** Brings the service's own tables to the state after a change, in its transaction. */
-  project?: (change: { before: Aggregate<any>; after: Aggregate<any> }) => Write[]
-}
 
 export interface Store {
   /**
@@ -28,13 +22,6 @@ export interface Store {
   ): Promise<Response>
   /** The aggregate as it is, or undefined. */
   load<State>(type: string, id: string): Promise<Existing<State> | undefined>
-}
-
-/** A command that waits for its outcome. */
-export interface Pending {
-  command: Command<any, any, any, any>
-  resolve: (response: any) => void
-  reject: (error: unknown) => void
 }
 
 const maxBatch = 64

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../events/publish.ts'
+import type { StoredEvent } from '../events/stored-event.ts'
 import type { StreamState } from '../events/stream.ts'
 import type { Transaction } from './database.ts'
 import { eventColumns } from './feed-rows.ts'

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Hint, hintSubject, readHints } from '../events/hints.ts'
 import { connectNats } from '../nats.ts'
-import { callersChanged } from '../rpc/caller.ts'
+import { callersChanged, type Hint, hintSubject, readHints } from '../events/hints.ts'
 import { add, count, rename, type Replica, silent } from '#test/support/counters'
-import { byAggregate, everythingIsPublished, type Publishing, readStream, startPublishing } from '#test/support/publishing'
+import {
+  byAggregate,
+  everythingIsPublished,
+  type Publishing,
+  readStream,
+  startPublishing,
+} from '#test/support/publishing'
 
 let publishing: Publishing
 let [a, b]: Replica[] = []

@@ -1,6 +1,6 @@
 import { type Msg, type MsgHdrs, NatsError } from 'nats'
 import { type BinaryReader, type BinaryWriter } from '@bufbuild/protobuf/wire'
-import { RosterError } from '../errors.ts'
+import { deadlineExceeded, RosterError } from '../errors.ts'
 import type { Nats } from '../nats.ts'
 import { decodeStatus } from '../status.ts'
 import { anonymous } from './caller.ts'
@@ -164,11 +164,4 @@ function serviceUnavailable(cause?: unknown) {
 
 function unavailable(reason: string, message: string, cause?: unknown) {
   return new RosterError('UNAVAILABLE', reason, message, { retryAfter: 1, cause })
-}
-
-/** The error of a call whose time is over. */
-export function deadlineExceeded(cause?: unknown): RosterError {
-  return new RosterError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'The deadline passed before the answer was there.', {
-    cause,
-  })
 }

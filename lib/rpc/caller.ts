@@ -1,8 +1,5 @@
 import { grantsPermission } from '../roles.ts'
 
-/** The core NATS subject that announces, by user id, that the tokens or the roles of a user changed. */
-export const callersChanged = 'roster.callers.changed'
-
 /** Who calls, and where they hold which roles. */
 export interface Caller {
   /** Empty for a call without a token. */

@@ -1,6 +1,7 @@
 import { type DescEnum, type DescMessage, type DescMethod, ScalarType } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { methods, registry } from './methods.ts'
+import { methods } from './methods.ts'
+import { registry } from '../registry.ts'
 
 // Contract, sections 1 and 4: method, HTTP, who may.
 const operations: Record<string, [http: string, who: string]> = {

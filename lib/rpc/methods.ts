@@ -1,14 +1,6 @@
-import { readFileSync } from 'node:fs'
-import {
-  createFileRegistry,
-  type DescMethod,
-  type FileRegistry,
-  fromBinary,
-  getOption,
-  toJson,
-  isMessage,
-} from '@bufbuild/protobuf'
-import { FileDescriptorSetSchema, MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
+import { type DescMethod, getOption, isMessage, toJson } from '@bufbuild/protobuf'
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
+import { registry } from '../registry.ts'
 
 /** Who may call a method: `roster.options.v1.Access` in plain words. */
 export interface Access {
@@ -51,11 +43,6 @@ export interface HttpRule {
   template: string
   hasBody: boolean
 }
-
-/** Bytes of the descriptor set that `npm run generate` made of proto/. */
-export const descriptorSet: Uint8Array = readFileSync(new URL('../../gen/descriptors.binpb', import.meta.url))
-
-export const registry: FileRegistry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet))
 
 /** Every method of every service of Roster, by its subject. Throws when one lacks its access option. */
 export const methods: ReadonlyMap<string, Method> = readMethods()

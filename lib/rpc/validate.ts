@@ -3,7 +3,7 @@ import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { createValidator, type Violation as RuleViolation } from '@bufbuild/protovalidate'
 import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '../errors.ts'
-import { registry } from './methods.ts'
+import { registry } from '../registry.ts'
 import { isStrictWire } from './wire.ts'
 
 const patterns = new Map<string, RegExp>()

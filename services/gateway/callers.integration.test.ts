@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '#lib/rpc/headers'
-import { callersChanged } from '#lib/rpc/caller'
+import { callersChanged } from '#lib/events/hints'
 import { callGrpc, callGrpcWeb, callGrpcWebText, callJson } from './test-client.ts'
 import { startTestGateway, type TestGateway } from './test-gateway.ts'
 

@@ -1,7 +1,8 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
-import { method, registry } from '#lib/rpc/methods'
+import { method } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import { decodeText } from './protocols/grpc-web.ts'
 
 /** How a call ended, whatever its encoding. */

@@ -1,5 +1,4 @@
-import { RosterError } from '#lib/errors'
-import { deadlineExceeded } from '#lib/rpc/call'
+import { deadlineExceeded, RosterError } from '#lib/errors'
 
 /** How much work runs and waits at a time. */
 export interface GateSize {

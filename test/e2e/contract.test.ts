@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { method, methods, registry } from '#lib/rpc/methods'
+import { method, methods } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import { contract, enums, fields, streams } from '../examples/contract.ts'
 
 describe('proto/ declares what spec/contract.md promises', () => {

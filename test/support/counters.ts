@@ -13,7 +13,8 @@ import type { Decision, UniqueKey } from '#lib/eventstore/command'
 import { openDatabase, type Sql, type Transaction, type Write } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { type Answers, keepAnswers } from '#lib/eventstore/once'
-import { createStore, type Store, type Vocabulary } from '#lib/eventstore/store'
+import { createStore, type Store } from '#lib/eventstore/store'
+import type { Vocabulary } from '#lib/eventstore/vocabulary'
 
 /** What the tests of the event store keep: a counter with a name that no other one has. */
 export interface Counter {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DescMessage, fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { registry } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import { messageOf } from '#lib/events/messages'
 import { documentEvents } from './event-document.ts'
 

@@ -9,7 +9,7 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf'
 import { RosterError, type Violation } from '#lib/errors'
-import { registry } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import type { JsonPath } from './json-text.ts'
 
 /** How many faults of a request are told. */

@@ -11,7 +11,7 @@ import {
 } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
-import { registry } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import type { Match } from '../routes.ts'
 import { mostValues, tooManyValues } from '../body.ts'
 import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'

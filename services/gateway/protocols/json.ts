@@ -1,6 +1,7 @@
 import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
 import { RosterError } from '#lib/errors'
-import { type Method, registry } from '#lib/rpc/methods'
+import { type Method } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import { type Exchange, sendError, sendJson } from '../answers.ts'
 import { readBody } from '../body.ts'
 import { type Gateway, perform } from '../calls.ts'

@@ -1,6 +1,6 @@
 import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
 import { RosterError } from '#lib/errors'
-import { registry } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import { type Exchange, protective, send } from '../answers.ts'
 import { type Gateway, perform } from '../calls.ts'
 import { allowanceOf, arrive } from '../http-arrival.ts'

@@ -2,7 +2,7 @@ import { toBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import type { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
-import { registry } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import { offered } from '../routes.ts'
 
 /** Full names of the services that the gateway offers. */

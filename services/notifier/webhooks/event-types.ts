@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { meansType, plainType } from '#lib/events/event-type'
-import { registry } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 
 /** Aggregate types of more than one word, which the names of messages do not tell from event types. */
 const compounds = ['project_grant', 'removed_user', 'user_grant']

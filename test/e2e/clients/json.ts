@@ -1,6 +1,6 @@
 import { type JsonObject, fromJson, toJson } from '@bufbuild/protobuf'
 import { inject } from 'vitest'
-import { registry } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import type { Answer, Call } from './call.ts'
 import { describeOperation, readStatus } from './messages.ts'
 import { httpRoute } from './route.ts'

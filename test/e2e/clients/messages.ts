@@ -7,7 +7,8 @@ import {
   toBinary,
   toJson,
 } from '@bufbuild/protobuf'
-import { method, registry } from '#lib/rpc/methods'
+import { method } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
 import { contract, type Operation } from '../../examples/contract.ts'
 import type { Status } from './call.ts'
 

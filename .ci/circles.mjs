@@ -1,0 +1,71 @@
+// Fails where files or folders import each other in a circle, types included. Within each folder, a file and a subfolder with
+// all that is in it count as one room each; tests and their scaffolding do not count.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const isTest = (file) => /\.test\.ts$|^test\/|\/testing\//.test(file)
+const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.mjs'])
+const files = new Set(
+  listed
+    .toString()
+    .split('\n')
+    .filter((file) => file && !isTest(file)),
+)
+
+const imports = [...files].flatMap((from) =>
+  [...read(from).matchAll(/(?:from|import)\s*\(?\s*'([^'\n]+)'/g)]
+    .map(([, specifier]) => [from, resolve(from, specifier)])
+    .filter(([, to]) => files.has(to) && to !== from),
+)
+
+const circles = [...foldersOf(files)].flatMap((folder) => {
+  const roomOf = (file) => (file.startsWith(folder) ? file.slice(folder.length).replace(/\/.*/, '/') : undefined)
+  const ways = new Map()
+  for (const [from, to] of imports) {
+    const [here, there] = [roomOf(from), roomOf(to)]
+    if (here && there && here !== there)
+      ways.set(here, (ways.get(here) ?? new Map()).set(there, `${from} imports ${to}`))
+  }
+  return [...ways.keys()].flatMap((room) => {
+    const circle = wayBack(ways, room)
+    return circle ? [circle] : []
+  })
+})
+
+for (const circle of circles) console.error(`a circle:\n  ${circle.join('\n  ')}`)
+process.exitCode = circles.length > 0 ? 1 : 0
+
+// The shortest way that leads from a room back to it, as its imports.
+function wayBack(ways, start) {
+  const open = [[start, []]]
+  const seen = new Set()
+  for (const [room, path] of open) {
+    for (const [next, why] of ways.get(room) ?? []) {
+      if (next === start) return [...path, why]
+      if (!seen.has(next)) open.push([next, [...path, why]])
+      seen.add(next)
+    }
+  }
+  return undefined
+}
+
+function foldersOf(all) {
+  const folders = new Set([''])
+  for (const file of all) for (let at = dirname(file); at !== '.'; at = dirname(at)) folders.add(`${at}/`)
+  return folders
+}
+
+function resolve(from, specifier) {
+  if (/^#(lib|test)\//.test(specifier)) return `${specifier.slice(1)}.ts`
+  return specifier.startsWith('.') ? normalize(join(dirname(from), specifier)) : ''
+}
+
+// A file that is deleted and not yet committed is still listed.
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
