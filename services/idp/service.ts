@@ -1,17 +1,10 @@
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { InternalServiceDefinition } from '#gen/roster/idp/v1/internal_service'
-import { openDatabase, untilReachable } from '#lib/eventstore/database'
-import { createFeed } from '#lib/eventstore/feed'
-import { migrate } from '#lib/eventstore/migrate'
-import { keepAnswers } from '#lib/eventstore/once'
+import { untilReachable } from '#lib/eventstore/database'
 import { reseal } from '#lib/eventstore/reseal'
-import { createStore } from '#lib/eventstore/store'
-import { startTail } from '#lib/eventstore/tail'
-import type { Log } from '#lib/log'
-import type { Nats } from '#lib/nats'
-import type { Service } from '#lib/process'
-import { serve, served } from '#lib/rpc/serve'
-import { createCallerReader } from '#lib/rpc/verify-callers'
+import type { Parts, Service } from '#lib/process'
+import { served } from '#lib/rpc/serve'
+import { startStoringService, type StoringService } from '#lib/storing-service'
 import type { Config } from './config.ts'
 import { sealedSecrets } from './client-secrets.ts'
 import type { Context } from './context.ts'
@@ -20,40 +13,25 @@ import { getIdp } from './operations/get-idp.ts'
 import { updateIdp } from './operations/update-idp.ts'
 import { evolveIdp } from './vocabulary.ts'
 
-/** Starts the idp service: brings its schema up to date, and answers. */
-export async function startIdp({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
-  const sql = openDatabase(config.DATABASE_URL, 'idp', log)
-  await migrate(sql, new URL('./migrations/', import.meta.url), log)
-  await untilReachable(log, () => reseal(sql, config.ROSTER_ENCRYPTION_KEY, log, sealedSecrets))
-  const tail = startTail({ service: 'idp', sql, nats, log })
-  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
-  const store = createStore(sql, { evolve: { idp: evolveIdp } }, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const context: Context = { store, keys: config.ROSTER_ENCRYPTION_KEY }
-  const answering = await serve({
-    name: 'idp',
-    nats,
-    log,
-    context,
-    readCaller: createCallerReader('idp', config.ROSTER_CALLER_KEY(log)),
-    answers,
-    parked: tail.parked,
-    services: [
-      served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {
-        updateIDP: updateIdp,
-        addOIDCIDP: addOidcIdp,
-        getIDP: getIdp,
-      }),
-      served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
-        listEvents: createFeed({ service: 'idp', sql, log }),
-      }),
-    ],
-  })
-  return {
-    async stop() {
-      await answering.stop()
-      answers.stop()
-      await tail.stop()
-      await sql.end()
-    },
-  }
+const idp: StoringService<Config, Context> = {
+  name: 'idp',
+  vocabulary: { evolve: { idp: evolveIdp } },
+  async open({ config, sql, store, log }) {
+    const keys = config.ROSTER_ENCRYPTION_KEY
+    await untilReachable(log, () => reseal(sql, keys, log, sealedSecrets))
+    return { context: { store, keys } }
+  },
+  services: (listEvents) => [
+    served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {
+      updateIDP: updateIdp,
+      addOIDCIDP: addOidcIdp,
+      getIDP: getIdp,
+    }),
+    served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents }),
+  ],
+}
+
+/** Starts the idp service: brings its schema and its sealed secrets up to date, and answers. */
+export function startIdp(parts: Parts<Config>): Promise<Service> {
+  return startStoringService(idp, new URL('./migrations/', import.meta.url), parts)
 }

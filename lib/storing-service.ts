@@ -1,0 +1,84 @@
+import { openDatabase, type Sql } from './eventstore/database.ts'
+import { createFeed } from './eventstore/feed.ts'
+import { migrate } from './eventstore/migrate.ts'
+import { keepAnswers } from './eventstore/once.ts'
+import { createStore, type Store } from './eventstore/store.ts'
+import { startTail, type TailOptions } from './eventstore/tail.ts'
+import type { Vocabulary } from './eventstore/vocabulary.ts'
+import type { Followed } from './followed.ts'
+import type { Keyring } from './keys.ts'
+import type { Log } from './log.ts'
+import type { Parts, Service } from './process.ts'
+import type { KeyObject } from 'node:crypto'
+import { serve, type ServeOptions, type Served } from './rpc/serve.ts'
+import { createCallerReader } from './rpc/verify-callers.ts'
+
+/** The settings that every service with events has. */
+export interface StoringConfig {
+  DATABASE_URL: string
+  ROSTER_ENCRYPTION_KEY: Keyring
+  ROSTER_CALLER_KEY: (log: Log) => Followed<KeyObject[]>
+  EVENT_MAX_BYTES: number
+}
+
+/** What a service with events consists of. */
+export interface StoringService<Config, Context> {
+  /** Names the NATS micro service, its queue group, and the source of its events. */
+  name: string
+  vocabulary: Vocabulary
+  callerChangedBy?: TailOptions['callerChangedBy']
+  /** Brings old data up to date and makes what the operations work with. `background` is stopped after the last answer. */
+  open(parts: Opened<Config>): Promise<{ context: Context; background?: { stop(): void | Promise<void> }[] }>
+  owners?: ServeOptions<Context>['owners']
+  /** The operations; `listEvents` is the service's feed of its own events. */
+  services(listEvents: ReturnType<typeof createFeed>): Served<Context>[]
+}
+
+/** What `open` starts from. */
+export interface Opened<Config> extends Parts<Config> {
+  sql: Sql
+  store: Store
+}
+
+/** Starts a service with events: waits for its database, brings the schema up to date by the files in `migrations`, and answers. */
+export async function startStoringService<Config extends StoringConfig, Context>(
+  service: StoringService<Config, Context>,
+  migrations: URL,
+  parts: Parts<Config>,
+): Promise<Service> {
+  const sql = openDatabase(parts.config.DATABASE_URL, service.name, parts.log)
+  await migrate(sql, migrations, parts.log)
+  return answerFrom(sql, service, parts)
+}
+
+/** Answers over a database whose schema is up to date, publishes its events, and ends its connections at the stop. */
+export async function answerFrom<Config extends StoringConfig, Context>(
+  sql: Sql,
+  { name, vocabulary, callerChangedBy, open, owners, services }: StoringService<Config, Context>,
+  { config, nats, log }: Parts<Config>,
+): Promise<Service> {
+  const tail = startTail({ service: name, sql, nats, log, ...(callerChangedBy && { callerChangedBy }) })
+  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
+  const store = createStore(sql, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
+  const { context, background = [] } = await open({ config, nats, log, sql, store })
+  const answering = await serve({
+    name,
+    nats,
+    log,
+    context,
+    readCaller: createCallerReader(name, config.ROSTER_CALLER_KEY(log)),
+    answers,
+    parked: tail.parked,
+    ...(owners && { owners }),
+    services: services(createFeed({ service: name, sql, log })),
+  })
+  return {
+    async stop() {
+      await answering.stop()
+      answers.stop()
+      await Promise.all(background.map((part) => part.stop()))
+      await tail.stop()
+      await sql.end()
+    },
+  }
+}
