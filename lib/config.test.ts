@@ -81,7 +81,7 @@ describe('problems', () => {
   }
   const message = (() => {
     try {
-      readConfig(settings, secrets)
+      return String(readConfig(settings, secrets))
     } catch (error) {
       return (error as Error).message
     }

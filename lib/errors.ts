@@ -32,7 +32,7 @@ export interface ErrorDetails {
   metadata?: Record<string, string>
   violations?: Violation[]
   /** Seconds after which it makes sense to ask again. */
-  retryAfter?: number
+  retryAfter?: number | undefined
   cause?: unknown
 }
 

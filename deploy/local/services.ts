@@ -4,7 +4,7 @@ import { daemon, tailOf, type Daemon } from './daemon.ts'
 import { projectRoot } from './home.ts'
 import { serviceEnvironment, type ServiceName, serviceNames, type ServicesOptions } from './service-environment.ts'
 import type { Servers } from './servers.ts'
-import { keepAlive, type Backoff } from './supervise.ts'
+import { keepAlive } from './supervise.ts'
 
 /** The five running services. */
 export interface Services {

@@ -17,7 +17,7 @@ export interface PublishOptions {
   /** Known to the service alone: what the ids of its messages are made with. */
   key: string
   /** Where the messages of the events are looked up. Default: proto/. */
-  messages?: FileRegistry
+  messages?: FileRegistry | undefined
   /** The last place in the stream at which nothing of these events can be. Default: its beginning. */
   floor?: number
   /** Where the stream put earlier events, of these aggregates, which are no part of what is published now. */

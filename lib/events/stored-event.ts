@@ -9,7 +9,7 @@ export interface EventRow {
   creator: string
   request_id: string
   /** The id of the event because of which a service acted by itself. */
-  cause?: string | null
+  cause?: string | null | undefined
   created_at: Date
 }
 

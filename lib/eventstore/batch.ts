@@ -1,12 +1,15 @@
 import type { EventRow } from '../events/stored-event.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
-import type { Command, Decision, UniqueKey } from './command.ts'
+import type { Command, Decision, NewEvent, UniqueKey } from './command.ts'
 import type { EarlierAnswer, Once } from './once.ts'
+
+// A batch has commands of every kind. The parts of each fit together where it is made, and no type can say so of a list of them.
+export type AnyCommand = Command<any, any, any, any>
 
 /** A command that waits for its outcome. */
 export interface Pending {
-  command: Command<any, any, any, any>
-  resolve: (response: any) => void
+  command: AnyCommand
+  resolve: (response: unknown) => void
   reject: (error: unknown) => void
 }
 
@@ -14,11 +17,11 @@ export interface Pending {
 export interface Decided {
   pending: Pending
   /** The aggregate before and after. */
-  before: Aggregate<any>
-  after: Aggregate<any>
+  before: Aggregate
+  after: Aggregate
   /** Other aggregates that the decision stands on. */
-  reads: Aggregate<any>[]
-  decision: Decision<any, any>
+  reads: Aggregate[]
+  decision: Decision<NewEvent, unknown>
   events: EventRow[]
   /** What is stored with a keyed request. */
   stored?: { once: Once; answer: EarlierAnswer }

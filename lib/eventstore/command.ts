@@ -54,7 +54,7 @@ export interface Origin {
   /** Unix time in milliseconds; later, nobody waits for the outcome. */
   deadline: number
   /** The id of the event because of which a service acts by itself. */
-  cause?: string
+  cause?: string | undefined
   /** The sequence that the aggregate must have; "*": any, but it must be there. */
   ifMatch?: number | '*'
   /** That it is to have one effect, however often it comes. */

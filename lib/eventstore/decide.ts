@@ -1,10 +1,10 @@
 import type { EventRow } from '../events/stored-event.ts'
 import { codes, RosterError } from '../errors.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
-import type { Command, Decision, Outcome, UniqueKey, Use } from './command.ts'
+import type { Decision, NewEvent, Outcome, UniqueKey, Use } from './command.ts'
 import { checkSizes } from './limits.ts'
 import type { Vocabulary } from './vocabulary.ts'
-import type { Decided, Over, Pending, Problem } from './batch.ts'
+import type { AnyCommand, Decided, Over, Pending, Problem } from './batch.ts'
 
 /**
  * Lets each command decide on the state that the ones before it leave. Pure: nobody is told anything, since the batch may yet
@@ -23,8 +23,8 @@ export function decideBatch(
   const free = new Map([...over.values()].map((known) => [known.key, known.free]))
   return batch.map((pending) => {
     const { command, reject } = pending
-    const before = current.get(keyText(command.aggregate))! as Aggregate<any>
-    const reads = (command.reads ?? []).map((key) => current.get(keyText(key))! as Aggregate<any>)
+    const before = current.get(keyText(command.aggregate))!
+    const reads = (command.reads ?? []).map((key) => current.get(keyText(key))!)
     let decision = nothing
     const refuseThis: Decided['refuse'] = (problem) => refuse(pending, decision, problem)
     const unchanged = { pending, before, after: before, reads, decision, events: [], refuse: refuseThis }
@@ -61,11 +61,11 @@ function longestWait(exceeded: Use[], over: ReadonlyMap<string, Over>): RosterEr
 // The sequence tells nobody more than the answer without If-Match: whoever finds nothing there is told so, and where a proof is wrong
 // that anybody may try, that is all there is to tell. What is yet to be made has none, whatever else has its id.
 function decideWhereItMatches(
-  command: Command<any, any, any, any>,
-  aggregate: Aggregate<any>,
+  command: AnyCommand,
+  aggregate: Aggregate,
   now: Date,
-  reads: Aggregate<any>[],
-): Decision<any, any> {
+  reads: Aggregate[],
+): Decision<NewEvent, unknown> {
   const { ifMatch, caller } = command.call
   if (ifMatch === undefined) return command.decide(aggregate, now, reads)
   if (command.creates) {
@@ -73,7 +73,7 @@ function decideWhereItMatches(
     return command.decide(aggregate, now, reads)
   }
   const isKnown = caller.userId !== ''
-  let decision: Decision<any, any>
+  let decision: Decision<NewEvent, unknown>
   try {
     decision = command.decide(aggregate, now, reads)
   } catch (error) {
@@ -95,8 +95,8 @@ function checkSequence(wanted: number | '*', sequence: number) {
 // An error that leaves no event is found again when the request comes again, so only what has an effect, or none, is stored.
 function settle(
   { command, resolve, reject }: Pending,
-  { error }: Decision<any, any>,
-  outcome: Outcome<any, any>,
+  { error }: Decision<NewEvent, unknown>,
+  outcome: Outcome<unknown, unknown>,
 ): Pick<Decided, 'stored' | 'answer'> {
   const { once } = command.call
   if (error) return { ...(once && { stored: { once, answer: { error } } }), answer: () => reject(error) }
@@ -107,16 +107,16 @@ function settle(
   }
 }
 
-const nothing: Decision<any, any> = { events: [], answer: undefined }
+const nothing: Decision<NewEvent, unknown> = { events: [], answer: undefined }
 
 function apply(
   { command }: Pending,
-  decision: Decision<any, any>,
-  before: Aggregate<any>,
+  decision: Decision<NewEvent, unknown>,
+  before: Aggregate,
   vocabulary: Vocabulary,
   now: Date,
   mostEventBytes: number,
-): { after: Aggregate<any>; events: EventRow[] } {
+): { after: Aggregate; events: EventRow[] } {
   if (decision.events.length === 0) return { after: before, events: [] }
   const evolve = vocabulary.evolve[before.type]
   if (!evolve) throw new Error(`nobody knows how a ${before.type} evolves`)
@@ -148,7 +148,7 @@ function apply(
 
 function refuse(
   pending: Pending,
-  decision: Decision<any, any>,
+  decision: Decision<NewEvent, unknown>,
   { stale, taken }: Pick<Problem, 'stale' | 'taken'>,
 ): boolean {
   const { aggregate, reads = [] } = pending.command

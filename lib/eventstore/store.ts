@@ -150,7 +150,7 @@ export function createStore(
     execute: (command) =>
       new Promise((resolve, reject) => {
         if (queue.length >= maxWaiting) return reject(overloaded())
-        queue.push({ command, resolve, reject })
+        queue.push({ command, resolve: resolve as (response: unknown) => void, reject })
         schedule()
       }),
     load: createLoader(sql),

@@ -18,7 +18,7 @@ export interface Call {
   /** W3C trace context, as it came in. */
   traceparent: string
   /** The id of the event because of which a service acts by itself, such as `users-17`; between services only. */
-  cause?: string
+  cause?: string | undefined
   /** Idempotency-Key: the request is to have one effect, however often it comes. */
   idempotencyKey?: string
   /** If-Match: the sequence that the object must have; "*": any, but it must be there. */

@@ -122,7 +122,10 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
 // Only a list can have more, and an answer with all of them could be more than the broker takes.
 const mostViolations = 100
 
-type Answer = (call: Call, bytes: Uint8Array) => Promise<{ bytes: Uint8Array; sequence?: number; replayed?: boolean }>
+type Answer = (
+  call: Call,
+  bytes: Uint8Array,
+) => Promise<{ bytes: Uint8Array; sequence?: number | undefined; replayed?: boolean }>
 
 function prepare<Context>(
   options: ServeOptions<Context>,

@@ -39,7 +39,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
     return true
   }
 
-  function verify(header: string, until: string, signature: string, text: string): boolean {
+  function verify(until: string, signature: string, text: string): boolean {
     const given = Buffer.from(signature, 'base64url')
     const isOurs = (key: KeyObject) => timingSafeEqual(signatureOf(key, service, until, text), given)
     // Where the gateway was faster with a new key, the file has it already.
@@ -54,7 +54,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
     if (known && known.until > now) return known.caller
     const [, until, signature, text] = /^(\d{13})\.([\w-]{43})\.(.*)$/s.exec(header) ?? []
     if (text === undefined) throw notSigned('it has no signature')
-    if (!verify(header, until!, signature!, text)) throw notSigned('its signature is not for this service')
+    if (!verify(until!, signature!, text)) throw notSigned('its signature is not for this service')
     const end = Number(until)
     if (end <= now) throw notSigned(`its signature is over for ${now - end} ms`)
     if (end > now + longest) throw notSigned(`its signature lives for ${end - now} ms more`)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { importPKCS8, type JWTPayload, UnsecuredJWT } from 'jose'
+import { importPKCS8, UnsecuredJWT } from 'jose'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { examplePair, inSeconds } from '../examples/machines.ts'
 import { assertion, type ExampleClient, grantBy, issuer, newClient, newKey, privateKeyJwt } from '../examples/oauth.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const newMachine = (more = {}) => newClient({ organization: home, ...more })
 const now = () => Math.floor(Date.now() / 1000)
-const claims = (changed: JWTPayload) => (client: ExampleClient) => assertion(client, { claims: changed })
+const claims = (changed: Record<string, unknown>) => (client: ExampleClient) => assertion(client, { claims: changed })
 
 /** Each gives an assertion that must not be believed. */
 const attacks: { attack: string; forge: (client: ExampleClient) => Promise<string> | string }[] = [

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { calculateJwkThumbprint, decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { calculateJwkThumbprint, decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import * as openid from 'openid-client'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import {
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>
-type Changed = { claims?: JWTPayload; header?: object; key?: Pair }
+type Changed = { claims?: Record<string, unknown>; header?: object; key?: Pair }
 
 async function proof(verb: string, url: string, token?: string, { claims, header, key: other = key }: Changed = {}) {
   const ath = token === undefined ? {} : { ath: createHash('sha256').update(token).digest('base64url') }

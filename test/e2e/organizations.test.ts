@@ -57,7 +57,7 @@ describe.each(encodings)('organizations over $encoding', ({ call }) => {
 
 describe.each(encodings)('members over $encoding', ({ call }) => {
   const roles = ['ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER']
-  const addMember = async (options: { token: string; organization?: string }, role: string) =>
+  const addMember = async (options: { token: string; organization?: string | undefined }, role: string) =>
     factsOf(await call('AddOrganizationMember', { userId: (await newHuman(home)).userId, roles: [role] }, options))
       .reason
 

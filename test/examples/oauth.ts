@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type CryptoKey, importPKCS8, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose'
+import { type CryptoKey, importPKCS8, type JWTHeaderParameters, SignJWT } from 'jose'
 import { inject } from 'vitest'
 import { recordSecret, call } from '../e2e/clients/encodings.ts'
 import { examplePair } from './machines.ts'
@@ -67,7 +67,7 @@ export function assertion(
 
 interface ChangedAssertion {
   header?: Partial<JWTHeaderParameters>
-  claims?: JWTPayload
+  claims?: Record<string, unknown>
   key?: CryptoKey | Uint8Array
 }
 

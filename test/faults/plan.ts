@@ -39,7 +39,10 @@ const stalled: Fault[] = lines.map((victim) => ({ kind: 'stall', victim, forMs: 
 const longest = { kill: 1500, pause: 6000, cut: 3000, stall: 6000 }
 
 /** Every fault by itself, or the named ones, and pairs of them: so often, in an order and for times that the seed decides. */
-export function makePlan(seed: number, { rounds, pairs, only }: { rounds: number; pairs: number; only?: string[] }) {
+export function makePlan(
+  seed: number,
+  { rounds, pairs, only }: { rounds: number; pairs: number; only?: string[] | undefined },
+) {
   const random = seeded(seed, 'plan')
   const known = [...killed, ...paused, ...cut, ...stalled]
   const chosen =

@@ -16,7 +16,7 @@ export interface ModelHuman {
   email: string
   verified: boolean
   /** The living code. */
-  code?: string
+  code?: string | undefined
   /** Codes that are replaced or used. */
   dead: string[]
   wrongTries: number
