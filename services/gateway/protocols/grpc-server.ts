@@ -1,6 +1,6 @@
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js'
 import type { GatewayConfig } from '../config.ts'
-import { unreadBytes } from '../under-way.ts'
+import { unreadBytes } from '../limits/under-way.ts'
 
 /** The server that keeps the HTTP/2 connections, and answers health and reflection. It listens nowhere: connections are injected. */
 export function createGrpcServer(config: GatewayConfig): Server {

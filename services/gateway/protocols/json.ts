@@ -1,12 +1,12 @@
 import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
 import { RosterError } from '#lib/errors'
 import { type Method, registry } from '#lib/rpc/methods'
-import { type Exchange, sendError, sendJson } from '../answers.ts'
-import { readBody } from '../body.ts'
-import { type Gateway, perform } from '../calls.ts'
-import { allowanceOf, arrive } from '../http-arrival.ts'
-import type { Match } from '../routes.ts'
-import { readRequestTimeout } from '../timeout.ts'
+import { type Exchange, sendError, sendJson } from '../http/answers.ts'
+import { readBody } from '../arrival/body.ts'
+import { type Gateway, perform } from '../calls/calls.ts'
+import { allowanceOf, arrive } from '../http/http-arrival.ts'
+import type { Match } from '../calls/routes.ts'
+import { readRequestTimeout } from '../arrival/timeout.ts'
 import { readRequest } from './json-request.ts'
 
 /** Answers a call that came over the HTTP path of a method, in JSON. */
