@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, RosterError, toRosterError } from '#lib/errors'
-import { type Exchange, protective, send, sendError, sendJson } from './http/answers.ts'
-import { type Gateway, requestIdOf } from './calls/calls.ts'
-import { createCors } from './http/cors.ts'
-import { checkHost, readHeaders } from './arrival/header-reader.ts'
-import { letIn } from './http/http-arrival.ts'
+import { protective, send, sendError, sendJson } from './http/answers.ts'
+import type { Gateway } from './calls/gateway.ts'
+import type { Cors } from './http/cors.ts'
+import { type Exchange, openExchange } from './http/exchange.ts'
+import { checkHost } from './arrival/header-reader.ts'
+import { letIn } from './http/arrive.ts'
 import { type Pages, servePage } from './pages/pages.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
 import { serveJson, unsupportedType } from './protocols/json.ts'
@@ -12,10 +13,15 @@ import { serveOAuth } from './protocols/oauth.ts'
 import { isReady, type Readiness } from './health/readiness.ts'
 import { byGrpcPath, findRoutes } from './calls/routes.ts'
 
-/** Answers everything that comes over HTTP/1.1: JSON, OAuth, gRPC-web, pages, health. */
-export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Readiness) {
-  const cors = createCors(gateway.config.CORS_ORIGINS)
+export interface HttpOptions {
+  gateway: Gateway
+  cors: Cors
+  pages: Pages
+  readiness: Readiness
+}
 
+/** Answers everything that comes over HTTP/1.1: JSON, OAuth, gRPC-web, pages, health. */
+export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptions) {
   async function serve(exchange: Exchange): Promise<void> {
     const { request, path } = exchange
     const routes = findRoutes(path)
@@ -62,36 +68,13 @@ export function createHttpHandler(gateway: Gateway, pages: Pages, readiness: Rea
   ])
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = open(request, response, cors.headers(request.headers.origin))
+    const exchange = openExchange(request, response, cors.headers(request.headers.origin))
     serve(exchange).catch((error: unknown) => {
       const refusal = toRosterError(error)
       if (refusal.code === codes.INTERNAL) gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
       sendError(exchange, refusal)
     })
   }
-}
-
-function open(request: IncomingMessage, response: ServerResponse, headers: Record<string, string>): Exchange {
-  const requestId = requestIdOf(request.headers['x-request-id'] as string | undefined)
-  const url = request.url!.startsWith('/') ? request.url! : relative(request.url!)
-  const at = url.indexOf('?')
-  const [path, query] = at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
-  return {
-    request,
-    response,
-    requestId,
-    header: readHeaders(request.headers, request.rawHeaders),
-    hold: undefined,
-    path,
-    query,
-    headers: { 'x-request-id': requestId, ...headers },
-  }
-}
-
-// A proxy's client sends the whole address.
-function relative(url: string): string {
-  const parsed = URL.parse(url)
-  return parsed ? parsed.pathname + parsed.search : url
 }
 
 function refuseVerb(exchange: Exchange, verbs: string[]) {

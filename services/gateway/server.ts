@@ -8,10 +8,11 @@ import type { Service } from '#lib/process'
 import type { AskingNats } from '#lib/rpc/call'
 import { createCallerSigner } from '#lib/rpc/sign-callers'
 import { createAuthenticator } from './callers/authenticate.ts'
-import type { Gateway } from './calls/calls.ts'
+import type { Gateway } from './calls/gateway.ts'
 import { answerBrokenRequests } from './connections/broken-requests.ts'
 import { createClientAddresses } from './arrival/client-addresses.ts'
 import type { GatewayConfig } from './config.ts'
+import { createCors } from './http/cors.ts'
 import { createHttpHandler } from './http-handler.ts'
 import { shareStreams } from './connections/http2-streams.ts'
 import { inOrder } from './connections/in-order.ts'
@@ -63,7 +64,9 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const readiness = watchReadiness(nats, log, setHealth)
   const listener = createListener(config, log, (socket) => injector.injectConnection(socket))
   const http = listener.server
-  const handle = createHttpHandler(gateway, readPages(fileURLToPath(new URL('pages', import.meta.url))), readiness)
+  const cors = createCors(config.CORS_ORIGINS)
+  const pages = readPages(fileURLToPath(new URL('pages', import.meta.url)))
+  const handle = createHttpHandler({ gateway, cors, pages, readiness })
   const handleInOrder = inOrder(handle)
   http.on('request', handleInOrder).on('checkExpectation', handleInOrder)
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }

@@ -1,7 +1,6 @@
 import { RosterError } from '#lib/errors'
-import type { Gateway } from '../calls/calls.ts'
 import { checkHost } from './header-reader.ts'
-import { type Hold, type Kind, unreadBytes } from '../limits/under-way.ts'
+import { type Hold, type Kind, type UnderWay, unreadBytes } from '../limits/under-way.ts'
 
 /** Where a request came from, and its head. */
 export interface Origin {
@@ -22,7 +21,7 @@ const headLimit = 16 * 1024
  * HEADERS_TOO_LARGE, TOO_MUCH_UNDER_WAY.
  */
 export function admit(
-  { underWay }: Gateway,
+  { underWay }: { underWay: UnderWay },
   kind: Kind,
   { connection, address, raw }: Origin,
   ended: (end: () => void) => void,

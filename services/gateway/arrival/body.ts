@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
-import type { GatewayConfig } from '../config.ts'
 import { type Hold, unreadBytes } from '../limits/under-way.ts'
 
 /** What a request may bring. */
@@ -13,10 +12,16 @@ export interface Allowance {
   hold: Hold
 }
 
+/** The settings that bound a body: see `config.ts`. */
+export interface BodySettings {
+  PUBLIC_REQUEST_BYTES: number
+  REQUEST_TIMEOUT_MS: number
+}
+
 const mebibyte = 1024 * 1024
 
 /** Who shows nothing may bring little. */
-export function allow(config: GatewayConfig, { access }: Method, hold: Hold): Allowance {
+export function allow(config: BodySettings, { access }: Method, hold: Hold): Allowance {
   const bytes = access.rule === 'public' ? config.PUBLIC_REQUEST_BYTES : mebibyte
   return { bytes, patience: config.REQUEST_TIMEOUT_MS, hold }
 }

@@ -1,13 +1,14 @@
 import { invalid } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
-import type { Arrival } from '../calls/calls.ts'
+import type { Method } from '#lib/rpc/methods'
+import type { Header } from './header-reader.ts'
 
 /**
  * What a write is bound to. `Idempotency-Key`: 1 to 255 visible characters; the request has one effect, however often it comes
  * within 24 hours. `If-Match`: an ETag that an answer gave, or `*`; the object must still be as it was.
  * INVALID_ARGUMENT IDEMPOTENCY_KEY_MALFORMED, IF_MATCH_MALFORMED. Reads are bound to nothing.
  */
-export function readConditions({ method, header }: Arrival): Pick<Call, 'idempotencyKey' | 'ifMatch'> {
+export function readConditions(method: Method, header: Header): Pick<Call, 'idempotencyKey' | 'ifMatch'> {
   if (method.reads) return {}
   const idempotencyKey = header('idempotency-key')
   const ifMatch = header('if-match')

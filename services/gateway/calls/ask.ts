@@ -1,59 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import { codes, RosterError } from '#lib/errors'
 import { type Answered, callBytes } from '#lib/rpc/call'
-import type { Call } from '#lib/rpc/headers'
-import type { Method } from '#lib/rpc/methods'
-import type { callOf } from './arrival-facts.ts'
-import type { Identity } from '../callers/authenticate.ts'
-import type { Gateway } from './calls.ts'
+import type { IdentifiedCall } from './identify.ts'
 
-/** Whether two identities are the same caller with the same rights. */
-export function isSameIdentity(one: Identity, other: Identity): boolean {
-  return one === other || isDeepStrictEqual(one, other)
-}
-
-type Conditioned = ReturnType<typeof callOf> & Pick<Call, 'deadline' | 'idempotencyKey' | 'ifMatch'>
-
-/** Milliseconds within which a revocation is known to a gateway. */
+/** Milliseconds within which every gateway knows of a revocation. */
 export const revokedWithin = 1000
 
 /**
- * The service's answer. One that was waited for may be for somebody who has lost the right to it meanwhile: then it is asked anew,
- * as whom the caller is now. Errors as of `callBytes` and `identify`.
+ * Asks the service, and gives its answer. During a long wait for a read, the caller may lose the right to the answer. So the caller is
+ * identified again, and the service asked again where that changed. Errors of `callBytes` and `identifyAgain`.
  */
-export async function ask(
-  gateway: Gateway,
-  method: Method,
-  bytes: Uint8Array,
-  call: Conditioned,
-  identity: Identity,
-  identify: () => Promise<Identity>,
-  signal: AbortSignal,
-): Promise<Answered> {
+export async function ask(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
   const asked = performance.now()
-  const answered = await askOnce(gateway, method, bytes, { ...call, ...identity }, signal)
-  if (!method.reads || performance.now() - asked < revokedWithin) return answered
-  const now = await identify()
-  return isSameIdentity(identity, now) ? answered : ask(gateway, method, bytes, call, now, identify, signal)
+  const answered = await askInDoubtTwice(call, request)
+  if (!call.method.reads || performance.now() - asked < revokedWithin) return answered
+  return (await call.identifyAgain()) ? answered : ask(call, request)
 }
 
 const retryAfter = 250
 
-// Where nobody answered, a keyed request may have been done or not: asked once more, it has one effect all the same.
-async function askOnce(
-  gateway: Gateway,
-  { subject }: Method,
-  bytes: Uint8Array,
-  call: Call,
-  signal: AbortSignal,
-): Promise<Answered> {
+// Where no answer came, the service may or may not have done the work. A request with an Idempotency-Key has one effect even when it
+// is sent twice, so it is sent once more.
+async function askInDoubtTwice(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
+  const { gateway, method, signal } = call
+  const told = call.tell()
   try {
-    return await callBytes(gateway.nats, subject, bytes, call, signal)
+    return await callBytes(gateway.nats, method.subject, request, told, signal)
   } catch (error) {
     const inDoubt = error instanceof RosterError && error.code === codes.UNAVAILABLE
-    if (!inDoubt || call.idempotencyKey === undefined || call.deadline < Date.now() + 2 * retryAfter) throw error
+    if (!inDoubt || told.idempotencyKey === undefined || told.deadline < Date.now() + 2 * retryAfter) throw error
     await sleep(retryAfter)
-    return callBytes(gateway.nats, subject, bytes, call, signal)
+    return callBytes(gateway.nats, method.subject, request, told, signal)
   }
 }

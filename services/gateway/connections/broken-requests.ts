@@ -4,7 +4,7 @@ import { RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
 import { httpStatus, protective } from '../http/answers.ts'
 import { breakBody, requestTimeout } from '../arrival/body.ts'
-import { requestIdOf } from '../calls/calls.ts'
+import { requestIdOf } from '../arrival/request-id.ts'
 
 /**
  * Answers requests that are no HTTP, too slow, have too long a head or break midway with the same error shape, and closes the

@@ -4,7 +4,18 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Log } from '#lib/log'
 import { networkOf } from '../arrival/network-of.ts'
-import type { GatewayConfig } from '../config.ts'
+
+/** The settings of the port: see `config.ts`. */
+export interface ListenerSettings {
+  TLS_CERT: string | undefined
+  TLS_KEY: string | undefined
+  TRUSTED_PROXIES: number
+  MAX_CONNECTIONS: number
+  MAX_CONNECTIONS_PER_ADDRESS: number
+  HEADERS_TIMEOUT_MS: number
+  REQUEST_TIMEOUT_MS: number
+  KEEP_ALIVE_TIMEOUT_MS: number
+}
 
 /** The one port. */
 export interface Listener {
@@ -22,7 +33,7 @@ type Serve = (socket: Socket) => void
  * An HTTP/1.1 server that hands every HTTP/2 connection to `http2`. Without TLS the first bytes decide, with TLS the protocol
  * that was agreed on: HTTP/1.1 with whoever offers it.
  */
-export function createListener(config: GatewayConfig, log: Log, http2: Serve): Listener {
+export function createListener(config: ListenerSettings, log: Log, http2: Serve): Listener {
   const options: ServerOptions = {
     maxHeaderSize: 16 * 1024,
     headersTimeout: Math.min(config.HEADERS_TIMEOUT_MS, config.REQUEST_TIMEOUT_MS),
@@ -70,7 +81,7 @@ export function createListener(config: GatewayConfig, log: Log, http2: Serve): L
 
 function createTls(
   options: ServerOptions,
-  { TLS_CERT: cert, TLS_KEY: key, HEADERS_TIMEOUT_MS }: GatewayConfig,
+  { TLS_CERT: cert, TLS_KEY: key, HEADERS_TIMEOUT_MS }: ListenerSettings,
 ): Server {
   const server = createTlsServer({
     ...options,

@@ -1,25 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { proofAlgorithms } from '#lib/dpop'
 import type { Code, RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
-import type { Header } from '../arrival/header-reader.ts'
-import type { Hold } from '../limits/under-way.ts'
-
-/** One HTTP/1.1 request with its answer under way. */
-export interface Exchange {
-  request: IncomingMessage
-  response: ServerResponse
-  requestId: string
-  header: Header
-  /** Counts what is in memory of it, once it is let in. */
-  hold: Hold | undefined
-  /** Path without the query string, percent-encoded as it came. */
-  path: string
-  /** What follows the question mark. */
-  query: string
-  /** Headers that every answer to this request carries. */
-  headers: Record<string, string>
-}
+import type { Exchange } from './exchange.ts'
 
 const statusOfCode: Record<Code, number> = {
   1: 499,

@@ -1,6 +1,5 @@
 import type { Caller } from '#lib/rpc/caller'
 import type { Method } from '#lib/rpc/methods'
-import type { GatewayConfig } from '../config.ts'
 import { createFairBudgets } from './fair-budgets.ts'
 import { createStrangers, type Strangers } from './strangers.ts'
 
@@ -16,13 +15,16 @@ export interface Rates {
 
 const readsPerWrite = 10
 
-type RateConfig = Pick<
-  GatewayConfig,
-  'WRITES_PER_CALLER' | 'WRITES_PER_MEMBER' | 'WRITES_PER_ORGANIZATION' | 'CALLS_PER_ADDRESS'
->
+/** The settings of the rates: see `config.ts`. */
+export interface RateSettings {
+  WRITES_PER_CALLER: number
+  WRITES_PER_MEMBER: number
+  WRITES_PER_ORGANIZATION: number
+  CALLS_PER_ADDRESS: number
+}
 
 /** `clock` gives milliseconds and never goes back. */
-export function createRates(config: RateConfig, clock: () => number): Rates {
+export function createRates(config: RateSettings, clock: () => number): Rates {
   const writes = createFairBudgets(config.WRITES_PER_ORGANIZATION)
   const reads = createFairBudgets(config.WRITES_PER_ORGANIZATION * readsPerWrite)
   const strangers = createStrangers(config.CALLS_PER_ADDRESS, clock)

@@ -1,14 +1,17 @@
 import { RosterError } from '#lib/errors'
 import type { Caller } from '#lib/rpc/caller'
-import type { GatewayConfig } from '../config.ts'
 
 /** Gives the caller a place for a stream, to be given back once; RESOURCE_EXHAUSTED LIMIT_REACHED where there is none. */
 export type StreamPlaces = (caller: Caller) => () => void
 
+/** The settings of the places: see `config.ts`. */
+export interface StreamSettings {
+  STREAMS_PER_CALLER: number
+  STREAMS_PER_ORGANIZATION: number
+}
+
 /** Counts the open streams of each caller, and of the organization that the caller belongs to. */
-export function createStreamPlaces(
-  config: Pick<GatewayConfig, 'STREAMS_PER_CALLER' | 'STREAMS_PER_ORGANIZATION'>,
-): StreamPlaces {
+export function createStreamPlaces(config: StreamSettings): StreamPlaces {
   const callers = createCounter('streams.caller', config.STREAMS_PER_CALLER)
   const organizations = createCounter('streams.organization', config.STREAMS_PER_ORGANIZATION)
   return ({ userId, organizationId }) => {

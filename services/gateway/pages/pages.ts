@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
-import { type Exchange, send } from '../http/answers.ts'
+import { send } from '../http/answers.ts'
+import type { Exchange } from '../http/exchange.ts'
 
 interface Page {
   type: string

@@ -1,7 +1,7 @@
 import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
-import type { Exchange } from '../http/answers.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { type Allowance, readBody } from '../arrival/body.ts'
 import { malformed, maxFaults } from './json-faults.ts'
 import { splitPair } from './json-request.ts'

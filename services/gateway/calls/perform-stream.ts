@@ -3,22 +3,22 @@ import { type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { codes, RosterError, toRosterError } from '#lib/errors'
 import { callBytes, deadlineExceeded } from '#lib/rpc/call'
-import type { Caller } from '#lib/rpc/caller'
 import { parse } from '#lib/rpc/validate'
-import { callOf, credentialsOf } from './arrival-facts.ts'
-import { isSameIdentity } from './ask.ts'
-import { type Arrival, type Gateway, logCall } from './calls.ts'
+import { type Arrival, startCall } from './arrived-call.ts'
+import type { Gateway } from './gateway.ts'
+import { type IdentifiedCall, identify } from './identify.ts'
+import { logCall } from './log-call.ts'
 
-/** Milliseconds that a service may wait before it answers; so long it may wait on for a client that has gone. */
+/** Milliseconds within which a service answers a poll. After its client has gone, a service may still wait as long. */
 const pollTimeout = 10_000
-/** Milliseconds for which a stream that is under way bears with services that do not answer. */
+/** Milliseconds for which an open stream bears with services that do not answer. */
 const patience = 30_000
 const [retryAfter, retryAtMost] = [250, 2_000]
 
 /**
- * A stream from the first check to the line in the log. Its service is asked again and again, each time with the `cursor` of the
- * last answer; an answer with another one is a message, written once the one before has left. Who calls is looked at anew before
- * each message. Gives the error that ended the stream, since nothing else does; never throws.
+ * Takes one stream all its way, from `admit` to the line in the log. It polls the service again and again, each time with the
+ * `cursor` of the last answer. An answer with a new cursor is a message, written once the message before it has left. The caller
+ * is identified anew before each message. A stream ends only by an error, which this gives. Never throws.
  */
 export async function performStream(
   gateway: Gateway,
@@ -26,9 +26,9 @@ export async function performStream(
   read: () => Uint8Array | Promise<Uint8Array>,
   write: (message: Uint8Array, signal: AbortSignal) => Promise<void>,
 ): Promise<RosterError> {
-  const started = performance.now()
+  const arrived = startCall(gateway, arrival)
   const { method, signal: gone } = arrival
-  let [user, messages, error] = ['', 0, streamEnded()]
+  let [messages, error] = [0, streamEnded()]
   const ended = new AbortController()
   const over = AbortSignal.any([gone, gateway.stopping, ended.signal])
   let timer: NodeJS.Timeout | undefined
@@ -44,34 +44,20 @@ export async function performStream(
       },
       Math.min(timeout, age),
     )
-    const facts = callOf(arrival)
-    const identify = (admit?: (caller: Caller) => void) => {
-      const credentials = credentialsOf(arrival, Date.now() + pollTimeout, over)
-      return gateway.authenticator.authenticate(method.access, credentials, admit)
-    }
-    let identity = await identify((caller) => {
-      user = caller.userId
-      gateway.rates.admit(caller, method, facts.clientAddress)
-    })
-    leave = gateway.streamPlaces(identity.caller)
+    const call = await identify(arrived, { deadline: () => Date.now() + pollTimeout, signal: over })
+    leave = gateway.streamPlaces(call.tell().caller)
     const request = parse(method.desc.input, await read())
-    const poll = async () => {
-      const call = { ...facts, ...identity, deadline: Date.now() + pollTimeout }
-      const { bytes } = await callBytes(gateway.nats, method.subject, toBinary(method.desc.input, request), call, over)
-      return { bytes, now: await identify() }
-    }
     for (let first = true; ; first = false) {
       const asked = performance.now()
-      const { bytes, now } = await (first ? poll() : patiently(poll, over))
+      const { bytes, isSameCaller } = await (first ? poll(call, request) : patiently(() => poll(call, request), over))
       const cursor = cursorOf(method.desc.output, fromBinary(method.desc.output, bytes))
       const moved = cursor.get() !== cursorOf(method.desc.input, request).get()
-      // What was answered to somebody else, or with other rights, is asked for again.
-      if (isSameIdentity(identity, now) && moved) {
+      // An answer for another caller, or for other rights, is dropped: the next poll asks for it again.
+      if (isSameCaller && moved) {
         await write(bytes, over)
         messages++
         cursorOf(method.desc.input, request).set(cursor.get())
       }
-      identity = now
       if (!moved) await sleep(Math.max(0, retryAfter - (performance.now() - asked)), undefined, { signal: over })
     }
   } catch (thrown) {
@@ -80,8 +66,15 @@ export async function performStream(
   }
   clearTimeout(timer)
   leave()
-  logCall(gateway.log, arrival, user, started, error, { messages })
+  logCall(arrived, error, { messages })
   return error
+}
+
+async function poll(call: IdentifiedCall, request: Message) {
+  const { gateway, method, signal } = call
+  const bytes = toBinary(method.desc.input, request)
+  const answer = await callBytes(gateway.nats, method.subject, bytes, call.tell(), signal)
+  return { bytes: answer.bytes, isSameCaller: await call.identifyAgain() }
 }
 
 async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
