@@ -7,6 +7,7 @@ import { createClient, deadlineExceeded } from '#lib/rpc/call'
 import { anonymous, type Caller, callersChanged } from '#lib/rpc/caller'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
+import { within } from '#lib/within'
 import { createAccessTokens } from './access-tokens.ts'
 import { createMemory } from './memory.ts'
 import { createProofs } from './proofs.ts'
@@ -102,13 +103,13 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   }
 
   // Only what is not known yet costs anything.
-  async function obtain(token: string, key: string, { clientAddress, deadline, signal }: Credentials) {
+  async function obtain(token: string, key: string, credentials: Credentials) {
+    const { clientAddress } = credentials
     strangers.check(clientAddress)
     try {
-      return await within(
+      return await waitFor(
         callers.obtain(key, () => lookUp(token, key)),
-        deadline,
-        signal,
+        credentials,
       )
     } catch (error) {
       if (error instanceof RosterError && error.code === codes.UNAUTHENTICATED) strangers.count(clientAddress)
@@ -117,17 +118,15 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   }
 
   async function actingOrganization(caller: Caller, credentials: Credentials) {
-    const { deadline, signal } = credentials
     const organization = credentials.organization()
     if (organization === undefined || organization === '' || organization === caller.organizationId)
       return caller.organizationId
     if (Object.hasOwn(caller.organizationRoles, organization)) return organization
     if (caller.instanceRoles.length === 0 || !/^[\x21-\x7e]{1,200}$/.test(organization)) throw permissionDenied()
     if (!organizations.get(organization))
-      await within(
+      await waitFor(
         organizations.obtain(organization, () => exists(organization)),
-        deadline,
-        signal,
+        credentials,
       )
     return organization
   }
@@ -167,18 +166,11 @@ function tokenForProject(): RosterError {
   return new RosterError('UNAUTHENTICATED', 'TOKEN_FOR_PROJECT', 'The token is for a project, not for Roster itself.')
 }
 
-// A shared lookup goes on for those who still wait, whatever the deadline of one of them.
-async function within<T>(work: Promise<T>, deadline: number, signal: AbortSignal): Promise<T> {
-  const { promise: interrupted, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(deadlineExceeded()), Math.max(deadline - Date.now(), 0))
-  const cancel = () => reject(new RosterError('CANCELLED', 'CANCELLED', 'The client went away.'))
-  signal.addEventListener('abort', cancel, { once: true })
-  if (signal.aborted) cancel()
-  try {
-    return await Promise.race([work, interrupted])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', cancel)
-    work.catch(() => {})
-  }
+// A lookup is shared: it goes on for the others that wait, whatever the deadline of one of them.
+function waitFor<T>(lookup: Promise<T>, { deadline, signal }: Credentials): Promise<T> {
+  return within(lookup, { timeout: deadline - Date.now(), late: deadlineExceeded, signal, gone: clientGone })
+}
+
+function clientGone() {
+  return new RosterError('CANCELLED', 'CANCELLED', 'The client went away.')
 }
