@@ -33,7 +33,7 @@ const circles = [...foldersOf(files)].flatMap((folder) => {
   })
 })
 
-for (const circle of circles) console.error(`a circle:\n  ${circle.join('\n  ')}`)
+for (const circle of circles) process.stderr.write(`a circle:\n  ${circle.join('\n  ')}\n`)
 process.exitCode = circles.length > 0 ? 1 : 0
 
 // The shortest way that leads from a room back to it, as its imports.

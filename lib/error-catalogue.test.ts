@@ -28,7 +28,7 @@ const statuses: Partial<Record<CodeName, number>> = {
   UNAUTHENTICATED: 401,
 }
 const ownStatuses = new Map(
-  [...read('services/gateway/answers.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(([, reason, status]) => [reason!, Number(status)]), // prettier-ignore
+  [...read('services/gateway/http/answers.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(([, reason, status]) => [reason!, Number(status)]), // prettier-ignore
 )
 
 /** How a reason is written down in the sources, and the code that goes with it. */

@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls'
 import { integer, list, optional, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
 import { callerKeys } from '#lib/rpc/caller-keys'
-import { services } from './readiness.ts'
+import { services } from './health/readiness.ts'
 
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>
 

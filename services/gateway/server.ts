@@ -7,25 +7,26 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import type { AskingNats } from '#lib/rpc/call'
 import { createCallerSigner } from '#lib/rpc/sign-callers'
-import { createAuthenticator } from './authenticate.ts'
-import type { Gateway } from './calls.ts'
-import { answerBrokenRequests } from './broken-requests.ts'
-import { createClientAddresses } from './client-addresses.ts'
+import { createAuthenticator } from './callers/authenticate.ts'
+import type { Gateway } from './calls/gateway.ts'
+import { answerBrokenRequests } from './connections/broken-requests.ts'
+import { createClientAddresses } from './arrival/client-addresses.ts'
 import type { GatewayConfig } from './config.ts'
-import { createHttpHandler } from './http.ts'
-import { shareStreams } from './http2-streams.ts'
-import { inOrder } from './in-order.ts'
-import { createListener } from './listener.ts'
-import { readPages } from './pages.ts'
+import { createCors } from './http/cors.ts'
+import { createHttpHandler } from './http-handler.ts'
+import { shareStreams } from './connections/http2-streams.ts'
+import { inOrder } from './connections/in-order.ts'
+import { createListener } from './connections/listener.ts'
+import { readPages } from './pages/pages.ts'
 import { createGrpcHandler, createWatchGuard } from './protocols/grpc.ts'
 import { createGrpcServer } from './protocols/grpc-server.ts'
-import { addHealth } from './protocols/health.ts'
+import { addHealth } from './health/health.ts'
 import { addReflection } from './protocols/reflection.ts'
 import { startKeeper } from './keeper.ts'
-import { createRates } from './rates.ts'
-import { watchReadiness } from './readiness.ts'
-import { createStreamPlaces } from './stream-places.ts'
-import { createUnderWay } from './under-way.ts'
+import { createRates } from './limits/rates.ts'
+import { watchReadiness } from './health/readiness.ts'
+import { createStreamPlaces } from './limits/stream-places.ts'
+import { createUnderWay } from './limits/under-way.ts'
 
 export interface GatewayOptions {
   config: GatewayConfig
@@ -63,7 +64,9 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const readiness = watchReadiness(nats, log, setHealth)
   const listener = createListener(config, log, (socket) => injector.injectConnection(socket))
   const http = listener.server
-  const handle = createHttpHandler(gateway, readPages(fileURLToPath(new URL('pages', import.meta.url))), readiness)
+  const cors = createCors(config.CORS_ORIGINS)
+  const pages = readPages(fileURLToPath(new URL('pages', import.meta.url)))
+  const handle = createHttpHandler({ gateway, cors, pages, readiness })
   const handleInOrder = inOrder(handle)
   http.on('request', handleInOrder).on('checkExpectation', handleInOrder)
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }

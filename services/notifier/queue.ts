@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
+import { within } from '#lib/within'
 import { throttled } from './redis.ts'
 
 /** What Redis knows of a mail: ids and times, no code and no address. */
@@ -67,20 +68,9 @@ export function openQueue(redis: Redis, log: Log): CodeQueue {
       const jobs = codes.map((data) => {
         return { name: 'mail', data, opts: { jobId: data.codeId, priority: turnOf(data.organizationId ?? '') } }
       })
-      await within(addDeadline, queue.addBulk(jobs))
+      // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
+      await within(queue.addBulk(jobs), { timeout: addDeadline, late: () => new Error('Redis does not take jobs') })
     },
     close: () => queue.close(),
-  }
-}
-
-// Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const { promise: over, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('Redis does not take jobs')), milliseconds)
-  work.catch(() => {})
-  try {
-    await Promise.race([work, over])
-  } finally {
-    clearTimeout(timer)
   }
 }

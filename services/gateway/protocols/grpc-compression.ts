@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, inflate as inflateZlib } from 'node:zlib'
 import { RosterError } from '#lib/errors'
-import { type Allowance, tooLarge } from '../body.ts'
+import { type Allowance, tooLarge } from '../arrival/body.ts'
 import { compressionUnsupported } from './grpc-web.ts'
 
 const ways = new Map([

@@ -1,9 +1,15 @@
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js'
-import type { GatewayConfig } from '../config.ts'
-import { unreadBytes } from '../under-way.ts'
+import { unreadBytes } from '../limits/under-way.ts'
+
+/** The settings of the server: see `config.ts`. */
+export interface GrpcServerSettings {
+  MAX_STREAMS_PER_CONNECTION: number
+  MAX_CALL_TIMEOUT_MS: number
+  STREAM_MAX_AGE_MS: number
+}
 
 /** The server that keeps the HTTP/2 connections, and answers health and reflection. It listens nowhere: connections are injected. */
-export function createGrpcServer(config: GatewayConfig): Server {
+export function createGrpcServer(config: GrpcServerSettings): Server {
   // Its own log shows metadata, and so tokens.
   setLogVerbosity(logVerbosity.NONE)
   return new Server({

@@ -1,6 +1,6 @@
 import type { RosterError } from '#lib/errors'
 import { encodeStatus } from '#lib/status'
-import { errorHeaders } from '../answers.ts'
+import { errorHeaders } from '../http/answers.ts'
 import { encodeMessage } from './grpc-web.ts'
 
 /** The trailers of an error, the `google.rpc.Status` among them. */

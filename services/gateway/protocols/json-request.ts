@@ -12,8 +12,8 @@ import {
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/registry'
-import type { Match } from '../routes.ts'
-import { mostValues, tooManyValues } from '../body.ts'
+import type { Match } from '../calls/routes.ts'
+import { mostValues, tooManyValues } from '../arrival/body.ts'
 import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
 import { findTextFault, placeOf, type TextFault } from './json-text.ts'
 

@@ -1,5 +1,5 @@
 import { codes, type RosterError } from '#lib/errors'
-import { errorHeaders, httpStatus } from '../answers.ts'
+import { errorHeaders, httpStatus } from '../http/answers.ts'
 
 /** What OAuth calls an error: by its reason, else by its code. */
 const byReason = new Map([

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
 import { method } from '#lib/rpc/methods'
-import type { Exchange } from '../answers.ts'
-import { readHeaders } from '../header-reader.ts'
-import { createUnderWay } from '../under-way.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { readHeaders } from '../arrival/header-reader.ts'
+import { createUnderWay } from '../limits/under-way.ts'
 import { readForm } from './oauth-form.ts'
 
 const { desc } = method('roster.users.v1.OAuthService.IssueToken')

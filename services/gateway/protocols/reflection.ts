@@ -3,7 +3,7 @@ import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import type { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { registry } from '#lib/registry'
-import { offered } from '../routes.ts'
+import { offered } from '../calls/routes.ts'
 
 /** Full names of the services that the gateway offers. */
 export const offeredServices: string[] = [...new Set(offered.map(({ desc }) => desc.parent.typeName))]

@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { hasMoreValues } from '#lib/rpc/wire'
-import { mostValues, tooManyValues } from '../body.ts'
+import { mostValues, tooManyValues } from '../arrival/body.ts'
 
 /**
  * Refuses a message in bytes that has too many values; what else may be wrong with it is for its service to say.

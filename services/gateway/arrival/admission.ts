@@ -1,0 +1,39 @@
+import { RosterError } from '#lib/errors'
+import { checkHost } from './header-reader.ts'
+import { type Hold, type Kind, type UnderWay, unreadBytes } from '../limits/under-way.ts'
+
+/** Where a request came from, and its head. */
+export interface Origin {
+  /** What its connection is known by. */
+  connection: object
+  /** Of its client. */
+  address: string
+  /** Names and values of its headers in turn. */
+  raw: readonly string[]
+}
+
+/** Bytes that a request takes besides those of its head, message and answer. */
+const overhead = 4 * 1024
+const headLimit = 16 * 1024
+
+/**
+ * Lets a request in; `hold` is known at once, and counts it until its end. INVALID_ARGUMENT HTTP_MALFORMED; RESOURCE_EXHAUSTED
+ * HEADERS_TOO_LARGE, TOO_MUCH_UNDER_WAY.
+ */
+export function admit(
+  { underWay }: { underWay: UnderWay },
+  kind: Kind,
+  { connection, address, raw }: Origin,
+  ended: (end: () => void) => void,
+): Hold {
+  const hold = underWay.open(kind, connection, address)
+  ended(hold.end)
+  checkHost(raw)
+  let bytes = 0
+  for (const part of raw) bytes += part.length
+  // HTTP/1.1 sees to this before.
+  if (bytes > headLimit)
+    throw new RosterError('RESOURCE_EXHAUSTED', 'HEADERS_TOO_LARGE', 'The head of the request has more than 16 KiB.')
+  hold.take(bytes + overhead + unreadBytes)
+  return hold
+}

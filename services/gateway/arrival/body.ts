@@ -1,0 +1,125 @@
+import type { Readable } from 'node:stream'
+import { RosterError } from '#lib/errors'
+import type { Method } from '#lib/rpc/methods'
+import { type Hold, unreadBytes } from '../limits/under-way.ts'
+
+/** What a request may bring. */
+export interface Allowance {
+  /** Bytes of its message. */
+  bytes: number
+  /** Milliseconds until all of it must be there. */
+  patience: number
+  hold: Hold
+}
+
+/** The settings that bound a body: see `config.ts`. */
+export interface BodySettings {
+  PUBLIC_REQUEST_BYTES: number
+  REQUEST_TIMEOUT_MS: number
+}
+
+const mebibyte = 1024 * 1024
+
+/** Who shows nothing may bring little. */
+export function allow(config: BodySettings, { access }: Method, hold: Hold): Allowance {
+  const bytes = access.rule === 'public' ? config.PUBLIC_REQUEST_BYTES : mebibyte
+  return { bytes, patience: config.REQUEST_TIMEOUT_MS, hold }
+}
+
+/**
+ * Reads the body of a request, of up to `limit` bytes. RESOURCE_EXHAUSTED REQUEST_TOO_LARGE, TOO_MUCH_UNDER_WAY; DEADLINE_EXCEEDED
+ * REQUEST_TIMEOUT; CANCELLED where it ends too soon; what `breakBody` says.
+ */
+export function readBody(
+  request: Readable,
+  announced: string | undefined,
+  { bytes, patience, hold }: Allowance,
+  limit = bytes,
+): Promise<Buffer> {
+  // One buffer that grows: of many small pieces, each would take more memory than its bytes.
+  let [body, length, beyond] = [Buffer.alloc(0), 0, 0]
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  let settled = false
+  const fail = (error: RosterError) => {
+    settled = true
+    body = Buffer.alloc(0)
+    clearTimeout(timer)
+    reject(error)
+  }
+  const grow = (needed: number) => {
+    const size = Math.min(limit, Math.max(needed, 2 * body.length, 1024))
+    hold.take(size - body.length)
+    const grown = Buffer.allocUnsafe(size)
+    body.copy(grown, 0, 0, length)
+    body = grown
+  }
+  const timer = setTimeout(() => fail(requestTimeout()), patience)
+  request.on('data', (chunk: Buffer) => {
+    if (settled) {
+      // A little more is read so that the client gets to see the answer.
+      beyond += chunk.length
+      if (beyond > 4 * mebibyte) request.destroy()
+      return
+    }
+    if (length + chunk.length > limit) return fail(tooLarge(bytes))
+    try {
+      if (length + chunk.length > body.length) grow(length + chunk.length)
+    } catch (error) {
+      return fail(error as RosterError)
+    }
+    length += chunk.copy(body, length)
+  })
+  request.on('end', () => {
+    if (settled) return
+    if ((request as { aborted?: boolean }).aborted) return fail(incomplete())
+    settled = true
+    hold.add(-unreadBytes)
+    clearTimeout(timer)
+    resolve(body.subarray(0, length))
+  })
+  const leave = (cause?: unknown) => {
+    if (!settled) fail(incomplete(cause))
+  }
+  request.on('error', leave).on('aborted', leave).on('close', leave)
+  request.on(broken, (error: RosterError) => {
+    if (!settled) fail(error)
+  })
+  const known = brokenBodies.get(request)
+  if (known) fail(known)
+  else if (Number(announced) > limit) fail(tooLarge(bytes))
+  // A stream without a body may have ended before anybody listened.
+  else if (request.readableEnded) request.emit('end')
+  return promise
+}
+
+const broken = Symbol('broken')
+const brokenBodies = new WeakMap<Readable, RosterError>()
+
+/** Whoever reads the body of the request gets this error: the rest will not come. */
+export function breakBody(request: Readable, error: RosterError): void {
+  brokenBodies.set(request, error)
+  request.emit(broken, error)
+}
+
+/** Values that a message may have: reading them is what takes time, much more than their bytes. */
+export const mostValues = 2_000
+
+/** The error of a request whose message has more values than are accepted. */
+export function tooManyValues(): RosterError {
+  const most = mostValues.toLocaleString('en')
+  return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', `The request has more than ${most} values.`)
+}
+
+/** The error of a request whose message has more bytes than are accepted. */
+export function tooLarge(limit: number): RosterError {
+  const most = limit >= mebibyte ? `${limit / mebibyte} MiB` : `${limit / 1024} KiB`
+  return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', `The request has more than ${most}.`)
+}
+
+export function requestTimeout(): RosterError {
+  return new RosterError('DEADLINE_EXCEEDED', 'REQUEST_TIMEOUT', 'The request did not arrive in time.')
+}
+
+function incomplete(cause?: unknown) {
+  return new RosterError('CANCELLED', 'CANCELLED', 'The client went away.', { cause })
+}

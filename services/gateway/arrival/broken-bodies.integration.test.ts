@@ -1,0 +1,148 @@
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { frameOf, send } from '../testing/test-client.ts'
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+
+const json =
+  'POST /v2/users/u1/email HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin\r\ncontent-type: application/json\r\n'
+const form = 'POST /oauth/v2/token HTTP/1.1\r\nhost: a\r\ncontent-type: application/x-www-form-urlencoded\r\n'
+const web = `POST /roster.users.v1.UserService/SetEmail HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin\r\n`
+const webBinary = `${web}content-type: application/grpc-web+proto\r\n`
+const webText = `${web}content-type: application/grpc-web-text+proto\r\n`
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startTestGateway(
+    { 'roster.users.v1.UserService.SetEmail': () => ({}) },
+    { REQUEST_TIMEOUT_MS: '700' },
+  )
+})
+afterAll(() => gateway.stop())
+
+/** What is answered to these bytes; `end` closes the half of the connection that the client writes to. */
+async function raw(text: string, end: boolean): Promise<string> {
+  const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true })
+  if (end) socket.end(text)
+  else socket.write(text)
+  const answer = (await buffer(socket)).toString()
+  socket.destroy()
+  return answer
+}
+
+const chunked = 'transfer-encoding: chunked\r\n\r\n'
+const breaks: [string, string, boolean, string][] = [
+  ['a chunk whose size is no number', `${chunked}zz\r\n{}`, false, 'HTTP_MALFORMED'],
+  ['a chunk that is longer than it says', `${chunked}2\r\n{}}\r\n`, false, 'HTTP_MALFORMED'],
+  ['a second chunk of a size that is none', `${chunked}1\r\n{\r\n-1\r\n`, false, 'HTTP_MALFORMED'],
+  ['chunks that end midway', `${chunked}5\r\n{`, true, 'HTTP_MALFORMED'],
+  ['a length that is not reached', 'content-length: 100\r\n\r\n{"email":', true, 'HTTP_MALFORMED'],
+  ['a length, and nothing', 'content-length: 100\r\n\r\n', true, 'HTTP_MALFORMED'],
+  ['a length that is not reached in time', 'content-length: 100\r\n\r\n{"email":', false, 'REQUEST_TIMEOUT'],
+  ['chunks that do not go on', `${chunked}5\r\n{`, false, 'REQUEST_TIMEOUT'],
+]
+const encodings: [string, string][] = [
+  ['JSON', json],
+  ['a form', form],
+  ['gRPC-web', webBinary],
+  ['gRPC-web text', webText],
+]
+
+test.each(encodings.flatMap(([name, head]) => breaks.map(([what, ...rest]) => [what, name, head, ...rest] as const)))(
+  '%s in %s is answered, logged, and the connection ends',
+  async (_what, name, head, body, end, reason) => {
+    gateway.log.length = 0
+    const answer = await raw(head + body, end)
+    if (name === 'a form') expect(answer).toMatch(/^HTTP\/1.1 4\d\d [^]*"error":/)
+    else if (name === 'JSON') expect(answer).toMatch(new RegExp(`^HTTP/1.1 4\\d\\d [^]*"reason":"${reason}"`))
+    else {
+      expect(answer).toMatch(/^HTTP\/1.1 200 /)
+      const payload = answer.slice(answer.indexOf('\r\n\r\n') + 4)
+      const text = name === 'gRPC-web' ? payload : Buffer.from(payload, 'base64').toString()
+      expect(text).toMatch(/grpc-status:(3|4)\r\n/)
+    }
+    expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+    expect(gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([{ reason }])
+  },
+)
+
+test.each(encodings)('a whole request in %s is answered where its client closes its half', async (_name, head) => {
+  const body =
+    head === webBinary
+      ? frameOf(Buffer.alloc(0)).toString('latin1')
+      : head === webText
+        ? 'AAAAAAA='
+        : '{"email":"a@b.c"}'
+  const answer = await raw(`${head}content-length: ${body.length}\r\n\r\n${body}`, true)
+  expect(answer).toMatch(head === form ? /^HTTP\/1\.1 503 [^]*"error":/ : /^HTTP\/1\.1 200 /)
+})
+
+test('whole requests are answered where their client closes its half, and one that is cut off is told so', async () => {
+  const whole = `${json}content-length: 17\r\n\r\n{"email":"a@b.c"}`
+  const answer = await raw(`${whole}${whole}${json}content-length: 2\r\n\r\n{`, true)
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400'])
+})
+
+test('a stream ends where its client closes its half: it may have gone', async () => {
+  gateway.log.length = 0
+  const stream = webBinary.replace('users.v1.UserService/SetEmail', 'notifier.v1.EventService/WatchEvents')
+  const body = frameOf(Buffer.alloc(0)).toString('latin1')
+  await raw(`${stream}content-length: ${body.length}\r\n\r\n${body}`, true)
+  expect(gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([{ reason: 'CANCELLED' }])
+})
+
+test('what is broken behind a request that is whole does not take its answer', async () => {
+  const answer = await raw(`${json}content-length: 17\r\n\r\n{"email":"a@b.c"}nonsense\r\n\r\n`, false)
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+})
+
+test.each([
+  ['two lengths', 'content-length: 2\r\ncontent-length: 3\r\n\r\n{}', 'HTTP_MALFORMED'],
+  ['a length and chunks', `content-length: 2\r\n${chunked}2\r\n{}\r\n0\r\n\r\n`, 'HTTP_MALFORMED'],
+  ['two hosts', 'host: b\r\ncontent-length: 2\r\n\r\n{}', 'HTTP_MALFORMED'],
+  ['the same host twice', 'Host: a\r\ncontent-length: 2\r\n\r\n{}', 'HTTP_MALFORMED'],
+])('a request with %s is refused', async (_name, rest, reason) => {
+  expect(await raw(json + rest, true)).toMatch(new RegExp(`^HTTP/1.1 400 [^]*"reason":"${reason}"`))
+})
+
+test.each(['a b', 'a/b', 'a@b', 'ä', '<', 'a\\b', 'a"', 'a,b/'])('the host %j is refused', async (host) => {
+  const answer = await raw(`GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`, false)
+  expect(answer).toMatch(/^HTTP\/1.1 400 [^]*"reason":"HTTP_MALFORMED"/)
+})
+
+test.each(['a', 'a.example:8080', '[::1]:80', 'xn--4ca.example', ''])('the host %j is taken', async (host) => {
+  expect(await raw(`GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`, false)).toMatch(
+    /^HTTP\/1.1 200/,
+  )
+})
+
+test('a body over the limit of public methods is told so, in pieces too', async () => {
+  const headers = { 'content-type': 'application/json' }
+  const pieces: Record<string, string> = { 'transfer-encoding': 'chunked' }
+  for (const more of [{}, pieces]) {
+    const body = JSON.stringify({ loginName: 'a'.repeat(17_000) })
+    const answer = await send(gateway.url, {
+      method: 'POST',
+      path: '/v2/sessions',
+      headers: { ...headers, ...more },
+      body,
+    })
+    expect([answer.status, answer.body]).toEqual([413, expect.stringContaining('more than 16 KiB')])
+  }
+  const path = '/roster.users.v1.SessionService/CreateSession'
+  const grpcWeb = { 'content-type': 'application/grpc-web+proto' }
+  const answer = await send(gateway.url, {
+    method: 'POST',
+    path,
+    headers: grpcWeb,
+    body: frameOf(Buffer.alloc(16 * 1024 + 1)),
+  })
+  expect(answer.body).toContain('more than 16 KiB')
+  const taken = await send(gateway.url, {
+    method: 'POST',
+    path,
+    headers: grpcWeb,
+    body: frameOf(Buffer.alloc(16 * 1024)),
+  })
+  expect(taken.body).not.toContain('more than 16 KiB')
+})

@@ -1,0 +1,39 @@
+import type { Method } from '#lib/rpc/methods'
+import type { Header } from '../arrival/header-reader.ts'
+import type { Gateway } from './gateway.ts'
+
+export type Encoding = 'json' | 'oauth' | 'grpc' | 'grpc-web'
+
+/** A call as its protocol hands it over. */
+export interface Arrival {
+  method: Method
+  encoding: Encoding
+  requestId: string
+  /** The HTTP verb, and the path without query, as the client sent them. */
+  verb: string
+  path: string
+  header: Header
+  /** Lets the request in, before anything else is done for it. Throws RosterError where there is no room for it. */
+  admit(): void
+  /** Milliseconds that the client gives the call; undefined where it names none. Throws RosterError where it is malformed. */
+  timeout(): number | undefined
+  /** The client's address as limits count it: see `ClientAddresses`. */
+  clientAddress: string
+  /** Aborted once the client went away. */
+  signal: AbortSignal
+}
+
+/** A call on its way through the gateway: it is let in, identified, asked of its service, and written into the log. */
+export interface ArrivedCall {
+  gateway: Gateway
+  arrival: Arrival
+  /** When it arrived, on the clock of `performance`. */
+  started: number
+  /** The caller, for the log. Empty until `identify` has proved it. */
+  userId: string
+}
+
+/** Starts the way of a call. */
+export function startCall(gateway: Gateway, arrival: Arrival): ArrivedCall {
+  return { gateway, arrival, started: performance.now(), userId: '' }
+}

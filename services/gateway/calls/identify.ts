@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util'
+import { invalid } from '#lib/errors'
+import type { Caller } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import type { Method } from '#lib/rpc/methods'
+import { readConditions } from '../arrival/conditions.ts'
+import type { Header } from '../arrival/header-reader.ts'
+import type { Credentials } from '../callers/authenticate.ts'
+import type { Arrival, ArrivedCall } from './arrived-call.ts'
+import type { Gateway } from './gateway.ts'
+
+/** A call whose caller is proved. */
+export interface IdentifiedCall {
+  gateway: Gateway
+  method: Method
+  /** Aborted once nobody waits for an answer. */
+  signal: AbortSignal
+  /** Writes what the service is told of the call, with the caller as of the last look. */
+  tell(): Call
+  /**
+   * Authenticates the caller again; `tell` speaks of that one from then on. False where it is another caller, or the same one with
+   * other rights. Errors of `identify`.
+   */
+  identifyAgain(): Promise<boolean>
+}
+
+/** How long an identified call waits for others. */
+export interface Wait {
+  /** Gives the Unix time in milliseconds after which a question that is put now need not be answered. */
+  deadline(): number
+  signal: AbortSignal
+}
+
+/** Proves who makes the call, counts it against the caller's rates, and reads the conditions. Errors of these three. */
+export async function identify(call: ArrivedCall, wait: Wait): Promise<IdentifiedCall> {
+  const { gateway, arrival } = call
+  const { method, requestId, clientAddress, header } = arrival
+  const authenticate = (admit?: (caller: Caller) => void) =>
+    gateway.authenticator.authenticate(method.access, credentialsOf(arrival, wait), admit)
+  let identity = await authenticate((caller) => {
+    call.userId = caller.userId
+    gateway.rates.admit(caller, method, clientAddress)
+  })
+  const traceparent = readTraceparent(header('traceparent'))
+  const facts = { requestId, clientAddress, traceparent, ...readConditions(method, header) }
+  return {
+    gateway,
+    method,
+    signal: wait.signal,
+    tell: () => ({ ...facts, ...identity, deadline: wait.deadline() }),
+    async identifyAgain() {
+      const before = identity
+      identity = await authenticate()
+      return before === identity || isDeepStrictEqual(before, identity)
+    },
+  }
+}
+
+function credentialsOf(arrival: Arrival, { deadline, signal }: Wait): Credentials {
+  const { header, requestId, verb, path, clientAddress } = arrival
+  return {
+    authorization: header('authorization'),
+    request: arrival,
+    proof: header('dpop'),
+    verb,
+    path,
+    organization: () => organizationOf(header),
+    clientAddress,
+    requestId,
+    deadline: deadline(),
+    signal,
+  }
+}
+
+// Clients of the field's reference system send the second header.
+function organizationOf(header: Header): string | undefined {
+  const [organization, alias] = [header('x-service-orgid'), header('x-zitadel-orgid')]
+  if (organization && alias && organization !== alias) throw organizationAmbiguous()
+  return organization || alias
+}
+
+function organizationAmbiguous() {
+  const description = 'names another organization than x-service-orgid'
+  return invalid([{ field: 'x-zitadel-orgid', description }], 'ORGANIZATION_AMBIGUOUS')
+}
+
+function readTraceparent(text: string | undefined): string {
+  return text !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(text) ? text : ''
+}

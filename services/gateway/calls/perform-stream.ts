@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import { reflect } from '@bufbuild/protobuf/reflect'
+import { callBytes } from '#lib/rpc/call'
+import { codes, deadlineExceeded, RosterError, toRosterError } from '#lib/errors'
+import { parse } from '#lib/rpc/validate'
+import { type Arrival, startCall } from './arrived-call.ts'
+import type { Gateway } from './gateway.ts'
+import { type IdentifiedCall, identify } from './identify.ts'
+import { logCall } from './log-call.ts'
+
+/** Milliseconds within which a service answers a poll. After its client has gone, a service may still wait as long. */
+const pollTimeout = 10_000
+/** Milliseconds for which an open stream bears with services that do not answer. */
+const patience = 30_000
+const [retryAfter, retryAtMost] = [250, 2_000]
+
+/**
+ * Takes one stream all its way, from `admit` to the line in the log. It polls the service again and again, each time with the
+ * `cursor` of the last answer. An answer with a new cursor is a message, written once the message before it has left. The caller
+ * is identified anew before each message. A stream ends only by an error, which this gives. Never throws.
+ */
+export async function performStream(
+  gateway: Gateway,
+  arrival: Arrival,
+  read: () => Uint8Array | Promise<Uint8Array>,
+  write: (message: Uint8Array, signal: AbortSignal) => Promise<void>,
+): Promise<RosterError> {
+  const arrived = startCall(gateway, arrival)
+  const { method, signal: gone } = arrival
+  let [messages, error] = [0, streamEnded()]
+  const ended = new AbortController()
+  const over = AbortSignal.any([gone, gateway.stopping, ended.signal])
+  let timer: NodeJS.Timeout | undefined
+  let leave = () => {}
+  try {
+    arrival.admit()
+    const timeout = arrival.timeout() ?? Infinity
+    const { STREAM_MAX_AGE_MS: age } = gateway.config
+    timer = setTimeout(
+      () => {
+        if (timeout <= age) error = deadlineExceeded()
+        ended.abort()
+      },
+      Math.min(timeout, age),
+    )
+    const call = await identify(arrived, { deadline: () => Date.now() + pollTimeout, signal: over })
+    leave = gateway.streamPlaces(call.tell().caller)
+    const request = parse(method.desc.input, await read())
+    for (let first = true; ; first = false) {
+      const asked = performance.now()
+      const { bytes, isSameCaller } = await (first ? poll(call, request) : patiently(() => poll(call, request), over))
+      const cursor = cursorOf(method.desc.output, fromBinary(method.desc.output, bytes))
+      const moved = cursor.get() !== cursorOf(method.desc.input, request).get()
+      // An answer for another caller, or for other rights, is dropped: the next poll asks for it again.
+      if (isSameCaller && moved) {
+        await write(bytes, over)
+        messages++
+        cursorOf(method.desc.input, request).set(cursor.get())
+      }
+      if (!moved) await sleep(Math.max(0, retryAfter - (performance.now() - asked)), undefined, { signal: over })
+    }
+  } catch (thrown) {
+    if (gone.aborted) error = new RosterError('CANCELLED', 'CANCELLED', 'The client went away.')
+    else if (!over.aborted) error = toRosterError(thrown)
+  }
+  clearTimeout(timer)
+  leave()
+  logCall(arrived, error, { messages })
+  return error
+}
+
+async function poll(call: IdentifiedCall, request: Message) {
+  const { gateway, method, signal } = call
+  const bytes = toBinary(method.desc.input, request)
+  const answer = await callBytes(gateway.nats, method.subject, bytes, call.tell(), signal)
+  return { bytes: answer.bytes, isSameCaller: await call.identifyAgain() }
+}
+
+async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const until = Date.now() + patience
+  for (let wait = retryAfter; ; wait = Math.min(2 * wait, retryAtMost)) {
+    try {
+      return await work()
+    } catch (error) {
+      const passes = error instanceof RosterError && passing.has(error.code)
+      if (!passes || signal.aborted || Date.now() > until) throw error
+      await sleep(wait, undefined, { signal })
+    }
+  }
+}
+
+const passing: Set<number> = new Set([codes.UNAVAILABLE, codes.DEADLINE_EXCEEDED])
+
+function cursorOf(desc: DescMessage, message: Message) {
+  const field = desc.field['cursor']
+  if (!field) throw new Error(`${desc.typeName} has no cursor, so it cannot be streamed`)
+  const reflected = reflect(desc, message)
+  return { get: () => reflected.get(field) as string, set: (value: string) => reflected.set(field, value) }
+}
+
+function streamEnded() {
+  const message = 'The stream ended; go on from its last cursor.'
+  return new RosterError('UNAVAILABLE', 'STREAM_ENDED', message, { retryAfter: 1 })
+}

@@ -1,0 +1,43 @@
+import { type RosterError, toRosterError } from '#lib/errors'
+import { type Arrival, startCall } from './arrived-call.ts'
+import { ask, revokedWithin } from './ask.ts'
+import type { CallSettings, Gateway } from './gateway.ts'
+import { identify } from './identify.ts'
+import { logCall } from './log-call.ts'
+
+/**
+ * Takes one call all its way: lets it in, identifies its caller, reads its bytes, asks the service, writes the answer, logs it.
+ * Gives what `write` made, or the error. Never throws.
+ */
+export async function perform<Answer>(
+  gateway: Gateway,
+  arrival: Arrival,
+  read: () => Uint8Array | Promise<Uint8Array>,
+  write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
+): Promise<Answer | RosterError> {
+  const arrived = startCall(gateway, arrival)
+  try {
+    arrival.admit()
+    const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
+    const call = await identify(arrived, { deadline: () => deadline, signal: arrival.signal })
+    const identified = performance.now()
+    const request = await read()
+    // A caller that sends slowly may have lost the right to the call meanwhile.
+    if (performance.now() - identified >= revokedWithin) await call.identifyAgain()
+    const { bytes, sequence, replayed } = await ask(call, request)
+    const answer = write(bytes, {
+      ...(sequence !== undefined && { etag: `"${sequence}"` }),
+      ...(replayed && { 'idempotent-replayed': 'true' }),
+    })
+    logCall(arrived)
+    return answer
+  } catch (thrown) {
+    const error = toRosterError(thrown)
+    logCall(arrived, error)
+    return error
+  }
+}
+
+function limitTimeout(settings: CallSettings, wanted: number | undefined): number {
+  return Math.min(Math.floor(wanted ?? settings.CALL_TIMEOUT_MS), settings.MAX_CALL_TIMEOUT_MS)
+}

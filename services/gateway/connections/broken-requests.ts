@@ -1,0 +1,70 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { RosterError } from '#lib/errors'
+import { statusToJson } from '#lib/status'
+import { httpStatus, protective } from '../http/answers.ts'
+import { breakBody, requestTimeout } from '../arrival/body.ts'
+import { requestIdOf } from '../arrival/request-id.ts'
+
+/**
+ * Answers requests that are no HTTP, too slow, have too long a head or break midway with the same error shape, and closes the
+ * connection. Who does not read an answer for `patience` milliseconds is cut off.
+ */
+export function answerBrokenRequests(server: Server, patience: number): void {
+  const underWay = new WeakMap<Socket, Map<ServerResponse, IncomingMessage>>()
+  const busy = (socket: Socket) => underWay.get(socket) ?? new Map<ServerResponse, IncomingMessage>()
+  const latest = new WeakMap<Socket, IncomingMessage>()
+  const track = (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
+    latest.set(socket, request)
+    underWay.set(socket, busy(socket).set(response, request))
+    response.once('close', () => busy(socket).delete(response))
+  }
+  server.prependListener('request', track).prependListener('checkExpectation', track)
+  // What is under way and merely silent may be a stream.
+  server.setTimeout(patience, (socket) => {
+    if (busy(socket).size === 0 || socket.writableLength > 0) socket.destroy()
+  })
+  server.on('clientError', (failure: NodeJS.ErrnoException, socket: Socket) => {
+    if (failure.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const error = toError(failure.code)
+    const answers = [...busy(socket)]
+    const halfway = answers.find(([, request]) => !request.complete)
+    // On a connection with answers under way, anything else that is written would be read as part of them. And a request has one
+    // answer, however much of it is still to come.
+    const end = () => {
+      if (busy(socket).size === 0) socket.end(latest.get(socket)?.complete === false ? '' : render(error))
+    }
+    for (const [response] of answers) response.once('close', end)
+    if (halfway) giveUp(...halfway, error)
+    end()
+  })
+}
+
+function giveUp(response: ServerResponse, request: IncomingMessage, error: RosterError) {
+  // An answer that has left stays the answer.
+  if (response.headersSent) return void request.socket.destroy()
+  response.setHeader('connection', 'close')
+  breakBody(request, error)
+}
+
+function toError(code: string | undefined): RosterError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new RosterError('RESOURCE_EXHAUSTED', 'HEADERS_TOO_LARGE', 'The head of the request has more than 16 KiB.')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestTimeout()
+  return new RosterError('INVALID_ARGUMENT', 'HTTP_MALFORMED', 'The request is no HTTP.')
+}
+
+function render(error: RosterError): string {
+  const status = httpStatus(error)
+  const body = JSON.stringify(statusToJson(error))
+  const headers: Record<string, string> = {
+    ...protective,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': requestIdOf(undefined),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`
+}

@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { constants, createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
+import type { Server } from '@grpc/grpc-js'
+import { unreadBytes } from '../limits/under-way.ts'
+
+type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
+
+/** Who serves what comes over HTTP/2. */
+export interface StreamHandlers {
+  /** What is no gRPC, in the shape of HTTP/1.1. */
+  http(request: IncomingMessage, response: ServerResponse): void
+  grpc(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]): void
+  /** Whether a gRPC call of the server's own services may begin; answers it where not. */
+  admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]): boolean
+}
+
+const grpcType = /^application\/grpc(\+|;|$)/i
+const ownServices = /^\/grpc\.(health|reflection)\./
+
+/**
+ * Serves the streams of a gRPC server's HTTP/2 connections; to the server itself are left its connections, health and reflection: it
+ * would take whole messages of anybody. Who does not read an answer for `patience` milliseconds is cut off. To be called once
+ * connections can be injected.
+ *
+ * grpc-js offers no way to share its connections: should a later version keep its servers elsewhere, it answers all streams by itself
+ * again (and tests fail).
+ */
+export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: number): void {
+  const servers: unknown = Reflect.get(grpc, 'http2Servers')
+  if (!(servers instanceof Map)) return
+  // Else connections that are in use would count as idle.
+  const opened = Reflect.get(grpc, 'onStreamOpened') as ((stream: ServerHttp2Stream) => void) | undefined
+  const others = createServer()
+  others.on('request', (request, response) => {
+    const { stream } = request
+    // A reset is an error of the request too, and nobody has to listen for it.
+    request.on('error', () => {})
+    stream.once('finish', () => leave(stream))
+    handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)
+  })
+  for (const server of servers.keys() as Iterable<Http2Server>) {
+    server.on('session', (session) => session.settings({ initialWindowSize: unreadBytes }))
+    const own = server.listeners('stream') as OnStream[]
+    server.removeAllListeners('stream')
+    server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
+      stream.setTimeout(patience, () => {
+        // Any other end would wait until all of it is read.
+        if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
+      })
+      const path = headers[':path']
+      if (path === undefined) return stream.close()
+      const isGrpc = grpcType.test(headers['content-type'] ?? '')
+      if (isGrpc && ownServices.test(path)) {
+        if (handlers.admit(stream, headers, rawHeaders))
+          for (const serve of own) serve.call(server, stream, headers, flags, rawHeaders)
+        return
+      }
+      opened?.call(grpc, stream)
+      if (isGrpc) handlers.grpc(stream, headers, rawHeaders)
+      else others.emit('stream', stream, headers, flags, rawHeaders)
+    })
+  }
+}
+
+/** Ends the request of a stream that is answered: nobody waits for the rest of it. */
+export function leave(stream: ServerHttp2Stream): void {
+  if (!stream.readableEnded) stream.close()
+}

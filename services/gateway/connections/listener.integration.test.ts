@@ -1,0 +1,216 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { connect as connectTls } from 'node:tls'
+import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import { expect, onTestFinished, test } from 'vitest'
+import { method } from '#lib/rpc/methods'
+import { send } from '../testing/test-client.ts'
+import { startTestGateway } from '../testing/test-gateway.ts'
+
+const setEmail = method('roster.users.v1.UserService.SetEmail')
+const message = Buffer.from([0x0a, 1, 0x75, 0x12, 5, ...Buffer.from('a@b.c')])
+
+async function start(operations: Parameters<typeof startTestGateway>[0], environment: Record<string, string> = {}) {
+  const gateway = await startTestGateway(operations, environment)
+  onTestFinished(() => gateway.stop())
+  return gateway
+}
+
+function makeCertificate() {
+  const folder = mkdtempSync(join(tmpdir(), 'roster-tls-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  execFileSync('openssl', ['req', ...kind, ...subject, '-out', cert, '-keyout', key], { stdio: 'ignore' })
+  return { cert, key, ca: readFileSync(cert) }
+}
+
+function callGrpc(target: string, channel = credentials.createInsecure()): Promise<number> {
+  const client = new Client(target, channel, { 'grpc.use_local_subchannel_pool': 1 })
+  const metadata = new Metadata()
+  metadata.set('authorization', 'Bearer admin')
+  const same = (bytes: Buffer) => bytes
+  const { promise, resolve } = Promise.withResolvers<number>()
+  client.makeUnaryRequest(setEmail.path, same, same, message, metadata, (error) => resolve(error?.code ?? 0))
+  return promise.finally(() => client.close())
+}
+
+test('with TLS, gRPC and HTTP/1.1 share the port; who offers both speaks HTTP/1.1', async () => {
+  const { cert, key, ca } = makeCertificate()
+  const gateway = await start({ [setEmail.subject]: () => ({}) }, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key })
+  const { port } = gateway
+  expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(ca))).toBe(0)
+
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  request(`${gateway.url}/healthz`, { ca, servername: 'localhost' }, (response) =>
+    resolve(response.resume().statusCode!),
+  )
+    .on('error', reject)
+    .end()
+  expect(await promise).toBe(200)
+
+  const agreed = (ALPNProtocols?: string[]) => {
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    const socket = connectTls({
+      port,
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca,
+      ...(ALPNProtocols && { ALPNProtocols }),
+    })
+    socket.on('secureConnect', () => resolve(socket.alpnProtocol)).on('error', () => resolve('refused'))
+    return promise.finally(() => socket.destroy())
+  }
+  expect(await agreed(['h2', 'http/1.1'])).toBe('http/1.1')
+  expect(await agreed(['h2'])).toBe('h2')
+  expect(await agreed()).toBe(false)
+  expect(await agreed(['spdy/3'])).toBe('refused')
+
+  const plain = connect(port, '127.0.0.1')
+  plain.end('GET /healthz HTTP/1.1\r\n\r\n')
+  expect((await buffer(plain)).toString()).not.toContain('200')
+  expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(ca))).toBe(0)
+})
+
+test('a beginning that comes byte by byte is told apart all the same', async () => {
+  const gateway = await start({ [setEmail.subject]: () => ({}) })
+  const drip = async (text: string) => {
+    const socket = connect({ port: gateway.port, host: '127.0.0.1', noDelay: true })
+    const answer = buffer(socket)
+    for (const letter of text) {
+      socket.write(letter)
+      await new Promise((resolve) => setTimeout(resolve, 3))
+    }
+    socket.end()
+    return answer
+  }
+  const settings = '\0\0\0\x04\0\0\0\0\0'
+  expect((await drip('PUT /nope HTTP/1.1\r\nconnection: close\r\n\r\n')).toString()).toContain('404')
+  expect((await drip(`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${settings}`))[3]).toBe(4)
+  expect((await drip('PRI * HTTP/1.1\r\nconnection: close\r\n\r\n')).toString()).toContain('400')
+})
+
+test('no more connections are taken than configured', async () => {
+  const gateway = await start({ [setEmail.subject]: () => ({}) }, { MAX_CONNECTIONS: '2' })
+  const open = [1, 2].map(() => connect(gateway.port, '127.0.0.1'))
+  await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+  const third = connect(gateway.port, '127.0.0.1')
+  third.on('error', () => {})
+  await new Promise((resolve) => third.once('close', resolve))
+  open[0]!.destroy()
+  await expect
+    .poll(() =>
+      send(gateway.url, { path: '/healthz' }).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200)
+  open[1]!.destroy()
+})
+
+test('X-Forwarded-For counts as far as there are proxies to trust', async () => {
+  const seen: string[] = []
+  const operations = {
+    [setEmail.subject]: (_request: unknown, { clientAddress }: { clientAddress: string }) => {
+      seen.push(clientAddress)
+      return {}
+    },
+  }
+  const headers = { authorization: 'Bearer admin', 'content-type': 'application/json' }
+  for (const proxies of ['0', '1', '2']) {
+    const gateway = await start(operations, { TRUSTED_PROXIES: proxies })
+    for (const forwarded of ['spoofed, 10.0.0.1, ::ffff:10.0.0.2', '10.0.0.3'])
+      await send(gateway.url, {
+        method: 'POST',
+        path: '/v2/users/u1/email',
+        headers: { ...headers, 'x-forwarded-for': forwarded },
+        body: '{"email":"a@b.c"}',
+      })
+  }
+  expect(seen).toEqual(['127.0.0.1', '127.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.1', '10.0.0.3'])
+})
+
+test('stopping refuses new connections at once and lets calls under way end, in every encoding', async () => {
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  let underWay = 0
+  const gateway = await start({ [setEmail.subject]: () => (underWay++, held.then(() => ({}))) })
+  const silent = connect(gateway.port, '127.0.0.1')
+  const kept = connect(gateway.port, '127.0.0.1')
+  const answer = buffer(kept).then(String)
+  const head = ['POST /v2/users/u/email HTTP/1.1', 'authorization: Bearer admin', 'content-type: application/json']
+  kept.write([...head, 'content-length: 17', '', '{"email":"a@b.c"}'].join('\r\n'))
+  const grpc = callGrpc(`127.0.0.1:${gateway.port}`)
+  await expect.poll(() => underWay).toBe(2)
+  const stopped = gateway.stopGateway()
+  await expect(send(gateway.url, { path: '/healthz' })).rejects.toThrow()
+  kept.write('GET /readyz HTTP/1.1\r\n\r\n')
+  const started = performance.now()
+  release()
+  expect(await grpc).toBe(0)
+  expect(await answer).toMatch(/^HTTP\/1.1 200 [^]*HTTP\/1.1 503 [^]*connection: close[^]*"missing":\["gateway"\]/i)
+  await stopped
+  expect(performance.now() - started).toBeLessThan(2000)
+  silent.destroy()
+})
+
+test('stopping does not wait for connections that are kept open for the next call', async () => {
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const gateway = await start({ [setEmail.subject]: () => held.then(() => ({})) })
+  const kept = connect(gateway.port, '127.0.0.1')
+  const ended = buffer(kept)
+  const head = ['POST /v2/users/u/email HTTP/1.1', 'authorization: Bearer admin', 'content-type: application/json']
+  kept.write([...head, 'content-length: 17', '', '{"email":"a@b.c"}'].join('\r\n'))
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const stopped = gateway.stopGateway()
+  release()
+  const started = performance.now()
+  expect(String(await ended)).toMatch(/^HTTP\/1.1 200 /)
+  await stopped
+  expect(performance.now() - started).toBeLessThan(2000)
+})
+
+test('stopping waits no longer than the drain time for calls that do not end', async () => {
+  const gateway = await start({ [setEmail.subject]: () => new Promise(() => {}) }, { DRAIN_TIMEOUT_MS: '300' })
+  const grpc = callGrpc(`127.0.0.1:${gateway.port}`)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const started = performance.now()
+  await gateway.stopGateway()
+  expect(performance.now() - started).toBeLessThan(3000)
+  expect(await grpc).not.toBe(0)
+})
+
+test('the addresses of one IPv6 network are one client’s', async () => {
+  const seen: string[] = []
+  const gateway = await start(
+    {
+      [setEmail.subject]: (_request: unknown, { clientAddress }: { clientAddress: string }) => {
+        seen.push(clientAddress)
+        return {}
+      },
+    },
+    { TRUSTED_PROXIES: '1' },
+  )
+  const headers = { authorization: 'Bearer admin', 'content-type': 'application/json' }
+  const from = [
+    '2001:db8:1:2::1',
+    '2001:db8:1:2:ffff:ffff:ffff:ffff',
+    '2001:DB8:1:2:3::',
+    '2001:db8:1:3::1',
+    '::ffff:10.0.0.1',
+  ]
+  for (const address of from)
+    await send(`${gateway.url}/v2/users/u1/email`, {
+      method: 'POST',
+      headers: { ...headers, 'x-forwarded-for': address },
+      body: '{"email":"a@b.c"}',
+    })
+  expect([new Set(seen.slice(0, 3)).size, new Set(seen).size]).toEqual([1, 3])
+  expect(seen[4]).toBe('10.0.0.1')
+})

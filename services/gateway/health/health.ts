@@ -1,0 +1,17 @@
+import type { Server } from '@grpc/grpc-js'
+import { HealthImplementation } from 'grpc-health-check'
+import { isReady } from './readiness.ts'
+import { offeredServices } from '../protocols/reflection.ts'
+
+/** Adds the health service, for the server as a whole and for each offered service; gives what is to be told what is missing. */
+export function addHealth(server: Server): (missing: string[]) => void {
+  const names = ['', ...offeredServices]
+  const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))
+  health.addToServer(server)
+  return (missing) => {
+    for (const name of names) {
+      const serves = isReady(missing) && !missing.includes(name.split('.')[1] ?? '')
+      health.setStatus(name, serves ? 'SERVING' : 'NOT_SERVING')
+    }
+  }
+}

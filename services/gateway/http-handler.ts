@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { codes, RosterError, toRosterError } from '#lib/errors'
+import { protective, send, sendError, sendJson } from './http/answers.ts'
+import type { Gateway } from './calls/gateway.ts'
+import type { Cors } from './http/cors.ts'
+import { type Exchange, openExchange } from './http/exchange.ts'
+import { checkHost } from './arrival/header-reader.ts'
+import { letIn } from './http/arrive.ts'
+import { type Pages, servePage } from './pages/pages.ts'
+import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
+import { serveJson, unsupportedType } from './protocols/json.ts'
+import { serveOAuth } from './protocols/oauth.ts'
+import { isReady, type Readiness } from './health/readiness.ts'
+import { byGrpcPath, findRoutes } from './calls/routes.ts'
+
+export interface HttpOptions {
+  gateway: Gateway
+  cors: Cors
+  pages: Pages
+  readiness: Readiness
+}
+
+/** Answers everything that comes over HTTP/1.1: JSON, OAuth, gRPC-web, pages, health. */
+export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptions) {
+  async function serve(exchange: Exchange): Promise<void> {
+    const { request, path } = exchange
+    const routes = findRoutes(path)
+    const preflight = cors.preflight(request.method, request.headers)
+    const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
+    if (!preflight) {
+      if (verb === 'POST' && isGrpcWeb(request.headers['content-type']))
+        return serveGrpcWeb(gateway, exchange, byGrpcPath.get(path))
+      const match = routes.get(verb)
+      if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
+      const probe = verb === 'GET' && operational.get(path)
+      if (probe) {
+        // Whoever looks whether the gateway lives is not told that it has much to do.
+        checkHost(request.rawHeaders)
+        return probe(exchange)
+      }
+    }
+    letIn(gateway, exchange, 'public')
+    if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
+    if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
+    const page = pages.get(path)
+    if (page && verb === 'GET') return servePage(exchange, page)
+    if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
+    if (byGrpcPath.has(path)) return verb === 'POST' ? refuseType(exchange) : refuseVerb(exchange, ['POST'])
+    sendError(exchange, new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.'))
+  }
+
+  const operational = new Map<string, (exchange: Exchange) => void | Promise<void>>([
+    ['/healthz', (exchange) => sendJson(exchange, 200, '{"status":"ok"}')],
+    [
+      '/readyz',
+      async (exchange) => {
+        const missing = await readiness.missing()
+        const parked = readiness.parked()
+        const flaws = {
+          ...(missing.length > 0 && { missing }),
+          ...(Object.keys(parked).length > 0 && { parked }),
+        }
+        if (Object.keys(flaws).length === 0) sendJson(exchange, 200, '{"status":"ok"}')
+        else if (isReady(missing)) sendJson(exchange, 200, JSON.stringify({ status: 'degraded', ...flaws }))
+        else sendJson(exchange, 503, JSON.stringify({ status: 'unavailable', missing }))
+      },
+    ],
+  ])
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = openExchange(request, response, cors.headers(request.headers.origin))
+    serve(exchange).catch((error: unknown) => {
+      const refusal = toRosterError(error)
+      if (refusal.code === codes.INTERNAL) gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
+      sendError(exchange, refusal)
+    })
+  }
+}
+
+function refuseVerb(exchange: Exchange, verbs: string[]) {
+  const allow = [...verbs, ...(verbs.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  if (exchange.request.method === 'OPTIONS') return send(exchange, 204, { ...protective, allow }, '')
+  const error = new RosterError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED', `This path takes ${allow}.`)
+  sendError(exchange, error, { allow })
+}
+
+function refuseType(exchange: Exchange) {
+  sendError(exchange, unsupportedType('application/grpc-web+proto, or application/grpc over HTTP/2'))
+}

@@ -1,0 +1,96 @@
+import { proofAlgorithms } from '#lib/dpop'
+import type { Code, RosterError } from '#lib/errors'
+import { statusToJson } from '#lib/status'
+import type { Exchange } from './exchange.ts'
+
+const statusOfCode: Record<Code, number> = {
+  1: 499,
+  2: 500,
+  3: 400,
+  4: 504,
+  5: 404,
+  6: 409,
+  7: 403,
+  8: 429,
+  9: 400,
+  10: 409,
+  11: 400,
+  12: 501,
+  13: 500,
+  14: 503,
+  15: 500,
+  16: 401,
+}
+
+const statusOfReason = new Map([
+  ['METHOD_NOT_ALLOWED', 405],
+  ['REQUEST_TIMEOUT', 408],
+  ['SEQUENCE_MISMATCH', 412],
+  ['REQUEST_TOO_LARGE', 413],
+  ['CONTENT_TYPE_UNSUPPORTED', 415],
+  ['IDEMPOTENCY_KEY_REUSED', 422],
+  ['HEADERS_TOO_LARGE', 431],
+])
+
+/** The HTTP status of an error. */
+export function httpStatus({ code, reason }: RosterError): number {
+  return statusOfReason.get(reason) ?? statusOfCode[code]
+}
+
+/** Headers that keep a browser from doing anything with an answer but reading it. */
+export const protective = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+/** Answers with a body that is there as a whole. */
+export function send(
+  { request, response, hold, headers }: Exchange,
+  status: number,
+  own: object,
+  body: string | Uint8Array,
+) {
+  if (response.headersSent || response.destroyed) return
+  const length = Buffer.byteLength(body)
+  hold?.add(length)
+  response.writeHead(status, { ...headers, ...own, 'content-length': length })
+  response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+/** Answers with JSON text. */
+export function sendJson(exchange: Exchange, status: number, text: string) {
+  send(exchange, status, { ...protective, 'content-type': 'application/json' }, text)
+}
+
+/** Answers with the error: its Status in JSON, and what of it HTTP has a header for. */
+export function sendError(exchange: Exchange, error: RosterError, own: Record<string, string> = {}) {
+  send(
+    exchange,
+    httpStatus(error),
+    { ...protective, 'content-type': 'application/json', ...errorHeaders(error), ...own },
+    JSON.stringify(statusToJson(error)),
+  )
+}
+
+/** The headers, or metadata, that belong to an error. */
+export function errorHeaders({ code, reason, retryAfter, replayed }: RosterError): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (retryAfter !== undefined) headers['retry-after'] = String(Math.ceil(retryAfter))
+  if (replayed) headers['idempotent-replayed'] = 'true'
+  if (code === 16) headers['www-authenticate'] = challengeOf(reason)
+  return headers
+}
+
+// RFC 6750 section 3, RFC 9449 section 7.1: what is wrong, and both ways to come.
+function challengeOf(reason: string): string {
+  const [error, algorithms] = [tokenErrors.get(reason), `algs="${proofAlgorithms.join(' ')}"`]
+  if (error === 'invalid_dpop_proof') return `DPoP realm="roster", error="${error}", ${algorithms}`
+  return `Bearer realm="roster"${error ? `, error="${error}"` : ''}, DPoP realm="roster", ${algorithms}`
+}
+
+const tokenErrors = new Map([
+  ['TOKEN_INVALID', 'invalid_token'],
+  ['TOKEN_FOR_PROJECT', 'invalid_token'],
+  ['DPOP_PROOF_INVALID', 'invalid_dpop_proof'],
+])

@@ -1,0 +1,65 @@
+import type { Http2ServerRequest } from 'node:http2'
+import type { Method } from '#lib/rpc/methods'
+import { admit } from '../arrival/admission.ts'
+import type { Header } from '../arrival/header-reader.ts'
+import type { Exchange } from './exchange.ts'
+import { type Allowance, allow } from '../arrival/body.ts'
+import type { Arrival, Encoding } from '../calls/arrived-call.ts'
+import type { Gateway } from '../calls/gateway.ts'
+import type { Kind } from '../limits/under-way.ts'
+
+/** A call that arrived over HTTP/1.1, or in its shape. */
+export function arrive(
+  gateway: Gateway,
+  exchange: Exchange,
+  method: Method,
+  encoding: Encoding,
+  timeout: (header: Header) => number | undefined,
+): Arrival {
+  const { request, response, requestId, header, path } = exchange
+  const gone = new AbortController()
+  const clientAddress = addressOf(gateway, exchange)
+  response.once('close', () => {
+    if (!response.writableEnded) gone.abort()
+  })
+  if (method.streams) onEnd(exchange, () => gone.abort())
+  return {
+    method,
+    encoding,
+    requestId,
+    verb: request.method ?? '',
+    path,
+    header,
+    admit: () => letIn(gateway, exchange, method.access.rule === 'public' ? 'public' : 'call', clientAddress),
+    timeout: () => timeout(header),
+    clientAddress,
+    signal: gone.signal,
+  }
+}
+
+/** What a call may bring that was let in. */
+export function allowanceOf({ config }: Gateway, { hold }: Exchange, method: Method): Allowance {
+  if (!hold) throw new Error('a body is read of a request that was not let in')
+  return allow(config, method, hold)
+}
+
+/** Lets a request in that arrived over HTTP/1.1, or in its shape. Errors of `admit`. */
+export function letIn(gateway: Gateway, exchange: Exchange, kind: Kind, address = addressOf(gateway, exchange)): void {
+  const { request, response } = exchange
+  const { stream } = request as Partial<Pick<Http2ServerRequest, 'stream'>>
+  const origin = { connection: stream?.session ?? request.socket, address, raw: request.rawHeaders }
+  exchange.hold = admit(gateway, kind, origin, (end) => response.once('close', end))
+}
+
+function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange): string {
+  return clientAddresses({ header, peerAddress: request.socket.remoteAddress ?? '' })
+}
+
+// Who has no more to ask may still wait for an answer, which comes within a time. A stream has no such time, so that it ends.
+function onEnd({ request, response }: Exchange, ended: () => void) {
+  if ('stream' in request) return
+  const { socket } = request
+  if (socket.readableEnded) return ended()
+  socket.once('end', ended)
+  response.once('close', () => socket.off('end', ended))
+}

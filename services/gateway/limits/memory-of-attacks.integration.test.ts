@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { type ClientHttp2Session, connect, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { method } from '#lib/rpc/methods'
+import { testGatewayKeys } from '#test/support/caller-keys'
+import { freePort } from '../../../deploy/local/ports.ts'
+import { frameOf, send } from '../testing/test-client.ts'
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+
+const mebibyte = 1024 * 1024
+const setEmail = method('roster.users.v1.UserService.SetEmail').path
+const createSession = method('roster.users.v1.SessionService.CreateSession').path
+let backstage: TestGateway
+let child: ChildProcess
+let port: number
+let before: number
+let open: (ClientHttp2Session | Socket)[]
+
+beforeAll(async () => {
+  backstage = await startTestGateway({ 'roster.users.v1.UserService.SetEmail': () => ({}) })
+})
+afterAll(() => backstage.stop())
+
+// A gateway of its own, so that its memory is not that of the attackers.
+beforeEach(async () => {
+  open = []
+  port = await freePort(0)
+  child = spawn(process.execPath, [new URL('../main.ts', import.meta.url).pathname], {
+    env: {
+      ...process.env,
+      PORT: String(port),
+      HOST: '',
+      NATS_URL: backstage.natsUrl,
+      ROSTER_CALLER_KEYS: testGatewayKeys,
+      LOG_LEVEL: 'error',
+    },
+    stdio: 'ignore',
+  })
+  await expect.poll(isReady, { timeout: 30_000 }).toBe(true)
+  // What is allocated at the first call of each kind is none of the attack.
+  await Promise.all(Array.from({ length: 200 }, () => isReady()))
+  before = resident('VmRSS')
+})
+afterEach(async () => {
+  for (const connection of open) connection.destroy()
+  const ended = child.exitCode === null && new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await ended
+})
+
+/** Mebibytes. */
+function resident(what: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)![1]) / 1024
+}
+
+function growth() {
+  return resident('VmHWM') - before
+}
+
+const isReady = () =>
+  send(`http://127.0.0.1:${port}/readyz`).then(
+    ({ status }) => status === 200,
+    () => false,
+  )
+
+function session(localAddress = '127.0.0.1', settings = {}): ClientHttp2Session {
+  const socket = connectTcp({ port, host: '127.0.0.1', localAddress })
+  const made = connect(`http://127.0.0.1:${port}`, {
+    createConnection: () => socket,
+    settings,
+    maxSessionMemory: 10_000,
+  })
+  made.on('error', () => {})
+  open.push(made)
+  return made
+}
+
+interface Answers {
+  streams: ClientHttp2Stream[]
+  /** How many were answered, by gRPC status or else by that of HTTP. */
+  counts: Map<string, number>
+  total(): number
+}
+
+/** Sends the same request many times over; without `end` none ever ends. */
+function flood(
+  over: ClientHttp2Session[],
+  times: number,
+  headers: OutgoingHttpHeaders,
+  body: Buffer,
+  end = true,
+): Answers {
+  const counts = new Map<string, number>()
+  const streams = over.flatMap((made) =>
+    Array.from({ length: times }, () => {
+      const stream = made.request({ ':method': 'POST', ...headers })
+      const note = (answer: OutgoingHttpHeaders) => {
+        const status =
+          answer['grpc-status'] ?? (String(headers['content-type']).includes('grpc') ? undefined : answer[':status'])
+        if (status !== undefined) counts.set(String(status), (counts.get(String(status)) ?? 0) + 1)
+      }
+      stream
+        .on('response', note)
+        .on('trailers', note)
+        .on('error', () => {})
+      stream.resume()
+      stream.write(body)
+      if (end) stream.end()
+      return stream
+    }),
+  )
+  return { streams, counts, total: () => [...counts.values()].reduce((sum, count) => sum + count, 0) }
+}
+
+const grpc = { ':path': setEmail, 'content-type': 'application/grpc' }
+const json = { ':path': '/v2/users/u1/email', 'content-type': 'application/json' }
+const web = { ':path': setEmail, 'content-type': 'application/grpc-web+proto' }
+const admin = { authorization: 'Bearer admin' }
+const large = frameOf(Buffer.alloc(mebibyte - 5))
+const wait = { timeout: 50_000, interval: 20 }
+
+async function servesOthers() {
+  const message = Buffer.from([0x0a, 1, 0x75, 0x12, 5, ...Buffer.from('a@b.c')])
+  const { counts } = flood([session('127.0.0.2')], 1, { ...grpc, ...admin }, frameOf(message))
+  await expect.poll(() => [...counts.keys()], wait).toEqual(['0'])
+}
+
+/** The growth must be small; `ROSTER_SHOW` says how small. */
+const checkGrowth = (attack: string) => {
+  if (process.env['ROSTER_SHOW']) process.stdout.write(`${attack}: ${Math.round(growth())} MB\n`)
+  expect(growth()).toBeLessThan(100)
+}
+
+describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows by less than 100 MB', () => {
+  test.each([
+    ['that never end', large.length - 1],
+    ['', large.length],
+  ])(
+    'while strangers send 500 messages of 1 MiB over gRPC %s, who are told that a token is needed',
+    async (what, sent) => {
+      const answers = flood([session(), session()], 250, grpc, large.subarray(0, sent), sent === large.length)
+      await expect.poll(() => answers.total() === 500 || growth() > 300, wait).toBe(true)
+      checkGrowth(`gRPC, anonymous, 500 messages ${what}`)
+      expect([...answers.counts]).toEqual([['16', 500]])
+    },
+  )
+
+  test.each([
+    ['gRPC', grpc],
+    ['JSON', json],
+    ['gRPC-web', web],
+  ])('while 20 strangers send over %s what never ends', async (name, headers) => {
+    const over = Array.from({ length: 20 }, () => session())
+    const answers = flood(over, 100, { ...headers, authorization: 'Bearer unknown' }, Buffer.alloc(60_000), false)
+    await expect.poll(() => answers.streams.every((stream) => stream.closed || stream.destroyed), wait).toBe(true)
+    checkGrowth(`${name}, unknown tokens, 2,000 bodies without end`)
+    await servesOthers()
+  })
+
+  // What is read and thrown away is memory until the collector comes by, and when it does so is chance.
+  test('while strangers send 1 MiB each over 300 connections of HTTP/1.1', { retry: 3 }, async () => {
+    const head = `POST ${setEmail} HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: ${mebibyte}\r\n\r\n`
+    let answered = 0
+    for (let i = 0; i < 300; i++) {
+      const socket = connectTcp(port, '127.0.0.1').on('error', () => {})
+      open.push(socket)
+      socket.once('data', () => answered++)
+      socket.write(head)
+      socket.write(large.subarray(0, mebibyte - 1))
+    }
+    await expect.poll(() => answered, wait).toBe(300)
+    checkGrowth('gRPC-web over HTTP/1.1, anonymous')
+  })
+
+  test.each([
+    ['in one piece', 5 * mebibyte, 5 * mebibyte],
+    ['byte by byte', 2_000, 1],
+  ])('while strangers send messages without end to a public method %s', async (name, bytes, piece) => {
+    const made = [session(), session()]
+    const { streams, counts } = flood(
+      made,
+      100,
+      { ...grpc, ':path': createSession },
+      frameOf(Buffer.alloc(0), 0, 16_000),
+      false,
+    )
+    for (let sent = 0; sent < bytes; sent += piece) {
+      for (const stream of streams) if (!stream.closed && !stream.destroyed) stream.write(Buffer.alloc(piece))
+      if (sent % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    if (piece > 1) await expect.poll(() => counts.get('8'), wait).toBe(200)
+    await new Promise((resolve) => made[0]!.ping(resolve))
+    checkGrowth(`public method, ${name}`)
+    await servesOthers()
+  })
+
+  test('while one caller sends 500 messages of 1 MiB that never end: most are refused, and others are served', async () => {
+    const answers = flood([session(), session()], 100, { ...grpc, ...admin }, large.subarray(0, mebibyte - 1), false)
+    await expect.poll(() => answers.counts.get('8') ?? 0, wait).toBeGreaterThan(180)
+    checkGrowth('gRPC, one caller')
+    await servesOthers()
+  })
+
+  test('while a caller sends messages that unpack to a hundred times their size', async () => {
+    const bomb = frameOf(gzipSync(Buffer.alloc(32 * mebibyte)), 1)
+    const answers = flood([session(), session()], 250, { ...grpc, ...admin, 'grpc-encoding': 'gzip' }, bomb)
+    await expect.poll(answers.total, wait).toBe(500)
+    expect([...answers.counts.keys()]).toEqual(['8'])
+    checkGrowth('gzip')
+  })
+
+  test('while strangers ask for pages and read no answer', async () => {
+    const over = Array.from({ length: 20 }, () => session('127.0.0.1', { initialWindowSize: 0 }))
+    const streams = over.flatMap((made) =>
+      Array.from({ length: 100 }, () => made.request({ ':path': '/ui/verify-email.js' }).on('error', () => {})),
+    )
+    await expect.poll(() => streams.filter((stream) => stream.id !== undefined).length, wait).toBe(2_000)
+    await Promise.all(over.map((made) => new Promise((resolve) => made.ping(resolve))))
+    checkGrowth('unread answers')
+    await servesOthers()
+  })
+})

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonValue } from '@bufbuild/protobuf'
+import {
+  callGrpc,
+  callGrpcWeb,
+  callGrpcWebText,
+  callJson,
+  type Caller,
+  type Ending,
+  send,
+} from '../testing/test-client.ts'
+import { startTestGateway, type TestCaller, type TestGateway } from '../testing/test-gateway.ts'
+
+const users = 'roster.users.v1.UserService'
+const settings = {
+  WRITES_PER_CALLER: '2',
+  WRITES_PER_MEMBER: '4',
+  WRITES_PER_ORGANIZATION: '8',
+  CALLS_PER_ADDRESS: '1',
+  TRUSTED_PROXIES: '1',
+}
+let gateway: TestGateway
+let served: string[]
+/** Milliseconds; they pass when a test says so. */
+let now = 1000
+
+beforeAll(async () => {
+  const serve =
+    (name: string) =>
+    (_request: object, { caller }: { caller: { userId: string } }) => {
+      served.push(`${name} ${caller.userId}`)
+      return {}
+    }
+  const operations = Object.fromEntries(
+    ['UpdateMyProfile', 'GetUser', 'VerifyEmail'].map((name) => [`${users}.${name}`, serve(name)]),
+  )
+  gateway = await startTestGateway(operations, settings, () => now)
+})
+afterAll(() => gateway.stop())
+beforeEach(() => {
+  served = []
+  // All that was used has worn off.
+  now += 20_000
+  gateway.backstage.asked.authenticate = 0
+})
+
+let made = 0
+function newCaller(facts: Partial<TestCaller> = {}): string {
+  const token = `token-${++made}`
+  gateway.backstage.callers.set(token, { userId: token, organizationId: `home-${made}`, ...facts })
+  return token
+}
+const memberOf = (organizationId: string) => ({ memberships: [{ organizationId, roles: ['ORG_OWNER_VIEWER'] }] })
+
+function outcome({ status }: Ending): string {
+  if (status === undefined) return 'ok'
+  const { details } = status as { details: { reason?: string; metadata?: { limit: string } }[] }
+  return [details[0]!.reason, details[0]!.metadata?.limit].filter(Boolean).join(' ')
+}
+
+function retryDelay({ status }: Ending): number {
+  const { details } = status as { details: { retryDelay?: string }[] }
+  return parseFloat(details.find(({ retryDelay: delay }) => delay !== undefined)!.retryDelay!)
+}
+
+const profile = { firstName: 'F', lastName: 'L', displayName: 'D' }
+const requests: Record<string, Record<string, JsonValue>> = {
+  UpdateMyProfile: profile,
+  GetUser: { userId: 'u1' },
+  VerifyEmail: { userId: 'u1', verificationCode: 'ABCDEF' },
+}
+
+const encodings: { encoding: string; call: Caller }[] = [
+  { encoding: 'json', call: callJson },
+  { encoding: 'grpc', call: callGrpc },
+  { encoding: 'grpc-web', call: callGrpcWeb },
+  { encoding: 'grpc-web-text', call: callGrpcWebText },
+]
+
+describe.each(encodings)('over $encoding', ({ call }) => {
+  const one = (token: string, name = 'UpdateMyProfile', metadata: Record<string, string> = {}) =>
+    call(gateway.url, `${users}.${name}`, requests[name]!, { authorization: `Bearer ${token}`, ...metadata })
+
+  /** How many of so many calls were let pass; every other is refused for this limit. */
+  async function passed(count: number, limit: string, each: (n: number) => Promise<Ending>): Promise<number> {
+    const outcomes = (await Promise.all(Array.from({ length: count }, (_, n) => each(n)))).map(outcome)
+    const refused = outcomes.filter((text) => text.startsWith('RATE_LIMITED'))
+    expect(new Set(refused)).toEqual(refused.length > 0 ? new Set([`RATE_LIMITED ${limit}`]) : new Set())
+    return count - refused.length
+  }
+
+  test('a caller without roles writes as often as the limit says; what is refused reaches no service', async () => {
+    const token = newCaller()
+    expect(await passed(30, 'caller', () => one(token))).toBe(20)
+    expect(served).toHaveLength(20)
+    now += 1000
+    expect(await passed(5, 'caller', () => one(token))).toBe(2)
+  })
+
+  test('a caller with a role in any organization writes as often as the limit for those says', async () => {
+    const token = newCaller(memberOf('elsewhere'))
+    expect(await passed(45, 'caller', () => one(token))).toBe(40)
+  })
+
+  test('reads are counted by themselves, and may be ten times as many', async () => {
+    const token = newCaller()
+    expect(await passed(21, 'caller', () => one(token))).toBe(20)
+    expect(await passed(205, 'caller', () => one(token, 'GetUser'))).toBe(200)
+    now += 1000
+    expect(await passed(25, 'caller', () => one(token, 'GetUser'))).toBe(20)
+  })
+
+  test('an owner of the instance calls as often as he likes', async () => {
+    expect(await passed(120, 'caller', () => one('admin'))).toBe(120)
+  })
+
+  test('several tokens, encodings and acting organizations of a caller are one caller', async () => {
+    const userId = newCaller()
+    const memberships = [{ organizationId: 'away', roles: ['ORG_OWNER'] }]
+    const tokens = Array.from({ length: 4 }, () => newCaller({ userId, organizationId: 'shared', memberships }))
+    gateway.backstage.callers.delete(userId)
+    const all = (n: number) =>
+      encodings[n % 4]!.call(gateway.url, `${users}.UpdateMyProfile`, profile, {
+        authorization: `Bearer ${tokens[n % 4]}`,
+        ...(n % 3 === 0 && { 'x-service-orgid': 'away' }),
+      })
+    expect(await passed(50, 'caller', all)).toBe(40)
+  })
+
+  test('after the time that a refusal says the call is let pass', async () => {
+    const token = newCaller()
+    for (let round = 0; round < 3; round++) {
+      await passed(25, 'caller', () => one(token))
+      const seconds = retryDelay(await one(token))
+      expect(seconds).toBeGreaterThan(0)
+      now += seconds * 1000
+      expect(outcome(await one(token))).toBe('ok')
+    }
+  })
+
+  test('callers of an organization share its limit, and one that takes less than its share is served at full load', async () => {
+    const greedy = Array.from({ length: 6 }, () => newCaller({ organizationId: `full-${call.name}`, ...memberOf('x') }))
+    const modest = newCaller({ organizationId: `full-${call.name}` })
+    const fill = () => passed(120, 'organization', (n) => one(greedy[n % 6]!))
+    const inAll = await fill()
+    expect(inAll).toBeGreaterThan(60)
+    expect(inAll).toBeLessThan(80)
+    for (let second = 0; second < 5; second++) {
+      expect(outcome(await one(modest))).toBe('ok')
+      now += 1000
+      // What the modest caller has just used included.
+      expect(await fill()).toBeLessThanOrEqual(9)
+    }
+  })
+
+  test('what a guest sends is counted on the organization that the guest belongs to', async () => {
+    const hosts = `hosts-${call.name}`
+    const guests = Array.from({ length: 6 }, () =>
+      newCaller({ organizationId: `guests-${call.name}`, ...memberOf(hosts) }),
+    )
+    await passed(120, 'organization', (n) => one(guests[n % 6]!, 'UpdateMyProfile', { 'x-service-orgid': hosts }))
+    const member = newCaller({ organizationId: hosts })
+    expect(await passed(20, 'none', () => one(member))).toBe(20)
+  })
+
+  test('an address calls public methods as often as the limit says, and others go on', async () => {
+    const from = (address: string) => one('', 'VerifyEmail', { 'x-forwarded-for': address })
+    expect(await passed(14, 'address', (n) => from(`198.51.100.1:${n}`))).toBe(10)
+    expect(outcome(await from('198.51.100.2'))).toBe('ok')
+    expect(await passed(14, 'address', (n) => from(`[2001:db8:1:2::${n}]:${n}`))).toBe(10)
+    expect(outcome(await from('2001:db8:1:3::1'))).toBe('ok')
+    const seconds = retryDelay(await from('198.51.100.1'))
+    now += seconds * 1000
+    expect(outcome(await from('198.51.100.1'))).toBe('ok')
+    expect(await passed(40, 'address', () => from('127.0.0.1'))).toBe(40)
+  })
+
+  test('an address from which too many tokens were none asks no service with more; a known caller there goes on', async () => {
+    const from = (token: string) => one(token, 'UpdateMyProfile', { 'x-forwarded-for': '198.51.100.7' })
+    const [known, unknown] = [newCaller(), newCaller()]
+    expect(outcome(await from(known))).toBe('ok')
+    for (let n = 0; n < 10; n++) expect(outcome(await from(`none-${call.name}-${n}`))).toBe('TOKEN_INVALID')
+    const { authenticate } = gateway.backstage.asked
+    expect(await passed(5, 'address', (n) => from(`more-${call.name}-${n}`))).toBe(0)
+    expect(outcome(await from(unknown))).toBe('RATE_LIMITED address')
+    expect(outcome(await from(known))).toBe('ok')
+    expect(gateway.backstage.asked.authenticate).toBe(authenticate)
+    now += 1000
+    expect(outcome(await from(unknown))).toBe('ok')
+  })
+
+  test('who is nobody hears that first; what is wrong or may not be is counted too', async () => {
+    const token = newCaller()
+    await passed(20, 'caller', () => one(token))
+    expect(outcome(await one(`bad-${token}`))).toBe('TOKEN_INVALID')
+    const wrong: Record<string, string>[] = [{ 'x-service-orgid': 'nowhere' }, { 'if-match': 'nonsense' }]
+    for (const headers of wrong)
+      expect(outcome(await one(token, 'UpdateMyProfile', headers))).toBe('RATE_LIMITED caller')
+    const other = newCaller()
+    for (let n = 0; n < 20; n++)
+      expect(outcome(await one(other, 'UpdateMyProfile', { 'if-match': 'x' }))).toBe('IF_MATCH_MALFORMED')
+    expect(outcome(await one(other))).toBe('RATE_LIMITED caller')
+    const stranger = newCaller()
+    for (let n = 0; n < 20; n++)
+      expect(outcome(await one(stranger, 'UpdateMyProfile', { 'x-service-orgid': 'nowhere' }))).toBe(
+        'PERMISSION_DENIED',
+      )
+    expect(outcome(await one(stranger))).toBe('RATE_LIMITED caller')
+  })
+})
+
+test('in HTTP it is 429 with Retry-After; OAuth says temporarily_unavailable', async () => {
+  const headers = { authorization: `Bearer ${newCaller()}`, 'content-type': 'application/json' }
+  const path = '/auth/v1/users/me/profile'
+  const put = () => send(gateway.url, { method: 'PUT', path, headers, body: JSON.stringify(profile) })
+  for (let n = 0; n < 20; n++) expect((await put()).status).toBe(200)
+  expect(await put()).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
+  const form = { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': '198.51.100.9' }
+  const token = () =>
+    send(gateway.url, { method: 'POST', path: '/oauth/v2/token', headers: form, body: 'grant_type=x' })
+  // A tenth of what others cost.
+  for (let n = 0; n < 100; n++) expect((await token()).status).not.toBe(429)
+  const refused = await token()
+  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
+  expect(JSON.parse(refused.body)).toMatchObject({ error: 'temporarily_unavailable' })
+})

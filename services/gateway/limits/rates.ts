@@ -1,0 +1,53 @@
+import type { Caller } from '#lib/rpc/caller'
+import type { Method } from '#lib/rpc/methods'
+import { createFairBudgets } from './fair-budgets.ts'
+import { createStrangers, type Strangers } from './strangers.ts'
+
+/** How many calls a second this gateway takes. */
+export interface Rates {
+  /**
+   * Counts a call: on its caller and the organization that the caller belongs to, whichever it acts for; a public method's on
+   * the address. An owner of the instance calls as often as he likes. RESOURCE_EXHAUSTED RATE_LIMITED.
+   */
+  admit(caller: Caller, method: Method, address: string): void
+  strangers: Strangers
+}
+
+const readsPerWrite = 10
+
+/** The settings of the rates: see `config.ts`. */
+export interface RateSettings {
+  WRITES_PER_CALLER: number
+  WRITES_PER_MEMBER: number
+  WRITES_PER_ORGANIZATION: number
+  CALLS_PER_ADDRESS: number
+}
+
+/** `clock` gives milliseconds and never goes back. */
+export function createRates(config: RateSettings, clock: () => number): Rates {
+  const writes = createFairBudgets(config.WRITES_PER_ORGANIZATION)
+  const reads = createFairBudgets(config.WRITES_PER_ORGANIZATION * readsPerWrite)
+  const strangers = createStrangers(config.CALLS_PER_ADDRESS, clock)
+  return {
+    strangers,
+    admit(caller, method, address) {
+      if (method.access.rule === 'public') return strangers.admit(address, costOf(method))
+      if (caller.instanceRoles.includes('IAM_OWNER')) return
+      const rate = hasRole(caller) ? config.WRITES_PER_MEMBER : config.WRITES_PER_CALLER
+      const { userId, organizationId } = caller
+      if (method.reads) reads.take(userId, rate * readsPerWrite, organizationId, clock())
+      else writes.take(userId, rate, organizationId, clock())
+    },
+  }
+}
+
+// Programs ask for tokens, many from one address, and what they prove it with costs little to look at.
+function costOf({ reads, oauth }: Method): number {
+  return reads || oauth ? 1 / readsPerWrite : 1
+}
+
+function hasRole({ instanceRoles, organizationRoles }: Caller): boolean {
+  if (instanceRoles.length > 0) return true
+  for (const organizationId in organizationRoles) if (organizationRoles[organizationId]!.length > 0) return true
+  return false
+}

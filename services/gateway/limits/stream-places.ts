@@ -1,0 +1,43 @@
+import { RosterError } from '#lib/errors'
+import type { Caller } from '#lib/rpc/caller'
+
+/** Gives the caller a place for a stream, to be given back once; RESOURCE_EXHAUSTED LIMIT_REACHED where there is none. */
+export type StreamPlaces = (caller: Caller) => () => void
+
+/** The settings of the places: see `config.ts`. */
+export interface StreamSettings {
+  STREAMS_PER_CALLER: number
+  STREAMS_PER_ORGANIZATION: number
+}
+
+/** Counts the open streams of each caller, and of the organization that the caller belongs to. */
+export function createStreamPlaces(config: StreamSettings): StreamPlaces {
+  const callers = createCounter('streams.caller', config.STREAMS_PER_CALLER)
+  const organizations = createCounter('streams.organization', config.STREAMS_PER_ORGANIZATION)
+  return ({ userId, organizationId }) => {
+    callers.check(userId)
+    organizations.check(organizationId)
+    callers.add(userId, 1)
+    organizations.add(organizationId, 1)
+    return () => {
+      callers.add(userId, -1)
+      organizations.add(organizationId, -1)
+    }
+  }
+}
+
+function createCounter(limit: string, most: number) {
+  const counts = new Map<string, number>()
+  return {
+    check(key: string) {
+      if (most === 0 || (counts.get(key) ?? 0) < most) return
+      const message = `There are ${most} open streams already.`
+      throw new RosterError('RESOURCE_EXHAUSTED', 'LIMIT_REACHED', message, { metadata: { limit }, retryAfter: 5 })
+    },
+    add(key: string, count: number) {
+      const now = (counts.get(key) ?? 0) + count
+      if (now === 0) counts.delete(key)
+      else counts.set(key, now)
+    },
+  }
+}

@@ -1,0 +1,241 @@
+import type { JsonValue } from '@bufbuild/protobuf'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { invalid, RosterError } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import { showPresence } from '#lib/rpc/presence'
+import { callGrpc, callGrpcWeb, callGrpcWebText, callJson } from '../testing/test-client.ts'
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+
+const setEmail = 'roster.users.v1.UserService.SetEmail'
+const updateIdp = 'roster.idp.v1.IdentityProviderService.UpdateIDP'
+const encodings = [
+  ['json', callJson],
+  ['grpc', callGrpc],
+  ['grpc-web', callGrpcWeb],
+  ['grpc-web-text', callGrpcWebText],
+] as const
+const request = {
+  userId: 'u/1 é',
+  email: 'someone@example.com',
+  sendCode: { urlTemplate: 'https://example.com/{{.Code}}' },
+}
+const admin = { authorization: 'Bearer admin' }
+
+let gateway: TestGateway
+let answer: (received: JsonValue, call: Call) => JsonValue | Promise<JsonValue>
+let received: { request: JsonValue; call: Call }[]
+
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    [setEmail]: (received, call) => answer(received, call),
+    [updateIdp]: (received, call) => answer(received, call),
+  })
+})
+afterAll(() => gateway.stop())
+beforeEach(() => {
+  received = []
+  answer = (request, call) => {
+    received.push({ request, call })
+    return {
+      details: { sequence: '7', changeDate: '2026-01-02T03:04:05.678Z', resourceOwner: 'home' },
+      verificationCode: 'C',
+    }
+  }
+})
+
+test.each(encodings)('in %s the service gets the request and the caller gets the answer', async (_name, call) => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const { answer, requestId } = await call(gateway.url, setEmail, request, {
+    ...admin,
+    traceparent,
+    'x-request-id': 'my-request',
+  })
+  expect(answer).toEqual({
+    details: { sequence: '7', changeDate: '2026-01-02T03:04:05.678Z', resourceOwner: 'home' },
+    verificationCode: 'C',
+  })
+  expect(requestId).toBe('my-request')
+  expect(received).toMatchObject([
+    {
+      request,
+      call: {
+        requestId,
+        traceparent,
+        clientAddress: '127.0.0.1',
+        organizationId: 'home',
+        caller: { userId: 'admin-id' },
+      },
+    },
+  ])
+})
+
+test.each(encodings)(
+  'in %s a request without an id gets one, and one with a senseless id another',
+  async (_name, call) => {
+    const ids = [
+      (await call(gateway.url, setEmail, request, admin)).requestId,
+      (await call(gateway.url, setEmail, request, { ...admin, 'x-request-id': 'a b' })).requestId,
+      (await call(gateway.url, setEmail, request, { ...admin, 'x-request-id': 'x'.repeat(129) })).requestId,
+      (await call(gateway.url, setEmail, request)).requestId,
+    ]
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/)
+    expect(new Set(ids).size).toBe(4)
+  },
+)
+
+const errors: [string, () => unknown][] = [
+  [
+    'violations',
+    () =>
+      invalid([
+        { field: 'sendCode.urlTemplate', description: 'is none' },
+        { field: 'email', description: 'ü' },
+      ]),
+  ],
+  ['a retry', () => new RosterError('RESOURCE_EXHAUSTED', 'THROTTLED', 'Too often.', { retryAfter: 1.5 })],
+  [
+    'metadata',
+    () => new RosterError('FAILED_PRECONDITION', 'ROLE_NOT_FOUND', 'No ü% role\n.', { metadata: { roles: 'ä,b' } }),
+  ],
+  ['nothing more', () => new RosterError('NOT_FOUND', 'USER_NOT_FOUND', 'There is no such user.')],
+  ['a cause that stays inside', () => new Error('the secret cause')],
+]
+
+test.each(errors)('an error with %s is the same Status in every encoding', async (_name, make) => {
+  answer = () => {
+    throw make()
+  }
+  const statuses = []
+  for (const [, call] of encodings) statuses.push((await call(gateway.url, setEmail, request, admin)).status)
+  expect(statuses[0]).toHaveProperty('details.0.domain', 'roster')
+  expect(JSON.stringify(statuses)).not.toContain('secret')
+  for (const status of statuses) expect(status).toEqual(statuses[0])
+})
+
+const refusals: [string, string, Record<string, string>, string, number][] = [
+  ['no token', setEmail, {}, 'TOKEN_MISSING', 16],
+  ['an unknown token', setEmail, { authorization: 'Bearer who' }, 'TOKEN_INVALID', 16],
+  ['another scheme', setEmail, { authorization: 'Basic YWRtaW46' }, 'TOKEN_INVALID', 16],
+  ['no permission', updateIdp, { authorization: 'Bearer member' }, 'PERMISSION_DENIED', 7],
+  ['an unknown organization', setEmail, { ...admin, 'x-service-orgid': 'nowhere' }, 'PERMISSION_DENIED', 7],
+  ['a service that is away', 'roster.grants.v1.ProjectService.AddProject', admin, 'SERVICE_UNAVAILABLE', 14],
+]
+
+test.each(refusals)('%s is the same Status in every encoding', async (_name, subject, metadata, reason, code) => {
+  for (const [, call] of encodings) {
+    const { status } = await call(
+      gateway.url,
+      subject,
+      subject === updateIdp ? { idpId: 'x', name: 'y' } : { ...(subject === setEmail && request) },
+      metadata,
+    )
+    expect(status).toMatchObject({ code, details: expect.arrayContaining([expect.objectContaining({ reason })]) })
+  }
+})
+
+test('a refused permission says the same for an unknown and a foreign organization', async () => {
+  const denied = async (organization: string) =>
+    (
+      await callJson(gateway.url, setEmail, request, {
+        authorization: 'Bearer member',
+        'x-service-orgid': organization,
+      })
+    ).status
+  expect(await denied('away')).toEqual(await denied('nowhere'))
+})
+
+test.each(encodings)('in %s a deadline ends the wait and is passed on', async (name, call) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let left = Infinity
+  answer = async (_request, { deadline }) => {
+    left = deadline - Date.now()
+    await promise
+    return {}
+  }
+  const started = performance.now()
+  const timeout: Record<string, string> = name === 'json' ? { 'x-request-timeout': '0.3' } : { 'grpc-timeout': '300m' }
+  const { status } = await call(gateway.url, setEmail, request, { ...admin, ...timeout })
+  expect(status).toMatchObject({ code: 4, details: [{ reason: 'DEADLINE_EXCEEDED' }] })
+  expect(performance.now() - started).toBeLessThan(2000)
+  expect(left).toBeGreaterThan(0)
+  expect(left).toBeLessThanOrEqual(300)
+  resolve()
+})
+
+test('without a deadline a call gets the default, and none gets more than the maximum', async () => {
+  const left: number[] = []
+  answer = (_request, { deadline }) => {
+    left.push((deadline - Date.now()) / 1000)
+    return {}
+  }
+  for (const [, call] of encodings) await call(gateway.url, setEmail, request, admin)
+  await callJson(gateway.url, setEmail, request, { ...admin, 'x-request-timeout': '99999' })
+  await callGrpcWeb(gateway.url, setEmail, request, { ...admin, 'grpc-timeout': '9H' })
+  await callGrpc(gateway.url, setEmail, request, { ...admin, 'grpc-timeout': '3600000' })
+  expect(left.map((seconds) => Math.round(seconds))).toEqual([10, 10, 10, 10, 60, 60, 60])
+})
+
+test('a timeout that cannot be read is refused', async () => {
+  const status = { code: 3, details: [{ reason: 'TIMEOUT_MALFORMED' }] }
+  expect(
+    (await callJson(gateway.url, setEmail, request, { ...admin, 'x-request-timeout': '5s' })).status,
+  ).toMatchObject(status)
+  expect((await callGrpcWeb(gateway.url, setEmail, request, { ...admin, 'grpc-timeout': '5' })).status).toMatchObject(
+    status,
+  )
+})
+
+test.each(encodings)('in %s a message over 1 MiB is refused', async (_name, call) => {
+  const big = { ...request, email: 'x'.repeat(1024 * 1024) }
+  expect((await call(gateway.url, setEmail, big, admin)).status).toMatchObject({
+    code: 8,
+    details: [{ reason: 'REQUEST_TOO_LARGE' }],
+  })
+})
+
+test.each(encodings)('in %s a public method looks at no token and no organization', async (_name, call) => {
+  const before = { ...gateway.backstage.asked }
+  const createSession = 'roster.users.v1.SessionService.CreateSession'
+  const { status } = await call(
+    gateway.url,
+    createSession,
+    { loginName: 'a', password: 'b' },
+    { authorization: 'Bearer stale', 'x-service-orgid': 'nowhere' },
+  )
+  expect(status).toMatchObject({ code: 14, details: [{ reason: 'SERVICE_UNAVAILABLE' }, { retryDelay: '1s' }] })
+  expect(gateway.backstage.asked).toEqual(before)
+})
+
+test('each call is one line in the log, which shows neither token nor address nor body', async () => {
+  gateway.log.length = 0
+  for (const [, call] of encodings) await call(gateway.url, setEmail, request, { ...admin, 'x-request-id': 'logged' })
+  await callJson(gateway.url, setEmail, request, { authorization: 'Bearer sesame' })
+  const line = { msg: 'call', method: setEmail, code: 0, requestId: 'logged', user: 'admin-id', ms: expect.any(Number) }
+  expect(gateway.log).toMatchObject([
+    { ...line, encoding: 'json' },
+    { ...line, encoding: 'grpc' },
+    { ...line, encoding: 'grpc-web' },
+    { ...line, encoding: 'grpc-web' },
+    { ...line, encoding: 'json', code: 16, reason: 'TOKEN_INVALID', requestId: expect.any(String), user: '' },
+  ])
+  expect(JSON.stringify(gateway.log)).not.toMatch(/Bearer|sesame|127\.0\.0\.1|example\.com/)
+})
+
+test('what the gateway cannot do itself is told to the log with its cause, and not to the caller', async () => {
+  gateway.log.length = 0
+  const bytes = Uint8Array.from([0xff, 0xff])
+  const presence = showPresence(gateway.nats.users, 'roster.users.v1.UserService.GetUser')
+  const subscription = gateway.nats.users.connection.subscribe('roster.users.v1.UserService.GetUser', {
+    callback: (_error, message) => void message.respond(bytes),
+  })
+  await gateway.nats.users.connection.flush()
+  const { status } = await callJson(gateway.url, 'roster.users.v1.UserService.GetUser', { userId: 'u' }, admin)
+  expect(status).toMatchObject({ code: 13, message: 'An internal error occurred.', details: [{ reason: 'INTERNAL' }] })
+  expect(gateway.log).toMatchObject([
+    { msg: 'call', code: 13 },
+    { msg: 'failed', err: { stack: expect.any(String) } },
+  ])
+  subscription.unsubscribe()
+  presence.refuse()
+  presence.end()
+})

@@ -1,0 +1,201 @@
+import { execFile } from 'node:child_process'
+import { connect, type IncomingHttpHeaders } from 'node:http2'
+import { promisify } from 'node:util'
+import { fromBinary, type JsonValue, toJson } from '@bufbuild/protobuf'
+import { Client, credentials, makeClientConstructor, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { service as healthService } from 'grpc-health-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { method, methods } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
+import { callGrpc, frameOf, send } from '../testing/test-client.ts'
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+
+const setEmail = 'roster.users.v1.UserService.SetEmail'
+const path = method(setEmail).path
+const statusDesc = registry.getMessage('google.rpc.Status')!
+let gateway: TestGateway
+let release: () => void
+let held: Promise<void>
+
+beforeAll(async () => {
+  ;({ promise: held, resolve: release } = Promise.withResolvers<void>())
+  gateway = await startTestGateway(
+    { [setEmail]: () => ({}), 'roster.users.v1.UserService.ResendEmailCode': () => held.then(() => ({})) },
+    { REQUEST_TIMEOUT_MS: '500' },
+  )
+})
+afterAll(() => gateway.stop())
+
+const publicServices = [
+  ...new Set(
+    [...methods.values()].filter(({ access }) => access.rule !== 'internal').map(({ desc }) => desc.parent.typeName),
+  ),
+].toSorted()
+
+async function buf(...args: string[]) {
+  const program = new URL('../../../node_modules/.bin/buf', import.meta.url).pathname
+  const { stdout } = await promisify(execFile)(program, [
+    'curl',
+    '--protocol',
+    'grpc',
+    '--http2-prior-knowledge',
+    ...args,
+  ])
+  return stdout
+}
+
+test('reflection shows every offered service, and none that is internal', async () => {
+  const listed = (await buf('--list-services', gateway.url)).trim().split('\n').toSorted()
+  expect(listed).toEqual(publicServices)
+  await expect(buf('-d', '{}', `${gateway.url}/roster.users.v1.InternalService/LookupUser`)).rejects.toThrow(
+    'failed to find service',
+  )
+})
+
+test('a client that knows nothing but reflection can call', async () => {
+  const data = '{"userId":"u1","email":"a@example.com","returnCode":{}}'
+  expect(await buf('-H', 'authorization: Bearer admin', '-d', data, `${gateway.url}${path}`)).toContain('{}')
+})
+
+const Health = makeClientConstructor(healthService, 'Health')
+
+async function check(service: string): Promise<string> {
+  const client = new Health(`127.0.0.1:${gateway.port}`, credentials.createInsecure())
+  const { promise, resolve } = Promise.withResolvers<string>()
+  client['check']!({ service }, (error: ServiceError | null, answer: { status: string }) =>
+    resolve(error ? String(error.code) : answer.status),
+  )
+  return promise.finally(() => client.close())
+}
+
+/** One HTTP/2 request as raw as node:http2 lets it be; gives headers and trailers in one. */
+async function request(headers: Record<string, string>, body: Uint8Array, end = true): Promise<IncomingHttpHeaders> {
+  const session = connect(gateway.url)
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    authorization: 'Bearer admin',
+    ...headers,
+  })
+  const received: IncomingHttpHeaders = {}
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingHttpHeaders>()
+  session.on('error', reject)
+  stream.on('response', (head) => Object.assign(received, head)).on('trailers', (head) => Object.assign(received, head))
+  stream.on('error', reject).on('end', () => resolve(received))
+  stream.resume()
+  stream.write(body)
+  if (end) stream.end()
+  return promise.finally(() => session.destroy())
+}
+
+const message = (flag = 0, length?: number) => frameOf(Buffer.from('nonsense'), flag, length)
+
+test.each([
+  ['an unknown method', { ':path': '/roster.users.v1.UserService/Nope' }, message(), 12, 'METHOD_UNKNOWN'],
+  ['an unknown service', { ':path': '/a.B/C' }, message(), 12, 'METHOD_UNKNOWN'],
+  ['an internal method', { ':path': '/roster.users.v1.InternalService/LookupUser' }, message(), 12, 'METHOD_UNKNOWN'],
+  ['a path of the HTTP kind', { ':path': '/v2/users/u1/email' }, message(), 12, 'METHOD_UNKNOWN'],
+  ['a path of strange letters', { ':path': '/é%ff\u00ff' }, message(), 12, 'METHOD_UNKNOWN'],
+  ['bytes that are no message', {}, message(), 3, 'REQUEST_MALFORMED'],
+  ['no message', {}, Buffer.alloc(0), 3, 'FRAME_MALFORMED'],
+  ['half a frame', {}, message(0, 100), 3, 'FRAME_MALFORMED'],
+  ['two messages', {}, Buffer.concat([message(), message()]), 3, 'FRAME_MALFORMED'],
+  ['a frame that claims 4 GiB', {}, message(0, 0xffff_ffff), 8, 'REQUEST_TOO_LARGE'],
+  ['an unknown compression', { 'grpc-encoding': 'snappy' }, message(1), 12, 'COMPRESSION_UNSUPPORTED'],
+  ['a compression that it is not', { 'grpc-encoding': 'gzip' }, message(1), 3, 'FRAME_MALFORMED'],
+  ['a timeout that is none', { 'grpc-timeout': 'soon' }, message(), 3, 'TIMEOUT_MALFORMED'],
+] as const)('%s is refused with the same Status as anywhere', async (_name, headers, body, code, reason) => {
+  const { 'grpc-status': sent, ...rest } = await request({ ...headers, 'x-request-id': 'mine' }, body)
+  const bytes = Buffer.from(String(rest['grpc-status-details-bin']), 'base64')
+  expect(toJson(statusDesc, fromBinary(statusDesc, bytes), { registry })).toMatchObject({ code, details: [{ reason }] })
+  expect([sent, rest['x-request-id']]).toEqual([String(code), 'mine'])
+})
+
+test('a request that does not arrive is let go', async () => {
+  expect(await request({}, message().subarray(0, 4), false)).toMatchObject({ 'grpc-status': '4' })
+  expect(await request({ ':path': '/a.B/C' }, Buffer.alloc(0), false)).toMatchObject({ 'grpc-status': '12' })
+})
+
+test('a compressed message that grows beyond 1 MiB is refused', async () => {
+  const client = new Client(`127.0.0.1:${gateway.port}`, credentials.createInsecure(), {
+    'grpc.default_compression_algorithm': 2,
+  })
+  const metadata = new Metadata()
+  metadata.set('authorization', 'Bearer admin')
+  const same = (bytes: Buffer) => bytes
+  const { promise, resolve } = Promise.withResolvers<ServiceError | null>()
+  client.makeUnaryRequest(path, same, same, Buffer.alloc(5 * 1024 * 1024), metadata, (error) => resolve(error))
+  expect(await promise).toMatchObject({ code: 8 })
+  client.close()
+})
+
+test('metadata that is no text does not reach the log, nor end anything', async () => {
+  gateway.log.length = 0
+  await request({ authorization: 'Bearer ÿsesame', 'x-bin': '%%', 'x-request-id': 'ÿ' }, message())
+  expect(JSON.stringify(gateway.log)).not.toContain('sesame')
+  expect(
+    (await callGrpc(gateway.url, setEmail, { userId: 'u', email: 'a@example.com' }, { authorization: 'Bearer admin' }))
+      .answer,
+  ).toEqual({})
+})
+
+test('an error of more violations than metadata can hold still arrives', async () => {
+  const roles = Array.from({ length: 1900 }, (_, index) => `role-${index}`)
+  const request = { userId: 'u', roles }
+  const subject = 'roster.grants.v1.OrganizationService.AddOrganizationMember'
+  const { serveJsonOperations } = await import('../testing/test-services.ts')
+  const services = await serveJsonOperations(gateway.nats, { [subject]: () => ({}) })
+  const { status } = await callGrpc(gateway.url, subject, request, { authorization: 'Bearer admin' })
+  expect(status).toMatchObject({
+    code: 3,
+    details: [{ reason: 'VALIDATION_FAILED' }, { fieldViolations: expect.any(Array) }],
+  })
+  await services.get('grants')!.stop()
+})
+
+test('a client that cancels ends the wait', async () => {
+  gateway.log.length = 0
+  const { desc, path } = method('roster.users.v1.UserService.ResendEmailCode')
+  const client = new Client(`127.0.0.1:${gateway.port}`, credentials.createInsecure())
+  const metadata = new Metadata()
+  metadata.set('authorization', 'Bearer admin')
+  const same = (bytes: Buffer) => bytes
+  const call = client.makeUnaryRequest(path, same, same, Buffer.from([0x0a, 1, 0x75]), metadata, () => {})
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(gateway.log).toEqual([])
+  call.cancel()
+  await expect
+    .poll(() => gateway.log)
+    .toMatchObject([{ method: `${desc.parent.typeName}.${desc.name}`, code: 1, reason: 'CANCELLED' }])
+  release()
+  client.close()
+})
+
+// The last one: the services that it stops stay away.
+test('health and readiness follow the services behind, without one that only some calls need it is degraded, liveness stays', async () => {
+  const readyz = async () => {
+    const { status, body } = await send(gateway.url, { path: '/readyz' })
+    return [status, JSON.parse(body) as JsonValue]
+  }
+  expect(await readyz()).toEqual([200, { status: 'ok' }])
+  for (const name of ['', ...publicServices]) expect(await check(name)).toBe('SERVING')
+  expect(await check('roster.users.v1.InternalService')).toBe('5')
+
+  await gateway.services.get('idp')!.stop()
+  expect(await readyz()).toEqual([200, { status: 'degraded', missing: ['idp'] }])
+  expect([await check(''), await check('roster.users.v1.UserService')]).toEqual(['SERVING', 'SERVING'])
+  expect(await check('roster.idp.v1.IdentityProviderService')).toBe('NOT_SERVING')
+  // Its look is still under way when the next is asked: it waits for idp.
+  const before = readyz()
+  expect(await check('')).toBe('SERVING')
+  await gateway.services.get('users')!.stop()
+  expect(await readyz()).toEqual([503, { status: 'unavailable', missing: ['idp', 'users'] }])
+  await before
+  expect(await check('')).toBe('NOT_SERVING')
+  await gateway.broker.kill()
+  expect(await readyz()).toEqual([503, { status: 'unavailable', missing: ['nats'] }])
+  expect((await send(gateway.url, { path: '/healthz' })).status).toBe(200)
+  await gateway.broker.restart()
+  await expect.poll(readyz, { timeout: 10_000 }).toEqual([503, { status: 'unavailable', missing: ['idp', 'users'] }])
+})
