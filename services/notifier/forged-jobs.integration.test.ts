@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { startTestReceiver } from '../../test/receiver.ts'
-import { queueName, queuePrefix } from './queue.ts'
-import { webhookQueueName } from './webhooks/queue.ts'
-import { newAddress, openHouse, type TestHouse } from './test-house.ts'
+import { queueName, queuePrefix } from './mails/mail-queue.ts'
+import { webhookQueueName } from './webhooks/webhook-queue.ts'
+import { newAddress, openHouse, type TestHouse } from './testing/test-house.ts'
 
 let house: TestHouse
 

@@ -5,7 +5,7 @@ import type { Decision } from '#lib/eventstore/command'
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { type DeliveryRow, requeue } from '../deliveries.ts'
+import { type DeliveryRow, requeue } from '../ledger/deliveries.ts'
 import { isVisible, visibleWebhook } from '../visible.ts'
 import { deliveryNotFound, type Webhook, type WebhookEvent } from '../vocabulary.ts'
 

@@ -3,7 +3,7 @@ import { orUnavailable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { type DeliveryRow, kinds, selectDeliveries, showDelivery, states } from '../deliveries.ts'
+import { type DeliveryRow, kinds, selectDeliveries, showDelivery, states } from '../ledger/deliveries.ts'
 import { permitInstance } from '../visible.ts'
 
 const defaultLimit = 100

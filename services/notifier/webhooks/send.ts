@@ -6,11 +6,11 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { anonymous } from '#lib/rpc/caller'
 import type { Webhook, WebhookEvent } from '../vocabulary.ts'
-import { restAfter, retryDelay } from './backoff.ts'
+import { restAfter, retryDelay } from './webhook-backoff.ts'
 import { endChain, giveBack, isLate, settle, type Settled, type Taken } from './chain.ts'
 import type { Destinations } from './destination.ts'
 import { type Outcome, post, timeout } from './post.ts'
-import type { WebhookQueue } from './queue.ts'
+import type { WebhookQueue } from './webhook-queue.ts'
 import { sign } from './secret.ts'
 
 export interface SendOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { retryDelay } from './backoff.ts'
+import { retryDelay } from './mail-backoff.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const inAnHour = '2026-01-01T01:00:00Z'

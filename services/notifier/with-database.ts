@@ -21,7 +21,7 @@ import { serve, served } from '#lib/rpc/serve'
 import { createCallerReader } from '#lib/rpc/verify-callers'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { startFollowing } from './intake/follow.ts'
+import { startFollowing } from './ledger/take-in.ts'
 import { addWebhook } from './operations/add-webhook.ts'
 import { deactivateWebhook } from './operations/deactivate-webhook.ts'
 import { getDelivery } from './operations/get-delivery.ts'
@@ -44,10 +44,10 @@ import { watchOrganizationEvents } from './operations/watch-organization-events.
 import { throttled } from './redis.ts'
 import { project } from './views.ts'
 import { evolveWebhook } from './vocabulary.ts'
-import { openWebhookQueue } from './webhooks/queue.ts'
+import { openWebhookQueue } from './webhooks/webhook-queue.ts'
 import { sealedSecrets } from './webhooks/secret.ts'
-import { startWebhookSweep } from './webhooks/sweep.ts'
-import { startWebhookWorker } from './webhooks/worker.ts'
+import { startWebhookSweep } from './webhooks/webhook-sweep.ts'
+import { startWebhookWorker } from './webhooks/webhook-worker.ts'
 
 const retryAfter = 1000
 

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
-import { throttled } from './redis.ts'
+import { throttled } from '../redis.ts'
 
 /** What Redis knows of a mail: ids and times, no code and no address. */
 export interface CodeJob {

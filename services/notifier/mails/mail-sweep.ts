@@ -5,8 +5,8 @@ import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import type { Client } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
-import type { CodeQueue } from './queue.ts'
-import { throttled } from './redis.ts'
+import type { CodeQueue } from './mail-queue.ts'
+import { throttled } from '../redis.ts'
 
 const limit = 5000
 const answerWithin = 10_000

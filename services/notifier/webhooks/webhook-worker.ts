@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
-import { queuePrefix } from '../queue.ts'
+import { queuePrefix } from '../mails/mail-queue.ts'
 import { throttled } from '../redis.ts'
 import { type Taken, takeChains } from './chain.ts'
-import { type WebhookJob, webhookQueueName } from './queue.ts'
+import { type WebhookJob, webhookQueueName } from './webhook-queue.ts'
 import { send, type SendOptions } from './send.ts'
 
 /** Chains that are taken at once: each has its payload with it. */

@@ -3,7 +3,7 @@ import type { Sql } from '#lib/eventstore/database'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import { throttled } from '../redis.ts'
-import type { WebhookWorker } from './worker.ts'
+import type { WebhookWorker } from './webhook-worker.ts'
 
 const pruneEvery = 60 * 60_000
 const portion = 1000

@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
-import type { Config } from './config.ts'
-import type { Mails } from './mails/render.ts'
+import type { Config } from '../config.ts'
+import type { Mails } from './render.ts'
 import { writtenAddress, writtenId, writtenLink } from './written.ts'
 
 const connectWithin = 10_000

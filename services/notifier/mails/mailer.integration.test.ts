@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadMails } from './mails/render.ts'
+import { loadMails } from './render.ts'
 import { type Mailer, openMailer } from './mailer.ts'
-import { readNotifierConfig } from './config.ts'
+import { readNotifierConfig } from '../config.ts'
 import { readRefusal } from './smtp-refusal.ts'
-import { startTestMailServer, type TestMailServer } from './test-mail-server.ts'
+import { startTestMailServer, type TestMailServer } from '../testing/test-mail-server.ts'
 
 let server: TestMailServer
 let mailer: Mailer

@@ -18,16 +18,16 @@ import type { Service } from '#lib/process'
 import { callBytes, createClient, type MethodDefinition } from '#lib/rpc/call'
 import { anonymous, type Caller } from '#lib/rpc/caller'
 import { testCallerKeys, testSigner } from '#lib/rpc/test-caller-keys'
-import { startServers } from '../../deploy/local/servers.ts'
-import { createDatabase } from '../../test/infra-database.ts'
+import { startServers } from '../../../deploy/local/servers.ts'
+import { createDatabase } from '../../../test/infra-database.ts'
 // The users service itself: a test of ours is no proof against an imitation.
 // oxlint-disable-next-line no-restricted-imports
-import { readUsersConfig } from '../users/config.ts'
+import { readUsersConfig } from '../../users/config.ts'
 // oxlint-disable-next-line no-restricted-imports
-import { startUsers } from '../users/service.ts'
-import { states } from './deliveries.ts'
-import { readNotifierConfig } from './config.ts'
-import { startNotifier } from './service.ts'
+import { startUsers } from '../../users/service.ts'
+import { states } from '../ledger/deliveries.ts'
+import { readNotifierConfig } from '../config.ts'
+import { startNotifier } from '../service.ts'
 import { startTestMailServer } from './test-mail-server.ts'
 
 export type TestHouse = Awaited<ReturnType<typeof openHouse>>

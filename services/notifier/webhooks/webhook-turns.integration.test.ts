@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { startTestReceiver, type TestReceiver } from '../../test/receiver.ts'
-import { newAddress, openHouse, type TestHouse } from './test-house.ts'
+import { startTestReceiver, type TestReceiver } from '../../../test/receiver.ts'
+import { newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
 
 let house: TestHouse
 let organizations = 0

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Received, startTestReceiver, type TestReceiver } from '../../test/receiver.ts'
-import { kinds } from './deliveries.ts'
-import { newAddress, openHouse, type TestHouse } from './test-house.ts'
+import { type Received, startTestReceiver, type TestReceiver } from '../../../test/receiver.ts'
+import { kinds } from '../ledger/deliveries.ts'
+import { newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
 
 let house: TestHouse
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { newAddress, openHouse, type TestHouse } from './test-house.ts'
+import { newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
 
 let house: TestHouse
 

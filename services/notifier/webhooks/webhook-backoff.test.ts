@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retryDelay } from './backoff.ts'
+import { retryDelay } from './webhook-backoff.ts'
 
 const queuedAt = new Date('2026-01-01T00:00:00Z')
 const now = queuedAt.getTime()

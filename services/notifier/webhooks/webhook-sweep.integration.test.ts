@@ -3,7 +3,7 @@ import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { silent } from '#lib/rpc/test-rpc'
 import { createDatabase, type TestDatabase } from '../../../test/infra-database.ts'
-import { startWebhookSweep } from './sweep.ts'
+import { startWebhookSweep } from './webhook-sweep.ts'
 
 const day = 24 * 60 * 60_000
 const soon = { timeout: 15_000 }

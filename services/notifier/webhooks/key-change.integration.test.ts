@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { startTestReceiver } from '../../test/receiver.ts'
-import { newAddress, openHouse, type TestHouse } from './test-house.ts'
+import { startTestReceiver } from '../../../test/receiver.ts'
+import { newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
 
 let house: TestHouse
 

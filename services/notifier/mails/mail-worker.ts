@@ -1,10 +1,10 @@
 import { type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
-import { retryDelay } from './backoff.ts'
-import { createDelivery, type DeliveryOptions, type End } from './delivery.ts'
-import { type CodeJob, queueName, queuePrefix } from './queue.ts'
-import { throttled } from './redis.ts'
+import { retryDelay } from './mail-backoff.ts'
+import { createDelivery, type DeliveryOptions, type End } from './mail-once.ts'
+import { type CodeJob, queueName, queuePrefix } from './mail-queue.ts'
+import { throttled } from '../redis.ts'
 
 // A job whose worker was killed is free after the lock's time and noticed at one of the next two looks.
 const lockFor = 10_000

@@ -4,7 +4,7 @@ import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import type { Mailer } from './mailer.ts'
-import type { CodeJob } from './queue.ts'
+import type { CodeJob } from './mail-queue.ts'
 import { readRefusal } from './smtp-refusal.ts'
 
 export interface DeliveryOptions {
