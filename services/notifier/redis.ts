@@ -1,6 +1,9 @@
 import { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 
+/** Keys of BullMQ in Redis begin with it. */
+export const queuePrefix = 'roster'
+
 const sameErrorEvery = 30_000
 
 /**

@@ -5,14 +5,14 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import type { Config } from './config.ts'
-import { startIntake } from './mails/mail-intake.ts'
+import { startMailIntake } from './mails/mail-intake.ts'
 import { openMailer } from './mails/mailer.ts'
 import { loadMails } from './mails/render.ts'
-import { openQueue } from './mails/mail-queue.ts'
+import { openMailQueue } from './mails/mail-queue.ts'
 import { connectRedis } from './redis.ts'
-import { startStoring } from './with-database.ts'
-import { startSweep } from './mails/mail-sweep.ts'
-import { startWorker } from './mails/mail-worker.ts'
+import { startWithDatabase } from './with-database.ts'
+import { startMailSweep } from './mails/mail-sweep.ts'
+import { startMailWorker } from './mails/mail-worker.ts'
 
 // Below the ten seconds in which a process must have stopped.
 const stopDeadline = 8000
@@ -24,11 +24,11 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const users = createClient(nats, 'notifier', InternalServiceDefinition)
   const mailer = openMailer(config, mails)
   const redis = connectRedis(config.REDIS_URL, log)
-  const queue = openQueue(redis, log)
-  const worker = startWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
-  const intake = startIntake({ nats, queue, log })
-  const storing = startStoring({ config, nats, redis, log })
-  const sweep = startSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
+  const queue = openMailQueue(redis, log)
+  const worker = startMailWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
+  const intake = startMailIntake({ nats, queue, log })
+  const storing = startWithDatabase({ config, nats, redis, log })
+  const sweep = startMailSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
   return {
     async stop() {
       const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), storing.stop()])

@@ -21,7 +21,7 @@ import { serve, served } from '#lib/rpc/serve'
 import { createCallerReader } from '#lib/rpc/verify-callers'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { startFollowing } from './ledger/take-in.ts'
+import { startTakingIn } from './ledger/take-in.ts'
 import { addWebhook } from './operations/add-webhook.ts'
 import { deactivateWebhook } from './operations/deactivate-webhook.ts'
 import { getDelivery } from './operations/get-delivery.ts'
@@ -51,7 +51,7 @@ import { startWebhookWorker } from './webhooks/webhook-worker.ts'
 
 const retryAfter = 1000
 
-export interface StoringOptions {
+export interface WithDatabaseOptions {
   config: Config
   nats: Nats
   redis: Redis
@@ -62,7 +62,7 @@ export interface StoringOptions {
  * Starts the part of the notifier that keeps data of its own: brings its schema up to date, follows the events, sends to
  * webhooks, and answers. It waits for its database as long as it takes, and no mail waits for it.
  */
-export function startStoring(options: StoringOptions): Service {
+export function startWithDatabase(options: WithDatabaseOptions): Service {
   const sql = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
   const stopped = new AbortController()
   const failed = throttled(options.log, 'the notifier waits for its database')
@@ -95,7 +95,7 @@ export function startStoring(options: StoringOptions): Service {
   }
 }
 
-async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOptions): Promise<Service> {
+async function startAnswering(sql: Sql, { config, nats, redis, log }: WithDatabaseOptions): Promise<Service> {
   const keys = config.ROSTER_ENCRYPTION_KEY
   const destinations = config.WEBHOOK_ALLOW_PRIVATE
   const retryFor = config.WEBHOOK_RETRY_FOR * 1000
@@ -124,7 +124,7 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: StoringOpt
   const feeds = feedsOf(asked, nats, log)
   const wakeups = startWakeups({ nats, feeds, log })
   const intake = Object.entries(feeds).map(([service, feed]) =>
-    startFollowing({ service, feed, sql, nats, log, wake: queue.wake }),
+    startTakingIn({ service, feed, sql, nats, log, wake: queue.wake }),
   )
   const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
   const context: Context = { sql: asked, store, keys, feeds, wakeups, destinations, mostWebhooks, wake: queue.wake }

@@ -1,8 +1,8 @@
 import type { EventFilter } from '#gen/roster/feed/v1/feed'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../context.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import { type EventPage, readEvents } from './read-events.ts'
+import { type EventPage, type Feeds, readEvents } from './read-events.ts'
+import type { Wakeups } from './wakeups.ts'
 
 /** What the requests of the EventService have in common. */
 interface EventRequest {
@@ -21,7 +21,7 @@ const margin = 500
  * `readEvents` and `readCursor`.
  */
 export async function follow(
-  { feeds, wakeups }: Pick<Context, 'feeds' | 'wakeups'>,
+  { feeds, wakeups }: { feeds: Feeds; wakeups: Wakeups },
   { cursor, fromEnd, filter, limit }: EventRequest,
   call: Call,
   waitFor: number,

@@ -22,7 +22,7 @@ const retryAfter = 1000
 const answerWithin = 10_000
 const historyFor = 30 * 24 * 60 * 60_000
 
-export interface FollowOptions {
+export interface TakeInOptions {
   /** Whose events, such as `users`. */
   service: string
   feed: Feeds[string]
@@ -36,7 +36,7 @@ export interface FollowOptions {
  * Follows a service's events and queues what they ask for, each event exactly once: what is queued and how far the events are
  * taken in is stored together, whatever becomes of NATS and Redis. Replicas may follow at the same time; one of them is faster.
  */
-export function startFollowing({ service, feed, sql, nats, log, wake }: FollowOptions): Service {
+export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOptions): Service {
   const stopped = new AbortController()
   const failed = throttled(log, `the intake of events of ${service} failed and tries again`)
   let woken = Promise.withResolvers<void>()

@@ -4,10 +4,10 @@ import type { consumers } from '#lib/events/consumers'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import type { CodeQueue } from './mail-queue.ts'
+import type { MailQueue } from './mail-queue.ts'
 
 /** Makes a job of every code that is to be mailed. An event is acknowledged once its job is in Redis. */
-export function startIntake({ nats, queue, log }: { nats: Nats; queue: CodeQueue; log: Log }): Service {
+export function startMailIntake({ nats, queue, log }: { nats: Nats; queue: MailQueue; log: Log }): Service {
   return consume({
     nats,
     log,

@@ -4,10 +4,10 @@ import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import type { Mailer } from './mailer.ts'
-import type { CodeJob } from './mail-queue.ts'
+import type { MailJob } from './mail-queue.ts'
 import { readRefusal } from './smtp-refusal.ts'
 
-export interface DeliveryOptions {
+export interface MailOnceOptions {
   users: Client<'notifier', typeof InternalServiceDefinition>
   mailer: Mailer
   log: Log
@@ -20,12 +20,12 @@ export type End = 'sent' | 'failed' | 'nothing'
  * Mails a code and records it. `keep` puts what happened into the job, so that its next try only records.
  * Throws where the job is to come again: an Error whose message, unlike its cause, holds no code and no address.
  */
-export type Deliver = (job: CodeJob, keep: (job: CodeJob) => Promise<void>) => Promise<End>
+export type Deliver = (job: MailJob, keep: (job: MailJob) => Promise<void>) => Promise<End>
 
 const answerWithin = 10_000
 
 /** Makes a delivery that mails a code once, although the same code's job may come several times, even at the same time. */
-export function createDelivery({ users, mailer, log }: DeliveryOptions): Deliver {
+export function mailOnce({ users, mailer, log }: MailOnceOptions): Deliver {
   // Redis may lose a job that is under way, and the sweep adds it anew: what this process did is known here, too.
   const underWay = new Map<string, Promise<End>>()
   const unrecorded = new Map<string, Outcome>()
@@ -38,7 +38,7 @@ export function createDelivery({ users, mailer, log }: DeliveryOptions): Deliver
     return started
   }
 
-  async function attempt(job: CodeJob, keep: (job: CodeJob) => Promise<void>): Promise<End> {
+  async function attempt(job: MailJob, keep: (job: MailJob) => Promise<void>): Promise<End> {
     const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job))
     if (!outcome) return 'nothing'
     unrecorded.set(job.codeId, outcome)
@@ -49,7 +49,7 @@ export function createDelivery({ users, mailer, log }: DeliveryOptions): Deliver
     return outcome.failure === undefined ? 'sent' : 'failed'
   }
 
-  async function send({ userId, codeId, expiresAt }: CodeJob): Promise<Outcome | undefined> {
+  async function send({ userId, codeId, expiresAt }: MailJob): Promise<Outcome | undefined> {
     if (Date.parse(expiresAt) <= Date.now())
       return { failure: 'The code expired before the mail server took its mail.' }
     const { code } = await ask(users.getEmailCode({ userId, codeId }, call(codeId)))
@@ -72,7 +72,7 @@ interface Outcome {
   failure?: string
 }
 
-function outcomeOf({ sentAt, failure }: CodeJob): Outcome | undefined {
+function outcomeOf({ sentAt, failure }: MailJob): Outcome | undefined {
   return sentAt === undefined && failure === undefined ? undefined : { sentAt, failure }
 }
 

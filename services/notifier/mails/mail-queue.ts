@@ -1,10 +1,10 @@
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
-import { throttled } from '../redis.ts'
+import { queuePrefix, throttled } from '../redis.ts'
 
 /** What Redis knows of a mail: ids and times, no code and no address. */
-export interface CodeJob {
+export interface MailJob {
   userId: string
   codeId: string
   /** Whose the user is; in a job from before it was told, nobody's. */
@@ -19,15 +19,14 @@ export interface CodeJob {
   failure?: string
 }
 
-export interface CodeQueue {
+export interface MailQueue {
   /** Adds a job for each code that has none. Rejects where Redis does not take it within five seconds. */
-  add(codes: Pick<CodeJob, 'userId' | 'codeId' | 'organizationId' | 'expiresAt' | 'cause'>[]): Promise<void>
+  add(codes: Pick<MailJob, 'userId' | 'codeId' | 'organizationId' | 'expiresAt' | 'cause'>[]): Promise<void>
   close(): Promise<void>
 }
 
 /** Where the jobs wait, in Redis: `roster:email-codes`. */
-export const queueName = 'email-codes'
-export const queuePrefix = 'roster'
+export const mailQueueName = 'email-codes'
 
 const addDeadline = 5000
 /** The least priority that BullMQ knows. */
@@ -36,8 +35,8 @@ const last = 2_097_152
 const countFor = 10 * 60_000
 
 /** Opens the queue. The job's id is the code's, so that a code has one job however often it is added. */
-export function openQueue(redis: Redis, log: Log): CodeQueue {
-  const queue = new Queue<CodeJob>(queueName, {
+export function openMailQueue(redis: Redis, log: Log): MailQueue {
+  const queue = new Queue<MailJob>(mailQueueName, {
     connection: redis,
     prefix: queuePrefix,
     // Time ends a job, not a count.

@@ -5,7 +5,7 @@ import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import type { Client } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
-import type { CodeQueue } from './mail-queue.ts'
+import type { MailQueue } from './mail-queue.ts'
 import { throttled } from '../redis.ts'
 
 const limit = 5000
@@ -13,7 +13,7 @@ const answerWithin = 10_000
 
 export interface SweepOptions {
   users: Client<'notifier', typeof InternalServiceDefinition>
-  queue: CodeQueue
+  queue: MailQueue
   log: Log
   /** Milliseconds. */
   every: number
@@ -23,7 +23,7 @@ export interface SweepOptions {
  * Asks users for the codes that are still to be mailed, at once and again and again, and makes a job for each that has none:
  * an event stream that is lost or a Redis that is emptied delays a mail and loses none.
  */
-export function startSweep({ users, queue, log, every }: SweepOptions): Service {
+export function startMailSweep({ users, queue, log, every }: SweepOptions): Service {
   const stopped = new AbortController()
   const failed = throttled(log, 'the sweep failed and tries again')
 

@@ -2,15 +2,15 @@ import { type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
 import { retryDelay } from './mail-backoff.ts'
-import { createDelivery, type DeliveryOptions, type End } from './mail-once.ts'
-import { type CodeJob, queueName, queuePrefix } from './mail-queue.ts'
-import { throttled } from '../redis.ts'
+import { mailOnce, type MailOnceOptions, type End } from './mail-once.ts'
+import { type MailJob, mailQueueName } from './mail-queue.ts'
+import { queuePrefix, throttled } from '../redis.ts'
 
 // A job whose worker was killed is free after the lock's time and noticed at one of the next two looks.
 const lockFor = 10_000
 const lookEvery = 5_000
 
-export interface WorkerOptions extends DeliveryOptions {
+export interface WorkerOptions extends MailOnceOptions {
   redis: Redis
   concurrency: number
 }
@@ -21,24 +21,28 @@ export interface MailWorker extends Service {
 }
 
 /** Works on the jobs. A job that throws comes again until its code has expired. */
-export function startWorker({ redis, concurrency, ...options }: WorkerOptions): MailWorker {
+export function startMailWorker({ redis, concurrency, ...options }: WorkerOptions): MailWorker {
   const { log } = options
-  const deliver = createDelivery(options)
-  const worker = new Worker<CodeJob, End>(queueName, (job) => deliver(job.data, (changed) => job.updateData(changed)), {
-    connection: redis,
-    prefix: queuePrefix,
-    concurrency,
-    lockDuration: lockFor,
-    stalledInterval: lookEvery,
-    // A worker that is killed again and again is no fault of the job.
-    maxStalledCount: 1_000_000,
-    runRetryDelay: 500,
-    // BullMQ at times misses that a job became due while it waited for new ones: seconds that such a wait takes at most.
-    drainDelay: 1,
-    settings: {
-      backoffStrategy: (tries, _type, _error, job) => retryDelay(tries, (job as Job<CodeJob>).data.expiresAt),
+  const deliver = mailOnce(options)
+  const worker = new Worker<MailJob, End>(
+    mailQueueName,
+    (job) => deliver(job.data, (changed) => job.updateData(changed)),
+    {
+      connection: redis,
+      prefix: queuePrefix,
+      concurrency,
+      lockDuration: lockFor,
+      stalledInterval: lookEvery,
+      // A worker that is killed again and again is no fault of the job.
+      maxStalledCount: 1_000_000,
+      runRetryDelay: 500,
+      // BullMQ at times misses that a job became due while it waited for new ones: seconds that such a wait takes at most.
+      drainDelay: 1,
+      settings: {
+        backoffStrategy: (tries, _type, _error, job) => retryDelay(tries, (job as Job<MailJob>).data.expiresAt),
+      },
     },
-  })
+  )
   worker.on('error', throttled(log, 'the worker'))
   worker.on('completed', (job, end) => log.info({ ...ids(job), end }, 'job done'))
   worker.on('failed', (job, { message: reason }) => {
@@ -53,6 +57,6 @@ export function startWorker({ redis, concurrency, ...options }: WorkerOptions): 
   }
 }
 
-function ids({ data: { userId, codeId } }: Job<CodeJob>) {
+function ids({ data: { userId, codeId } }: Job<MailJob>) {
   return { userId, codeId }
 }

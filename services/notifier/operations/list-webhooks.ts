@@ -3,9 +3,9 @@ import { orUnavailable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
+import { showWebhook } from '../show.ts'
 import { permitInstance } from '../visible.ts'
 import type { Webhook } from '../vocabulary.ts'
-import { showWebhook } from './get-webhook.ts'
 
 export const listWebhooks = {
   permit: permitInstance('iam.webhook.read'),

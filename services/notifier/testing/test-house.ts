@@ -25,7 +25,7 @@ import { createDatabase } from '../../../test/infra-database.ts'
 import { readUsersConfig } from '../../users/config.ts'
 // oxlint-disable-next-line no-restricted-imports
 import { startUsers } from '../../users/service.ts'
-import { states } from '../ledger/deliveries.ts'
+import { states } from '../show.ts'
 import { readNotifierConfig } from '../config.ts'
 import { startNotifier } from '../service.ts'
 import { startTestMailServer } from './test-mail-server.ts'

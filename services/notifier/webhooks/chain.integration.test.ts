@@ -3,7 +3,7 @@ import { openDatabase, type Sql, type Statement } from '#lib/eventstore/database
 import { migrate } from '#lib/eventstore/migrate'
 import { silent } from '#lib/rpc/test-rpc'
 import { createDatabase, type TestDatabase } from '../../../test/infra-database.ts'
-import { retryElsewhere } from '../ledger/deliveries.ts'
+import { retryElsewhere } from '../ledger/requeue.ts'
 import { endChain, settle, takeChains } from './chain.ts'
 
 let database: TestDatabase

@@ -1,8 +1,7 @@
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
-import { queuePrefix } from '../mails/mail-queue.ts'
-import { throttled } from '../redis.ts'
+import { queuePrefix, throttled } from '../redis.ts'
 
 /** What Redis knows: that there may be something to send to a webhook. */
 export interface WebhookJob {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Received, startTestReceiver, type TestReceiver } from '../../../test/receiver.ts'
-import { kinds } from '../ledger/deliveries.ts'
+import { kinds } from '../show.ts'
 import { newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
 
 let house: TestHouse
