@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
@@ -16,6 +15,7 @@ import { startTail } from '#lib/eventstore/tail'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
+import { repeat } from '#lib/repeat'
 import { createClient } from '#lib/rpc/call'
 import { serve, served } from '#lib/rpc/serve'
 import { createCallerReader } from '#lib/rpc/verify-callers'
@@ -64,31 +64,27 @@ export interface WithDatabaseOptions {
  */
 export function startWithDatabase(options: WithDatabaseOptions): Service {
   const sql = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
-  const stopped = new AbortController()
-  const failed = throttled(options.log, 'the notifier waits for its database')
-
   let isMigrated = false
 
-  async function begin(): Promise<Service | undefined> {
-    while (!isMigrated && !stopped.signal.aborted) {
-      try {
-        await migrate(sql, new URL('./migrations/', import.meta.url), options.log)
-        await reseal(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, sealedSecrets)
-        isMigrated = true
-      } catch (error) {
-        if (!stopped.signal.aborted) failed(error as Error)
-        await sleep(retryAfter, undefined, { signal: stopped.signal }).catch(() => {})
-      }
-    }
-    return isMigrated ? startAnswering(sql, options) : undefined
-  }
+  const migrating = repeat({
+    async work() {
+      await migrate(sql, new URL('./migrations/', import.meta.url), options.log)
+      await reseal(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, sealedSecrets)
+      isMigrated = true
+      return 'done'
+    },
+    every: retryAfter,
+    retryAfter,
+    failed: throttled(options.log, 'the notifier waits for its database'),
+  })
 
-  const begun = begin()
+  const begun = migrating.finished.then(() => (isMigrated ? startAnswering(sql, options) : undefined))
   return {
     async stop() {
-      stopped.abort()
-      // Whoever still waits for the database need not.
+      const stopped = migrating.stop()
+      // Without the database nothing is under way that is worth waiting for.
       if (!isMigrated) await sql.end({ timeout: 0 })
+      await stopped
       await (await begun)?.stop()
       await sql.end()
     },

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import type { Sql } from '#lib/eventstore/database'
 import { hintSubject } from '#lib/events/hints'
@@ -7,6 +6,7 @@ import { instance } from '#lib/instance'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
+import { pause, repeat } from '#lib/repeat'
 import type { Feeds } from '../feeds/read-events.ts'
 import { throttled } from '../redis.ts'
 import { mostWrongTries } from './mail-rows.ts'
@@ -37,26 +37,19 @@ export interface TakeInOptions {
  * taken in is stored together, whatever becomes of NATS and Redis. Replicas may follow at the same time; one of them is faster.
  */
 export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOptions): Service {
-  const stopped = new AbortController()
-  const failed = throttled(log, `the intake of events of ${service} failed and tries again`)
-  let woken = Promise.withResolvers<void>()
+  // The hint only wakes. PostgreSQL says what happened.
+  const hints = nats.connection.subscribe(hintSubject(service), { callback: () => turns.wake() })
 
-  // A message says that there is something; what it is, PostgreSQL says.
-  const hints = nats.connection.subscribe(hintSubject(service), { callback: () => woken.resolve() })
-
-  async function run() {
-    while (!stopped.signal.aborted) {
-      try {
-        woken = Promise.withResolvers()
-        const more = await takeIn()
-        await pause(collectFor)
-        if (!more) await Promise.race([woken.promise, pause(lookEvery)])
-      } catch (error) {
-        if (!stopped.signal.aborted) failed(error as Error)
-        await pause(retryAfter)
-      }
-    }
-  }
+  const turns = repeat({
+    async work(stopped) {
+      const more = await takeIn()
+      await pause(collectFor, stopped)
+      if (more) return 'more'
+    },
+    every: lookEvery,
+    retryAfter,
+    failed: throttled(log, `the intake of events of ${service} failed and tries again`),
+  })
 
   // Gives whether there may be more.
   async function takeIn(): Promise<boolean> {
@@ -87,17 +80,10 @@ export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOpt
     return !page.endReached
   }
 
-  async function pause(milliseconds: number) {
-    await sleep(milliseconds, undefined, { signal: stopped.signal }).catch(() => {})
-  }
-
-  const finished = run()
   return {
     async stop() {
-      stopped.abort()
-      woken.resolve()
       hints.unsubscribe()
-      await finished
+      await turns.stop()
     },
   }
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import type { Client } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
+import { repeat } from '#lib/repeat'
 import type { MailQueue } from './mail-queue.ts'
 import { throttled } from '../redis.ts'
 
@@ -24,30 +24,15 @@ export interface SweepOptions {
  * an event stream that is lost or a Redis that is emptied delays a mail and loses none.
  */
 export function startMailSweep({ users, queue, log, every }: SweepOptions): Service {
-  const stopped = new AbortController()
   const failed = throttled(log, 'the sweep failed and tries again')
+  return repeat({ work: look, every, retryAfter: every, failed })
 
-  async function run() {
-    while (!stopped.signal.aborted) {
-      await look().catch(failed)
-      await sleep(every, undefined, { signal: stopped.signal }).catch(() => {})
-    }
-  }
-
-  async function look() {
+  async function look(stopped: AbortSignal) {
     const call = { caller: anonymous, requestId: randomUUID(), deadline: Date.now() + answerWithin }
     const { codes } = await users.listUnsentEmailCodes({ limit }, call)
     const jobs = codes.map(({ userId, codeId, organizationId, expirationDate }) => {
       return { userId, codeId, organizationId, expiresAt: expirationDate!.toISOString() }
     })
-    if (jobs.length > 0 && !stopped.signal.aborted) await queue.add(jobs)
-  }
-
-  const finished = run()
-  return {
-    async stop() {
-      stopped.abort()
-      await finished
-    },
+    if (jobs.length > 0 && !stopped.aborted) await queue.add(jobs)
   }
 }

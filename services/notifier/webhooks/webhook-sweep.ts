@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '#lib/eventstore/database'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
+import { repeat } from '#lib/repeat'
 import { throttled } from '../redis.ts'
 import type { WebhookWorker } from './webhook-worker.ts'
 
@@ -23,33 +23,27 @@ export interface SweepOptions {
 
 /** Looks again and again for what is due and tells the worker, so that an emptied Redis loses nothing; and tidies up. */
 export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOptions): Service {
-  const stopped = new AbortController()
   const failed = throttled(log, 'the sweep of deliveries failed and tries again')
   let pruneAt = 0
+  return repeat({ work: look, every, retryAfter: every, failed })
 
-  async function run() {
-    while (!stopped.signal.aborted) {
-      await look().catch((error: Error) => stopped.signal.aborted || failed(error))
-      await sleep(every, undefined, { signal: stopped.signal }).catch(() => {})
-    }
-  }
-
-  async function look() {
+  async function look(stopped: AbortSignal) {
     const due = await sql<{ id: string }[]>`
       select webhook_id as id from webhooks w
       where active and (retry_at is null or retry_at <= now()) and exists (select from chains c where c.webhook_id = w.webhook_id and due_at <= now())
     `
     worker.look(due.map(({ id }) => id))
-    await giveUp()
+    await giveUp(stopped)
     if (Date.now() < pruneAt) return
-    await prune()
+    await prune(stopped)
     pruneAt = Date.now() + pruneEvery
   }
 
   // What nobody will send: to a webhook that was removed; to one that is paused, or whose receiver is too slow, for too long; or of a
   // code that died without an event.
-  async function giveUp() {
+  async function giveUp(stopped: AbortSignal) {
     await inPortions(
+      stopped,
       () => sql`
         with orphans as (
           delete from chains where ctid = any(array(
@@ -74,6 +68,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
       `,
     )
     await inPortions(
+      stopped,
       () => sql`
         update deliveries d set state = 'failed', changed_at = now(),
           error = case
@@ -95,8 +90,9 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     `
   }
 
-  async function prune() {
+  async function prune(stopped: AbortSignal) {
     await inPortions(
+      stopped,
       () => sql`
         delete from deliveries where position in (
           select position from deliveries
@@ -110,15 +106,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
   }
 
   // One statement for all would take longer than a statement may, and then do nothing.
-  async function inPortions(work: () => Promise<{ count: number }>) {
-    while (!stopped.signal.aborted && (await work()).count === portion);
-  }
-
-  const finished = run()
-  return {
-    async stop() {
-      stopped.abort()
-      await finished
-    },
+  async function inPortions(stopped: AbortSignal, work: () => Promise<{ count: number }>) {
+    while (!stopped.aborted && (await work()).count === portion);
   }
 }
