@@ -6,7 +6,9 @@ export interface RepeatOptions {
   work(stopped: AbortSignal): Promise<'more' | 'done' | void>
   /** Milliseconds from the end of the work to the next time, unless somebody wakes it. */
   every: number
-  /** Milliseconds from an error to the next time, even if somebody wakes it: a server that is down is not asked at once. */
+  /**
+   * Milliseconds from an error to the next time, even if somebody wakes it: a server that is down is not asked at once.
+   */
   retryAfter: number
   /** Reports an error of the work. After a stop nobody is told: the stop itself makes work fail. */
   failed(error: Error): void

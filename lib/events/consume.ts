@@ -18,8 +18,8 @@ export interface ConsumeOptions {
 const retryAfter = 1000
 
 /**
- * Hands each event to `handle` at least once, and acknowledges it after the work. Recovers from lost connections and lost
- * streams.
+ * Hands each event to `handle` at least once, and acknowledges it after the work. Recovers from lost connections and
+ * lost streams.
  */
 export function consume({ nats, log, durable, handle }: ConsumeOptions): Service {
   let messages: ConsumerMessages | undefined
@@ -28,7 +28,8 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
 
   async function read(stopped: AbortSignal) {
     messages = await open()
-    // A stop that came meanwhile found nothing to close. Do not wait for this close: it ends only for a reader of the messages.
+    // A stop that came meanwhile found nothing to close. Do not wait for this close: it ends only for a reader of the
+    // messages.
     if (stopped.aborted) return void messages.close()
     for await (const message of messages) {
       try {

@@ -14,11 +14,11 @@ import { startWithDatabase } from './with-database.ts'
 import { startMailSweep } from './mails/mail-sweep.ts'
 import { startMailWorker } from './mails/mail-worker.ts'
 
-// Below the ten seconds in which a process must have stopped.
+// A process must have stopped within ten seconds.
 const stopDeadline = 8000
 const stopDeadlineWithoutRedis = 1000
 
-/** Starts the notifier: codes that are to be mailed become jobs, jobs become mails. Throws for broken mail files; waits for no server. */
+/** Starts the notifier. Waits for no server; throws if mail files are broken. */
 export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const mails = loadMails()
   const users = createClient(nats, 'notifier', InternalServiceDefinition)
@@ -32,7 +32,7 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   return {
     async stop() {
       const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), storing.stop()])
-      // Whoever runs next takes up the events and jobs that do not end in time.
+      // The next process takes up events and jobs that do not end in time.
       const away = redis.status === 'ready' ? new Promise((resolve) => redis.once('close', resolve)) : Promise.resolve()
       await Promise.race([
         stopped,

@@ -4,7 +4,7 @@ import { details, type Existing } from '#lib/eventstore/aggregate'
 import type { DeliveryRow } from './ledger/deliveries.ts'
 import type { Webhook } from './vocabulary.ts'
 
-/** A webhook as callers see it. */
+/** Shows a webhook to callers. */
 export function showWebhook(webhook: Existing<Webhook>): ShownWebhook {
   const { url, eventTypes, description, allOrganizations, active, formerSecretExpiresAt } = webhook.state
   const former = formerSecretExpiresAt === undefined ? undefined : new Date(formerSecretExpiresAt)
@@ -20,7 +20,7 @@ export function showWebhook(webhook: Existing<Webhook>): ShownWebhook {
   }
 }
 
-/** A delivery as callers see it. */
+/** Shows a delivery to callers. */
 export function showDelivery(row: DeliveryRow): Delivery {
   return {
     id: row.id,

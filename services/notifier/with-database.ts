@@ -59,8 +59,8 @@ export interface WithDatabaseOptions {
 }
 
 /**
- * Starts the part of the notifier that keeps data of its own: brings its schema up to date, follows the events, sends to
- * webhooks, and answers. It waits for its database as long as it takes, and no mail waits for it.
+ * Starts the part of the notifier that has a database: it migrates the schema, follows the events, sends to webhooks
+ * and answers calls. It waits for its database as long as it takes. Mails do not wait for it.
  */
 export function startWithDatabase(options: WithDatabaseOptions): Service {
   const sql = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
@@ -82,7 +82,7 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
   return {
     async stop() {
       const stopped = migrating.stop()
-      // Without the database nothing is under way that is worth waiting for.
+      // A stop need not wait for a database that is away.
       if (!isMigrated) await sql.end({ timeout: 0 })
       await stopped
       await (await begun)?.stop()
@@ -96,7 +96,7 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: WithDataba
   const destinations = config.WEBHOOK_ALLOW_PRIVATE
   const retryFor = config.WEBHOOK_RETRY_FOR * 1000
   const tail = startTail({ service: 'notifier', sql, nats, log })
-  // Of its own, so that long searches keep no connection from what is taken in and sent.
+  // Operations have connections of their own, so that long searches do not hold up the intake and the sending.
   const asked = openDatabase(config.DATABASE_URL, 'notifier', log)
   const answers = keepAnswers(asked, keys, log)
   const vocabulary = { evolve: { webhook: evolveWebhook }, project }
@@ -159,7 +159,7 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: WithDataba
   })
   return {
     async stop() {
-      // Whoever waits for events is answered.
+      // First: this answers the callers that wait for events.
       await wakeups.stop()
       await Promise.all([answering, sweep, worker, ...intake].map((part) => part.stop()))
       answers.stop()

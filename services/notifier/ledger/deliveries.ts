@@ -1,6 +1,6 @@
 import type { Sql } from '#lib/eventstore/database'
 
-/** A row of `deliveries` as it is read. */
+/** A row of `deliveries`, with the time of its next try. */
 export interface DeliveryRow {
   position: string
   id: string
@@ -16,15 +16,15 @@ export interface DeliveryRow {
   error: string
   created_at: Date
   changed_at: Date
-  /** When its chain may go on; null where nothing is to be sent to a webhook. */
+  /** When its chain may go on. Null for a mail, and if nothing waits in its chain. */
   due_at: Date | null
 }
 
-/** Reads rows, without what is sent; a condition follows. */
+/** Selects rows without their payloads. The caller adds the condition. */
 export function selectDeliveries(sql: Sql) {
   return sql`
-    select position, id, kind, state, organization_id, event_id, event_type, user_id, webhook_id, code_id, attempts, error,
-      created_at, changed_at, due_at
+    select position, id, kind, state, organization_id, event_id, event_type, user_id, webhook_id, code_id,
+      attempts, error, created_at, changed_at, due_at
     from deliveries left join chains using (webhook_id, aggregate)
   `
 }

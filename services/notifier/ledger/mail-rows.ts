@@ -1,13 +1,16 @@
 import { v7 as uuid } from 'uuid'
 import type { Event } from '#gen/roster/feed/v1/feed'
 
-/** What users' events tell of mails, in their order: ids and times, no address. `take_in` of the schema says what each does. */
+/**
+ * Reads from users' events what happened to mails, in order: ids and times, no address. `take_in` of the schema says
+ * what each row does.
+ */
 export function mailRows(events: Event[]) {
   return events.flatMap((event) => {
     const what = meanings[event.type]
     if (event.aggregateType !== 'user' || !what) return []
     const { codeId, expiresAt, failure } = (event.data ?? {}) as Record<string, string | undefined>
-    // Told without its data: nobody knows which code it is about.
+    // Without its data, the event does not say which code it means.
     if (event.data === undefined && what !== 'dropped') return []
     return [
       {
@@ -26,7 +29,7 @@ export function mailRows(events: Event[]) {
   })
 }
 
-/** Wrong tries after which a code is dead. */
+/** A code is dead after so many wrong tries. */
 export const mostWrongTries = 5
 
 const meanings: Record<string, 'requested' | 'sent' | 'failed' | 'rejected' | 'dropped'> = {

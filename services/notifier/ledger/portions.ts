@@ -2,20 +2,23 @@ import type { EventPosition, ListedEvent } from '#gen/roster/feed/v1/feed'
 import { mailRows } from './mail-rows.ts'
 import { type Receiver, webhookRows } from './webhook-rows.ts'
 
-/** What one statement stores. An event of a quarter of a MiB for a hundred webhooks is several. */
+/**
+ * The most that one statement stores. An event of a quarter of a MiB for a hundred webhooks needs several statements.
+ */
 const mostRows = 2000
 const mostCharacters = 4 * 1024 * 1024
 
 export interface Portion {
   wanted: ReturnType<typeof webhookRows>
   mails: ReturnType<typeof mailRows>
-  /** How far the events are taken in with it; undefined: not even to where they begin. */
+  /** The place up to which events are taken in with this portion. Undefined: before the first event. */
   until: EventPosition | undefined
 }
 
 /**
- * Divides what a page of events asks for, so that nobody's webhooks make a statement that PostgreSQL refuses: that page would come
- * again for ever, and nothing behind it. Who stops after any portion goes on from its `until` and loses nothing.
+ * Divides the rows of a page of events, so that no organization's webhooks can make a statement too large for
+ * PostgreSQL. Such a page would come again for ever, and no event behind it would be taken in. A notifier that stops
+ * after any portion goes on from its `until` and loses nothing.
  */
 export function* portions(
   events: ListedEvent[],

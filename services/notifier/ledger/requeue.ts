@@ -1,22 +1,22 @@
 import type { Write } from '#lib/eventstore/database'
 
-/** Lets everything that waits for its next try go on at once. */
+/** Makes everything due that waits for its next try to a webhook. */
 export function retryNow(webhookId: string): Write {
   return (sql) => sql`update chains set due_at = now() where webhook_id = ${webhookId} and taken_by = ''`
 }
 
-/** The same, also for what is under way: what the former address answers counts no more. */
+/** Does the same also for tries under way: the answers of the former address no longer count. */
 export function retryElsewhere(webhookId: string): Write {
   return (sql) => sql`update chains set due_at = now(), taken_by = '' where webhook_id = ${webhookId}`
 }
 
-/** Queues what a webhook was sent, or what failed there, once more: one delivery, or all that failed. It is tried at once. */
+/** Queues one delivery to a webhook again, sent or failed; or without an id all that failed. Makes them due. */
 export function requeue(webhookId: string, deliveryId?: string): Write {
   return (sql) => sql`
     with queued as (
       update deliveries set state = 'queued', attempts = 0, error = '', queued_at = now(), changed_at = now()
       where webhook_id = ${webhookId} and kind = 'webhook'
-        and ${deliveryId === undefined ? sql`state = 'failed'` : sql`state in ('sent', 'failed') and id = ${deliveryId}`}
+        and ${deliveryId === undefined ? sql`state = 'failed'` : sql`id = ${deliveryId} and state in ('sent', 'failed')`}
       returning aggregate
     ), rested as (
       update webhooks set retry_at = null where webhook_id = ${webhookId} and retry_at is not null

@@ -14,16 +14,16 @@ import { portions } from './portions.ts'
 import type { Receiver } from './webhook-rows.ts'
 
 const pageSize = 500
-/** Milliseconds between two looks when nobody says that something happened. */
+/** Milliseconds between two looks if no hint comes. */
 const lookEvery = 5000
-/** Milliseconds between two looks at the least, so that a page holds what happens meanwhile. */
+/** Milliseconds between two looks at the least, so that events of that time share a page. */
 const collectFor = 50
 const retryAfter = 1000
 const answerWithin = 10_000
 const historyFor = 30 * 24 * 60 * 60_000
 
 export interface TakeInOptions {
-  /** Whose events, such as `users`. */
+  /** The service that has the events, such as `users`. */
   service: string
   feed: Feeds[string]
   sql: Sql
@@ -33,8 +33,9 @@ export interface TakeInOptions {
 }
 
 /**
- * Follows a service's events and queues what they ask for, each event exactly once: what is queued and how far the events are
- * taken in is stored together, whatever becomes of NATS and Redis. Replicas may follow at the same time; one of them is faster.
+ * Follows a service's events and queues the deliveries that they ask for. Takes in each event exactly once, whatever
+ * happens to NATS and Redis: one transaction stores the deliveries and the place reached. Replicas may follow at the
+ * same time; the faster one stores.
  */
 export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOptions): Service {
   // The hint only wakes. PostgreSQL says what happened.
@@ -51,7 +52,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOpt
     failed: throttled(log, `the intake of events of ${service} failed and tries again`),
   })
 
-  // Gives whether there may be more.
+  // Returns whether there may be more.
   async function takeIn(): Promise<boolean> {
     const [cursor] = await sql<{ transaction_id: string; position: string }[]>`
       select transaction_id::text, position from cursors where service = ${service}
@@ -62,7 +63,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOpt
     })
     if (page.events.length === 0 && page.endReached) return false
     const owners = new Set([instance.id, ...page.events.map(({ event }) => event!.organizationId)])
-    // Afterwards, so that a webhook that was there before an event is among them.
+    // After the events were read, so that a webhook older than an event is among them.
     const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
     let was = cursor && toPosition(cursor)
     for (const { wanted, mails, until } of portions(page.events, receivers, was, page.next!)) {
@@ -72,7 +73,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOpt
           ${JSON.stringify(wanted)}::text::jsonb, ${JSON.stringify(mails)}::text::jsonb, ${mostWrongTries}
         ) as webhooks
       `
-      // Somebody else was faster.
+      // Another replica was faster.
       if (!taken.webhooks) return true
       for (const webhookId of taken.webhooks) wake(webhookId)
       was = until
@@ -100,7 +101,7 @@ function next(after: EventPosition): ListEventsRequest {
   return { after, fromEnd: false, filter: undefined, limit: pageSize }
 }
 
-// What is older would not be kept.
+// The ledger keeps nothing of older events.
 function first(): ListEventsRequest {
   const since = new Date(Date.now() - historyFor)
   const filter = { organizationId: '', aggregateTypes: [], aggregateIds: [], eventTypes: [], actors: [], since }

@@ -3,7 +3,7 @@ import type { Event } from '#gen/roster/feed/v1/feed'
 import { passes } from '../webhooks/event-types.ts'
 import { payloadOf } from '../webhooks/payload.ts'
 
-/** What of a webhook decides on what it gets. */
+/** The part of a webhook that decides which events it gets. */
 export interface Receiver {
   webhook_id: string
   organization_id: string
@@ -12,10 +12,10 @@ export interface Receiver {
   created_at: Date
 }
 
-// An event has its time of when it was decided, by a clock that may be behind this one: its commit may have waited long since.
+// An event bears the time of its decision, by a clock that may be behind this one; its commit may have come much later.
 const clockDifference = 60_000
 
-/** The deliveries that events ask for, in the order of the events. */
+/** Returns a row for each delivery that the events ask for, in the order of the events. */
 export function webhookRows(events: Event[], receivers: Receiver[]) {
   return events.flatMap((event) => {
     const wanted = receivers.filter((receiver) => isFor(receiver, event))

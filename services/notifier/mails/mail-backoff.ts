@@ -1,11 +1,11 @@
 const first = 1000
 const longest = 60_000
-/** How long after a code's expiry the end of its mail may still be recorded. */
+/** Milliseconds after a code's expiry during which the end of its mail may still be recorded. */
 const afterword = 10 * 60_000
 
 /**
- * Milliseconds until the next try: about 1 s doubled with every try (counted from 1), a minute at most, between half and all of
- * that by chance. The last one before the expiry falls on it. -1: no more.
+ * Returns the milliseconds until the next try: 1 s, doubled with every try (counted from 1), a minute at most. Chance
+ * takes up to half of that away. The last try before the expiry falls on the expiry. -1: give up.
  */
 export function retryDelay(tries: number, expiresAt: string, now = Date.now(), chance = Math.random()): number {
   const left = Date.parse(expiresAt) - now

@@ -6,7 +6,7 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import type { MailQueue } from './mail-queue.ts'
 
-/** Makes a job of every code that is to be mailed. An event is acknowledged once its job is in Redis. */
+/** Makes a job of every request for a code. Acknowledges an event once its job is in Redis. */
 export function startMailIntake({ nats, queue, log }: { nats: Nats; queue: MailQueue; log: Log }): Service {
   return consume({
     nats,

@@ -13,20 +13,20 @@ export interface MailOnceOptions {
   log: Log
 }
 
-/** How a job ended: `nothing`, because the code was superseded, used or settled. */
+/** How a job ended. `nothing`: the code was superseded, used or settled, so no mail went out. */
 export type End = 'sent' | 'failed' | 'nothing'
 
 /**
- * Mails a code and records it. `keep` puts what happened into the job, so that its next try only records.
- * Throws where the job is to come again: an Error whose message, unlike its cause, holds no code and no address.
+ * Mails a code and records the outcome. `keep` puts the outcome into the job, so that the next try only records it.
+ * Throws if the job must come again. The error's message, unlike its cause, holds no code and no address.
  */
-export type Deliver = (job: MailJob, keep: (job: MailJob) => Promise<void>) => Promise<End>
+export type MailCode = (job: MailJob, keep: (job: MailJob) => Promise<void>) => Promise<End>
 
 const answerWithin = 10_000
 
-/** Makes a delivery that mails a code once, although the same code's job may come several times, even at the same time. */
-export function mailOnce({ users, mailer, log }: MailOnceOptions): Deliver {
-  // Redis may lose a job that is under way, and the sweep adds it anew: what this process did is known here, too.
+/** Returns a function that mails a code once, even if the code's job comes several times, or twice at the same time. */
+export function mailOnce({ users, mailer, log }: MailOnceOptions): MailCode {
+  // Redis may lose a job that is under way, and the sweep adds it again. So this process remembers what it did.
   const underWay = new Map<string, Promise<End>>()
   const unrecorded = new Map<string, Outcome>()
 

@@ -3,46 +3,46 @@ import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 import { queuePrefix, throttled } from '../redis.ts'
 
-/** What Redis knows of a mail: ids and times, no code and no address. */
+/** The part of a mail that Redis may know: ids and times, no code and no address. */
 export interface MailJob {
   userId: string
   codeId: string
-  /** Whose the user is; in a job from before it was told, nobody's. */
+  /** The user's organization. Missing in jobs of older versions. */
   organizationId?: string
   /** RFC 3339. */
   expiresAt: string
-  /** The id of the event that asked for the mail; a job that the sweep found has none. */
+  /** The id of the event that asked for the mail. The sweep does not know it. */
   cause?: string
-  /** The mail server took the mail, which is not yet recorded. RFC 3339. */
+  /** When the mail server took the mail, if that is not recorded yet. RFC 3339. */
   sentAt?: string
-  /** The mail failed for good and why, which is not yet recorded. */
+  /** Why the mail failed for good, if that is not recorded yet. */
   failure?: string
 }
 
 export interface MailQueue {
-  /** Adds a job for each code that has none. Rejects where Redis does not take it within five seconds. */
+  /** Adds a job for each code that has none. Rejects if Redis does not take the jobs within five seconds. */
   add(codes: Pick<MailJob, 'userId' | 'codeId' | 'organizationId' | 'expiresAt' | 'cause'>[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Where the jobs wait, in Redis: `roster:email-codes`. */
+/** The jobs wait in Redis under `roster:email-codes`. */
 export const mailQueueName = 'email-codes'
 
 const addDeadline = 5000
-/** The least priority that BullMQ knows. */
+/** BullMQ's lowest priority. */
 const last = 2_097_152
-/** Milliseconds for which an organization's mails count. */
+/** Milliseconds for which an organization's mails count against its turn. */
 const countFor = 10 * 60_000
 
-/** Opens the queue. The job's id is the code's, so that a code has one job however often it is added. */
+/** Opens the queue. A job has its code's id, so a code has one job however often it is added. */
 export function openMailQueue(redis: Redis, log: Log): MailQueue {
   const queue = new Queue<MailJob>(mailQueueName, {
     connection: redis,
     prefix: queuePrefix,
-    // Time ends a job, not a count.
+    // A job ends with its code's time, not after a number of tries.
     defaultJobOptions: {
       attempts: 1_000_000,
-      // A name that BullMQ does not know: the worker's own.
+      // BullMQ does not know this name, so it asks the worker's `backoffStrategy`.
       backoff: { type: 'until-expiry' },
       removeOnComplete: true,
       removeOnFail: true,
@@ -53,7 +53,8 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
   queue.on('error', throttled(log, 'the queue'))
   let [counts, countUntil] = [new Map<string, number>(), 0]
 
-  // The first mail of each organization comes before the second of any: ten thousand of one delay nobody else's.
+  // The first mail of each organization goes before the second mail of any. So ten thousand mails of one organization
+  // delay no other organization.
   function turnOf(organizationId: string): number {
     if (Date.now() > countUntil) [counts, countUntil] = [new Map(), Date.now() + countFor]
     const turn = (counts.get(organizationId) ?? 0) + 1

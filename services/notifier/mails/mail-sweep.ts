@@ -20,8 +20,8 @@ export interface SweepOptions {
 }
 
 /**
- * Asks users for the codes that are still to be mailed, at once and again and again, and makes a job for each that has none:
- * an event stream that is lost or a Redis that is emptied delays a mail and loses none.
+ * Asks users for the unsent codes, at once and again and again, and makes a job for each code that has none. So a lost
+ * event stream or an emptied Redis delays mails and loses none.
  */
 export function startMailSweep({ users, queue, log, every }: SweepOptions): Service {
   const failed = throttled(log, 'the sweep failed and tries again')

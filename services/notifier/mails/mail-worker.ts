@@ -6,7 +6,7 @@ import { mailOnce, type MailOnceOptions, type End } from './mail-once.ts'
 import { type MailJob, mailQueueName } from './mail-queue.ts'
 import { queuePrefix, throttled } from '../redis.ts'
 
-// A job whose worker was killed is free after the lock's time and noticed at one of the next two looks.
+// If a worker was killed, its job is free when the lock ends, and one of the next two looks finds it.
 const lockFor = 10_000
 const lookEvery = 5_000
 
@@ -16,27 +16,27 @@ export interface WorkerOptions extends MailOnceOptions {
 }
 
 export interface MailWorker extends Service {
-  /** Ends the connections under a `stop` that takes too long. */
+  /** Cuts the connections if `stop` takes too long. */
   abandon(): void
 }
 
-/** Works on the jobs. A job that throws comes again until its code has expired. */
+/** Starts to work on the jobs. If one throws, it comes again until its code has expired. */
 export function startMailWorker({ redis, concurrency, ...options }: WorkerOptions): MailWorker {
   const { log } = options
-  const deliver = mailOnce(options)
+  const mail = mailOnce(options)
   const worker = new Worker<MailJob, End>(
     mailQueueName,
-    (job) => deliver(job.data, (changed) => job.updateData(changed)),
+    (job) => mail(job.data, (changed) => job.updateData(changed)),
     {
       connection: redis,
       prefix: queuePrefix,
       concurrency,
       lockDuration: lockFor,
       stalledInterval: lookEvery,
-      // A worker that is killed again and again is no fault of the job.
+      // The job is not at fault if its workers are killed again and again.
       maxStalledCount: 1_000_000,
       runRetryDelay: 500,
-      // BullMQ at times misses that a job became due while it waited for new ones: seconds that such a wait takes at most.
+      // Seconds that a wait for new jobs may take. During such a wait, BullMQ at times misses that a job became due.
       drainDelay: 1,
       settings: {
         backoffStrategy: (tries, _type, _error, job) => retryDelay(tries, (job as Job<MailJob>).data.expiresAt),

@@ -7,9 +7,9 @@ import { writtenAddress, writtenId, writtenLink } from './written.ts'
 const connectWithin = 10_000
 
 export interface Mailer {
-  /** Resolves once the mail server took the mail; rejects with nodemailer's error, which `readRefusal` reads. */
+  /** Resolves once the mail server took the mail. Rejects with an error that `readRefusal` reads. */
   send(codeId: string, code: EmailCode): Promise<void>
-  /** Ends the connections; what is under way fails. */
+  /** Ends the connections. Mails under way fail. */
   close(): void
 }
 
@@ -35,9 +35,9 @@ export function openMailer(config: Config, mails: Mails): Mailer {
       const mail = mails.render(preferredLanguage, shown)
       await transport.sendMail({
         from: { name, address },
-        // As an object, so that nothing in it is read as a list or a name.
+        // As an object: nodemailer would read a string as a list, and parts of it as names.
         to: { name: '', address: recipient },
-        // Said by itself, so that no header is read for it.
+        // Given explicitly: otherwise nodemailer would read it from the headers.
         envelope: { from: address, to: [recipient] },
         messageId: `<${writtenId(codeId)}@${domain}>`,
         headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': mail.language },

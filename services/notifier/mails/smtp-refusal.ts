@@ -1,15 +1,15 @@
 import { unwritten } from './written.ts'
 
-/** What came of an attempt to send, in words that hold no address: servers like to repeat addresses in their replies. */
+/** Why a mail was not sent, in words without an address: mail servers like to repeat addresses in their replies. */
 export interface Refusal {
   /** The mail server will never take this mail for this address. */
   permanent: boolean
-  /** The mail server does not take mails from us at all: somebody must look at the settings. */
+  /** The mail server takes no mail from us at all: an operator must look at the settings. */
   ours: boolean
   reason: string
 }
 
-// About the session, not about the mail: wrong order of commands, authentication.
+// These replies are about the session, not about the mail: wrong order of commands, authentication.
 const aboutTheSession = new Set([503, 530, 534, 535, 538])
 
 /** Reads nodemailer's error. */
@@ -37,7 +37,7 @@ interface SmtpError {
   command?: string
 }
 
-// RFC 3463, such as 5.1.1: three numbers, and so no address.
+// RFC 3463, such as 5.1.1. Three numbers cannot hold an address.
 function enhancedStatus(response: string): string {
   const status = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})(?![\d.])/.exec(response)?.[1]
   return status ? ` ${status}` : ''

@@ -1,6 +1,6 @@
 /**
- * The address as it may be written to a mail server and into a header: one addr-spec of RFC 5321 without quotes, comments, lists or
- * anything beyond ASCII, whatever was looked at before. Throws what `readRefusal` takes for good.
+ * Returns the address if it is safe in SMTP and in a header: one addr-spec of RFC 5321 without quotes, comments, lists
+ * or anything beyond ASCII. Relies on no earlier check. Throws an error that `readRefusal` reads as permanent.
  */
 export function writtenAddress(email: string): string {
   if (email.length <= 254 && addrSpec.test(email)) return email
@@ -10,7 +10,7 @@ export function writtenAddress(email: string): string {
 const addrSpec =
   /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/
 
-/** The link as a mail may show it: http or https, with everything encoded that is more than text. Throws as `writtenAddress` does. */
+/** Returns the link if it is http or https, with every special character encoded. Throws as `writtenAddress` does. */
 export function writtenLink(url: string): string {
   const parsed = URL.parse(url)
   if (parsed && ['http:', 'https:'].includes(parsed.protocol) && parsed.username + parsed.password === '')
@@ -18,7 +18,7 @@ export function writtenLink(url: string): string {
   throw unwritable('EMESSAGE')
 }
 
-/** The left side of a message id. */
+/** Returns the id in the form of a message id's left side. */
 export function writtenId(id: string): string {
   return id.replace(/[^A-Za-z0-9-]/g, '')
 }
@@ -27,5 +27,5 @@ function unwritable(code: string): Error {
   return Object.assign(new Error('this cannot be written in a mail'), { code, command: unwritten })
 }
 
-/** In the place of the SMTP command. */
+/** Stands in these errors instead of an SMTP command. */
 export const unwritten = 'NONE'

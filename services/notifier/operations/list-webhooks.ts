@@ -20,7 +20,7 @@ export const listWebhooks = {
       order by created_at, webhook_id
     `)
     const webhooks = await Promise.all(rows.map(({ id }) => store.load<Webhook>('webhook', id)))
-    // One may have been removed between the two looks.
+    // A webhook may have been removed between the two reads.
     return {
       webhooks: webhooks.flatMap((webhook) => (webhook && !webhook.state.removed ? [showWebhook(webhook)] : [])),
     }

@@ -23,7 +23,7 @@ export const updateWebhook = {
         if (isDeepStrictEqual(settings, { url, eventTypes, description })) return { events: [], answer: undefined }
         return {
           events: [{ type: 'changed', payload: settings }],
-          // What failed at the former address need not fail at this one.
+          // Deliveries that failed at the former address may succeed at this one.
           writes: url === settings.url ? [] : [retryElsewhere(webhookId)],
           answer: undefined,
         }

@@ -32,7 +32,10 @@ import { startTestMailServer } from './test-mail-server.ts'
 
 export type TestHouse = Awaited<ReturnType<typeof openHouse>>
 
-/** The notifier and the users service in this process, on NATS, Redis and SMTP servers of their own that a test may restart. */
+/**
+ * The notifier and the users service in this process, on NATS, Redis and SMTP servers of their own that a test may
+ * restart.
+ */
 export async function openHouse() {
   const [mail, database] = await Promise.all([startTestMailServer(), createDatabase()])
   const given = { DATABASE_URL: inject('servers').databaseUrl, SMTP_URL: mail.url }

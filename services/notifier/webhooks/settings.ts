@@ -2,7 +2,7 @@ import type { Violation } from '#lib/errors'
 import type { Destinations } from './destination.ts'
 import { isEventType } from './event-types.ts'
 
-/** What is wrong with the address and the event types of a webhook. */
+/** Lists the faults of a webhook's address and event types. */
 export function checkSettings(
   { destinations }: { destinations: Destinations },
   { url, eventTypes }: { url: string; eventTypes: string[] },

@@ -3,21 +3,20 @@ import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 import { queuePrefix, throttled } from '../redis.ts'
 
-/** What Redis knows: that there may be something to send to a webhook. */
+/** All that Redis knows: something may be due to a webhook. */
 export interface WebhookJob {
   webhookId: string
 }
 
 export interface WebhookQueue {
-  /** Says that something is to be sent now, or after milliseconds. What Redis does not take, the sweep says again. */
+  /** Says that something is due, now or after some milliseconds. If Redis does not take it, the sweep says it again. */
   wake(webhookId: string, delay?: number): void
   close(): Promise<void>
 }
 
-/** Where the jobs wait, in Redis: `roster:webhooks`. */
+/** The jobs wait in Redis under `roster:webhooks`. */
 export const webhookQueueName = 'webhooks'
 
-/** Opens the queue. */
 export function openWebhookQueue(redis: Redis, log: Log): WebhookQueue {
   const queue = new Queue<WebhookJob>(webhookQueueName, {
     connection: redis,
@@ -29,14 +28,14 @@ export function openWebhookQueue(redis: Redis, log: Log): WebhookQueue {
   queue.on('error', failed)
 
   function add(webhookId: string, options: { delay?: number; jobId?: string }) {
-    // Without Redis they would gather here.
+    // While Redis is away, jobs would pile up in this process.
     if (redis.status === 'ready') queue.add('send', { webhookId }, options).catch(failed)
   }
 
   return {
     wake(webhookId, delay = 0) {
       if (delay === 0) add(webhookId, {})
-      // One for all that is due within the same second.
+      // One job for everything due within the same second.
       else add(webhookId, { delay, jobId: `${webhookId}-${Math.ceil((Date.now() + delay) / 1000)}` })
     },
     close: () => queue.close(),

@@ -8,7 +8,7 @@ import type { WebhookWorker } from './webhook-worker.ts'
 const pruneEvery = 60 * 60_000
 const portion = 1000
 const keptFor = 30
-/** Milliseconds after the end of its time for the last try of what is tried already. */
+/** Milliseconds after the end of a delivery's time, for a last try that is under way. */
 const lastTryWithin = 60_000
 
 export interface SweepOptions {
@@ -17,11 +17,14 @@ export interface SweepOptions {
   log: Log
   /** Milliseconds. */
   every: number
-  /** Milliseconds after which what was not sent is given up. */
+  /** Milliseconds after which an unsent delivery is given up. */
   retryFor: number
 }
 
-/** Looks again and again for what is due and tells the worker, so that an emptied Redis loses nothing; and tidies up. */
+/**
+ * Tells the worker again and again to which webhooks something is due, so that an emptied Redis loses nothing. Tidies
+ * up.
+ */
 export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOptions): Service {
   const failed = throttled(log, 'the sweep of deliveries failed and tries again')
   let pruneAt = 0
@@ -30,7 +33,8 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
   async function look(stopped: AbortSignal) {
     const due = await sql<{ id: string }[]>`
       select webhook_id as id from webhooks w
-      where active and (retry_at is null or retry_at <= now()) and exists (select from chains c where c.webhook_id = w.webhook_id and due_at <= now())
+      where active and (retry_at is null or retry_at <= now())
+        and exists (select from chains c where c.webhook_id = w.webhook_id and due_at <= now())
     `
     worker.look(due.map(({ id }) => id))
     await giveUp(stopped)
@@ -39,8 +43,8 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     pruneAt = Date.now() + pruneEvery
   }
 
-  // What nobody will send: to a webhook that was removed; to one that is paused, or whose receiver is too slow, for too long; or of a
-  // code that died without an event.
+  // Gives up deliveries that nobody will send: to a removed webhook; to a webhook that is paused, or has too slow a
+  // receiver, for too long; mails of a code that died without an event.
   async function giveUp(stopped: AbortSignal) {
     await inPortions(
       stopped,
@@ -56,10 +60,11 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
           update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = now()
           where position in (
             select position from orphans o
-            -- Chain by chain, whatever the planner thinks of the tables.
+            -- The offset makes the planner go chain by chain, whatever its statistics say.
             cross join lateral (
               select position from deliveries d
-              where d.webhook_id = o.webhook_id and d.aggregate = o.aggregate and d.kind = 'webhook' and d.state = 'queued'
+              where d.webhook_id = o.webhook_id and d.aggregate = o.aggregate
+                and d.kind = 'webhook' and d.state = 'queued'
               offset 0
             ) waiting
           )
@@ -73,7 +78,8 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
         update deliveries d set state = 'failed', changed_at = now(),
           error = case
             when error <> '' then error
-            when exists (select from webhooks w where w.webhook_id = d.webhook_id and not active) then 'the webhook was paused'
+            when exists (select from webhooks w where w.webhook_id = d.webhook_id and not active)
+              then 'the webhook was paused'
             else 'not sent in time'
           end
         where state = 'queued' and position in (
@@ -105,7 +111,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     await sql`delete from turns where turn_at < now() - interval '1 day'`
   }
 
-  // One statement for all would take longer than a statement may, and then do nothing.
+  // A single statement could exceed the statement timeout, and then nothing would be done.
   async function inPortions(stopped: AbortSignal, work: () => Promise<{ count: number }>) {
     while (!stopped.aborted && (await work()).count === portion);
   }

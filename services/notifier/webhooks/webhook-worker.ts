@@ -7,7 +7,7 @@ import { type Taken, takeChains } from './chain.ts'
 import { type WebhookJob, webhookQueueName } from './webhook-queue.ts'
 import { send, type SendOptions } from './send.ts'
 
-/** Chains that are taken at once: each has its payload with it. */
+/** The most chains taken at once: each comes with its payload. */
 const portion = 20
 /** Milliseconds between two looks at webhooks that wait for a place. */
 const lookEvery = 1000
@@ -15,7 +15,7 @@ const finishWithin = 4000
 
 export interface WorkerOptions extends SendOptions {
   redis: Redis
-  /** Tries under way at a time; half of them at most of webhooks that are not quick. */
+  /** Tries under way at a time. Webhooks that are not quick get half of them at most. */
   concurrency: number
 }
 
@@ -25,8 +25,8 @@ export interface WebhookWorker extends Service {
 }
 
 /**
- * Sends what is due to webhooks. Which of them it looks at, Redis, the sweep and what it did tell; whose turn it is, PostgreSQL
- * decides, so that replicas keep it together. No job waits for a receiver.
+ * Sends deliveries that are due. Redis, the sweep and its own tries tell it which webhooks to look at. PostgreSQL
+ * decides whose turn it is, so that the turns hold over all replicas. No job waits for a receiver.
  */
 export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOptions): WebhookWorker {
   const { sql, log, within } = options
@@ -35,7 +35,7 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
   const failed = throttled(log, 'sending to a webhook failed')
   const underWay = new Map<Promise<void>, Taken>()
   let ready = new Set<string>()
-  // By organization: a place that one of these leaves is another's.
+  // Webhooks that wait for a place, by organization: when one of its tries ends, its place is free for another webhook.
   let held = new Map<string, Set<string>>()
   let woken = Promise.withResolvers<void>()
 
@@ -65,7 +65,7 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
     }
   }
 
-  // Gives whether there may be more.
+  // Returns whether there may be more.
   async function fill(): Promise<boolean> {
     const most = Math.min(concurrency - underWay.size, portion)
     if (most <= 0 || ready.size === 0) return false
@@ -82,7 +82,7 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
     })
     for (const { organizationId, webhookId } of waiting)
       held.set(organizationId, (held.get(organizationId) ?? new Set()).add(webhookId))
-    // Others may have been left out for these alone.
+    // The number asked for is reached: perhaps others had to wait only for that reason.
     if (taken.length === most) lookAtHeld()
     for (const chain of taken) {
       ready.add(chain.webhookId)
@@ -110,10 +110,10 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
     connection: redis,
     prefix: queuePrefix,
     concurrency: 10,
-    // Whoever loses a job to a killed worker finds its work in PostgreSQL.
+    // A job that is lost with its worker does no harm: its work is in PostgreSQL.
     maxStalledCount: 1_000_000,
     runRetryDelay: 500,
-    // As of the mails' worker.
+    // For the same reason as in the mails' worker.
     drainDelay: 1,
   })
   worker.on('error', throttled(log, 'the worker of webhooks'))
@@ -126,14 +126,14 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
       woken.resolve()
       const closed = Promise.all([worker.close(), finished.then(() => Promise.all(underWay.keys()))])
       await Promise.race([closed, sleep(finishWithin, undefined, { ref: false })])
-      // What is still under way is given back: somebody else sends it again.
+      // Gives back the chains under way: another worker sends again.
       abandoned.abort()
       await Promise.race([closed, sleep(1000, undefined, { ref: false })])
     },
   }
 }
 
-// Redis may hold anything, and what PostgreSQL refuses would be looked at again and again.
+// Redis may hold anything. The worker would look again and again for an id that PostgreSQL refuses.
 function readIds(data: Partial<WebhookJob> | null): string[] {
   const id: unknown = data?.webhookId
   return typeof id === 'string' && /^[\w-]{1,200}$/.test(id) ? [id] : []
