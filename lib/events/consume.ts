@@ -1,54 +1,56 @@
 import { type ConsumerMessages, NatsError } from 'nats'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
+import { repeat } from '../repeat.ts'
 import { type PublishedEvent, readEvent } from './cloud-event.ts'
 import { streamName, withApi } from './stream.ts'
 
 export interface ConsumeOptions {
   nats: Nats
   log: Log
-  /** Name of the durable consumer, such as one of `consumers`: its replicas share the events. */
+  /** Name of the durable consumer, such as one of `consumers`. Replicas that use the same name share the events. */
   durable: string
-  /** Works on an event; it comes again where this throws, and may come again even where it does not. */
+  /** Works on an event. If it throws, the event comes again; the event may also come again after a success. */
   handle(event: PublishedEvent): Promise<void>
 }
 
 const retryAfter = 1000
 
-/** Hands events to `handle`, at least once each, acknowledged after the work. Recovers from lost connections and streams. */
+/**
+ * Hands each event to `handle` at least once, and acknowledges it after the work. Recovers from lost connections and
+ * lost streams.
+ */
 export function consume({ nats, log, durable, handle }: ConsumeOptions): Service {
-  const stopped = new AbortController()
   let messages: ConsumerMessages | undefined
 
-  async function run() {
-    while (!stopped.signal.aborted) {
+  const reading = repeat({ work: read, every: retryAfter, retryAfter, failed })
+
+  async function read(stopped: AbortSignal) {
+    messages = await open()
+    // A stop that came meanwhile found nothing to close. Do not wait for this close: it ends only for a reader of the
+    // messages.
+    if (stopped.aborted) return void messages.close()
+    for await (const message of messages) {
       try {
-        messages = await open()
-        // A stop that came meanwhile found nothing to close. (Nobody reads the messages, so the close is never told to be over.)
-        if (stopped.signal.aborted) return void messages.close()
-        for await (const message of messages) {
-          try {
-            const event = readEvent(message)
-            // From before events were CloudEvents, and published anew since.
-            if (!event) message.term()
-            else {
-              await handle(event)
-              message.ack()
-            }
-          } catch (error) {
-            log.warn({ err: error, subject: message.subject }, 'an event is tried again')
-            message.nak(retryAfter)
-          }
+        const event = readEvent(message)
+        // The message is older than our use of CloudEvents; the tail has published its event again since.
+        if (!event) message.term()
+        else {
+          await handle(event)
+          message.ack()
         }
       } catch (error) {
-        // The keeper of the stream makes both.
-        if (error instanceof NatsError && error.code === '404') log.info({ durable }, 'there is no such consumer yet')
-        else if (!stopped.signal.aborted) log.warn({ err: error, durable }, 'the consumer stopped and tries again')
+        log.warn({ err: error, subject: message.subject }, 'an event is tried again')
+        message.nak(retryAfter)
       }
-      await sleep(retryAfter, undefined, { signal: stopped.signal }).catch(() => {})
     }
+  }
+
+  function failed(error: Error) {
+    // The keeper of the stream makes the stream and its consumers.
+    if (error instanceof NatsError && error.code === '404') log.info({ durable }, 'there is no such consumer yet')
+    else log.warn({ err: error, durable }, 'the consumer stopped and tries again')
   }
 
   async function open() {
@@ -58,12 +60,11 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
     return consumer.consume({ max_messages: 100, idle_heartbeat: 5000, abort_on_missing_resource: true })
   }
 
-  const finished = run()
   return {
     async stop() {
-      stopped.abort()
+      const stopped = reading.stop()
       await messages?.close()
-      await finished
+      await stopped
     },
   }
 }

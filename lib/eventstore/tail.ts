@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileRegistry } from '@bufbuild/protobuf'
 import type { PubAck } from 'nats'
 import { publish } from '../events/publish.ts'
@@ -6,26 +5,33 @@ import { isIntact, streamName, type StreamState, streamState } from '../events/s
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
+import { pause, repeat } from '../repeat.ts'
 import { callersChanged, hintSubject, writeHints } from '../events/hints.ts'
 import type { Sql, Transaction } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
 import { page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
 
-/** Milliseconds after which an event that was sent before may be unknown to the stream: half its duplicate window, for the clocks. */
+/**
+ * Milliseconds after which the stream may no longer know that it has an event. It remembers twice as long; half of that
+ * is left to clocks that differ.
+ */
 const knownFor = 60_000
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
 const pollEvery = 200
-/** Milliseconds from the beginning of a turn to the next, at the least: events of that time share one turn and its look at the stream. */
+/**
+ * Milliseconds between the beginnings of two turns at the least. Events of that time share a turn and its look at the
+ * stream.
+ */
 const collectFor = 40
 /** Milliseconds between two looks at the stream when there is nothing to publish: it may have been lost or cut back. */
 const inspectEvery = 2000
-/** Milliseconds for which a look at the stream counts for the next turn. */
+/** Milliseconds for which the look at the stream after a turn also counts as the look before the next turn. */
 const trustFor = 200
 const retryAfter = 1000
 const lock = 7_265_002
 
-/** What tells whom an event is about. */
+/** The part of an event that says whom it is about. */
 export type Happened = Pick<EventRow, 'aggregate_type' | 'aggregate_id' | 'type' | 'payload'>
 
 export interface TailOptions {
@@ -33,53 +39,49 @@ export interface TailOptions {
   sql: Sql
   nats: Nats
   log: Log
-  /** The user whose tokens or roles an event changes, if it does. */
+  /** The user whose tokens or roles an event changes, if it changes any. */
   callerChangedBy?: (event: Happened) => string | undefined
-  /** Where the messages of the events are looked up. Default: proto/. */
+  /** Has the messages of the events. Default: proto/. */
   messages?: FileRegistry
 }
 
-/** A tail that publishes committed events. To be told of a commit spares it the wait for the next look. */
 export interface Tail extends Service {
+  /** Tells the tail of a commit, so that it need not wait for its next look. */
   committed(events: EventRow[]): void
-  /** How many events were refused for good and passed by, when it looked last. */
+  /** The number of parked events at the last look. */
   parked(): number
 }
 
 /**
- * Publishes committed events to JetStream, each at least once and in commit order, and hints at them. Of several replicas one works at a time.
- * What the broker or proto/ refuses for good is parked: noted in `parked_events`, logged, and passed by.
- * Only events below the oldest running transaction are read: what commits late is never behind the cursor. Where the stream has
- * lost what it was given, the events are published anew, from the first one that would not have come of age there.
+ * Publishes committed events to JetStream, each at least once and in commit order, and sends hints of them. Only one of
+ * several replicas works at a time.
+ *
+ * If the broker or proto/ refuses an event for good, the tail parks it: it notes the event in `parked_events`, logs it,
+ * and goes on with the next one.
+ *
+ * The tail reads only events below the oldest running transaction, so no late commit ends up behind the cursor. If the
+ * stream lost events, the tail publishes again, from the first event that would not have expired there by now.
  */
 export function startTail(options: TailOptions): Tail {
   const { sql, nats, log, service } = options
-  const stopped = new AbortController()
-  let woken = Promise.withResolvers<void>()
   let inspectAt = 0
   let intactAt = 0
   let parked = 0
 
-  async function run() {
-    while (!stopped.signal.aborted) {
-      try {
-        while (!stopped.signal.aborted) {
-          woken = Promise.withResolvers()
-          const began = performance.now()
-          if (await takeTurn()) continue
-          await pause()
-          await pauseFor(collectFor - (performance.now() - began))
-        }
-      } catch (error) {
-        if (stopped.signal.aborted) return
-        log.warn({ err: error }, 'the tail stopped and tries again')
-        await sleep(retryAfter, undefined, { signal: stopped.signal }).catch(() => {})
-      }
-    }
-  }
+  const turns = repeat({
+    async work(stopped) {
+      const began = performance.now()
+      if (await takeTurn()) return 'more'
+      await pause(collectFor - (performance.now() - began), stopped)
+    },
+    every: pollEvery,
+    retryAfter,
+    failed: (error) => log.warn({ err: error }, 'the tail stopped and tries again'),
+  })
 
-  // The lock belongs to the transaction: whoever loses its connection loses the lock too, and nothing of it is left behind on a
-  // connection that others use next. Gives whether there may be more to publish; throws what kept events from being published.
+  // The lock belongs to the transaction. A replica that loses its connection loses the lock too, and leaves no lock
+  // behind on a connection that others use next. Returns whether there may be more to publish. Throws the reason if
+  // events could not be published.
   async function takeTurn(): Promise<boolean> {
     let over = false
     try {
@@ -102,7 +104,8 @@ export function startTail(options: TailOptions): Tail {
     parked = published!.parked
     if (!lockRow!.leads || (all.length === 0 && Date.now() < inspectAt)) return nothing
     const { state, added = [], refused = [], failure } = await forward(all, published!)
-    // The connection was lost meanwhile, and may be open again for somebody else: nothing may follow on it, not even a rollback.
+    // The connection was lost meanwhile. It may be open again for somebody else, so send nothing more on it, not even a
+    // rollback.
     if (isOver()) return new Promise(() => {})
     if (state) {
       if (published!.position !== '0')
@@ -117,23 +120,24 @@ export function startTail(options: TailOptions): Tail {
     inspectAt = Date.now() + inspectEvery
     if (all.length === 0) return nothing
     const last = all.at(-1)!
-    // A cursor that a crash sets back costs a second publishing, which the stream drops.
+    const newest = added.length > 0 ? Math.max(...added.map(({ seq }) => seq)) : null
+    // If a crash sets the cursor back, the tail publishes events twice, and the stream drops the second ones.
     await Promise.all([
       transaction`set local synchronous_commit = off`,
       park(transaction, refused),
       parked > 0 && unpark(transaction, added),
       transaction`
         update published set transaction_id = ${last.transaction_id}::xid8, position = ${last.position},
-          stream_sequence = greatest(stream_sequence, ${added.length > 0 ? Math.max(...added.map(({ seq }) => seq)) : null}),
+          stream_sequence = greatest(stream_sequence, ${newest}),
           taken = '{}', in_doubt = false, published_at = now()
       `,
     ])
     return { more: last.found === pageSize || all.length < last.found }
   }
 
-  // Looks at the stream before and after, or after alone where it has just looked: what it was given before must still be there, and
-  // nothing may come before that is published anew. Gives where the events are and which were refused; why some are not known to be
-  // there; or the state of a stream that has lost some.
+  // Looks at the stream before and after publishing; only after, if the last look was a moment ago. The stream must
+  // still have the events of before: else the tail publishes those again first. Returns where the events are and which
+  // of them were refused; the reason why some may not be there; or the state of a stream that lost events.
   async function forward(all: PageRow[], published: Published): Promise<Forwarded> {
     const { generation, in_doubt, message_key: key } = published
     const taken = all.flatMap((event) => {
@@ -200,7 +204,7 @@ export function startTail(options: TailOptions): Tail {
     }
   }
 
-  // Whoever misses this looks later, so it holds nothing up.
+  // A listener that misses the message looks later by itself, so a failure here must not hold up events.
   function tell(subject: string, text: string) {
     try {
       nats.connection.publish(subject, text)
@@ -209,31 +213,19 @@ export function startTail(options: TailOptions): Tail {
     }
   }
 
-  async function pause() {
-    await Promise.race([woken.promise, pauseFor(pollEvery)])
-  }
-
-  async function pauseFor(milliseconds: number) {
-    if (milliseconds > 0) await sleep(milliseconds, undefined, { signal: stopped.signal }).catch(() => {})
-  }
-
-  const finished = run()
   return {
     committed(events) {
-      woken.resolve()
-      // At once, since a long transaction of somebody else may hold the tail up, and again by the tail, should this one be lost.
+      turns.wake()
+      // At once: a long transaction of somebody else may hold the tail up. The tail announces them again, should this
+      // be lost.
       if (nats.connected()) announce(events)
     },
     parked: () => parked,
-    async stop() {
-      stopped.abort()
-      woken.resolve()
-      await finished
-    },
+    stop: () => turns.stop(),
   }
 }
 
-/** What came of a turn: whether there may be more, and what kept events from being published. */
+/** The outcome of a turn: whether there may be more, and the reason if events could not be published. */
 interface Turn {
   more: boolean
   failure?: { cause: unknown } | undefined
@@ -247,6 +239,6 @@ interface Forwarded {
   added?: Added[]
   refused?: Refused[]
   failure?: { cause: unknown } | undefined
-  /** Of a stream that lost events. */
+  /** Set if the stream lost events. */
   state?: StreamState
 }

@@ -7,36 +7,39 @@ import { destinations } from './webhooks/destination.ts'
 
 const defaultPublicUrl = 'http://localhost:8080'
 
-/** Reads the service's settings; throws one Error that lists every problem. */
+/** Reads the service's settings. Throws one Error that lists every problem. */
 export function readNotifierConfig(environment?: Record<string, string | undefined>) {
   const config = readConfig(
     {
       DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
       REDIS_URL: url(['redis', 'rediss']),
-      // User and password in the URL; smtp:// uses STARTTLS where the server offers it, and with ?requireTLS=true nothing else.
+      // User and password in the URL. smtp:// uses STARTTLS if the server offers it; ?requireTLS=true refuses to go on
+      // without.
       SMTP_URL: url(['smtp', 'smtps']),
       PUBLIC_URL: url(['http', 'https'], defaultPublicUrl),
       // `Name <address>` or a bare address. Default: Roster <no-reply@host of PUBLIC_URL>.
       MAIL_FROM: sender,
-      // Mails under way at a time.
+      // How many mails may be under way at a time.
       MAIL_CONCURRENCY: integer(1, 1000, 5),
-      // Seconds that the mail server may be silent. It may take long to accept a mail: who gives up too early sends it twice.
+      // Seconds that the mail server may be silent. It may need long to accept a mail, and a notifier that gives up too
+      // early sends the mail twice.
       SMTP_TIMEOUT: integer(1, 600, 120),
-      // Seconds between two looks for codes that are still to be mailed.
+      // Seconds between two looks for unsent codes.
       SWEEP_INTERVAL: integer(1, 3600, 15),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
       ROSTER_CALLER_KEY: callerKey,
-      // Seconds after which an event that a webhook's receiver did not take is given up.
+      // Seconds after which the notifier gives up an event that a webhook's receiver did not take.
       WEBHOOK_RETRY_FOR: integer(1, 7 * 24 * 3600, 24 * 3600),
       // Seconds that a webhook's receiver has to answer.
       WEBHOOK_TIMEOUT: integer(1, 300, 15),
-      // Tries under way at a time; half of them at most of webhooks that are new, or were slow last.
+      // Tries under way at a time. New webhooks, and webhooks that were slow last, get half of them at most.
       WEBHOOK_CONCURRENCY: integer(2, 10_000, 200),
       WEBHOOKS_PER_ORGANIZATION: integer(1, 1000, 100),
-      // Private addresses and networks that webhooks may lead to, also without TLS, such as 10.1.0.0/16; no other may they.
+      // The private addresses and networks that webhooks may lead to, also without TLS, such as 10.1.0.0/16. Default:
+      // none.
       WEBHOOK_ALLOW_PRIVATE: destinations,
-      // Bytes of an event as it is published.
+      // Bytes of an event in its published form.
       EVENT_MAX_BYTES: largestEvent,
       LOG_LEVEL: logLevel,
     },
@@ -48,11 +51,11 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
 
 export type Config = ReturnType<typeof readNotifierConfig>
 
-/** Whom mails come from. */
+/** The sender of mails. */
 export interface Sender {
   name: string
   address: string
-  /** Of the address: message ids end with it. */
+  /** The domain of the address. Message ids end with it. */
   domain: string
 }
 

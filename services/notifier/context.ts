@@ -5,7 +5,7 @@ import type { Feeds } from './feeds/read-events.ts'
 import type { Wakeups } from './feeds/wakeups.ts'
 import type { Destinations } from './webhooks/destination.ts'
 
-/** What the operations work with. */
+/** The tools of the operations. */
 export interface Context {
   sql: Sql
   store: Store
@@ -13,10 +13,10 @@ export interface Context {
   /** The events of every service. */
   feeds: Feeds
   wakeups: Wakeups
-  /** Where webhooks may lead. */
+  /** Decides where webhooks may lead. */
   destinations: Destinations
-  /** Webhooks that an organization may have. */
+  /** How many webhooks an organization may have. */
   mostWebhooks: number
-  /** Says that something is to be sent to a webhook. To say so spares it the wait for the next sweep. */
+  /** Tells the worker that something is due to a webhook, so that it need not wait for the next sweep. */
   wake(webhookId: string): void
 }

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { startTestReceiver } from '#test/support/receiver'
-import { queueName, queuePrefix } from './queue.ts'
-import { webhookQueueName } from './webhooks/queue.ts'
-import { newAddress, openHouse, type TestHouse } from './test-house.ts'
+import { mailQueueName } from './mails/mail-queue.ts'
+import { queuePrefix } from './redis.ts'
+import { webhookQueueName } from './webhooks/webhook-queue.ts'
+import { newAddress, openHouse, type TestHouse } from './testing/test-house.ts'
 
 let house: TestHouse
 
@@ -30,7 +31,7 @@ test('whoever can write in Redis chooses neither whom a mail goes to nor what is
   await house.setEmail(userId, current)
   const living = await unsent()
 
-  const queue = new Queue(queueName, { connection: house.redis, prefix: queuePrefix })
+  const queue = new Queue(mailQueueName, { connection: house.redis, prefix: queuePrefix })
   const expiresAt = new Date(Date.now() + 600_000).toISOString()
   const evil = {
     email: 'evil@example.net',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openHouse, type TestHouse } from './test-house.ts'
+import { openHouse, type TestHouse } from './testing/test-house.ts'
 
 let house: TestHouse
 let child: ChildProcess | undefined

@@ -1,11 +1,14 @@
 import { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 
+/** BullMQ's keys in Redis begin with this. */
+export const queuePrefix = 'roster'
+
 const sameErrorEvery = 30_000
 
 /**
- * A connection that waits for Redis as long as it takes and reconnects for ever; its commands wait, too.
- * A server that holds the connection but does not answer for 20 s counts as gone: BullMQ blocks for 10 s at most.
+ * Opens a connection that waits for Redis as long as it takes and reconnects for ever. Its commands wait, too. A server
+ * that is silent for 20 s counts as gone, since BullMQ blocks for 10 s at most.
  */
 export function connectRedis(url: string, log: Log): Redis {
   const redis = new Redis(url, {
@@ -18,7 +21,7 @@ export function connectRedis(url: string, log: Log): Redis {
   return redis
 }
 
-/** Warns of what is tried again, at most every 30 s: while a server is away, every connection and every try fails. */
+/** Warns of errors, at most every 30 s: while a server is away, every connection and every try fails. */
 export function throttled(log: Log, message: string): (error: Error) => void {
   let next = 0
   let silent = 0

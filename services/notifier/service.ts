@@ -5,34 +5,34 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import type { Config } from './config.ts'
-import { startIntake } from './intake.ts'
-import { openMailer } from './mailer.ts'
+import { startMailIntake } from './mails/mail-intake.ts'
+import { openMailer } from './mails/mailer.ts'
 import { loadMails } from './mails/render.ts'
-import { openQueue } from './queue.ts'
+import { openMailQueue } from './mails/mail-queue.ts'
 import { connectRedis } from './redis.ts'
-import { startStoring } from './storing.ts'
-import { startSweep } from './sweep.ts'
-import { startWorker } from './worker.ts'
+import { startWithDatabase } from './with-database.ts'
+import { startMailSweep } from './mails/mail-sweep.ts'
+import { startMailWorker } from './mails/mail-worker.ts'
 
-// Below the ten seconds in which a process must have stopped.
+// A process must have stopped within ten seconds.
 const stopDeadline = 8000
 const stopDeadlineWithoutRedis = 1000
 
-/** Starts the notifier: codes that are to be mailed become jobs, jobs become mails. Throws for broken mail files; waits for no server. */
+/** Starts the notifier. Waits for no server; throws if mail files are broken. */
 export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const mails = loadMails()
   const users = createClient(nats, 'notifier', InternalServiceDefinition)
   const mailer = openMailer(config, mails)
   const redis = connectRedis(config.REDIS_URL, log)
-  const queue = openQueue(redis, log)
-  const worker = startWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
-  const intake = startIntake({ nats, queue, log })
-  const storing = startStoring({ config, nats, redis, log })
-  const sweep = startSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
+  const queue = openMailQueue(redis, log)
+  const worker = startMailWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
+  const intake = startMailIntake({ nats, queue, log })
+  const storing = startWithDatabase({ config, nats, redis, log })
+  const sweep = startMailSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
   return {
     async stop() {
       const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), storing.stop()])
-      // Whoever runs next takes up the events and jobs that do not end in time.
+      // The next process takes up events and jobs that do not end in time.
       const away = redis.status === 'ready' ? new Promise((resolve) => redis.once('close', resolve)) : Promise.resolve()
       await Promise.race([
         stopped,

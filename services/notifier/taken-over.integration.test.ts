@@ -2,7 +2,7 @@ import { connect, createInbox, headers, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { SetEmailRequest } from '#gen/roster/users/v1/user_service'
 import { streamName } from '#lib/events/stream'
-import { callerOf, newAddress, openHouse, type TestHouse } from './test-house.ts'
+import { callerOf, newAddress, openHouse, type TestHouse } from './testing/test-house.ts'
 
 let house: TestHouse
 

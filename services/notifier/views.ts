@@ -2,7 +2,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Webhook } from './vocabulary.ts'
 
-/** Keeps the service's own tables in step with a change. */
+/** Brings the service's own tables up to date with a change. */
 export function project({ after }: { after: Aggregate<any> }): Write[] {
   return after.type === 'webhook' ? projectWebhook(after) : []
 }
@@ -11,7 +11,7 @@ function projectWebhook({ id, organizationId, createdAt, state }: Aggregate<Webh
   if (!state || state.removed) return removal(id)
   const { allOrganizations, url, eventTypes, active } = state
   return [
-    // Who pauses and resumes it, or gives it another address, has it tried at once.
+    // After a pause, or with a new address, the webhook need not rest: its next try comes at once.
     (sql) => sql`
       insert into webhooks as w (webhook_id, organization_id, all_organizations, url, event_types, active, created_at)
       values (${id}, ${organizationId}, ${allOrganizations}, ${url}, ${eventTypes}, ${active}, ${createdAt})
@@ -24,7 +24,7 @@ function projectWebhook({ id, organizationId, createdAt, state }: Aggregate<Webh
   ]
 }
 
-// What waits for it, which may be much, the sweep ends.
+// The sweep ends the deliveries that wait for the webhook: there may be many.
 function removal(webhookId: string): Write[] {
   return [
     (sql) => sql`delete from webhooks where webhook_id = ${webhookId}`,

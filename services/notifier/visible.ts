@@ -7,19 +7,21 @@ import { type Webhook, webhookNotFound } from './vocabulary.ts'
 
 type Right = 'iam.webhook.read' | 'iam.webhook.write'
 
-/** Whether the caller may see what is of this owner: the acting organization, or the instance for who has the right there. */
+/** Whether the caller may see things of this owner: the acting organization or, with the right there, the instance. */
 export function isVisible({ caller, organizationId }: Call, right: Right, owner: string): boolean {
   return owner === instance.id ? holds(caller, right) : owner === organizationId
 }
 
-/** The webhook's state. NOT_FOUND WEBHOOK_NOT_FOUND where there is none, or none that the caller may see. */
+/**
+ * Returns the webhook's state. NOT_FOUND WEBHOOK_NOT_FOUND if there is no such webhook, or the caller may not see it.
+ */
 export function visibleWebhook(webhook: Aggregate<Webhook> | undefined, call: Call, right: Right): Webhook {
   if (!webhook?.state || webhook.state.removed || !isVisible(call, right, webhook.organizationId))
     throw webhookNotFound()
   return webhook.state
 }
 
-/** Refuses who asks for what is the instance's without the right there. PERMISSION_DENIED. */
+/** Refuses a request for the instance's things if the caller lacks the right there. PERMISSION_DENIED. */
 export function permitInstance(right: Right) {
   return ({ allOrganizations }: { allOrganizations: boolean }, { caller }: Call) => {
     if (allOrganizations && !holds(caller, right)) throw permissionDenied()

@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 
-/** What can happen to a webhook. */
+/** The events of a webhook. */
 export type WebhookEvent =
   | { type: 'added'; payload: WebhookSettings & { allOrganizations: boolean } }
   | { type: 'changed'; payload: WebhookSettings }
@@ -12,21 +12,21 @@ export type WebhookEvent =
 
 export interface WebhookSettings {
   url: string
-  /** Types, or beginnings with `*`; empty: every type. */
+  /** Types, or beginnings of types with `*`. Empty: every type. */
   eventTypes: string[]
   description: string
 }
 
 export interface Webhook extends WebhookSettings {
-  /** Then it is the instance's. */
+  /** If so, the webhook belongs to the instance. */
   allOrganizations: boolean
   active: boolean
   removed: boolean
-  /** RFC 3339; missing before the first rotation. */
+  /** RFC 3339. Missing before the first rotation. */
   formerSecretExpiresAt?: string
 }
 
-/** The webhook after an event. */
+/** Applies an event to a webhook. */
 export function evolveWebhook(webhook: Webhook | undefined, event: WebhookEvent): Webhook {
   if (event.type === 'added') return { ...event.payload, active: true, removed: false }
   if (webhook === undefined) throw new Error(`a webhook begins with ${event.type}`)
@@ -46,12 +46,12 @@ export function evolveWebhook(webhook: Webhook | undefined, event: WebhookEvent)
   }
 }
 
-/** The answer where no such webhook is, or none that the caller may see. */
+/** The error for a webhook that does not exist or that the caller may not see. */
 export function webhookNotFound(): RosterError {
   return new RosterError('NOT_FOUND', 'WEBHOOK_NOT_FOUND', 'There is no such webhook.')
 }
 
-/** The answer where no such delivery is, or none that the caller may see. */
+/** The error for a delivery that does not exist or that the caller may not see. */
 export function deliveryNotFound(): RosterError {
   return new RosterError('NOT_FOUND', 'DELIVERY_NOT_FOUND', 'There is no such delivery.')
 }

@@ -1,10 +1,10 @@
 import type { EventFilter } from '#gen/roster/feed/v1/feed'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../context.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import { type EventPage, readEvents } from './read-events.ts'
+import { type EventPage, type Feeds, readEvents } from './read-events.ts'
+import type { Wakeups } from './wakeups.ts'
 
-/** What the requests of the EventService have in common. */
+/** The common part of the EventService's requests. */
 interface EventRequest {
   cursor: string
   fromEnd: boolean
@@ -13,15 +13,15 @@ interface EventRequest {
 }
 
 const defaultLimit = 100
-/** Milliseconds before its deadline at which a call is answered. */
+/** Answers a call so many milliseconds before its deadline. */
 const margin = 500
 
 /**
- * The next events of the request; where there are none, once there are, or when `waitFor` milliseconds are over. Errors as of
- * `readEvents` and `readCursor`.
+ * Returns the next events for the request. If there are none, waits for the first, `waitFor` milliseconds at most.
+ * Throws the errors of `readEvents` and `readCursor`.
  */
 export async function follow(
-  { feeds, wakeups }: Pick<Context, 'feeds' | 'wakeups'>,
+  { feeds, wakeups }: { feeds: Feeds; wakeups: Wakeups },
   { cursor, fromEnd, filter, limit }: EventRequest,
   call: Call,
   waitFor: number,
@@ -35,7 +35,7 @@ export async function follow(
   const until = Math.min(Date.now() + waitFor, call.deadline - margin)
   const answer = (page: EventPage) => ({ ...page, cursor: writeCursor(page.cursor) })
   if (Date.now() >= until) return answer(await readEvents(feeds, query, call))
-  // Noted before the first look: nothing falls between the two.
+  // Before the first look: no event falls between the two.
   const waiting = await wakeups.open(filter)
   try {
     let page = await readEvents(feeds, query, call)

@@ -2,9 +2,9 @@ import type { EventFilter } from '#gen/roster/feed/v1/feed'
 import { invalid } from '#lib/errors'
 import { permissionDenied } from '#lib/rpc/authorize'
 
-/** The filter, for one organization's events only. INVALID_ARGUMENT where it asks for those of another one. */
+/** Limits a filter to one organization's events. INVALID_ARGUMENT if it asks for another organization's. */
 export function ofOrganization(filter: EventFilter | undefined, organizationId: string): EventFilter {
-  // To a filter, no organization would be every one.
+  // In a filter, an empty organization would mean all of them.
   if (organizationId === '') throw permissionDenied()
   const asked = filter?.organizationId ?? ''
   if (asked !== '' && asked !== organizationId)

@@ -6,15 +6,15 @@ import { throttled } from '../redis.ts'
 import type { Feeds } from './read-events.ts'
 
 /**
- * What a service lists, as far as it is its own: one that was taken over must not speak for a sister. What is not is left out, and the
- * log says so. UNAVAILABLE SERVICE_UNAVAILABLE where the answer does not say how to go on.
+ * Lets through only a service's own events: a service that was taken over must not speak for a sister. Leaves out the
+ * others and logs that. UNAVAILABLE SERVICE_UNAVAILABLE if the answer has no place to go on from.
  */
 export function ownEvents(service: string, feed: Feeds[string], log: Log): Feeds[string] {
-  const left = throttled(log, `${service} lists what is no event of its own`)
+  const left = throttled(log, `${service} lists events that are not its own`)
   return async (request, call) => {
     const answer = await feed(request, call)
     if (!answer.next) {
-      const message = 'A service that has events gives no answer that can be read.'
+      const message = 'A service that has events gives no readable answer.'
       throw new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', message, { retryAfter: 1 })
     }
     const events = answer.events.filter((listed) => isOwn(service, listed))
@@ -30,7 +30,7 @@ function isOwn(service: string, { event, position }: ListedEvent): boolean {
   return owner === undefined || owner === service
 }
 
-// Whose kind of event it is; undefined for one that proto/ does not know.
+// Returns the service that has this kind of event. Undefined: proto/ does not know the event.
 function ownerOf({ aggregateType, type }: Event): string | undefined {
   const plain = type.slice(`roster.${aggregateType}.`.length).replace(/\.v\d+$/, '')
   try {

@@ -10,10 +10,10 @@ import { codes, RosterError } from '#lib/errors'
 import type { ServiceCall } from '#lib/rpc/call'
 import type { Cursor } from './cursor.ts'
 
-/** What lists the events of each service, by its name. */
+/** Lists each service's events, by the service's name. */
 export type Feeds = Record<string, (request: ListEventsRequest, call: ServiceCall) => Promise<ListEventsResponse>>
 
-/** Which events, and from where on: from the cursor; without one, from the beginning or, where it says so, from the end. */
+/** Asks for events from the cursor on. Without a cursor: from the beginning or, with `fromEnd`, from the end. */
 export interface EventQuery {
   cursor: Cursor | undefined
   fromEnd: boolean
@@ -23,21 +23,21 @@ export interface EventQuery {
 
 export interface EventPage {
   events: Event[]
-  /** Where to go on: behind these events and before every other one that passes the filter. */
+  /** The place to go on from: behind these events and before every other event that passes the filter. */
   cursor: Cursor
-  /** Whether there were no more. */
+  /** Whether there were no more events. */
   endReached: boolean
 }
 
-/** Bytes of events, give or take the last one: NATS takes no answer above 2 MB. */
+/** Bytes of events in a page, give or take the last event: NATS takes no answer above 2 MB. */
 const mostBytes = 1024 * 1024
-/** Milliseconds after which no more is read where next to nothing passes the filter. */
+/** Milliseconds after which reading stops if next to nothing passes the filter. */
 const patience = 2_000
 const answerWithin = 5_000
 
 /**
- * Reads the events of several services into one order: that of their time, and within a service that of their commit. The page is
- * the same however it is divided. UNAVAILABLE where a service does not answer: a page without its events would be a wrong one.
+ * Reads the events of several services into one order: by time, and within a service by commit. The order does not
+ * depend on how pages divide it. UNAVAILABLE if a service does not answer: a page without its events would be wrong.
  */
 export async function readEvents(feeds: Feeds, query: EventQuery, call: ServiceCall): Promise<EventPage> {
   const { cursor = {}, filter, limit } = query
@@ -58,7 +58,7 @@ export async function readEvents(feeds: Feeds, query: EventQuery, call: ServiceC
   const events: Event[] = []
   let bytes = 0
   for (let round = 0; events.length < limit;) {
-    // Which event is the next one is known once each service has shown its own.
+    // The next event is known only once each service has shown its own next event.
     const empty = sources.filter(({ queue, endReached }) => queue.length === 0 && !endReached)
     if (empty.length > 0) {
       if (round++ > 0 && Date.now() > stopReading) break
@@ -83,7 +83,7 @@ export async function readEvents(feeds: Feeds, query: EventQuery, call: ServiceC
 
 interface Source {
   name: string
-  /** Events that were read and not handed out yet. */
+  /** Events that were read but not handed out yet. */
   queue: ListedEvent[]
   /** The place behind the queue. */
   next: EventPosition | undefined
@@ -96,7 +96,7 @@ function within(call: ServiceCall): ServiceCall {
   return { requestId, traceparent, deadline: Math.min(call.deadline, Date.now() + answerWithin) }
 }
 
-/** What a feed answers; UNAVAILABLE SERVICE_UNAVAILABLE where it does not, although the caller's own deadline is not over. */
+/** Asks a feed. UNAVAILABLE SERVICE_UNAVAILABLE if the feed does not answer before the caller's own deadline. */
 export async function ask<T>(work: () => Promise<T>, deadline: number): Promise<T> {
   try {
     return await work()
@@ -115,7 +115,7 @@ function earliest(sources: Source[]): Source | undefined {
     .reduce<Source | undefined>((first, source) => (first && time(first) <= time(source) ? first : source), undefined)
 }
 
-// What was passed over to come here need not be looked at again.
+// The next page need not look again at the events that were passed over on the way here.
 function before({ position }: ListedEvent): EventPosition {
   return { ...position!, position: position!.position - 1 }
 }

@@ -8,15 +8,15 @@ import type { Service } from '#lib/process'
 import { throttled } from '../redis.ts'
 import { ask, type Feeds } from './read-events.ts'
 
-/** Somebody who waits for events. */
+/** A caller's wait for events. */
 export interface Waiting {
-  /** The services that have events since the last time, or once they have; none when the time (Unix, in milliseconds) is over. */
+  /** Resolves with the services that have had events since the last time; with none at `until` (Unix milliseconds). */
   next(until: number): Promise<string[]>
   close(): void
 }
 
 export interface Wakeups extends Service {
-  /** Notes from now on what happens: whoever looks at the events after this and finds none will be woken by the first. */
+  /** Begins to note events. A caller that looks for events after this and finds none is woken by the first one. */
   open(filter: EventFilter | undefined): Promise<Waiting>
 }
 
@@ -28,14 +28,14 @@ interface Waiter {
 
 /** Milliseconds between two looks. */
 const lookEvery = 1_000
-/** Milliseconds for which looking goes on when nobody waits: most come again. */
+/** Milliseconds for which the looks go on when nobody waits: most callers come again. */
 const restAfter = 30_000
-/** Milliseconds in which what follows a first event may join it. */
+/** Milliseconds in which other events may join the first one. */
 const gather = 10
 
 /**
- * Wakes those who wait for events. NATS tells of them as they are published, which may fail; so one look a second, for all who
- * wait, goes through what was committed since.
+ * Wakes the callers that wait for events. Hints by NATS tell of events at once, but may be lost. So one look a second,
+ * shared by all callers, goes through the events committed since.
  */
 export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; log: Log }): Wakeups {
   const waiters = new Set<Waiter>()
@@ -68,7 +68,7 @@ export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; l
     return next!
   }
 
-  // Gives where it begins: whatever is committed behind that is found.
+  // Returns the places where the looks begin. They find every event that is committed behind these.
   async function begin(): Promise<Map<string, EventPosition>> {
     const places = new Map<string, EventPosition>()
     await Promise.all(Object.keys(feeds).map(async (name) => places.set(name, await look(name))))
@@ -121,7 +121,7 @@ export function startWakeups({ nats, feeds, log }: { nats: Nats; feeds: Feeds; l
   }
 }
 
-// What a hint does not tell is let pass: who is woken in vain looks once more.
+// A hint does not tell everything that a filter asks. When in doubt, wake: the caller looks once more.
 function mayPass(filter: EventFilter | undefined, { organizationId, type }: Hint): boolean {
   if (!filter) return true
   if (filter.organizationId !== '' && filter.organizationId !== organizationId) return false

@@ -1,18 +1,18 @@
 const longest = 40
 
-/** Whatever could break a line or turn the text around it. */
+/** Characters that could break a line, or turn the direction of the text around them. */
 export const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu
 
-// What a mail program would make a link of, or what asks to be called or answered.
+// Text that a mail program would turn into a link, or that asks for a call or an answer.
 const linkable = /[:/\\@<>[\]{}|]|www\.|[\p{L}\p{N}][.。][\p{L}\p{N}]{2}|(?:\d[\s().-]*){5}/iu
 
-// What is not seen could part the signs of a link.
+// Invisible characters could hide a link from the pattern above.
 const unseen = /\p{Default_Ignorable_Code_Point}+/gu
 
 /**
- * The name as a mail may show it, or '' for a greeting without one. Anybody can give themselves any name and any address, so a
- * name must not be able to carry a message to a stranger: it is cut at 40 characters, and left out where it looks like a link,
- * an address or a telephone number.
+ * Returns the name as a mail may show it, or '' for a greeting without a name. Anybody may choose any name and any
+ * address, so a name must not carry a message to a stranger. Long names are cut at 40 characters. A name that looks
+ * like a link, an address or a telephone number is left out.
  */
 export function greetedName(displayName: string): string {
   const name = displayName.normalize('NFC').replace(unprintable, ' ').replace(/\s+/gu, ' ').trim()

@@ -1,19 +1,19 @@
 import { greetedName, unprintable } from './greeted-name.ts'
 import { readTemplates, type Template } from './templates.ts'
 
-/** What a verification mail shows. */
+/** The values that a verification mail shows. */
 export interface MailValues {
   displayName: string
   code: string
   url: string
-  /** Where the account is, such as id.example.com. */
+  /** The host that has the account, such as id.example.com. */
   host: string
   /** Milliseconds. */
   validFor: number
 }
 
 export interface Mail {
-  /** BCP 47: the language that was found. */
+  /** BCP 47. The language of the template used. */
   language: string
   subject: string
   text: string
@@ -21,11 +21,11 @@ export interface Mail {
 }
 
 export interface Mails {
-  /** The mail in the wanted language (BCP 47), or its nearest relative, else in English. */
+  /** Renders the mail in the preferred language (BCP 47) or its nearest relative, else in English. */
   render(preferredLanguage: string, values: MailValues): Mail
 }
 
-/** Reads the mail files of the folder. Throws one Error that lists what is wrong with them. */
+/** Reads the mail files of the folder. Throws one Error that lists all their faults. */
 export function loadMails(folder = new URL('./', import.meta.url)): Mails {
   const templates = new Map(readTemplates(folder).map((template) => [template.language.toLowerCase(), template]))
   return { render: (language, values) => render(lookUp(templates, language), values) }
@@ -73,7 +73,8 @@ function escaped(value: string): string {
   return plain(value).replace(/[&<>"']/g, (symbol) => entities[symbol]!)
 }
 
-// A duration needs no time zone: "45 minutes", "1 hour", "3 days". Rounded down, but for a minute that the way here took.
+// A duration needs no time zone: "45 minutes", "1 hour", "3 days". Rounded down, but minutes to the nearest: the way
+// here may have taken some seconds.
 function duration(milliseconds: number, language: string): string {
   const minutes = Math.max(1, Math.round(milliseconds / 60_000))
   const [count, unit] =

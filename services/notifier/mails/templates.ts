@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The mail of one language, as its translator wrote it. */
+/** A mail in one language, as its translator wrote it. */
 export interface Template {
   language: string
   subject: string
@@ -13,7 +13,7 @@ export interface Template {
 const head =
   /^Subject: (?<subject>.+)\r?\nGreeting: (?<greeting>.+)\r?\nGreeting without a name: (?<greetingWithoutName>.+)\r?\n\r?\n(?<text>[^]+)$/
 
-// What each part must show, and what else it may.
+// The placeholders that each part must have, and those that it may have.
 const inEveryBody = ['greeting', 'code', 'url', 'validFor']
 const rules: Record<keyof Omit<Template, 'language'>, { must: string[]; may: string[] }> = {
   subject: { must: [], may: ['host'] },
@@ -23,7 +23,9 @@ const rules: Record<keyof Omit<Template, 'language'>, { must: string[]; may: str
   html: { must: inEveryBody, may: ['host'] },
 }
 
-/** Reads `<language>/email-code.{txt,html}` for every language of the folder. Throws one Error that lists every problem. */
+/**
+ * Reads `<language>/email-code.{txt,html}` of each language in the folder. Throws one Error that lists every problem.
+ */
 export function readTemplates(folder: URL): Template[] {
   const problems: string[] = []
   const languages = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -45,7 +47,8 @@ function readTemplate(folder: URL, language: string, problems: string[]): Templa
 }
 
 function check(template: Template, part: keyof typeof rules): string[] {
-  const where = `${template.language}/email-code.${part === 'html' ? 'html' : 'txt'}${part === 'text' || part === 'html' ? '' : ` (${part})`}`
+  const file = part === 'html' ? 'html' : part === 'text' ? 'txt' : `txt (${part})`
+  const where = `${template.language}/email-code.${file}`
   const { must, may } = rules[part]
   const found = template[part].split(/\{\{(\w+)\}\}/)
   const names = found.filter((_, index) => index % 2 === 1)

@@ -2,7 +2,8 @@ import type { GetDeliveryRequest, GetDeliveryResponse } from '#gen/roster/notifi
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { type DeliveryRow, selectDeliveries, showDelivery } from '../deliveries.ts'
+import { type DeliveryRow, selectDeliveries } from '../ledger/deliveries.ts'
+import { showDelivery } from '../show.ts'
 import { isVisible } from '../visible.ts'
 import { deliveryNotFound } from '../vocabulary.ts'
 

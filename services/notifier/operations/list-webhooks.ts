@@ -3,9 +3,9 @@ import { orUnavailable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
+import { showWebhook } from '../show.ts'
 import { permitInstance } from '../visible.ts'
 import type { Webhook } from '../vocabulary.ts'
-import { showWebhook } from './get-webhook.ts'
 
 export const listWebhooks = {
   permit: permitInstance('iam.webhook.read'),
@@ -20,7 +20,7 @@ export const listWebhooks = {
       order by created_at, webhook_id
     `)
     const webhooks = await Promise.all(rows.map(({ id }) => store.load<Webhook>('webhook', id)))
-    // One may have been removed between the two looks.
+    // A webhook may have been removed between the two reads.
     return {
       webhooks: webhooks.flatMap((webhook) => (webhook && !webhook.state.removed ? [showWebhook(webhook)] : [])),
     }

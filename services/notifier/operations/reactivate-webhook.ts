@@ -3,7 +3,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { retryNow } from '../deliveries.ts'
+import { retryNow } from '../ledger/requeue.ts'
 import { visibleWebhook } from '../visible.ts'
 import type { Webhook, WebhookEvent } from '../vocabulary.ts'
 

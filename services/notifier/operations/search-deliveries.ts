@@ -3,7 +3,8 @@ import { orUnavailable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { type DeliveryRow, kinds, selectDeliveries, showDelivery, states } from '../deliveries.ts'
+import { type DeliveryRow, selectDeliveries } from '../ledger/deliveries.ts'
+import { kinds, showDelivery, states } from '../show.ts'
 import { permitInstance } from '../visible.ts'
 
 const defaultLimit = 100

@@ -4,7 +4,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../context.ts'
-import { retryElsewhere } from '../deliveries.ts'
+import { retryElsewhere } from '../ledger/requeue.ts'
 import { visibleWebhook } from '../visible.ts'
 import type { Webhook, WebhookEvent } from '../vocabulary.ts'
 import { checkSettings } from '../webhooks/settings.ts'
@@ -23,7 +23,7 @@ export const updateWebhook = {
         if (isDeepStrictEqual(settings, { url, eventTypes, description })) return { events: [], answer: undefined }
         return {
           events: [{ type: 'changed', payload: settings }],
-          // What failed at the former address need not fail at this one.
+          // Deliveries that failed at the former address may succeed at this one.
           writes: url === settings.url ? [] : [retryElsewhere(webhookId)],
           answer: undefined,
         }

@@ -3,7 +3,10 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { follow } from '../feeds/follow.ts'
 
-/** Waits as long as the call may take: the gateway makes a stream of the answers. Who begins at the end is told at once where that is. */
+/**
+ * Waits as long as the call may take: the gateway turns the answers into a stream. Answers a start at the end at once
+ * with its cursor.
+ */
 export async function watchEvents(
   context: Context,
   request: WatchEventsRequest,

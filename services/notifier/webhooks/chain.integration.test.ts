@@ -3,7 +3,7 @@ import { openDatabase, type Sql, type Statement } from '#lib/eventstore/database
 import { migrate } from '#lib/eventstore/migrate'
 import { silent } from '#test/support/rpc'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { retryElsewhere } from '../deliveries.ts'
+import { retryElsewhere } from '../ledger/requeue.ts'
 import { endChain, settle, takeChains } from './chain.ts'
 
 let database: TestDatabase

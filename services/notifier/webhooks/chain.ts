@@ -1,34 +1,37 @@
 import type { Sql } from '#lib/eventstore/database'
 
-/** Seconds, beyond those of a try, after which somebody else may go on with a chain that was taken. */
+/** Seconds beyond a try's time after which another worker may take over a chain. */
 const takenBeyond = 15
-/** Milliseconds after which whoever took it begins no more: a try ends a second after its time at the latest. */
+/**
+ * Milliseconds after which a worker may no longer begin a try of a chain it took: a try ends a second after its time at
+ * the latest.
+ */
 const lateAfter = 10_000
-/** Places that one organization has at most, of all notifiers; those for its webhooks that are not quick; and one webhook. */
+/** The most places over all notifiers: of an organization, of its webhooks that are not quick, and of one webhook. */
 const ofOrganization = 16
 const ofOrganizationSlow = 2
 const ofWebhook = 4
-/** Seconds for which an organization has one place for its quick webhooks, after one of these was not. */
+/** Seconds for which an organization has only one place for its quick webhooks, after one of them was slow. */
 const heldFor = 600
 
-/** The head of a chain, taken by this process alone. */
+/** A chain that this process alone has taken, with its first delivery. */
 export interface Taken {
   webhookId: string
-  /** Whose the webhook is. */
+  /** The organization that has the webhook. */
   organizationId: string
   url: string
-  /** Sealed; the one in use first. */
+  /** Sealed. The one in use comes first. */
   secrets: Buffer[]
   aggregate: string
   takenBy: string
-  /** When it was taken, in milliseconds of this process's clock. */
+  /** When this process took it, in milliseconds of its clock. */
   takenAt: number
   added: number
-  /** How often the webhook did not answer in time, one after the other. */
+  /** The webhook's timeouts in a row. */
   timeouts: number
   /** Whether the webhook was not quick before. */
   slow: boolean
-  /** Null where the chain is at its end. */
+  /** Null: the chain is at its end. */
   position: string | null
   eventId: string
   payload: string
@@ -37,15 +40,17 @@ export interface Taken {
 }
 
 export interface Room {
-  /** Chains to take at most. */
+  /** The most chains to take. */
   most: number
-  /** Of these, to webhooks that are not quick. */
+  /** How many of these may lead to webhooks that are not quick. */
   mostSlow: number
   /** Milliseconds that a try may last. */
   within: number
 }
 
-/** Takes what is due to some webhooks, in turns by organization. Also gives the webhooks to which more is due than may be sent now. */
+/**
+ * Takes due chains of these webhooks, in turns by organization. Also returns the webhooks that must wait for a place.
+ */
 export async function takeChains(
   sql: Sql,
   webhookIds: string[],
@@ -53,10 +58,11 @@ export async function takeChains(
 ): Promise<{ taken: Taken[]; waiting: Pick<Taken, 'webhookId' | 'organizationId'>[] }> {
   const takenAt = Date.now()
   const rows = await sql<(Omit<Taken, 'takenAt' | 'aggregate'> & { aggregate: string | null })[]>`
-    select webhook_id as "webhookId", organization_id as "organizationId", url, secrets, aggregate, taken_by as "takenBy", added, timeouts, slow, position,
-      event_id as "eventId", payload, attempts, queued_at as "queuedAt"
+    select webhook_id as "webhookId", organization_id as "organizationId", url, secrets, aggregate, taken_by as "takenBy",
+      added, timeouts, slow, position, event_id as "eventId", payload, attempts, queued_at as "queuedAt"
     from take_chains(
-      ${webhookIds}, ${most}, ${mostSlow}, ${ofOrganization}, ${ofOrganizationSlow}, ${ofWebhook}, ${within / 1000 + takenBeyond}
+      ${webhookIds}, ${most}, ${mostSlow}, ${ofOrganization}, ${ofOrganizationSlow}, ${ofWebhook},
+      ${within / 1000 + takenBeyond}
     )
   `
   return {
@@ -65,25 +71,27 @@ export async function takeChains(
   }
 }
 
-/** Whether somebody else may have the chain before a try is over. */
+/** Whether another worker may take the chain before a try would be over. */
 export function isLate({ takenAt }: Taken): boolean {
   return Date.now() - takenAt > lateAfter
 }
 
-/** What became of a try. */
+/** The outcome of a try. */
 export interface Settled {
-  /** `queued`: it is tried again. */
+  /** `queued`: there will be another try. */
   state: 'sent' | 'failed' | 'queued'
   error: string
   /** Milliseconds until the chain goes on. */
   delay: number
   /** Whether the receiver was quick, however it answered. */
   quick: boolean
-  /** Milliseconds until the webhook is tried again, whatever is due to it: it did not answer in time. */
+  /** Set after a timeout: milliseconds until the webhook's next try, whatever is due to it. */
   rest?: number | undefined
 }
 
-/** Records a try and gives the chain back. Without effect where somebody else has it by now, or the address is another. */
+/**
+ * Records a try and gives the chain back. Has no effect if another worker has the chain, or the webhook a new address.
+ */
 export async function settle(sql: Sql, taken: Taken, { state, error, delay, quick, rest }: Settled): Promise<void> {
   const { webhookId, aggregate, takenBy, url, position } = taken
   const timeouts = rest === undefined ? 0 : taken.timeouts + 1
@@ -99,7 +107,8 @@ export async function settle(sql: Sql, taken: Taken, { state, error, delay, quic
       update turns t set held_until = now() + make_interval(secs => ${heldFor})
       from freed where t.organization_id = freed.organization_id and not freed.slow and not ${quick}
     ), answered as (
-      update webhooks set quick = ${quick}, timeouts = ${timeouts}, retry_at = now() + make_interval(secs => ${rest === undefined ? null : rest / 1000}::float8)
+      update webhooks set quick = ${quick}, timeouts = ${timeouts},
+        retry_at = now() + make_interval(secs => ${rest === undefined ? null : rest / 1000}::float8)
       where webhook_id = ${webhookId} and url = ${url} and exists (select from given)
         and (quick, timeouts) is distinct from (${quick}, ${timeouts})
     )
@@ -108,7 +117,7 @@ export async function settle(sql: Sql, taken: Taken, { state, error, delay, quic
   `
 }
 
-/** Gives the chain back as it was. */
+/** Gives a chain back without recording a try. */
 export async function giveBack(sql: Sql, { webhookId, aggregate, takenBy }: Taken): Promise<void> {
   await sql`
     with freed as (delete from places where place_id = ${takenBy})
@@ -117,10 +126,10 @@ export async function giveBack(sql: Sql, { webhookId, aggregate, takenBy }: Take
   `
 }
 
-/** Removes a chain that is at its end; where something was added meanwhile, gives it back. */
+/** Removes a chain that is at its end. Gives it back if something was added meanwhile. */
 export async function endChain(sql: Sql, taken: Taken): Promise<void> {
   const { webhookId, aggregate, takenBy, added } = taken
-  // What was added before the chain was taken may only be seen now; what is added meanwhile changes the number.
+  // An event added before the chain was taken may be visible only now: look again. One added since changes the number.
   const { count } = await sql`
     with freed as (delete from places where place_id = ${takenBy})
     delete from chains

@@ -1,11 +1,11 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { Setting } from '#lib/config'
 
-/** Says where events may be sent. */
+/** Decides where events may be sent. */
 export interface Destinations {
-  /** What is wrong with an address, as far as it can be told without asking anybody; undefined: nothing. */
+  /** Returns the fault of an address, as far as it shows without asking a name server. Undefined: none. */
   faultOf(url: string): string | undefined
-  /** Whether one may connect to this IP address; without TLS only where the operator names it. */
+  /** Whether a webhook may connect to this IP address. Without TLS, only if the operator named it. */
   allows(ip: string, tls: boolean): boolean
 }
 
@@ -19,11 +19,12 @@ export const destinations: Setting<Destinations> = {
   },
 }
 
-// IANA's registries of special addresses: of IPv4 all is public but these; of IPv6 nothing but 2000::/3 without these. BlockList
-// looks at an IPv4 address within an IPv6 one (::ffff:0:0/96) as at that IPv4 address.
+// IANA's registries of special addresses. Of IPv4, everything else is public; of IPv6, only 2000::/3 without these.
+// BlockList treats an IPv4 address within an IPv6 one (::ffff:0:0/96) as that IPv4 address.
 const special = [
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24',
-  '192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3',
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
+  '192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24',
+  '203.0.113.0/24 224.0.0.0/3',
   '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20',
 ]
   .flatMap((line) => line.split(' '))
@@ -47,7 +48,7 @@ function createDestinations(named: BlockList): Destinations {
       const tls = protocol === 'https:'
       if (!tls && named.rules.length === 0) return 'must be an absolute https URL'
       const host = hostOf(hostname)
-      // However it is spelled: the URL standard makes 2130706433, 0x7f.1 and 127.0.0.1 the same.
+      // Spelling does not matter: the URL standard makes 2130706433, 0x7f.1 and 127.0.0.1 the same.
       if (isIP(host) !== 0 && !allows(host, tls)) return 'is of an address that nothing may be sent to'
       const isLocal = /(^|\.)localhost\.?$/.test(host)
       if (isLocal && !allows('127.0.0.1', tls) && !allows('::1', tls))
@@ -57,7 +58,7 @@ function createDestinations(named: BlockList): Destinations {
   }
 }
 
-/** The host of a URL as it is connected to: an IPv6 address without its brackets. */
+/** Returns the host to connect to: an IPv6 address without its brackets. */
 export function hostOf(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }

@@ -2,13 +2,15 @@ import type { DescMessage } from '@bufbuild/protobuf'
 import { meansType, plainType } from '#lib/events/event-type'
 import { registry } from '#lib/registry'
 
-/** Aggregate types of more than one word, which the names of messages do not tell from event types. */
+/**
+ * Aggregate types of more than one word. Message names do not show where such a type ends and the event type begins.
+ */
 const compounds = ['project_grant', 'removed_user', 'user_grant']
 
-/** Every type of event as it is published: `roster.user.email.changed.v1`. */
+/** Every published type of event, such as `roster.user.email.changed.v1`. */
 export const eventTypes: readonly string[] = findEventTypes()
 
-/** Whether there is such a type, or one that begins so: `roster.user.*`. */
+/** Whether the filter matches a type of event: a whole type, or a beginning such as `roster.user.*`. */
 export function isEventType(filter: string): boolean {
   return eventTypes.some((type) => meansType(filter, plainType(type)))
 }
@@ -22,7 +24,7 @@ function findEventTypes(): string[] {
   const messages = [...registry].filter(
     (type) => type.kind === 'message' && /^roster\.events\.v\d+\.\w+$/.test(type.typeName),
   ) as DescMessage[]
-  // A message within another one is a part of a payload.
+  // A message that is a field of another message is no event, but a part of a payload.
   const parts = new Set(messages.flatMap(({ fields }) => fields.map(({ message }) => message)))
   return messages.filter((message) => !parts.has(message)).map(({ typeName }) => toEventType(typeName))
 }

@@ -1,6 +1,6 @@
 import type { Event } from '#gen/roster/feed/v1/feed'
 
-/** The body that is sent for an event: what Standard Webhooks wants, with the facts of the event beside it. */
+/** Returns the body for an event: the fields of Standard Webhooks, and beside them the facts of the event. */
 export function payloadOf(event: Event): string {
   const {
     id,
@@ -23,7 +23,7 @@ export function payloadOf(event: Event): string {
     organization: organizationId,
     subject: `${aggregateType}/${aggregateId}`,
     sequence,
-    // A fact may be missing, but not be empty.
+    // Leave out empty facts.
     ...(actor && { actor }),
     ...(requestId && { requestId }),
     ...(causationId && { causationId }),

@@ -5,25 +5,26 @@ import { isIP, type LookupFunction } from 'node:net'
 import { type Destinations, hostOf } from './destination.ts'
 import { resolve as resolveName } from './resolve.ts'
 
-/** The error where nobody answered in time. */
+/** The error if no answer came in time. */
 export const timeout = 'timeout'
-/** What of an answer's body is passed over before the connection is cut. */
+/** Bytes of an answer's body that are skipped before the connection is cut. */
 const mostBody = 64 * 1024
 const bodyWithin = 1000
 
-/** What became of one try. */
+/** The outcome of one try. */
 export interface Outcome {
-  /** Of the answer; undefined where none came. */
+  /** The answer's status. Undefined: no answer came. */
   status: number | undefined
-  /** Why it failed, in words that tell nothing of the network; undefined: it was taken. */
+  /** Why the try failed, in words that reveal nothing of the network. Undefined: the receiver took the event. */
   error: string | undefined
-  /** Milliseconds that the receiver asks to be left alone. */
+  /** Milliseconds for which the receiver asks to be left alone. */
   retryAfter?: number | undefined
 }
 
 /**
- * Posts a body. No redirect is followed, and nothing of the answer's body is looked at. Never rejects, except where `signal` is
- * aborted: then nobody knows whether it arrived. The answer has `within` milliseconds; its end, which is waited for, one second more.
+ * Posts a body. Follows no redirect and does not look at the answer's body. Rejects only if `signal` is aborted: then
+ * nobody knows whether the body arrived. The answer's head has `within` milliseconds. Waits one second more for the
+ * answer's end.
  */
 export async function post(
   url: string,
@@ -60,13 +61,13 @@ async function exchange(
 ): Promise<IncomingMessage> {
   const { protocol, hostname } = new URL(url)
   const tls = protocol === 'https:'
-  // A name is looked at when it is resolved: for each connection, so that it cannot lead elsewhere afterwards.
+  // A name is checked when it is resolved, for each connection: so it cannot lead elsewhere after the check.
   if (isIP(hostOf(hostname)) !== 0 && !destinations.allows(hostOf(hostname), tls)) throw new NotAllowed()
   return new Promise((resolve, reject) => {
     const options = {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      // A connection of its own, which is the one that was looked at.
+      // A new connection: its address is the one that was checked.
       agent: false,
       lookup: guarded(destinations, tls, over),
       signal: over,
@@ -82,7 +83,7 @@ async function exchange(
 function guarded(destinations: Destinations, tls: boolean, over: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
     const answer = (addresses: LookupAddress[]) => {
-      // One that is not allowed is enough: which of them is connected to is for nobody to choose.
+      // One forbidden address is enough: nobody controls which address is used.
       if (addresses.some(({ address }) => !destinations.allows(address, tls))) callback(new NotAllowed(), '')
       else if (options.all) callback(null, addresses)
       else callback(null, addresses[0]!.address, addresses[0]!.family)
@@ -95,7 +96,7 @@ class NotAllowed extends Error {
   readonly code = 'NOT_ALLOWED'
 }
 
-// A connection that is still open takes a place.
+// Calls `then` only once the connection is closed: an open connection takes up a place.
 function passOver(sent: ClientRequest, answer: IncomingMessage, then: () => void) {
   let bytes = 0
   const timer = setTimeout(() => sent.destroy(), bodyWithin)
@@ -110,7 +111,7 @@ function passOver(sent: ClientRequest, answer: IncomingMessage, then: () => void
   })
 }
 
-// A name that there is not and one that leads to a private network sound the same: nobody is to learn the names inside.
+// An unknown name and a name that leads to a private network get the same error: nobody may find out the names inside.
 const noAddress = 'no address that may be sent to'
 const names: Record<string, string> = {
   NOT_ALLOWED: noAddress,

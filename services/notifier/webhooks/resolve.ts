@@ -3,19 +3,20 @@ import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 
-/** Milliseconds that a name server has to answer the first time; the second time it has twice that. */
+/** Milliseconds that a name server has to answer. For the second try it has twice as long. */
 const answerWithin = 3000
 
 /**
- * The addresses of a name, by the hosts file and the name servers of this machine. Unlike `dns.lookup` it keeps no thread while a
- * name server is silent: of these there are four for everybody. Rejects with the error of `node:dns`; `over` ends it.
+ * Finds the addresses of a name by this machine's hosts file and name servers. `dns.lookup` would hold a thread while a
+ * name server is silent, and all callers share four threads. Rejects with an error of `node:dns`. `over` ends the
+ * search.
  */
 export async function resolve(name: string, over: AbortSignal): Promise<LookupAddress[]> {
   const own = await readHosts(name)
   if (own.length > 0) return own
-  // One for each name: who waits for one is cut off without the others, and sees the name servers of now.
+  // A resolver for each name: it can be cancelled without the others, and it uses the current name servers.
   const resolver = new Resolver({ timeout: answerWithin, tries: 2 })
-  // By its object: the function is another one after `setServers`.
+  // Call it on its object: `setServers` replaces the function.
   resolver.setServers(dns.getServers())
   const cancel = () => resolver.cancel()
   over.addEventListener('abort', cancel)
@@ -55,7 +56,7 @@ async function readHosts(name: string): Promise<LookupAddress[]> {
   return addresses.filter((ip) => isIP(ip) !== 0).map((address) => ({ address, family: isIP(address) }))
 }
 
-// As the C library does it: names within a cluster may be short.
+// Returns the full names to try, as the C library does: names within a cluster may be short.
 async function spellings(name: string): Promise<string[]> {
   if (name.endsWith('.')) return [name]
   const settings = (await readOr('/etc/resolv.conf')).split('\n').map((line) => line.trim().split(/\s+/))

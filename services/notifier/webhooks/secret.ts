@@ -7,10 +7,10 @@ import type { Keyring } from '#lib/keys'
 const prefix = 'whsec_'
 const sealedFor = 'webhook-secret'
 
-/** Where the secrets are. */
+/** Tells `reseal` where the secrets are. */
 export const sealedSecrets: Sealed = { purpose: sealedFor, table: 'webhook_secrets', column: 'sealed' }
 
-/** A new secret as Standard Webhooks spells it, and what stores it as the one in use. */
+/** Makes a secret in the form of Standard Webhooks, and the write that stores it as the one in use. */
 export function newSecret(keys: Keyring, webhookId: string): { secret: string; store: Write } {
   const secret = prefix + randomBytes(32).toString('base64')
   const sealed = keys.seal(sealedFor, secret)
@@ -22,16 +22,16 @@ export function newSecret(keys: Keyring, webhookId: string): { secret: string; s
   }
 }
 
-/** Makes the secret in use the former one, until that time; one from before it is gone. */
+/** Makes the secret in use the former one, valid until that time, and deletes the former one of before. */
 export function retireSecret(webhookId: string, until: Date): Write {
-  // One statement: what is written after it is on its way already.
+  // One statement: the writes after this one are already on their way, so a second statement would come too late.
   return (sql) => sql`
     with gone as (delete from webhook_secrets where webhook_id = ${webhookId} and expires_at is not null)
     update webhook_secrets set expires_at = ${until} where webhook_id = ${webhookId} and expires_at is null
   `
 }
 
-/** The `webhook-signature` header of Standard Webhooks: a signature by each of the sealed secrets. */
+/** Returns the `webhook-signature` header of Standard Webhooks: a signature by each of the sealed secrets. */
 export function sign(keys: Keyring, sealed: Buffer[], id: string, timestamp: number, body: string): string {
   return sealed
     .map((one) => Buffer.from(keys.open(sealedFor, one).slice(prefix.length), 'base64'))

@@ -6,11 +6,11 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { anonymous } from '#lib/rpc/caller'
 import type { Webhook, WebhookEvent } from '../vocabulary.ts'
-import { restAfter, retryDelay } from './backoff.ts'
+import { restAfter, retryDelay } from './webhook-backoff.ts'
 import { endChain, giveBack, isLate, settle, type Settled, type Taken } from './chain.ts'
 import type { Destinations } from './destination.ts'
 import { type Outcome, post, timeout } from './post.ts'
-import type { WebhookQueue } from './queue.ts'
+import type { WebhookQueue } from './webhook-queue.ts'
 import { sign } from './secret.ts'
 
 export interface SendOptions {
@@ -20,21 +20,21 @@ export interface SendOptions {
   destinations: Destinations
   queue: WebhookQueue
   log: Log
-  /** Milliseconds after which what was not taken is given up. */
+  /** Milliseconds after which a delivery that no receiver took is given up. */
   retryFor: number
   /** Milliseconds that a receiver has to answer. */
   within: number
 }
 
 const gone = 410
-/** Milliseconds; who takes longer is no longer quick, whatever the answer is: it held a place. */
+/** Milliseconds. A receiver that takes longer is no longer quick, whatever it answers: it held a place. */
 const quickWithin = 5000
 
-/** Sends the head of a chain that was taken, records what became of it and gives the chain back. */
+/** Sends the first delivery of a chain, records the outcome and gives the chain back. */
 export async function send(options: SendOptions, taken: Taken, signal: AbortSignal): Promise<void> {
   const { sql, keys, destinations, queue, log, within } = options
   if (taken.position === null) return endChain(sql, taken)
-  // This process slept meanwhile.
+  // This process was asleep since it took the chain. Another worker may have the chain by now.
   if (isLate(taken)) return
   const { webhookId, eventId, url, payload, attempts } = taken
   const timestamp = Math.floor(Date.now() / 1000)
@@ -68,14 +68,15 @@ function judge(taken: Taken, outcome: Outcome, took: number, retryFor: number): 
   const quick = took < quickWithin && !timedOut
   if (error === undefined) return { state: 'sent', error: '', delay: 0, quick }
   const { attempts, timeouts, queuedAt } = taken
-  // What did not come in time tells of the webhook, not of the delivery: all of it rests, and this one no longer than all.
+  // A timeout is the webhook's fault, not the delivery's: the whole webhook rests, and this delivery no longer than the
+  // rest.
   const rest = timedOut ? restAfter(timeouts + 1) : undefined
   const wait = status === gone ? undefined : retryDelay({ attempts: attempts + 1, queuedAt, wished }, retryFor)
   const delay = wait === undefined ? undefined : Math.min(wait, rest ?? wait)
   return { state: delay === undefined ? 'failed' : 'queued', error, delay: delay ?? 0, quick, rest }
 }
 
-// Standard Webhooks: whoever answers 410 wants nothing more.
+// Standard Webhooks: a receiver that answers 410 wants no more events.
 async function pause({ store, log }: SendOptions, webhookId: string, url: string): Promise<void> {
   log.warn({ webhookId }, 'the receiver is gone: the webhook is paused')
   await store.execute({

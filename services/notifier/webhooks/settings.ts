@@ -1,10 +1,10 @@
 import type { Violation } from '#lib/errors'
-import type { Context } from '../context.ts'
+import type { Destinations } from './destination.ts'
 import { isEventType } from './event-types.ts'
 
-/** What is wrong with the address and the event types of a webhook. */
+/** Lists the faults of a webhook's address and event types. */
 export function checkSettings(
-  { destinations }: Context,
+  { destinations }: { destinations: Destinations },
   { url, eventTypes }: { url: string; eventTypes: string[] },
 ): Violation[] {
   const fault = url === '' ? undefined : destinations.faultOf(url)

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import type { EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import type { Sql } from '#lib/eventstore/database'
+import { hintSubject } from '#lib/events/hints'
+import { instance } from '#lib/instance'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { pause, repeat } from '#lib/repeat'
+import type { Feeds } from '../feeds/read-events.ts'
+import { throttled } from '../redis.ts'
+import { mostWrongTries } from './mail-rows.ts'
+import { portions } from './portions.ts'
+import type { Receiver } from './webhook-rows.ts'
+
+const pageSize = 500
+/** Milliseconds between two looks if no hint comes. */
+const lookEvery = 5000
+/** Milliseconds between two looks at the least, so that events of that time share a page. */
+const collectFor = 50
+const retryAfter = 1000
+const answerWithin = 10_000
+const historyFor = 30 * 24 * 60 * 60_000
+
+export interface TakeInOptions {
+  /** The service that has the events, such as `users`. */
+  service: string
+  feed: Feeds[string]
+  sql: Sql
+  nats: Nats
+  log: Log
+  wake(webhookId: string): void
+}
+
+/**
+ * Follows a service's events and queues the deliveries that they ask for. Takes in each event exactly once, whatever
+ * happens to NATS and Redis: one transaction stores the deliveries and the place reached. Replicas may follow at the
+ * same time; the faster one stores.
+ */
+export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOptions): Service {
+  // The hint only wakes. PostgreSQL says what happened.
+  const hints = nats.connection.subscribe(hintSubject(service), { callback: () => turns.wake() })
+
+  const turns = repeat({
+    async work(stopped) {
+      const more = await takeIn()
+      await pause(collectFor, stopped)
+      if (more) return 'more'
+    },
+    every: lookEvery,
+    retryAfter,
+    failed: throttled(log, `the intake of events of ${service} failed and tries again`),
+  })
+
+  // Returns whether there may be more.
+  async function takeIn(): Promise<boolean> {
+    const [cursor] = await sql<{ transaction_id: string; position: string }[]>`
+      select transaction_id::text, position from cursors where service = ${service}
+    `
+    const page = await feed(cursor ? next(toPosition(cursor)) : first(), {
+      requestId: randomUUID(),
+      deadline: Date.now() + answerWithin,
+    })
+    if (page.events.length === 0 && page.endReached) return false
+    const owners = new Set([instance.id, ...page.events.map(({ event }) => event!.organizationId)])
+    // After the events were read, so that a webhook older than an event is among them.
+    const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
+    let was = cursor && toPosition(cursor)
+    for (const { wanted, mails, until } of portions(page.events, receivers, was, page.next!)) {
+      const [taken] = await sql<[{ webhooks: string[] | null }]>`
+        select take_in(
+          ${service}, ${toJson(was)}::text::jsonb, ${toJson(until)}::text::jsonb,
+          ${JSON.stringify(wanted)}::text::jsonb, ${JSON.stringify(mails)}::text::jsonb, ${mostWrongTries}
+        ) as webhooks
+      `
+      // Another replica was faster.
+      if (!taken.webhooks) return true
+      for (const webhookId of taken.webhooks) wake(webhookId)
+      was = until
+    }
+    return !page.endReached
+  }
+
+  return {
+    async stop() {
+      hints.unsubscribe()
+      await turns.stop()
+    },
+  }
+}
+
+function toJson(place: EventPosition | undefined): string | null {
+  return place ? JSON.stringify({ transaction_id: place.transactionId, position: place.position }) : null
+}
+
+function toPosition({ transaction_id, position }: { transaction_id: string; position: string }): EventPosition {
+  return { transactionId: Number(transaction_id), position: Number(position) }
+}
+
+function next(after: EventPosition): ListEventsRequest {
+  return { after, fromEnd: false, filter: undefined, limit: pageSize }
+}
+
+// The ledger keeps nothing of older events.
+function first(): ListEventsRequest {
+  const since = new Date(Date.now() - historyFor)
+  const filter = { organizationId: '', aggregateTypes: [], aggregateIds: [], eventTypes: [], actors: [], since }
+  return { after: undefined, fromEnd: false, filter, limit: pageSize }
+}

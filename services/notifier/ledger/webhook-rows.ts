@@ -1,0 +1,46 @@
+import { v7 as uuid } from 'uuid'
+import type { Event } from '#gen/roster/feed/v1/feed'
+import { passes } from '../webhooks/event-types.ts'
+import { payloadOf } from '../webhooks/payload.ts'
+
+/** The part of a webhook that decides which events it gets. */
+export interface Receiver {
+  webhook_id: string
+  organization_id: string
+  all_organizations: boolean
+  event_types: string[]
+  created_at: Date
+}
+
+// An event bears the time of its decision, by a clock that may be behind this one; its commit may have come much later.
+const clockDifference = 60_000
+
+/** Returns a row for each delivery that the events ask for, in the order of the events. */
+export function webhookRows(events: Event[], receivers: Receiver[]) {
+  return events.flatMap((event) => {
+    const wanted = receivers.filter((receiver) => isFor(receiver, event))
+    if (wanted.length === 0) return []
+    const payload = payloadOf(event)
+    return wanted.map(({ webhook_id, organization_id }) => ({
+      id: uuid(),
+      webhook_id,
+      organization_id,
+      event_id: event.id,
+      event_type: event.type,
+      user_id: userOf(event),
+      aggregate: `${event.aggregateType}/${event.aggregateId}`,
+      payload,
+    }))
+  })
+}
+
+function isFor({ all_organizations, organization_id, event_types, created_at }: Receiver, event: Event): boolean {
+  if (!all_organizations && organization_id !== event.organizationId) return false
+  return event.time!.getTime() >= created_at.getTime() - clockDifference && passes(event_types, event.type)
+}
+
+function userOf({ aggregateType, aggregateId, data }: Event): string {
+  if (aggregateType === 'user') return aggregateId
+  const userId: unknown = data?.['userId']
+  return typeof userId === 'string' ? userId : ''
+}

@@ -1,0 +1,21 @@
+import type { PublishedEvent } from '#lib/events/cloud-event'
+import { consume } from '#lib/events/consume'
+import type { consumers } from '#lib/events/consumers'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import type { MailQueue } from './mail-queue.ts'
+
+/** Makes a job of every request for a code. Acknowledges an event once its job is in Redis. */
+export function startMailIntake({ nats, queue, log }: { nats: Nats; queue: MailQueue; log: Log }): Service {
+  return consume({
+    nats,
+    log,
+    durable: 'notifier' satisfies keyof typeof consumers,
+    async handle({ id: cause, aggregateId: userId, organizationId, data }: PublishedEvent) {
+      const { codeId, expiresAt } = data as { codeId: string; expiresAt: string }
+      if (Date.parse(expiresAt) <= Date.now()) return log.info({ userId, codeId }, 'expired before it came here')
+      await queue.add([{ userId, codeId, organizationId, expiresAt, cause }])
+    },
+  })
+}

@@ -1,0 +1,76 @@
+import { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { Log } from '#lib/log'
+import { within } from '#lib/within'
+import { queuePrefix, throttled } from '../redis.ts'
+
+/** The part of a mail that Redis may know: ids and times, no code and no address. */
+export interface MailJob {
+  userId: string
+  codeId: string
+  /** The user's organization. Missing in jobs of older versions. */
+  organizationId?: string
+  /** RFC 3339. */
+  expiresAt: string
+  /** The id of the event that asked for the mail. The sweep does not know it. */
+  cause?: string
+  /** When the mail server took the mail, if that is not recorded yet. RFC 3339. */
+  sentAt?: string
+  /** Why the mail failed for good, if that is not recorded yet. */
+  failure?: string
+}
+
+export interface MailQueue {
+  /** Adds a job for each code that has none. Rejects if Redis does not take the jobs within five seconds. */
+  add(codes: Pick<MailJob, 'userId' | 'codeId' | 'organizationId' | 'expiresAt' | 'cause'>[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** The jobs wait in Redis under `roster:email-codes`. */
+export const mailQueueName = 'email-codes'
+
+const addDeadline = 5000
+/** BullMQ's lowest priority. */
+const last = 2_097_152
+/** Milliseconds for which an organization's mails count against its turn. */
+const countFor = 10 * 60_000
+
+/** Opens the queue. A job has its code's id, so a code has one job however often it is added. */
+export function openMailQueue(redis: Redis, log: Log): MailQueue {
+  const queue = new Queue<MailJob>(mailQueueName, {
+    connection: redis,
+    prefix: queuePrefix,
+    // A job ends with its code's time, not after a number of tries.
+    defaultJobOptions: {
+      attempts: 1_000_000,
+      // BullMQ does not know this name, so it asks the worker's `backoffStrategy`.
+      backoff: { type: 'until-expiry' },
+      removeOnComplete: true,
+      removeOnFail: true,
+      stackTraceLimit: 1,
+    },
+    streams: { events: { maxLen: 100 } },
+  })
+  queue.on('error', throttled(log, 'the queue'))
+  let [counts, countUntil] = [new Map<string, number>(), 0]
+
+  // The first mail of each organization goes before the second mail of any. So ten thousand mails of one organization
+  // delay no other organization.
+  function turnOf(organizationId: string): number {
+    if (Date.now() > countUntil) [counts, countUntil] = [new Map(), Date.now() + countFor]
+    const turn = (counts.get(organizationId) ?? 0) + 1
+    counts.set(organizationId, turn)
+    return Math.min(turn, last)
+  }
+
+  return {
+    async add(codes) {
+      const jobs = codes.map((data) => {
+        return { name: 'mail', data, opts: { jobId: data.codeId, priority: turnOf(data.organizationId ?? '') } }
+      })
+      // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
+      await within(queue.addBulk(jobs), { timeout: addDeadline, late: () => new Error('Redis does not take jobs') })
+    },
+    close: () => queue.close(),
+  }
+}

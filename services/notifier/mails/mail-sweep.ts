@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import type { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
+import type { Log } from '#lib/log'
+import type { Service } from '#lib/process'
+import type { Client } from '#lib/rpc/call'
+import { anonymous } from '#lib/rpc/caller'
+import { repeat } from '#lib/repeat'
+import type { MailQueue } from './mail-queue.ts'
+import { throttled } from '../redis.ts'
+
+const limit = 5000
+const answerWithin = 10_000
+
+export interface SweepOptions {
+  users: Client<'notifier', typeof InternalServiceDefinition>
+  queue: MailQueue
+  log: Log
+  /** Milliseconds. */
+  every: number
+}
+
+/**
+ * Asks users for the unsent codes, at once and again and again, and makes a job for each code that has none. So a lost
+ * event stream or an emptied Redis delays mails and loses none.
+ */
+export function startMailSweep({ users, queue, log, every }: SweepOptions): Service {
+  const failed = throttled(log, 'the sweep failed and tries again')
+  return repeat({ work: look, every, retryAfter: every, failed })
+
+  async function look(stopped: AbortSignal) {
+    const call = { caller: anonymous, requestId: randomUUID(), deadline: Date.now() + answerWithin }
+    const { codes } = await users.listUnsentEmailCodes({ limit }, call)
+    const jobs = codes.map(({ userId, codeId, organizationId, expirationDate }) => {
+      return { userId, codeId, organizationId, expiresAt: expirationDate!.toISOString() }
+    })
+    if (jobs.length > 0 && !stopped.aborted) await queue.add(jobs)
+  }
+}

@@ -1,0 +1,62 @@
+import { type Job, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { Service } from '#lib/process'
+import { retryDelay } from './mail-backoff.ts'
+import { mailOnce, type MailOnceOptions, type End } from './mail-once.ts'
+import { type MailJob, mailQueueName } from './mail-queue.ts'
+import { queuePrefix, throttled } from '../redis.ts'
+
+// If a worker was killed, its job is free when the lock ends, and one of the next two looks finds it.
+const lockFor = 10_000
+const lookEvery = 5_000
+
+export interface WorkerOptions extends MailOnceOptions {
+  redis: Redis
+  concurrency: number
+}
+
+export interface MailWorker extends Service {
+  /** Cuts the connections if `stop` takes too long. */
+  abandon(): void
+}
+
+/** Starts to work on the jobs. If one throws, it comes again until its code has expired. */
+export function startMailWorker({ redis, concurrency, ...options }: WorkerOptions): MailWorker {
+  const { log } = options
+  const mail = mailOnce(options)
+  const worker = new Worker<MailJob, End>(
+    mailQueueName,
+    (job) => mail(job.data, (changed) => job.updateData(changed)),
+    {
+      connection: redis,
+      prefix: queuePrefix,
+      concurrency,
+      lockDuration: lockFor,
+      stalledInterval: lookEvery,
+      // The job is not at fault if its workers are killed again and again.
+      maxStalledCount: 1_000_000,
+      runRetryDelay: 500,
+      // Seconds that a wait for new jobs may take. During such a wait, BullMQ at times misses that a job became due.
+      drainDelay: 1,
+      settings: {
+        backoffStrategy: (tries, _type, _error, job) => retryDelay(tries, (job as Job<MailJob>).data.expiresAt),
+      },
+    },
+  )
+  worker.on('error', throttled(log, 'the worker'))
+  worker.on('completed', (job, end) => log.info({ ...ids(job), end }, 'job done'))
+  worker.on('failed', (job, { message: reason }) => {
+    if (!job) return
+    const message = job.finishedOn === undefined ? 'job is tried again' : 'job given up: its code has expired'
+    log.warn({ ...ids(job), tries: job.attemptsMade, reason }, message)
+  })
+  worker.on('stalled', (codeId) => log.warn({ codeId }, 'a job lost its worker and is taken up again'))
+  return {
+    stop: () => worker.close(),
+    abandon: () => void worker.disconnect().catch(() => {}),
+  }
+}
+
+function ids({ data: { userId, codeId } }: Job<MailJob>) {
+  return { userId, codeId }
+}

@@ -1,0 +1,52 @@
+import { createTransport } from 'nodemailer'
+import type { EmailCode } from '#gen/roster/users/v1/internal_service'
+import type { Config } from '../config.ts'
+import type { Mails } from './render.ts'
+import { writtenAddress, writtenId, writtenLink } from './written.ts'
+
+const connectWithin = 10_000
+
+export interface Mailer {
+  /** Resolves once the mail server took the mail. Rejects with an error that `readRefusal` reads. */
+  send(codeId: string, code: EmailCode): Promise<void>
+  /** Ends the connections. Mails under way fail. */
+  close(): void
+}
+
+/** Sends mails over a few connections that stay open. */
+export function openMailer(config: Config, mails: Mails): Mailer {
+  const { name, address, domain } = config.MAIL_FROM
+  const transport = createTransport({
+    url: config.SMTP_URL,
+    pool: true,
+    maxConnections: config.MAIL_CONCURRENCY,
+    connectionTimeout: connectWithin,
+    greetingTimeout: connectWithin,
+    dnsTimeout: connectWithin,
+    socketTimeout: config.SMTP_TIMEOUT * 1000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send(codeId, { email, code, url, displayName, preferredLanguage, expirationDate }) {
+      const validFor = expirationDate!.getTime() - Date.now()
+      const recipient = writtenAddress(email)
+      const shown = { displayName, code, url: writtenLink(url), host: config.host, validFor }
+      const mail = mails.render(preferredLanguage, shown)
+      await transport.sendMail({
+        from: { name, address },
+        // As an object: nodemailer would read a string as a list, and parts of it as names.
+        to: { name: '', address: recipient },
+        // Given explicitly: otherwise nodemailer would read it from the headers.
+        envelope: { from: address, to: [recipient] },
+        messageId: `<${writtenId(codeId)}@${domain}>`,
+        headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': mail.language },
+        xMailer: false,
+        subject: mail.subject,
+        text: mail.text,
+        html: mail.html,
+      })
+    },
+    close: () => transport.close({ force: true }),
+  }
+}

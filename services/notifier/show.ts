@@ -1,0 +1,50 @@
+import { type Delivery, DeliveryKind, DeliveryState } from '#gen/roster/notifier/v1/delivery_service'
+import { type Webhook as ShownWebhook, WebhookState } from '#gen/roster/notifier/v1/webhook_service'
+import { details, type Existing } from '#lib/eventstore/aggregate'
+import type { DeliveryRow } from './ledger/deliveries.ts'
+import type { Webhook } from './vocabulary.ts'
+
+/** Shows a webhook to callers. */
+export function showWebhook(webhook: Existing<Webhook>): ShownWebhook {
+  const { url, eventTypes, description, allOrganizations, active, formerSecretExpiresAt } = webhook.state
+  const former = formerSecretExpiresAt === undefined ? undefined : new Date(formerSecretExpiresAt)
+  return {
+    id: webhook.id,
+    details: details(webhook),
+    state: active ? WebhookState.WEBHOOK_STATE_ACTIVE : WebhookState.WEBHOOK_STATE_INACTIVE,
+    url,
+    eventTypes,
+    description,
+    allOrganizations,
+    formerSecretExpirationDate: former && former.getTime() > Date.now() ? former : undefined,
+  }
+}
+
+/** Shows a delivery to callers. */
+export function showDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    kind: kinds[row.kind],
+    state: states[row.state],
+    organizationId: row.organization_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    userId: row.user_id,
+    webhookId: row.webhook_id ?? '',
+    codeId: row.code_id ?? '',
+    attempts: row.attempts,
+    error: row.error,
+    nextAttemptDate: row.state === 'queued' ? (row.due_at ?? undefined) : undefined,
+    creationDate: row.created_at,
+    changeDate: row.changed_at,
+  }
+}
+
+export const kinds = { mail: DeliveryKind.DELIVERY_KIND_MAIL, webhook: DeliveryKind.DELIVERY_KIND_WEBHOOK } as const
+
+export const states = {
+  queued: DeliveryState.DELIVERY_STATE_QUEUED,
+  sent: DeliveryState.DELIVERY_STATE_SENT,
+  failed: DeliveryState.DELIVERY_STATE_FAILED,
+  superseded: DeliveryState.DELIVERY_STATE_SUPERSEDED,
+} as const

@@ -1,0 +1,238 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import postgres from 'postgres'
+import { expect, inject, vi } from 'vitest'
+import { DeliveryServiceDefinition, type SearchDeliveriesRequest } from '#gen/roster/notifier/v1/delivery_service'
+import { type AddWebhookRequest, WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
+import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import { Gender } from '#gen/roster/users/v1/user'
+import { streamName } from '#lib/events/stream'
+import { startTestKeeper } from '#test/support/keeper'
+import { connectNats, type Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { callBytes, createClient, type MethodDefinition } from '#lib/rpc/call'
+import { anonymous, type Caller } from '#lib/rpc/caller'
+import { testCallerKeys, testSigner } from '#test/support/caller-keys'
+import { startServers } from '../../../deploy/local/servers.ts'
+import { createDatabase } from '#test/support/database'
+// The users service itself: a test of ours is no proof against an imitation.
+// oxlint-disable-next-line no-restricted-imports
+import { readUsersConfig } from '../../users/config.ts'
+// oxlint-disable-next-line no-restricted-imports
+import { startUsers } from '../../users/service.ts'
+import { states } from '../show.ts'
+import { readNotifierConfig } from '../config.ts'
+import { startNotifier } from '../service.ts'
+import { startTestMailServer } from './test-mail-server.ts'
+
+export type TestHouse = Awaited<ReturnType<typeof openHouse>>
+
+/**
+ * The notifier and the users service in this process, on NATS, Redis and SMTP servers of their own that a test may
+ * restart.
+ */
+export async function openHouse() {
+  const [mail, database] = await Promise.all([startTestMailServer(), createDatabase()])
+  const given = { DATABASE_URL: inject('servers').databaseUrl, SMTP_URL: mail.url }
+  const servers = await startServers({ ephemeral: true, ports: 'random', env: given, say: () => {} })
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) })
+  const nats = await Promise.all(
+    (['users', 'notifier', 'gateway', 'admin'] as const).map((user) => connectNats(servers.natsUrl[user], user, log)),
+  )
+  const [natsOfUsers, natsOfNotifier, natsOfGateway, natsOfAdmin] = nats as [Nats, Nats, Nats, Nats]
+  // The gateway asks, and says who calls.
+  Object.assign(natsOfGateway, { sign: testSigner() })
+  const keeper = await startTestKeeper(servers.natsUrl)
+  const sql = postgres(database.urls.users, { max: 1, onnotice: () => {} })
+  const ledger = postgres(database.urls.notifier, { max: 1, onnotice: () => {} })
+  const redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: null }).on('error', () => {})
+  const environment: Record<string, string> = {
+    DATABASE_URL: database.urls.users,
+    NATS_URL: servers.natsUrl.users,
+    REDIS_URL: servers.redisUrl,
+    SMTP_URL: mail.url,
+    PUBLIC_URL: 'https://id.example.com',
+    ROSTER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ROSTER_CALLER_KEY: testCallerKeys.users,
+    ROSTER_ADMIN_TOKEN_FILE: join(servers.home.dir, 'admin-token'),
+    // So long that only the sweep at the start counts.
+    SWEEP_INTERVAL: '3600',
+    WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
+  }
+  const notifierEnvironment = {
+    ...environment,
+    DATABASE_URL: database.urls.notifier,
+    NATS_URL: servers.natsUrl.notifier,
+    ROSTER_CALLER_KEY: testCallerKeys.notifier,
+  }
+  let users: Service | undefined
+  const notifiers: Service[] = []
+
+  async function ask<Q, R>(
+    { name, requestType, responseType }: MethodDefinition<Q, R>,
+    request: Q,
+    service = UserServiceDefinition.fullName as string,
+    organizationId = 'default',
+  ): Promise<R> {
+    const call = {
+      caller: callerOf('IAM_OWNER'),
+      organizationId,
+      requestId: '',
+      clientAddress: '',
+      traceparent: '',
+    }
+    const subject = `${service}.${name}`
+    const bytes = requestType.encode(request).finish()
+    const answer = await callBytes(natsOfGateway, subject, bytes, { ...call, deadline: Date.now() + 10_000 })
+    return responseType.decode(answer.bytes)
+  }
+
+  async function stopNotifiers() {
+    await Promise.all(notifiers.splice(0).map((notifier) => notifier.stop()))
+  }
+
+  return {
+    mail,
+    servers,
+    redis,
+    /** The notifier's own tables. */
+    ledger,
+    notifierEnvironment,
+    /** All that was logged, as text. */
+    logged: () => lines.join(''),
+    internal: createClient(natsOfNotifier, 'notifier', InternalServiceDefinition),
+    startUsers: async () =>
+      void (users = await startUsers({ config: readUsersConfig(environment), nats: natsOfUsers, log })),
+    async stopUsers() {
+      await users?.stop()
+      users = undefined
+    },
+    async startNotifier(more: Record<string, string> = {}) {
+      const config = readNotifierConfig({ ...notifierEnvironment, ...more })
+      notifiers.push(await startNotifier({ config, nats: natsOfNotifier, log }))
+    },
+    stopNotifiers,
+    /** Adds a human whose address a code is mailed to. */
+    async addHuman(
+      profile: Partial<NonNullable<AddHumanUserRequest['profile']>> = {},
+      email = newAddress(),
+      organizationId?: string,
+    ) {
+      const names = { firstName: 'Gigi', lastName: 'Giraffe', preferredLanguage: '', gender: Gender.GENDER_UNSPECIFIED }
+      const request = { userName: email, profile: { ...names, ...profile }, email: { email } }
+      const { userId } = await ask(UserServiceDefinition.methods.addHumanUser, request, undefined, organizationId)
+      return { userId, email }
+    },
+    addWebhook: (request: Partial<AddWebhookRequest>, organizationId?: string) =>
+      ask(
+        WebhookServiceDefinition.methods.addWebhook,
+        { url: '', eventTypes: [], description: '', allOrganizations: false, ...request },
+        WebhookServiceDefinition.fullName,
+        organizationId,
+      ),
+    removeWebhook: (webhookId: string, organizationId?: string) =>
+      ask(
+        WebhookServiceDefinition.methods.removeWebhook,
+        { webhookId },
+        WebhookServiceDefinition.fullName,
+        organizationId,
+      ),
+    /** The deliveries that pass, oldest first, with the names of their states. */
+    async deliveries(request: Partial<SearchDeliveriesRequest>) {
+      const everything = { kind: 0, state: 0, webhookId: '', userId: '', eventId: '', allOrganizations: false } as const
+      const { deliveries } = await ask(
+        DeliveryServiceDefinition.methods.searchDeliveries,
+        { ...everything, limit: 1000, cursor: '', ...request },
+        DeliveryServiceDefinition.fullName,
+      )
+      const named = (state: number) => Object.entries(states).find(([, number]) => number === state)![0]
+      return deliveries.toReversed().map((delivery) => ({ ...delivery, state: named(delivery.state) }))
+    },
+    replayFailed: (webhookId: string, organizationId?: string) =>
+      ask(
+        DeliveryServiceDefinition.methods.replayFailedDeliveries,
+        { webhookId },
+        DeliveryServiceDefinition.fullName,
+        organizationId,
+      ),
+    /** Waits until a notifier answers for its webhooks. */
+    async webhooksAnswer() {
+      for (;;) {
+        const answer = await natsOfAdmin.connection
+          .request('$SRV.PING.notifier', '', { timeout: 1000 })
+          .catch(() => undefined)
+        if (answer) return
+        await sleep(20)
+      }
+    },
+    /** The address of a user, as PostgreSQL has it. */
+    async emailOf(userId: string): Promise<string> {
+      const [row] = await sql<{ email: string }[]>`
+        select state -> 'human' ->> 'email' as email from aggregates where type = 'user' and id = ${userId}
+      `
+      return row!.email
+    },
+    setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
+    /** Waits until every connection to NATS, which was away, is there again. */
+    natsIsBack: () =>
+      vi.waitFor(() => expect(nats.map((each) => each.connected())).not.toContain(false), { timeout: 20_000 }),
+    call: () => ({ caller: anonymous, requestId: '', deadline: Date.now() + 2000 }),
+    async deleteStream() {
+      await (await natsOfAdmin.connection.jetstreamManager()).streams.delete(streamName)
+    },
+    /** The data of the jobs that Redis holds. */
+    async jobs(): Promise<string[]> {
+      const keys = await redis.keys('roster:email-codes:????????-????-????-????-????????????')
+      return Promise.all(keys.map(async (key) => (await redis.hget(key, 'data')) ?? ''))
+    },
+    /** Whether any file below the folder holds the text. */
+    async grep(folder: string, text: string): Promise<boolean> {
+      const files = await readdir(folder, { recursive: true, withFileTypes: true })
+      const texts = files
+        .filter((file) => file.isFile())
+        .map((file) => readFile(join(file.parentPath, file.name), 'latin1'))
+      return (await Promise.all(texts)).some((content) => content.includes(text))
+    },
+    /** What became of a user's codes, oldest first: requested, sent or failed, with the reason. */
+    async codeEvents(userId: string): Promise<string[]> {
+      const rows = await sql<{ type: string; failure: string | null }[]>`
+        select type, payload->>'failure' as failure from events
+        where aggregate_id = ${userId} and type like 'email.code.%' order by sequence
+      `
+      return rows.map(({ type, failure }) => [type.replace('email.code.', ''), failure].filter(Boolean).join(': '))
+    },
+    /** The events of a user's codes, by type, each with its id and the id of the event that caused it. */
+    async causes(userId: string): Promise<Record<string, { id: string; cause: string | null }>> {
+      const rows = await sql<{ type: string; id: string; cause: string | null }[]>`
+        select type, 'users-' || position as id, cause from events
+        where aggregate_id = ${userId} and type like 'email.code.%'
+      `
+      return Object.fromEntries(rows.map(({ type, ...event }) => [type, event]))
+    },
+    async stop() {
+      await stopNotifiers()
+      await users?.stop()
+      await keeper.stop()
+      await Promise.all(nats.map(({ connection }) => connection.close()))
+      redis.disconnect()
+      await Promise.all([sql.end(), ledger.end()])
+      await Promise.all([mail.pause(), servers.stop(), database.drop()])
+    },
+  }
+}
+
+/** The administrator of the instance, with a role there. */
+export function callerOf(role: string): Caller {
+  return { ...anonymous, userId: 'admin-machine', organizationId: 'default', instanceRoles: [role] }
+}
+
+/** An address that nobody else in the test uses. */
+export function newAddress(): string {
+  return `${randomUUID()}@example.com`
+}

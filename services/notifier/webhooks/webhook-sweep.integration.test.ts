@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { silent } from '#test/support/rpc'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { startWebhookSweep } from './webhook-sweep.ts'
+
+const day = 24 * 60 * 60_000
+const soon = { timeout: 15_000 }
+let database: TestDatabase
+let sql: Sql
+
+beforeAll(async () => {
+  database = await createDatabase()
+  sql = openDatabase(database.urls.notifier, 'notifier', silent)
+  await migrate(sql, new URL('../migrations/', import.meta.url), silent)
+  await sql`insert into webhooks values
+    ('slow', 'o', false, 'https://example.com', '{}', true, now()), ('paused', 'o', false, 'https://example.com', '{}', false, now())`
+})
+beforeEach(() => sql`truncate deliveries, chains`)
+afterAll(async () => {
+  await sql.end()
+  await database.drop()
+})
+
+/** Queues events for a webhook, so long ago. */
+async function queue(webhookId: string, count: number, hoursAgo: number) {
+  await sql`
+    insert into deliveries (id, kind, state, organization_id, event_id, event_type, user_id, aggregate, webhook_id, payload,
+      queued_at, created_at, changed_at)
+    select concat_ws(' ', ${webhookId}::text, ${hoursAgo}::int, n), 'webhook', 'queued', 'o', concat_ws(' ', ${hoursAgo}::int, n), 't', '',
+      'user/' || n, ${webhookId}, '{}', now() - make_interval(hours => ${hoursAgo}), now(), now()
+    from generate_series(1, ${count}::int) n
+  `
+  await sql`
+    insert into chains select webhook_id, aggregate, now() from deliveries where webhook_id = ${webhookId} on conflict do nothing
+  `
+}
+
+function startSweep() {
+  const sweep = startWebhookSweep({ sql, worker: { look() {} }, log: silent, every: 50, retryFor: day })
+  onTestFinished(() => sweep.stop())
+}
+
+async function states() {
+  const rows = await sql<{ text: string }[]>`
+    select concat_ws(' ', webhook_id, state, error, count(*)) as text from deliveries group by webhook_id, state, error order by text
+  `
+  return rows.map(({ text }) => text)
+}
+
+test('what was queued for longer than its time is given up, however much it is, also where a slow receiver holds it up', async () => {
+  await queue('slow', 2500, 25)
+  await queue('slow', 2, 23)
+  await queue('paused', 3, 25)
+  await queue('paused', 1, 23)
+  startSweep()
+  await vi.waitFor(
+    async () =>
+      expect(await states()).toEqual([
+        'paused failed the webhook was paused 3',
+        'paused queued  1',
+        'slow failed not sent in time 2500',
+        'slow queued  2',
+      ]),
+    soon,
+  )
+})
+
+test('what waits for a webhook that was removed fails, however much it is, and nothing is left to take', async () => {
+  await queue('removed', 2500, 1)
+  await queue('slow', 1, 1)
+  startSweep()
+  await vi.waitFor(
+    async () => expect(await states()).toEqual(['removed failed the webhook was removed 2500', 'slow queued  1']),
+    soon,
+  )
+  expect([...(await sql`select webhook_id from chains`)]).toEqual([{ webhook_id: 'slow' }])
+})

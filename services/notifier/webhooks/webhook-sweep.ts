@@ -1,0 +1,118 @@
+import type { Sql } from '#lib/eventstore/database'
+import type { Log } from '#lib/log'
+import type { Service } from '#lib/process'
+import { repeat } from '#lib/repeat'
+import { throttled } from '../redis.ts'
+import type { WebhookWorker } from './webhook-worker.ts'
+
+const pruneEvery = 60 * 60_000
+const portion = 1000
+const keptFor = 30
+/** Milliseconds after the end of a delivery's time, for a last try that is under way. */
+const lastTryWithin = 60_000
+
+export interface SweepOptions {
+  sql: Sql
+  worker: Pick<WebhookWorker, 'look'>
+  log: Log
+  /** Milliseconds. */
+  every: number
+  /** Milliseconds after which an unsent delivery is given up. */
+  retryFor: number
+}
+
+/**
+ * Tells the worker again and again to which webhooks something is due, so that an emptied Redis loses nothing. Tidies
+ * up.
+ */
+export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOptions): Service {
+  const failed = throttled(log, 'the sweep of deliveries failed and tries again')
+  let pruneAt = 0
+  return repeat({ work: look, every, retryAfter: every, failed })
+
+  async function look(stopped: AbortSignal) {
+    const due = await sql<{ id: string }[]>`
+      select webhook_id as id from webhooks w
+      where active and (retry_at is null or retry_at <= now())
+        and exists (select from chains c where c.webhook_id = w.webhook_id and due_at <= now())
+    `
+    worker.look(due.map(({ id }) => id))
+    await giveUp(stopped)
+    if (Date.now() < pruneAt) return
+    await prune(stopped)
+    pruneAt = Date.now() + pruneEvery
+  }
+
+  // Gives up deliveries that nobody will send: to a removed webhook; to a webhook that is paused, or has too slow a
+  // receiver, for too long; mails of a code that died without an event.
+  async function giveUp(stopped: AbortSignal) {
+    await inPortions(
+      stopped,
+      () => sql`
+        with orphans as (
+          delete from chains where ctid = any(array(
+            select ctid from chains c
+            where not exists (select from webhooks w where w.webhook_id = c.webhook_id)
+            limit ${portion}
+          ))
+          returning webhook_id, aggregate
+        ), failed as (
+          update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = now()
+          where position in (
+            select position from orphans o
+            -- The offset makes the planner go chain by chain, whatever its statistics say.
+            cross join lateral (
+              select position from deliveries d
+              where d.webhook_id = o.webhook_id and d.aggregate = o.aggregate
+                and d.kind = 'webhook' and d.state = 'queued'
+              offset 0
+            ) waiting
+          )
+        )
+        select 1 from orphans
+      `,
+    )
+    await inPortions(
+      stopped,
+      () => sql`
+        update deliveries d set state = 'failed', changed_at = now(),
+          error = case
+            when error <> '' then error
+            when exists (select from webhooks w where w.webhook_id = d.webhook_id and not active)
+              then 'the webhook was paused'
+            else 'not sent in time'
+          end
+        where state = 'queued' and position in (
+          select position from deliveries
+          where kind = 'webhook' and state = 'queued'
+            and queued_at < now() - make_interval(secs => ${(retryFor + lastTryWithin) / 1000})
+          order by queued_at limit ${portion}
+        )
+      `,
+    )
+    await sql`
+      update deliveries set state = 'superseded', changed_at = now()
+      where kind = 'mail' and state = 'queued' and expires_at < now() - interval '15 minutes'
+    `
+  }
+
+  async function prune(stopped: AbortSignal) {
+    await inPortions(
+      stopped,
+      () => sql`
+        delete from deliveries where position in (
+          select position from deliveries
+          where state <> 'queued' and changed_at < now() - make_interval(days => ${keptFor})
+          limit ${portion}
+        )
+      `,
+    )
+    await sql`delete from webhook_secrets where expires_at < now()`
+    await sql`delete from turns where turn_at < now() - interval '1 day'`
+  }
+
+  // A single statement could exceed the statement timeout, and then nothing would be done.
+  async function inPortions(stopped: AbortSignal, work: () => Promise<{ count: number }>) {
+    while (!stopped.aborted && (await work()).count === portion);
+  }
+}

@@ -1,0 +1,184 @@
+import type { Redis } from 'ioredis'
+import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
+import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
+import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
+import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
+import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
+import { migrate } from '#lib/eventstore/migrate'
+import { keepAnswers } from '#lib/eventstore/once'
+import { reseal } from '#lib/eventstore/reseal'
+import { createStore } from '#lib/eventstore/store'
+import { startTail } from '#lib/eventstore/tail'
+import type { Log } from '#lib/log'
+import type { Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { repeat } from '#lib/repeat'
+import { createClient } from '#lib/rpc/call'
+import { serve, served } from '#lib/rpc/serve'
+import { createCallerReader } from '#lib/rpc/verify-callers'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { startTakingIn } from './ledger/take-in.ts'
+import { addWebhook } from './operations/add-webhook.ts'
+import { deactivateWebhook } from './operations/deactivate-webhook.ts'
+import { getDelivery } from './operations/get-delivery.ts'
+import { getWebhook } from './operations/get-webhook.ts'
+import { listWebhooks } from './operations/list-webhooks.ts'
+import { reactivateWebhook } from './operations/reactivate-webhook.ts'
+import { removeWebhook } from './operations/remove-webhook.ts'
+import { replayDelivery } from './operations/replay-delivery.ts'
+import { replayFailedDeliveries } from './operations/replay-failed-deliveries.ts'
+import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
+import { searchDeliveries } from './operations/search-deliveries.ts'
+import { updateWebhook } from './operations/update-webhook.ts'
+import type { Feeds } from './feeds/read-events.ts'
+import { ownEvents } from './feeds/own-events.ts'
+import { startWakeups } from './feeds/wakeups.ts'
+import { searchEvents } from './operations/search-events.ts'
+import { searchOrganizationEvents } from './operations/search-organization-events.ts'
+import { watchEvents } from './operations/watch-events.ts'
+import { watchOrganizationEvents } from './operations/watch-organization-events.ts'
+import { throttled } from './redis.ts'
+import { project } from './views.ts'
+import { evolveWebhook } from './vocabulary.ts'
+import { openWebhookQueue } from './webhooks/webhook-queue.ts'
+import { sealedSecrets } from './webhooks/secret.ts'
+import { startWebhookSweep } from './webhooks/webhook-sweep.ts'
+import { startWebhookWorker } from './webhooks/webhook-worker.ts'
+
+const retryAfter = 1000
+
+export interface WithDatabaseOptions {
+  config: Config
+  nats: Nats
+  redis: Redis
+  log: Log
+}
+
+/**
+ * Starts the part of the notifier that has a database: it migrates the schema, follows the events, sends to webhooks
+ * and answers calls. It waits for its database as long as it takes. Mails do not wait for it.
+ */
+export function startWithDatabase(options: WithDatabaseOptions): Service {
+  const sql = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
+  let isMigrated = false
+
+  const migrating = repeat({
+    async work() {
+      await migrate(sql, new URL('./migrations/', import.meta.url), options.log)
+      await reseal(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, sealedSecrets)
+      isMigrated = true
+      return 'done'
+    },
+    every: retryAfter,
+    retryAfter,
+    failed: throttled(options.log, 'the notifier waits for its database'),
+  })
+
+  const begun = migrating.finished.then(() => (isMigrated ? startAnswering(sql, options) : undefined))
+  return {
+    async stop() {
+      const stopped = migrating.stop()
+      // A stop need not wait for a database that is away.
+      if (!isMigrated) await sql.end({ timeout: 0 })
+      await stopped
+      await (await begun)?.stop()
+      await sql.end()
+    },
+  }
+}
+
+async function startAnswering(sql: Sql, { config, nats, redis, log }: WithDatabaseOptions): Promise<Service> {
+  const keys = config.ROSTER_ENCRYPTION_KEY
+  const destinations = config.WEBHOOK_ALLOW_PRIVATE
+  const retryFor = config.WEBHOOK_RETRY_FOR * 1000
+  const tail = startTail({ service: 'notifier', sql, nats, log })
+  // Operations have connections of their own, so that long searches do not hold up the intake and the sending.
+  const asked = openDatabase(config.DATABASE_URL, 'notifier', log)
+  const answers = keepAnswers(asked, keys, log)
+  const vocabulary = { evolve: { webhook: evolveWebhook }, project }
+  const store = createStore(asked, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
+  const queue = openWebhookQueue(redis, log)
+  const concurrency = config.WEBHOOK_CONCURRENCY
+  const within = config.WEBHOOK_TIMEOUT * 1000
+  const worker = startWebhookWorker({
+    redis,
+    sql,
+    store,
+    keys,
+    destinations,
+    queue,
+    log,
+    retryFor,
+    within,
+    concurrency,
+  })
+  const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
+  const feeds = feedsOf(asked, nats, log)
+  const wakeups = startWakeups({ nats, feeds, log })
+  const intake = Object.entries(feeds).map(([service, feed]) =>
+    startTakingIn({ service, feed, sql, nats, log, wake: queue.wake }),
+  )
+  const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
+  const context: Context = { sql: asked, store, keys, feeds, wakeups, destinations, mostWebhooks, wake: queue.wake }
+  const answering = await serve({
+    name: 'notifier',
+    nats,
+    log,
+    context,
+    readCaller: createCallerReader('notifier', config.ROSTER_CALLER_KEY(log)),
+    answers,
+    parked: tail.parked,
+    services: [
+      served<typeof WebhookServiceDefinition, Context>(WebhookServiceDefinition, {
+        addWebhook,
+        updateWebhook,
+        removeWebhook,
+        getWebhook,
+        listWebhooks,
+        deactivateWebhook,
+        reactivateWebhook,
+        rotateWebhookSecret,
+      }),
+      served<typeof DeliveryServiceDefinition, Context>(DeliveryServiceDefinition, {
+        searchDeliveries,
+        getDelivery,
+        replayDelivery,
+        replayFailedDeliveries,
+      }),
+      served<typeof EventServiceDefinition, Context>(EventServiceDefinition, {
+        searchEvents,
+        searchOrganizationEvents,
+        watchEvents,
+        watchOrganizationEvents,
+      }),
+    ],
+  })
+  return {
+    async stop() {
+      // First: this answers the callers that wait for events.
+      await wakeups.stop()
+      await Promise.all([answering, sweep, worker, ...intake].map((part) => part.stop()))
+      answers.stop()
+      await queue.close()
+      await tail.stop()
+      await asked.end()
+    },
+  }
+}
+
+function feedsOf(sql: Sql, nats: Nats, log: Log): Feeds {
+  const own = createFeed({ service: 'notifier', sql, log })
+  const users = createClient(nats, 'notifier', UsersInternal)
+  const grants = createClient(nats, 'notifier', GrantsInternal)
+  const idp = createClient(nats, 'notifier', IdpInternal)
+  return {
+    users: ownEvents('users', users.listEvents, log),
+    grants: ownEvents('grants', grants.listEvents, log),
+    idp: ownEvents('idp', idp.listEvents, log),
+    notifier: (request) => own({}, request),
+  }
+}
