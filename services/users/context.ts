@@ -5,7 +5,7 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
-import type { SigningKeys } from './signing-keys.ts'
+import type { SigningKeys } from './oauth/signing-keys.ts'
 
 /** What the operations work with. */
 export interface Context {

@@ -14,12 +14,12 @@ import { createClient } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys } from '#lib/rpc/test-caller-keys'
-import { evolveAuthentication } from './authentication.ts'
+import { evolveAuthentication } from './vocabulary/authentication.ts'
 import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
-import { openSigningKeys } from './signing-keys.ts'
+import { openSigningKeys } from './oauth/signing-keys.ts'
 import { project } from './views.ts'
-import { evolveSession, evolveUser } from './vocabulary.ts'
+import { evolveSession, evolveUser } from './vocabulary/user.ts'
 
 const silent = createLog('test', 'silent')
 const encryptionKey = randomBytes(32).toString('base64')
