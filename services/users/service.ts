@@ -63,7 +63,8 @@ import { startPruning } from './pruning.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { callerChangedBy, project } from './views.ts'
-import { evolveSession, evolveUser } from './vocabulary/user.ts'
+import { evolveSession } from './vocabulary/session.ts'
+import { evolveUser } from './vocabulary/user.ts'
 
 /** Starts the users service: brings its schema up to date, makes the first administrators, and answers. */
 export async function startUsers({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {

@@ -19,7 +19,8 @@ import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { project } from './views.ts'
-import { evolveSession, evolveUser } from './vocabulary/user.ts'
+import { evolveSession } from './vocabulary/session.ts'
+import { evolveUser } from './vocabulary/user.ts'
 
 const silent = createLog('test', 'silent')
 const encryptionKey = randomBytes(32).toString('base64')

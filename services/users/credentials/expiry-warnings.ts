@@ -3,7 +3,8 @@ import type { Decision } from '#lib/eventstore/command'
 import { anonymous } from '#lib/rpc/caller'
 import { warnBefore } from './project-credentials.ts'
 import type { Context } from '../context.ts'
-import { type CredentialKind, credentialsOf, living, type User, type UserEvent } from '../vocabulary/user.ts'
+import { type CredentialKind, living } from '../vocabulary/credentials.ts'
+import { credentialsOf, type User, type UserEvent } from '../vocabulary/user.ts'
 import { repeatedly } from '../repeatedly.ts'
 
 const every = 60_000

@@ -9,14 +9,11 @@ import {
   type Credential,
   type CredentialKind,
   type Credentials,
-  credentialsOf,
   living,
-  machineCredentials,
   type MachineKey,
-  type User,
-  type UserEvent,
-  userNotFound,
-} from '../vocabulary/user.ts'
+} from '../vocabulary/credentials.ts'
+import { credentialsOf, machineCredentials, type User, type UserEvent } from '../vocabulary/user.ts'
+import { userNotFound } from '../vocabulary/user-not-found.ts'
 
 /** The key of a machine by its id; undefined where there is none that lives. */
 export function findKey(user: User | undefined, keyId: string, now: Date): MachineKey | undefined {

@@ -1,6 +1,7 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
-import { type Credential, type CredentialKind, credentialsOf, type User } from '../vocabulary/user.ts'
+import type { Credential, CredentialKind } from '../vocabulary/credentials.ts'
+import { credentialsOf, type User } from '../vocabulary/user.ts'
 
 /** How long before its end a credential is warned of, in milliseconds. */
 export const warnBefore = 14 * 86_400_000

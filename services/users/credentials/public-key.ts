@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { PublicKey } from '../vocabulary/user.ts'
+import type { PublicKey } from '../vocabulary/credentials.ts'
 
 /** A public key with the one algorithm, named as in JOSE, that it is used with. */
 export interface ReadKey {

@@ -1,6 +1,6 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Keyring } from '#lib/keys'
-import type { NewCode } from '../vocabulary/user.ts'
+import type { NewCode } from '../vocabulary/code.ts'
 
 // 32 symbols, so that five bits are one symbol and none is likelier than another; none looks like another.
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'

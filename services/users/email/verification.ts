@@ -5,7 +5,8 @@ import type { Context } from '../context.ts'
 import { deriveCode, newCode } from './code.ts'
 import { checkTemplate, linkTargets } from './link.ts'
 import { mailUses } from './mail-uses.ts'
-import type { CodeCause, NewCode, UserEvent } from '../vocabulary/user.ts'
+import type { CodeCause, NewCode } from '../vocabulary/code.ts'
+import type { UserEvent } from '../vocabulary/user.ts'
 
 /** What a request chose; undefined: a code is mailed. */
 export type Verification =

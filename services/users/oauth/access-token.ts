@@ -14,7 +14,8 @@ import type { Roles } from './scoped-roles.ts'
 import type { Scope } from './scope.ts'
 import { newToken, storeToken } from '../token.ts'
 import { isActive } from '../states/user-state.ts'
-import { credentialsOf, living, type User } from '../vocabulary/user.ts'
+import { living } from '../vocabulary/credentials.ts'
+import { credentialsOf, type User } from '../vocabulary/user.ts'
 
 /** What an access token is made of. */
 export interface Grant {

@@ -6,7 +6,8 @@ import { findKey } from '../credentials/machine-credentials.ts'
 import { issuerOf, tokenEndpointOf } from './issuer.ts'
 import type { Machine } from './machines.ts'
 import { singleUse } from './single-use.ts'
-import { credentialsOf, living, type MachineKey } from '../vocabulary/user.ts'
+import { living, type MachineKey } from '../vocabulary/credentials.ts'
+import { credentialsOf } from '../vocabulary/user.ts'
 
 /** An assertion as it says of itself: not to be believed yet. */
 export interface ReadAssertion {

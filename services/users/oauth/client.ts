@@ -10,7 +10,7 @@ import { findSecret } from '../credentials/machine-credentials.ts'
 import { findMachine, type Machine } from './machines.ts'
 import { useUp } from './single-use.ts'
 import { isActive } from '../states/user-state.ts'
-import type { Credential } from '../vocabulary/user.ts'
+import type { Credential } from '../vocabulary/credentials.ts'
 
 /** How a client says who it is. */
 export interface ClientRequest {

@@ -4,7 +4,7 @@ import { type Insert, orUnavailable, type Sql, type Transaction } from '#lib/eve
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from '../context.ts'
 import { type TokenRow, tokenRow } from '../token.ts'
-import type { Session, SessionEvent } from '../vocabulary/user.ts'
+import type { Session, SessionEvent } from '../vocabulary/session.ts'
 import { repeatedly } from '../repeatedly.ts'
 
 const mostAtOnce = 200

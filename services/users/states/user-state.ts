@@ -1,5 +1,6 @@
 import { UserState } from '#gen/roster/users/v1/user'
-import { type User, type UserEvent, userNotFound } from '../vocabulary/user.ts'
+import type { User, UserEvent } from '../vocabulary/user.ts'
+import { userNotFound } from '../vocabulary/user-not-found.ts'
 
 /** Whether the user is there and may sign in: neither deactivated nor locked nor removed. */
 export function isActive(user: User | undefined): boolean {

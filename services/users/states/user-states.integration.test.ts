@@ -8,7 +8,8 @@ import { createSession } from '../operations/session/create-session.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import { hashToken, newToken, storeToken } from '../token.ts'
 import { project } from '../views.ts'
-import { evolveSession, evolveUser, type UserEvent } from '../vocabulary/user.ts'
+import { evolveSession } from '../vocabulary/session.ts'
+import { evolveUser, type UserEvent } from '../vocabulary/user.ts'
 
 let database: TestDatabase
 let users: TestUsers

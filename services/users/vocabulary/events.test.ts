@@ -1,6 +1,7 @@
 import { type Payloads, testPayloads } from '#lib/events/test-payloads'
 import type { AuthenticationEvent } from './authentication.ts'
-import type { SessionEvent, UserEvent } from './user.ts'
+import type { SessionEvent } from './session.ts'
+import type { UserEvent } from './user.ts'
 
 const names = { firstName: 'Gigi', lastName: 'Giraffe', nickName: 'G', displayName: 'Gigi Giraffe' }
 const profile = { ...names, preferredLanguage: 'de', gender: 1 as const }

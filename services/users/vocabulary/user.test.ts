@@ -1,16 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
-import {
-  credentialsOf,
-  evolveSession,
-  evolveUser,
-  humanOf,
-  isAlive,
-  living,
-  type User,
-  type UserEvent,
-  withinAnHour,
-} from './user.ts'
+import { isAlive } from './code.ts'
+import { living } from './credentials.ts'
+import { withinAnHour } from './human.ts'
+import { evolveSession } from './session.ts'
+import { credentialsOf, evolveUser, humanOf, type User, type UserEvent } from './user.ts'
 import { existing, isActive } from '../states/user-state.ts'
 
 const at = new Date('2026-11-20T12:00:00Z')

@@ -10,7 +10,8 @@ import { warningAtOnce } from '../../credentials/expiry-warnings.ts'
 import { joseName } from '../../credentials/key-algorithms.ts'
 import { checkExpiry, expiryOf, permitCredential } from '../../credentials/new-credential.ts'
 import { newKeyPair, type ReadKey, readPublicKey } from '../../credentials/public-key.ts'
-import { living, machineCredentials, type User, type UserEvent } from '../../vocabulary/user.ts'
+import { living } from '../../vocabulary/credentials.ts'
+import { machineCredentials, type User, type UserEvent } from '../../vocabulary/user.ts'
 
 const mostKeys = 20
 

@@ -9,7 +9,8 @@ import { storeSecret } from '../../credentials/machine-credentials.ts'
 import { warningAtOnce } from '../../credentials/expiry-warnings.ts'
 import { checkExpiry, expiryOf, permitCredential } from '../../credentials/new-credential.ts'
 import { newToken } from '../../token.ts'
-import { living, machineCredentials, type User, type UserEvent } from '../../vocabulary/user.ts'
+import { living } from '../../vocabulary/credentials.ts'
+import { machineCredentials, type User, type UserEvent } from '../../vocabulary/user.ts'
 
 const mostSecrets = 2
 

@@ -11,7 +11,8 @@ import type { Context } from '../../context.ts'
 import { warningAtOnce } from '../../credentials/expiry-warnings.ts'
 import { checkExpiry, expiryOf, permitCredential, scopeToInherit } from '../../credentials/new-credential.ts'
 import { newToken, storeToken } from '../../token.ts'
-import { living, machineCredentials, type User, type UserEvent } from '../../vocabulary/user.ts'
+import { living } from '../../vocabulary/credentials.ts'
+import { machineCredentials, type User, type UserEvent } from '../../vocabulary/user.ts'
 
 const mostTokens = 20
 

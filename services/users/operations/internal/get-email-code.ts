@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts'
 import { deriveCode } from '../../email/code.ts'
 import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../../email/link.ts'
 import type { Config } from '../../config.ts'
-import { type Code, isAlive, type User } from '../../vocabulary/user.ts'
+import { type Code, isAlive } from '../../vocabulary/code.ts'
+import type { User } from '../../vocabulary/user.ts'
 
 export async function getEmailCode(
   { config, store, keys }: Context,

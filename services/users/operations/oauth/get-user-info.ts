@@ -5,7 +5,8 @@ import type { Context } from '../../context.ts'
 import { findRoles } from '../../oauth/scoped-roles.ts'
 import { plainScopes, readScope } from '../../oauth/scope.ts'
 import { existing } from '../../states/user-state.ts'
-import { type User, userNotFound } from '../../vocabulary/user.ts'
+import type { User } from '../../vocabulary/user.ts'
+import { userNotFound } from '../../vocabulary/user-not-found.ts'
 
 export async function getUserInfo(
   context: Context,

@@ -13,7 +13,8 @@ import { countAttempt } from '../../throttles/sign-in-attempts.ts'
 import { newToken } from '../../token.ts'
 import { networkOf } from '../../throttles/turns.ts'
 import { isActive } from '../../states/user-state.ts'
-import type { SessionEvent, User } from '../../vocabulary/user.ts'
+import type { SessionEvent } from '../../vocabulary/session.ts'
+import type { User } from '../../vocabulary/user.ts'
 
 /** Guesses at a request that was answered are counted like others. Gives what takes the attempt back. */
 export async function beforeSessionReplay(context: Context, { loginName }: CreateSessionRequest, call: Call) {

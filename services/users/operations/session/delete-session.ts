@@ -6,7 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { permitCredential } from '../../credentials/new-credential.ts'
 import { ownerOf } from '../../sign-in/sessions.ts'
-import type { Session, SessionEvent } from '../../vocabulary/user.ts'
+import type { Session, SessionEvent } from '../../vocabulary/session.ts'
 
 export const deleteSession = {
   async permit({ sessionId }: DeleteSessionRequest, call: Call, holdsPermission: boolean, context: Context) {

@@ -8,7 +8,8 @@ import type { Context } from '../../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { claimUserName, refuseTakenId } from '../../new-user.ts'
 import { hashPassword } from '../../sign-in/password.ts'
-import type { Profile, User, UserEvent } from '../../vocabulary/user.ts'
+import type { Profile } from '../../vocabulary/human.ts'
+import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export const addHumanUser = {
   check: (context: Context, { email }: AddHumanUserRequest): Violation[] =>

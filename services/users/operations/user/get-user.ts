@@ -3,7 +3,8 @@ import type { GetUserRequest, GetUserResponse } from '#gen/roster/users/v1/user_
 import { details, type Existing } from '#lib/eventstore/aggregate'
 import type { Context } from '../../context.ts'
 import { existing, shownState } from '../../states/user-state.ts'
-import { type User, userNotFound } from '../../vocabulary/user.ts'
+import type { User } from '../../vocabulary/user.ts'
+import { userNotFound } from '../../vocabulary/user-not-found.ts'
 
 export async function getUser({ store }: Context, { userId }: GetUserRequest): Promise<GetUserResponse> {
   const user = await store.load<User>('user', userId)

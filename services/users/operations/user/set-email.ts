@@ -8,7 +8,8 @@ import type { Context } from '../../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { permitAddressOf } from '../../roles-covered.ts'
 import { throttle } from '../../throttles/throttle.ts'
-import { humanOf, type User, type UserEvent, withinAnHour } from '../../vocabulary/user.ts'
+import { withinAnHour } from '../../vocabulary/human.ts'
+import { humanOf, type User, type UserEvent } from '../../vocabulary/user.ts'
 
 const ownChangesAnHour = 10
 

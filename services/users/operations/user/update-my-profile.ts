@@ -6,7 +6,8 @@ import type { Call } from '#lib/rpc/headers'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../../context.ts'
 import { existing } from '../../states/user-state.ts'
-import type { Profile, User, UserEvent } from '../../vocabulary/user.ts'
+import type { Profile } from '../../vocabulary/human.ts'
+import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export async function updateMyProfile(
   { store }: Context,

@@ -6,7 +6,8 @@ import type { Keyring } from '#lib/keys'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../email/code.ts'
-import { isAlive, type NewCode, type User, type UserEvent } from '../../vocabulary/user.ts'
+import { isAlive, type NewCode } from '../../vocabulary/code.ts'
+import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export async function verifyEmail(
   { store, keys }: Context,
