@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { encryptionKey } from '#lib/keys'
 import { deriveCode, matchesCode, newCode } from './code.ts'
@@ -9,13 +9,14 @@ const now = new Date('2026-11-20T12:00:00Z')
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 
 describe('a code', () => {
-  const facts = newCode(keys, 3600, now)
+  const codeId = randomUUID()
+  const facts = newCode(codeId, keys, 3600, now)
   const code = deriveCode(keys, facts, 'arthur', 'a@example.com')
 
   test('has six symbols of the 32 that nobody mistakes for others', () => {
     expect(new Set(alphabet).size).toBe(32)
     for (let i = 0; i < 500; i++)
-      expect(deriveCode(keys, newCode(keys, 1, now), 'arthur', 'a@example.com')).toMatch(
+      expect(deriveCode(keys, newCode(randomUUID(), keys, 1, now), 'arthur', 'a@example.com')).toMatch(
         new RegExp(`^[${alphabet}]{6}$`),
       )
   })
@@ -32,7 +33,7 @@ describe('a code', () => {
       code,
       deriveCode(keys, facts, 'guinevere', 'a@example.com'),
       deriveCode(keys, facts, 'arthur', 'b@example.com'),
-      deriveCode(keys, newCode(keys, 3600, now), 'arthur', 'a@example.com'),
+      deriveCode(keys, newCode(randomUUID(), keys, 3600, now), 'arthur', 'a@example.com'),
       deriveCode(other, { ...facts, keyId: other.currentId }, 'arthur', 'a@example.com'),
     ]
     expect(new Set(codes).size).toBe(codes.length)
@@ -44,7 +45,7 @@ describe('a code', () => {
   })
 
   test('is not part of what is stored of it', () => {
-    expect(facts).toEqual({ codeId: expect.any(String), keyId: keys.currentId, expiresAt: '2026-11-20T13:00:00.000Z' })
+    expect(facts).toEqual({ codeId, keyId: keys.currentId, expiresAt: '2026-11-20T13:00:00.000Z' })
     expect(JSON.stringify(facts).toUpperCase()).not.toContain(code)
   })
 })

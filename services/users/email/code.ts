@@ -1,4 +1,4 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Keyring } from '#lib/keys'
 import type { NewCode } from '../vocabulary/code.ts'
 
@@ -7,9 +7,9 @@ const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 const length = 6
 
 /** The facts of a new code; `lifetime` in seconds. */
-export function newCode(keys: Keyring, lifetime: number, now: Date): NewCode {
+export function newCode(codeId: string, keys: Keyring, lifetime: number, now: Date): NewCode {
   return {
-    codeId: randomUUID(),
+    codeId,
     keyId: keys.currentId,
     expiresAt: new Date(now.getTime() + lifetime * 1000).toISOString(),
   }

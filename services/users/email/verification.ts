@@ -45,15 +45,15 @@ export interface CodeRequest {
   uses: Use[]
 }
 
-/** The code that the choice asks for; undefined where the address is verified without one. */
+/** The code that the choice asks for, under the given id; undefined where the address is verified without one. */
 export function requestCode(
   { config, keys }: Pick<Context, 'config' | 'keys'>,
   verification: Verification,
-  { userId, email, organizationId }: { userId: string; email: string; organizationId: string },
+  { codeId, userId, email, organizationId }: { codeId: string; userId: string; email: string; organizationId: string },
   now: Date,
 ): CodeRequest | undefined {
   if (verification?.$case === 'isVerified' && verification.value) return undefined
-  const code = newCode(keys, config.EMAIL_CODE_LIFETIME, now)
+  const code = newCode(codeId, keys, config.EMAIL_CODE_LIFETIME, now)
   if (verification?.$case === 'returnCode') return { code, returned: deriveCode(keys, code, userId, email), uses: [] }
   const urlTemplate = templateOf(verification)
   const uses = mailUses({ config, keys }, email, organizationId)

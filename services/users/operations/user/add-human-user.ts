@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { AddHumanUserRequest, AddHumanUserResponse } from '#gen/roster/users/v1/user_service'
 import type { Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
@@ -18,6 +19,7 @@ export const addHumanUser = {
 
   async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
     const userId = request.userId ?? uuid()
+    const codeId = randomUUID()
     const email = request.email!.email
     const passwordHash =
       request.password === undefined
@@ -29,7 +31,7 @@ export const addHumanUser = {
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
         const { organizationId } = call
-        const code = requestCode(context, request.email!.verification, { userId, email, organizationId }, now)
+        const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
         return decide(user, request, organizationId, code, passwordHash)
       },
       respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ResendEmailCodeRequest, ResendEmailCodeResponse } from '#gen/roster/users/v1/user_service'
 import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
@@ -27,10 +28,11 @@ export const resendEmailCode = {
   ): Violation[] => checkVerification(context, verification, holdsPermission),
 
   async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
+    const codeId = randomUUID()
     return context.store.execute({
       aggregate: { type: 'user', id: request.userId },
       call,
-      decide: (user: Aggregate<User>, now) => decide(context, user, request, now),
+      decide: (user: Aggregate<User>, now) => decide(context, user, codeId, request, now),
       respond: ({ after, answer: verificationCode }) => ({ details: details(after), verificationCode }),
     })
   },
@@ -39,13 +41,14 @@ export const resendEmailCode = {
 function decide(
   context: Context,
   { id, organizationId, state }: Aggregate<User>,
+  codeId: string,
   { verification }: ResendEmailCodeRequest,
   now: Date,
 ): Decision<UserEvent, string | undefined> {
   const human = humanOf(state)
   if (human.isVerified)
     throw new RosterError('FAILED_PRECONDITION', 'EMAIL_ALREADY_VERIFIED', 'The address is verified already.')
-  const code = requestCode(context, verification, { userId: id, email: human.email, organizationId }, now)!
+  const code = requestCode(context, verification, { codeId, userId: id, email: human.email, organizationId }, now)!
   if (code.returned === undefined) {
     throttle(human.resends, 5, 3600, now, 'CODE_THROTTLED')
     throttle(human.resends, 1, 60, now, 'CODE_THROTTLED')

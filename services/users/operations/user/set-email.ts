@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { SetEmailRequest, SetEmailResponse } from '#gen/roster/users/v1/user_service'
 import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
@@ -25,12 +26,14 @@ export const setEmail = {
     checkVerification(context, verification, holdsPermission),
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
+    const codeId = randomUUID()
     return context.store.execute({
       aggregate: { type: 'user', id: request.userId },
       call,
       decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
         const { userId, email, verification } = request
-        const code = requestCode(context, verification, { userId, email, organizationId: user.organizationId }, now)
+        const { organizationId } = user
+        const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
         return decide(user, request, code, call.caller.userId === request.userId, now)
       },
       respond: ({ after, answer: verificationCode }) => ({
