@@ -9,7 +9,7 @@ import { readGrantsConfig } from '../services/grants/config.ts'
 import { readIdpConfig } from '../services/idp/config.ts'
 import { readNotifierConfig } from '../services/notifier/config.ts'
 import { readUsersConfig } from '../services/users/config.ts'
-import { deriveCode, newCode } from '../services/users/email-code.ts'
+import { deriveCode, newCode } from '../services/users/email/code.ts'
 import { writeKeys } from './compose-keys.ts'
 import { deriveKeys, type KeyHolder } from './derive-keys.ts'
 import { serviceEnvironment } from './local/service-environment.ts'
@@ -75,14 +75,14 @@ describe.each([
   test('only users can derive a verification code', () => {
     const now = new Date()
     // One of today, and one of the time when all had one key.
-    for (const code of [newCode(rings.users, 3600, now), newCode(shared, 3600, now)]) {
+    for (const code of [newCode('c', rings.users, 3600, now), newCode('c', shared, 3600, now)]) {
       expect(deriveCode(rings.users, code, 'u', 'a@example.com')).toMatch(/^\w{6}$/)
       for (const sister of ['idp', 'grants', 'notifier'] as const) {
         const derive = (keyId: string) => deriveCode(rings[sister], { ...code, keyId }, 'u', 'a@example.com')
         expect(() => derive(code.keyId)).toThrow('no encryption key has the id')
       }
     }
-    const code = newCode(rings.users, 3600, now)
+    const code = newCode('c', rings.users, 3600, now)
     const byIdp = deriveCode(rings.idp, { ...code, keyId: rings.idp.currentId }, 'u', 'a@example.com')
     expect(byIdp).not.toBe(deriveCode(rings.users, code, 'u', 'a@example.com'))
   })

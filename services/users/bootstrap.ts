@@ -10,9 +10,9 @@ import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { claimUserName } from './new-user.ts'
-import { hashPassword } from './password.ts'
+import { hashPassword } from './sign-in/password.ts'
 import { newToken, storeToken } from './token.ts'
-import type { User, UserEvent } from './vocabulary.ts'
+import type { User, UserEvent } from './vocabulary/user.ts'
 
 const lock = 7_265_003
 const organizationId = instance.organization.id

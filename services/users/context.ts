@@ -1,3 +1,5 @@
+import type { JWTPayload } from 'jose'
+import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import type { Sql } from '#lib/eventstore/database'
 import type { Store } from '#lib/eventstore/store'
@@ -5,7 +7,6 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
-import type { SigningKeys } from './signing-keys.ts'
 
 /** What the operations work with. */
 export interface Context {
@@ -16,4 +17,15 @@ export interface Context {
   signingKeys: SigningKeys
   grants: Client<'users', typeof GrantsInternal>
   log: Log
+}
+
+/** The keys that access tokens are signed with. */
+export interface SigningKeys {
+  /** A JWT of the type `at+jwt` with these claims. */
+  sign(claims: JWTPayload): Promise<string>
+  /** Every public key by which a living access token may have to be checked, and the next one. */
+  published(): SigningKey[]
+  /** Looks what the other replicas did, and makes the next key when it is time. */
+  refresh(): Promise<void>
+  stop(): void
 }

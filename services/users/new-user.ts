@@ -2,7 +2,7 @@ import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
-import type { User } from './vocabulary.ts'
+import type { User } from './vocabulary/user.ts'
 
 /** The kind of the unique keys that hold user names: scope is the organization. */
 export const userNameKind = 'user_name'

@@ -1,7 +1,7 @@
 import type { Store } from '#lib/eventstore/store'
 import type { FindOwner } from '#lib/rpc/authorize'
 import type { Context } from './context.ts'
-import { ownerOf } from './sessions.ts'
+import { ownerOf } from './sign-in/sessions.ts'
 
 type Owner = { userId: string; organizationId: string }
 

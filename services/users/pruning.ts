@@ -1,9 +1,9 @@
 import { forgetUses } from '#lib/eventstore/forget-uses'
 import type { Context } from './context.ts'
-import { forgetAddresses } from './known-addresses.ts'
-import { pruneSessions } from './sessions.ts'
-import { forgetUsed } from './single-use.ts'
-import { forgetTurns } from './turns.ts'
+import { forgetAddresses } from './throttles/known-addresses.ts'
+import { pruneSessions } from './sign-in/sessions.ts'
+import { forgetUsed } from './oauth/single-use.ts'
+import { forgetTurns } from './throttles/turns.ts'
 
 const every = 10 * 60_000
 

@@ -4,7 +4,7 @@ import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/roles'
 import type { Context } from './context.ts'
-import type { User } from './vocabulary.ts'
+import type { User } from './vocabulary/user.ts'
 
 /**
  * PERMISSION_DENIED where the user holds a permission that the caller lacks: whoever has somebody's address could make a password

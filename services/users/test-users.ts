@@ -14,12 +14,13 @@ import { createClient } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys } from '#test/support/caller-keys'
-import { evolveAuthentication } from './authentication.ts'
+import { evolveAuthentication } from './vocabulary/authentication.ts'
 import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
-import { openSigningKeys } from './signing-keys.ts'
+import { openSigningKeys } from './oauth/signing-keys.ts'
 import { project } from './views.ts'
-import { evolveSession, evolveUser } from './vocabulary.ts'
+import { evolveSession } from './vocabulary/session.ts'
+import { evolveUser } from './vocabulary/user.ts'
 
 const silent = createLog('test', 'silent')
 const encryptionKey = randomBytes(32).toString('base64')

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Insert, orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
-import { isActive } from './user-state.ts'
-import type { User } from './vocabulary.ts'
+import { isActive } from './states/user-state.ts'
+import type { User } from './vocabulary/user.ts'
 
 /** A new bearer token: 256 random bits. It is shown once and never stored. */
 export function newToken(): string {

@@ -1,9 +1,11 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
-import { projectCredentials } from './credential-views.ts'
-import { endsUse, isActive } from './user-state.ts'
-import { type Code, maxWrongTries, type Session, type User } from './vocabulary.ts'
+import { projectCredentials } from './credentials/project-credentials.ts'
+import { endsUse, isActive } from './states/user-state.ts'
+import { type Code, maxWrongTries } from './vocabulary/code.ts'
+import type { Session } from './vocabulary/session.ts'
+import type { User } from './vocabulary/user.ts'
 
 /** Keeps the service's own tables in step with a change. */
 export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {

@@ -6,14 +6,8 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { ownProject } from '../own-project.ts'
-import {
-  keyKinds,
-  type Organization,
-  type Project,
-  type ProjectGrantEvent,
-  roleNotFound,
-  sortRoleKeys,
-} from '../vocabulary.ts'
+import { roleNotFound, sortRoleKeys } from '../role-keys.ts'
+import { keyKinds, type Organization, type Project, type ProjectGrantEvent } from '../vocabulary.ts'
 
 export async function addProjectGrant(
   { store, config }: Context,

@@ -7,15 +7,8 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { refuseRemoved, removalNote, userGrantKey } from '../holdings.ts'
-import {
-  keyKinds,
-  type NewUserGrant,
-  type Project,
-  type ProjectGrant,
-  roleNotFound,
-  sortRoleKeys,
-  type UserGrantEvent,
-} from '../vocabulary.ts'
+import { roleNotFound, sortRoleKeys } from '../role-keys.ts'
+import { keyKinds, type NewUserGrant, type Project, type ProjectGrant, type UserGrantEvent } from '../vocabulary.ts'
 
 export async function addUserGrant(
   context: Context,

@@ -1,0 +1,42 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Write } from '#lib/eventstore/database'
+import type { Credential, CredentialKind } from '../vocabulary/credentials.ts'
+import { credentialsOf, type User } from '../vocabulary/user.ts'
+
+/** How long before its end a credential is warned of, in milliseconds. */
+export const warnBefore = 14 * 86_400_000
+
+/**
+ * Keeps what is stored of credentials in step with a user. One that the user no longer has, by whatever event, leaves nothing that
+ * could sign in: neither its secret, nor a token that it is or that was obtained with it.
+ */
+export function projectCredentials(before: Aggregate<User>, after: Aggregate<User>): Write[] {
+  if (credentialsOf(before.state) === credentialsOf(after.state)) return []
+  const [was, is] = [byId(before.state), byId(after.state)]
+  const gone = [...was.keys()].filter((id) => !is.has(id))
+  const settled = [...was.keys()].filter((id) => !is.has(id) || is.get(id)?.warned)
+  const coming = [...is].filter(([id, { expiresAt, warned }]) => !was.has(id) && expiresAt !== undefined && !warned)
+  const writes: Write[] = []
+  for (const [id, { kind, expiresAt }] of coming) {
+    const warnAt = new Date(Date.parse(expiresAt!) - warnBefore)
+    writes.push(
+      (sql) => sql`
+        insert into expiring_credentials (credential_id, user_id, kind, warn_at)
+        values (${id}, ${after.id}, ${kind}, ${warnAt})
+      `,
+    )
+  }
+  if (settled.length > 0)
+    writes.push((sql) => sql`delete from expiring_credentials where credential_id = any(${settled}::text[])`)
+  if (gone.length > 0)
+    writes.push(
+      (sql) => sql`delete from machine_secrets where id = any(${gone}::text[])`,
+      (sql) => sql`delete from tokens where credential_id = any(${gone}::text[]) and credential_id <> ''`,
+    )
+  return writes
+}
+
+function byId(user: User | undefined): Map<string, Credential & { kind: CredentialKind }> {
+  const kinds = Object.entries(credentialsOf(user)) as [CredentialKind, Credential[]][]
+  return new Map(kinds.flatMap(([kind, all]) => all.map((credential) => [credential.id, { ...credential, kind }])))
+}

@@ -1,0 +1,81 @@
+import { createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { PublicKey } from '../vocabulary/credentials.ts'
+
+/** A public key with the one algorithm, named as in JOSE, that it is used with. */
+export interface ReadKey {
+  algorithm: string
+  publicKey: PublicKey
+}
+
+/** What is wrong with a text that is no key of ours. It tells nothing of the text. */
+export interface Unreadable {
+  problem: string
+}
+
+const privateKey = {
+  problem: 'is a private key, which belongs to the machine alone: replace it, and send its public half',
+}
+const malformed = { problem: 'must be a public key: SPKI in PEM, or a JWK' }
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+
+/** Reads a public key: SPKI in PEM or a JWK, either of them also in base64. It comes back as a JWK in one spelling. */
+export function readPublicKey(text: string): ReadKey | Unreadable {
+  const trimmed = text.trim()
+  if (/^[A-Za-z0-9+/=\s]+$/.test(trimmed)) return readText(Buffer.from(trimmed, 'base64').toString('utf8').trim())
+  return readText(trimmed)
+}
+
+function readText(text: string): ReadKey | Unreadable {
+  // Node would make the public key of a private one, and nobody would hear that it was told about.
+  if (text.includes('PRIVATE KEY')) return privateKey
+  try {
+    if (text.startsWith('{')) return readJwk(JSON.parse(text) as Record<string, unknown>)
+    if (!/^-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----$/.test(text)) return malformed
+    return judge(createPublicKey({ key: text, format: 'pem' }))
+  } catch {
+    return malformed
+  }
+}
+
+function readJwk(jwk: Record<string, unknown>): ReadKey | Unreadable {
+  if (privateMembers.some((member) => Object.hasOwn(jwk, member))) return privateKey
+  const { kty, n, e, crv, x, y } = jwk
+  return judge(createPublicKey({ key: { kty, n, e, crv, x, y } as JsonWebKey, format: 'jwk' }))
+}
+
+function judge(key: KeyObject): ReadKey | Unreadable {
+  const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {}
+  const publicKey = key.export({ format: 'jwk' }) as PublicKey
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      if (modulusLength < 2048 || modulusLength > 4096) return { problem: 'must be of 2048 to 4096 bits, being RSA' }
+      // With 1 anybody could sign; a small one helps where a signature is checked carelessly, a large one only takes time.
+      if (publicExponent < 65_537n || publicExponent >= 1n << 32n || publicExponent % 2n === 0n)
+        return { problem: 'must have an odd exponent from 65537 to 2^32, being RSA' }
+      return { algorithm: 'RS256', publicKey }
+    case 'ec':
+      return namedCurve === 'prime256v1' ? { algorithm: 'ES256', publicKey } : { problem: 'must be on P-256, being EC' }
+    case 'ed25519':
+      return { algorithm: 'EdDSA', publicKey }
+    default:
+      return { problem: 'must be RSA, EC on P-256 or Ed25519' }
+  }
+}
+
+const generate = promisify(generateKeyPair)
+
+/** A new pair for an algorithm, named as in JOSE; the private half as PKCS #8 in PEM. */
+export async function newKeyPair(algorithm: string): Promise<ReadKey & { privateKey: string }> {
+  const { publicKey, privateKey } = await generateFor(algorithm)
+  return {
+    algorithm,
+    publicKey: publicKey.export({ format: 'jwk' }) as PublicKey,
+    privateKey: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  }
+}
+
+function generateFor(algorithm: string) {
+  if (algorithm === 'ES256') return generate('ec', { namedCurve: 'P-256' })
+  return algorithm === 'EdDSA' ? generate('ed25519', undefined) : generate('rsa', { modulusLength: 2048 })
+}

@@ -1,0 +1,30 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Keyring } from '#lib/keys'
+import type { NewCode } from '../vocabulary/code.ts'
+
+// 32 symbols, so that five bits are one symbol and none is likelier than another; none looks like another.
+const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
+const length = 6
+
+/** The facts of a new code; `lifetime` in seconds. */
+export function newCode(codeId: string, keys: Keyring, lifetime: number, now: Date): NewCode {
+  return {
+    codeId,
+    keyId: keys.currentId,
+    expiresAt: new Date(now.getTime() + lifetime * 1000).toISOString(),
+  }
+}
+
+/** The code itself: six symbols, derived from the facts, the user and the address, and stored nowhere. */
+export function deriveCode(keys: Keyring, code: NewCode, userId: string, email: string): string {
+  const mac = keys.mac('email-code', code.keyId, [code.codeId, userId, email])
+  const bits = mac.readUInt32BE(0)
+  return Array.from({ length }, (_, index) => alphabet[(bits >>> (27 - 5 * index)) & 31]).join('')
+}
+
+/** Whether a typed code is this one, in constant time; case, blanks and hyphens do not count. */
+export function matchesCode(typed: string, code: string): boolean {
+  const given = Buffer.from(typed.replace(/[\s-]/g, '').toUpperCase())
+  const wanted = Buffer.from(code)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}

@@ -1,0 +1,62 @@
+import type { Violation } from '#lib/errors'
+import type { Config } from '../config.ts'
+
+const variable = /\{\{\.(UserID|Code|OrgID)\}\}/g
+
+/** The values that a link may show. */
+export interface LinkValues {
+  UserID: string
+  Code: string
+  OrgID: string
+}
+
+const examples: LinkValues = { UserID: 'u', Code: 'c', OrgID: 'o' }
+
+/** Which hosts a link may lead to. */
+export type Targets = (url: URL) => boolean
+
+/** That of PUBLIC_URL and those of EMAIL_LINK_HOSTS; with `anyHost` each, where none is configured. */
+export function linkTargets(
+  { PUBLIC_URL, EMAIL_LINK_HOSTS: hosts }: Pick<Config, 'PUBLIC_URL' | 'EMAIL_LINK_HOSTS'>,
+  anyHost: boolean,
+): Targets {
+  if (anyHost && hosts.length === 0) return () => true
+  const own = new URL(PUBLIC_URL)
+  // Without TLS, others read the code on its way.
+  const isOwn = ({ host, protocol }: URL) => host === own.host && [own.protocol, 'https:'].includes(protocol)
+  return (url) => isOwn(url) || hosts.some((host) => [url.hostname, `${url.hostname}:${portOf(url)}`].includes(host))
+}
+
+function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'https:' ? '443' : '80')
+}
+
+/** What is wrong with a urlTemplate: another variable, no absolute http(s) URL, or a host that it may not lead to. */
+export function checkTemplate(template: string, targets: Targets, field: string): Violation[] {
+  const violation = (description: string) => [{ field, description }]
+  const rest = template.replace(variable, '')
+  const unknown = /\{\{[^{}]*\}\}/.exec(rest)
+  if (unknown) return violation(`has the unknown variable ${unknown[0].slice(0, 100)}`)
+  if (/[{}]/.test(rest)) return violation('has a brace that does not belong to a variable')
+  // Browsers take a backslash for a slash and leave out tabs, other programs do not: they could differ about the host.
+  const authority = /[\s\p{C}\\]/u.test(template) ? undefined : /^https?:\/\/([^/?#]+)/i.exec(template)?.[1]
+  const url = authority === undefined ? null : URL.parse(fillTemplate(template, examples))
+  if (authority === undefined || !url) return violation('must be an absolute http or https URL')
+  if (authority.includes('@')) return violation('must not hold a user or a password')
+  if (authority.includes('{')) return violation('must not have a variable in its host')
+  return targets(url) ? [] : violation('leads to a host that is not allowed')
+}
+
+/** The link that a mail shows: what was looked at, as it was understood. */
+export function linkOf(template: string, values: LinkValues): string {
+  return new URL(fillTemplate(template, values)).href
+}
+
+function fillTemplate(template: string, values: LinkValues): string {
+  return template.replace(variable, (_, name: keyof LinkValues) => encodeURIComponent(values[name]))
+}
+
+/** The template of the service's own verification page: what the page needs stays behind the #, so that no server's log sees it. */
+export function defaultTemplate(publicUrl: string): string {
+  return `${new URL('/ui/verify-email', publicUrl).href}#userId={{.UserID}}&code={{.Code}}`
+}

@@ -1,0 +1,41 @@
+import { RosterError } from '#lib/errors'
+import type { Use } from '#lib/eventstore/command'
+import type { Context } from '../context.ts'
+import { mailboxOf } from './mailbox.ts'
+
+/**
+ * What a mail counts as: one to its mailbox, whoever causes it, and one of the organization that the user belongs to. Both are
+ * stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
+ */
+export function mailUses(
+  { config, keys }: Pick<Context, 'config' | 'keys'>,
+  address: string,
+  organizationId: string,
+): Use[] {
+  const keyOf = (parts: string[]) => keys.mac('mail-uses', keys.currentId, parts).toString('base64')
+  return [
+    {
+      key: keyOf(['address', mailboxOf(address)]),
+      limits: [
+        { most: config.MAILS_PER_ADDRESS_IN_TEN_MINUTES, seconds: 600 },
+        { most: config.MAILS_PER_ADDRESS_A_DAY, seconds: 86_400 },
+      ],
+      exceeded: throttled('address'),
+    },
+    {
+      key: keyOf(['organization', organizationId]),
+      limits: [{ most: config.MAILS_PER_ORGANIZATION_AN_HOUR, seconds: 3600 }],
+      exceeded: throttled('organization'),
+    },
+  ]
+}
+
+const messages = {
+  address: 'Too many mails went to this address lately.',
+  organization: 'Too many mails went to users of the organization lately.',
+}
+
+function throttled(limit: keyof typeof messages) {
+  return (retryAfter: number) =>
+    new RosterError('RESOURCE_EXHAUSTED', 'MAILS_THROTTLED', messages[limit], { retryAfter, metadata: { limit } })
+}

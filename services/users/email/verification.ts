@@ -1,0 +1,71 @@
+import type { ReturnEmailVerificationCode, SendEmailVerificationCode } from '#gen/roster/users/v1/user'
+import type { Violation } from '#lib/errors'
+import type { Use } from '#lib/eventstore/command'
+import type { Context } from '../context.ts'
+import { deriveCode, newCode } from './code.ts'
+import { checkTemplate, linkTargets } from './link.ts'
+import { mailUses } from './mail-uses.ts'
+import type { CodeCause, NewCode } from '../vocabulary/code.ts'
+import type { UserEvent } from '../vocabulary/user.ts'
+
+/** What a request chose; undefined: a code is mailed. */
+export type Verification =
+  | { $case: 'sendCode'; value: SendEmailVerificationCode }
+  | { $case: 'returnCode'; value: ReturnEmailVerificationCode }
+  | { $case: 'isVerified'; value: boolean }
+  | undefined
+
+/**
+ * What is wrong with the urlTemplate of a choice; `anyHost`: where no hosts are configured, it may lead to any; `prefix` leads to
+ * the choice in the request.
+ */
+export function checkVerification(
+  { config }: Pick<Context, 'config'>,
+  verification: Verification,
+  anyHost: boolean,
+  prefix = '',
+): Violation[] {
+  const urlTemplate = templateOf(verification)
+  return urlTemplate === undefined
+    ? []
+    : checkTemplate(urlTemplate, linkTargets(config, anyHost), `${prefix}sendCode.urlTemplate`)
+}
+
+/** The urlTemplate of a choice. */
+export function templateOf(verification: Verification): string | undefined {
+  return verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
+}
+
+/** A new code: to be mailed, or in `returned` for the caller. */
+export interface CodeRequest {
+  code: NewCode
+  urlTemplate?: string
+  returned?: string
+  /** What its mail counts as. */
+  uses: Use[]
+}
+
+/** The code that the choice asks for, under the given id; undefined where the address is verified without one. */
+export function requestCode(
+  { config, keys }: Pick<Context, 'config' | 'keys'>,
+  verification: Verification,
+  { codeId, userId, email, organizationId }: { codeId: string; userId: string; email: string; organizationId: string },
+  now: Date,
+): CodeRequest | undefined {
+  if (verification?.$case === 'isVerified' && verification.value) return undefined
+  const code = newCode(codeId, keys, config.EMAIL_CODE_LIFETIME, now)
+  if (verification?.$case === 'returnCode') return { code, returned: deriveCode(keys, code, userId, email), uses: [] }
+  const urlTemplate = templateOf(verification)
+  const uses = mailUses({ config, keys }, email, organizationId)
+  return { code, ...(urlTemplate !== undefined && { urlTemplate }), uses }
+}
+
+/** The event of a new code, and what its mail counts as: no code is mailed that is not counted. */
+export function codeRequested(
+  { code, urlTemplate, returned, uses }: CodeRequest,
+  cause: CodeCause,
+): { event: UserEvent; uses: Use[] } {
+  if (returned !== undefined) return { event: { type: 'email.code.returned', payload: code }, uses }
+  const payload = { ...code, ...(urlTemplate !== undefined && { urlTemplate }), cause }
+  return { event: { type: 'email.code.requested', payload }, uses }
+}

@@ -1,0 +1,123 @@
+import { v7 as uuid } from 'uuid'
+import type { IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
+import { AccessTokenType } from '#gen/roster/users/v1/user'
+import type { RosterError } from '#lib/errors'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision, UniqueKey } from '#lib/eventstore/command'
+import { anonymous } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import type { AuthenticationEvent } from '../vocabulary/authentication.ts'
+import type { Client } from './client.ts'
+import type { Context } from '../context.ts'
+import { issuerOf } from './issuer.ts'
+import type { Roles } from './scoped-roles.ts'
+import type { Scope } from './scope.ts'
+import { newToken, storeToken } from '../token.ts'
+import { isActive } from '../states/user-state.ts'
+import { living } from '../vocabulary/credentials.ts'
+import { credentialsOf, type User } from '../vocabulary/user.ts'
+
+/** What an access token is made of. */
+export interface Grant {
+  client: Client
+  grantType: string
+  scope: Scope
+  roles: Roles
+  bound: BoundKey | undefined
+}
+
+/** The key that a token is bound to, by a proof that may be used once. */
+export interface BoundKey {
+  thumbprint: string
+  once: UniqueKey & { taken: RosterError }
+}
+
+interface Token {
+  text: string
+  id: string
+  issuedAt: Date
+  expiresAt: Date
+}
+
+/** Makes an access token, a JWT or an opaque one as the machine has it, and stores its hash with what it uses up. */
+export async function issueAccessToken(context: Context, grant: Grant, call: Call): Promise<IssueTokenResponse> {
+  const token = await makeToken(context, grant)
+  const { requestId, deadline, once } = call
+  const userId = grant.client.machine.id
+  return context.store.execute<object, AuthenticationEvent, void, IssueTokenResponse>({
+    aggregate: { type: 'authentication', id: userId },
+    reads: [{ type: 'user', id: userId }],
+    call: { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) },
+    decide: (_, now, [user]) => decide(grant, token, user!, now),
+    respond: () => ({
+      accessToken: token.text,
+      tokenType: grant.bound ? 'DPoP' : 'Bearer',
+      expiresIn: (token.expiresAt.getTime() - token.issuedAt.getTime()) / 1000,
+      scope: grant.scope.text || undefined,
+    }),
+  })
+}
+
+// In whole seconds, as a JWT has them. No token outlives the credential that it was obtained with.
+async function makeToken({ config, signingKeys }: Context, grant: Grant): Promise<Token> {
+  const { machine, credential } = grant.client
+  const iat = Math.floor(Date.now() / 1000)
+  const end = Math.floor(Date.parse(credential.expiresAt ?? '9999-01-01') / 1000)
+  const exp = Math.min(iat + config.ACCESS_TOKEN_LIFETIME, end)
+  const id = uuid()
+  const isJwt = machine.state.machine!.accessTokenType === AccessTokenType.ACCESS_TOKEN_TYPE_JWT
+  const text = isJwt ? await signingKeys.sign({ ...claimsOf(issuerOf(config), grant), iat, exp, jti: id }) : newToken()
+  return { text, id, issuedAt: new Date(iat * 1000), expiresAt: new Date(exp * 1000) }
+}
+
+function claimsOf(issuer: string, { client, scope, roles, bound }: Grant) {
+  const { id, organizationId } = client.machine
+  return {
+    iss: issuer,
+    sub: id,
+    aud: [scope.projectId ?? issuer],
+    client_id: id,
+    organization: organizationId,
+    ...(scope.text !== '' && { scope: scope.text }),
+    ...(scope.projectId !== undefined && { roles: roles.roles, project_roles: roles.projectRoles }),
+    ...(scope.names.has('roles') && { organization_roles: roles.organizationRoles }),
+    ...(bound && { cnf: { jkt: bound.thumbprint } }),
+  }
+}
+
+function decide(
+  { client, grantType, scope, roles, bound }: Grant,
+  { text, id, issuedAt, expiresAt }: Token,
+  user: Aggregate<User>,
+  now: Date,
+): Decision<AuthenticationEvent> {
+  const { machine, credential, once } = client
+  // The machine or its credential may have been taken out of use since it was looked at.
+  if (!mayStill(user.state, credential.id, now)) throw client.refusal
+  // So may the need of a bound token have come.
+  if (user.state?.machine?.dpopRequired && !bound) throw client.refusal
+  const { id: userId, organizationId } = machine
+  const [tokenId, credentialId] = [id, credential.id]
+  const dpopThumbprint = bound?.thumbprint ?? null
+  const { projectOrganizationId } = roles
+  const access = { tokenId, scope: scope.text, projectOrganizationId, issuedAt, dpopThumbprint }
+  return {
+    organizationId,
+    claims: [...(once ? [once] : []), ...(bound ? [bound.once] : [])],
+    events: [
+      {
+        type: 'token.issued',
+        payload: { tokenId, grantType, credentialId, scope: scope.text, expiresAt: expiresAt.toISOString() },
+      },
+    ],
+    writes: [
+      storeToken(text, { userId, organizationId, human: false, sessionId: '', credentialId, expiresAt, access }),
+    ],
+    answer: undefined,
+  }
+}
+
+function mayStill(user: User | undefined, credentialId: string, now: Date): boolean {
+  const { key, secret } = credentialsOf(user)
+  return isActive(user) && living([...key, ...secret], now).some(({ id }) => id === credentialId)
+}

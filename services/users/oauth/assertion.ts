@@ -1,0 +1,125 @@
+import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, generateKeyPair, importJWK, jwtVerify } from 'jose'
+import type { UniqueKey } from '#lib/eventstore/command'
+import type { FailureReason } from '../vocabulary/authentication.ts'
+import type { Config } from '../config.ts'
+import { findKey } from '../credentials/machine-credentials.ts'
+import { issuerOf, tokenEndpointOf } from './issuer.ts'
+import type { Machine } from './machines.ts'
+import { singleUse } from './single-use.ts'
+import { living, type MachineKey } from '../vocabulary/credentials.ts'
+import { credentialsOf } from '../vocabulary/user.ts'
+
+/** An assertion as it says of itself: not to be believed yet. */
+export interface ReadAssertion {
+  text: string
+  /** The client id. */
+  issuer: string
+  keyId: string | undefined
+  algorithm: string
+  /** As the key has it: a signature of Ed25519 has two names (RFC 9864). */
+  keyAlgorithm: string
+}
+
+/** A verified one: the key that signed it, and what makes it usable once. */
+export interface Assertion {
+  credential: MachineKey
+  once: UniqueKey
+}
+
+const clientId = /^[^\0]{1,500}$/u
+/** What a machine's key may sign with. */
+export const assertionAlgorithms = ['RS256', 'ES256', 'EdDSA', 'Ed25519']
+/** Seconds. */
+const skew = 30
+const longest = 3600
+
+/** Who an assertion says that it is from; undefined where it cannot be read. */
+export function readAssertion(text: string): ReadAssertion | undefined {
+  try {
+    const { kid, alg = '' } = decodeProtectedHeader(text)
+    const { iss, sub } = decodeJwt(text)
+    if (!assertionAlgorithms.includes(alg) || typeof iss !== 'string' || iss !== sub || !clientId.test(iss))
+      return undefined
+    return { text, issuer: iss, keyId: kid, algorithm: alg, keyAlgorithm: alg === 'Ed25519' ? 'EdDSA' : alg }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whom an assertion names, whatever else is wrong with it; empty where it names nobody. */
+export function issuerNamedBy(text: string): string {
+  try {
+    const { iss } = decodeJwt(text)
+    return typeof iss === 'string' && clientId.test(iss) ? iss : ''
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * Whether a machine signed the assertion, for us and for now (RFC 7523 section 3). Without a machine, or the key, a key of nobody is
+ * tried, so that the answer takes as long.
+ */
+export async function verifyAssertion(
+  config: Config,
+  { text, keyId, algorithm, keyAlgorithm }: ReadAssertion,
+  machine: Machine | undefined,
+  now: Date,
+): Promise<Assertion | FailureReason> {
+  const credential = chooseKey(machine, keyAlgorithm, keyId, now)
+  const audiences = [issuerOf(config), tokenEndpointOf(config)]
+  const key = await (credential ? imported(credential) : keyOfNobody(keyAlgorithm))
+  try {
+    const { payload } = await jwtVerify(text, key, {
+      algorithms: [algorithm],
+      audience: audiences,
+      requiredClaims: ['exp', 'jti'],
+      clockTolerance: skew,
+      currentDate: now,
+    })
+    if (!machine || !credential) return 'key'
+    const { exp = 0, iat = 0, jti, aud } = payload
+    // Whoever else it is for could come with it.
+    if (![aud].flat().every((one) => audiences.includes(one ?? ''))) return 'claims'
+    const seconds = now.getTime() / 1000
+    if (exp > seconds + longest + skew || iat > seconds + skew || typeof jti !== 'string' || jti === '') return 'claims'
+    // The same jti with another end is another assertion: only its signer can make one.
+    return { credential, once: singleUse('assertion', JSON.stringify([machine.id, jti]), exp) }
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error
+    if (!credential) return 'key'
+    if (error instanceof errors.JWTExpired) return 'expired'
+    return error instanceof errors.JWTClaimValidationFailed ? 'claims' : 'signature'
+  }
+}
+
+// Without a key id, the only key that it can be.
+function chooseKey(machine: Machine | undefined, algorithm: string, keyId: string | undefined, now: Date) {
+  if (keyId !== undefined) {
+    const key = findKey(machine?.state, keyId, now)
+    return key?.algorithm === algorithm ? key : undefined
+  }
+  const keys = living(credentialsOf(machine?.state).key, now).filter((key) => key.algorithm === algorithm)
+  return keys.length === 1 ? keys[0] : undefined
+}
+
+// A key's id never means another key.
+const known = new Map<string, Promise<CryptoKey>>()
+const mostKnown = 10_000
+
+function imported({ id, algorithm, publicKey }: MachineKey): Promise<CryptoKey> {
+  let key = known.get(id)
+  if (!key) {
+    if (known.size >= mostKnown) known.clear()
+    known.set(id, (key = importJWK({ ...publicKey }, algorithm) as Promise<CryptoKey>))
+  }
+  return key
+}
+
+const ofNobody = new Map<string, Promise<CryptoKey>>()
+
+function keyOfNobody(algorithm: string): Promise<CryptoKey> {
+  let key = ofNobody.get(algorithm)
+  if (!key) ofNobody.set(algorithm, (key = generateKeyPair(algorithm).then(({ publicKey }) => publicKey)))
+  return key
+}

@@ -1,0 +1,31 @@
+import { canonicalName } from '#lib/canonical-name'
+import type { Existing } from '#lib/eventstore/aggregate'
+import { orUnavailable } from '#lib/eventstore/database'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../context.ts'
+import { userNameKind } from '../new-user.ts'
+import { lookupDomain } from '../organization-domain.ts'
+import type { User } from '../vocabulary/user.ts'
+
+/** A machine user as OAuth's client. */
+export type Machine = Existing<User>
+
+/**
+ * The machine of a client id: a user id, or userName@organization-domain; no user id holds an @. Undefined where it is no machine.
+ */
+export async function findMachine(context: Context, clientId: string, call: Call): Promise<Machine | undefined> {
+  const userId = clientId.includes('@') ? await findByName(context, clientId, call) : clientId
+  const user = userId === undefined ? undefined : await context.store.load<User>('user', userId)
+  return user?.state.machine ? user : undefined
+}
+
+async function findByName({ sql, grants }: Context, name: string, call: Call): Promise<string | undefined> {
+  const at = name.lastIndexOf('@')
+  const organizationId = await lookupDomain(grants, name.slice(at + 1), call)
+  if (organizationId === undefined) return undefined
+  const [found] = await orUnavailable(sql<{ userId: string }[]>`
+    select aggregate_id as "userId" from unique_keys
+    where kind = ${userNameKind} and scope = ${organizationId} and key = ${canonicalName(name.slice(0, at))}
+  `)
+  return found?.userId
+}

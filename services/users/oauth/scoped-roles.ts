@@ -1,0 +1,57 @@
+import type { OrganizationRoles } from '#gen/roster/users/v1/oauth_service'
+import { RosterError } from '#lib/errors'
+import { instance } from '#lib/instance'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../context.ts'
+import type { Scope } from './scope.ts'
+
+/** What a scope says of the roles of a user. */
+export interface Roles {
+  /** Who owns the project; empty without one. */
+  projectOrganizationId: string
+  /** In the project, as they count in the user's own organization: given by that, or by the owner of the project. */
+  roles: string[]
+  /** All in the project, by the organization that gave them. */
+  projectRoles: OrganizationRoles[]
+  /** In Roster itself. */
+  organizationRoles: OrganizationRoles[]
+}
+
+/** The roles that the scope names, as they are now. */
+export async function findRoles(
+  { grants }: Context,
+  user: { id: string; organizationId: string },
+  { names, projectId }: Scope,
+  call: Call,
+): Promise<Roles> {
+  const [project, memberships] = await Promise.all([
+    projectId === undefined ? undefined : findProject(grants, user.id, projectId, call),
+    names.has('roles') ? grants.listMemberships({ userId: user.id }, call) : undefined,
+  ])
+  const counting = [user.organizationId, project?.organizationId]
+  const own = project?.grants.filter(({ organizationId }) => counting.includes(organizationId)) ?? []
+  return {
+    projectOrganizationId: project?.organizationId ?? '',
+    roles: [...new Set(own.flatMap(({ roleKeys }) => roleKeys))],
+    projectRoles: (project?.grants ?? []).map(({ organizationId, roleKeys }) =>
+      inOrganization(organizationId, roleKeys),
+    ),
+    organizationRoles: [
+      ...(memberships?.instanceRoles.length ? [inOrganization(instance.id, memberships.instanceRoles)] : []),
+      ...(memberships?.memberships ?? []).map(({ organizationId, roles }) => inOrganization(organizationId, roles)),
+    ],
+  }
+}
+
+function inOrganization(organization: string, roles: string[]): OrganizationRoles {
+  return { organization, roles }
+}
+
+async function findProject(grants: Context['grants'], userId: string, projectId: string, call: Call) {
+  try {
+    return await grants.listProjectRoles({ userId, projectId }, call)
+  } catch (error) {
+    if (error instanceof RosterError && error.reason === 'PROJECT_NOT_FOUND') return undefined
+    throw error
+  }
+}

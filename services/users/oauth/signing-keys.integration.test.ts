@@ -1,0 +1,101 @@
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { openUsers, type TestUsers } from '../test-users.ts'
+
+let database: TestDatabase
+let replicas: TestUsers[]
+
+beforeEach(async () => {
+  database = await createDatabase()
+  replicas = await Promise.all([1, 2, 3].map(() => openUsers(database.urls.users)))
+})
+
+afterEach(async () => {
+  await Promise.all(replicas.map((replica) => replica.stop()))
+  await database.drop()
+})
+
+const refresh = () => Promise.all(replicas.map(({ signingKeys }) => signingKeys.refresh()))
+const published = () => replicas.map(({ signingKeys }) => signingKeys.published().map(({ kid }) => kid))
+const signers = async () =>
+  new Set(
+    await Promise.all(replicas.map(async ({ signingKeys }) => decodeProtectedHeader(await signingKeys.sign({})).kid)),
+  )
+/** As if so many seconds had passed. */
+const pass = (seconds: number) =>
+  replicas[0]!.sql`update signing_keys set signs_from = signs_from - make_interval(secs => ${seconds})`
+const day = 86_400
+
+test('replicas that start at once make one key, and what each signs is verified with what every other publishes', async () => {
+  expect(new Set(published().flat()).size).toBe(1)
+  for (const { signingKeys: signer } of replicas)
+    for (const { signingKeys: publisher } of replicas) {
+      const keys = createLocalJWKSet({ keys: publisher.published().map(({ ...key }) => key) })
+      const { protectedHeader } = await jwtVerify(await signer.sign({ sub: 'x' }), keys, { typ: 'at+jwt' })
+      expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'at+jwt' })
+    }
+})
+
+test('the next key is made once, published before it signs, and the one before stays published while its tokens live', async () => {
+  const [first] = await signers()
+  await pass(90 * day - 3000)
+  await refresh()
+  const [, second] = published()[0]!
+  expect(published()).toEqual(replicas.map(() => [first, second]))
+  expect(await signers()).toEqual(new Set([first]))
+  await pass(3601)
+  await refresh()
+  expect(await signers()).toEqual(new Set([second]))
+  expect(published()).toEqual(replicas.map(() => [first, second]))
+  // Until the next rotation nobody looks, so that it may stay longer.
+  await pass(90 * day)
+  await refresh()
+  expect(published()[0]).toHaveLength(2)
+  expect(published()[0]).not.toContain(first)
+  expect(published()[0]).toContain(second)
+})
+
+test('another algorithm signs after its key was published', async () => {
+  const other = await openUsers(database.urls.users, { ACCESS_TOKEN_ALGORITHM: 'EdDSA' })
+  replicas.push(other)
+  expect(other.signingKeys.published().map(({ alg }) => alg)).toEqual(['ES256', 'EdDSA'])
+  expect(decodeProtectedHeader(await other.signingKeys.sign({})).alg).toBe('ES256')
+  await pass(3601)
+  await other.signingKeys.refresh()
+  expect(decodeProtectedHeader(await other.signingKeys.sign({})).alg).toBe('EdDSA')
+})
+
+test.each(['ES256', 'EdDSA', 'RS256'])(
+  '%s: no private key is published, nor stored in the clear',
+  async (algorithm) => {
+    await replicas[0]!.sql`delete from signing_keys`
+    const other = await openUsers(database.urls.users, { ACCESS_TOKEN_ALGORITHM: algorithm })
+    replicas.push(other)
+    const [key] = other.signingKeys.published()
+    expect(key).toMatchObject({ alg: algorithm, use: 'sig', kid: expect.any(String) })
+    for (const secret of ['d', 'p', 'q', 'dp', 'dq', 'qi']) expect(key).not.toHaveProperty(secret)
+    const [row] = await other.sql`select private_key from signing_keys`
+    expect((row!['private_key'] as Buffer).toString('latin1')).not.toContain('"kty"')
+  },
+)
+
+test('without the encryption key a new one signs at once', async () => {
+  const [first] = await signers()
+  const other = await openUsers(database.urls.users, { ROSTER_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') })
+  replicas.push(other)
+  expect(decodeProtectedHeader(await other.signingKeys.sign({})).kid).not.toBe(first)
+  expect(other.signingKeys.published().map(({ kid }) => kid)).toContain(first)
+})
+
+test('a key goes on signing after the encryption key was changed, and the old one is gone', async () => {
+  await replicas[0]!.sql`delete from signing_keys`
+  const [old, current] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'))
+  const kids: (string | undefined)[] = []
+  for (const ROSTER_ENCRYPTION_KEY of [old!, `${current},${old}`, current!]) {
+    const other = await openUsers(database.urls.users, { ROSTER_ENCRYPTION_KEY })
+    replicas.push(other)
+    kids.push(decodeProtectedHeader(await other.signingKeys.sign({})).kid)
+  }
+  expect(new Set(kids).size).toBe(1)
+})

@@ -1,0 +1,116 @@
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
+import type { SigningKey } from '#gen/roster/users/v1/signing_key'
+import { orUnavailable, type Sql, type Transaction, untilReachable } from '#lib/eventstore/database'
+import { reseal } from '#lib/eventstore/reseal'
+import type { Keyring } from '#lib/keys'
+import type { Log } from '#lib/log'
+import { type Config, longestAccessToken } from '../config.ts'
+import type { SigningKeys } from '../context.ts'
+
+const lock = 7_265_004
+const refreshEvery = 60_000
+const sealedFor = 'signing-key'
+/** Seconds that a key is published before it signs: longer than anybody keeps the list of keys. */
+const ahead = 3600
+/** Seconds that a key is published after the next one signs: as long as its last token may live, and the replicas' delay. */
+const after = longestAccessToken + 3600
+
+interface Row {
+  kid: string
+  algorithm: string
+  publicKey: SigningKey
+  privateKey: Buffer
+  /** Its time has come. */
+  signs: boolean
+  /** So long since its time has come that the next one is to be made. */
+  old: boolean
+}
+
+/** Opens the keys; of several replicas that start at once one makes the first key. Waits for PostgreSQL. */
+export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, log: Log): Promise<SigningKeys> {
+  let rows: Row[] = []
+  let signer: { row: Row; key: CryptoKey } | undefined
+
+  async function refresh() {
+    rows = await load(sql, config)
+    if (isDue(rows)) {
+      await sql.begin(async (transaction) => {
+        await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
+        rows = await load(transaction, config)
+        if (isDue(rows)) await add(transaction, rows.some(canOpen) ? ahead : 0)
+        await forgetOld(transaction)
+      })
+      rows = await load(sql, config)
+    }
+    const current = rows.findLast((row) => row.signs && canOpen(row))
+    if (!current) throw new Error('there is no key to sign access tokens with')
+    if (signer?.row.kid === current.kid) return
+    const key = await importJWK(JSON.parse(keys.open(sealedFor, current.privateKey)), current.algorithm)
+    signer = { row: current, key: key as CryptoKey }
+  }
+
+  // Where an encryption key was lost, or replicas do not have the same ones, each goes on with what it can open.
+  function canOpen({ kid, privateKey }: Row) {
+    try {
+      return keys.open(sealedFor, privateKey) !== ''
+    } catch (error) {
+      log.error({ err: error, kid }, 'a signing key cannot be opened')
+      return false
+    }
+  }
+
+  function isDue(known: Row[]) {
+    const last = known.findLast(canOpen)
+    return !last || (last.signs && (last.old || last.algorithm !== config.ACCESS_TOKEN_ALGORITHM))
+  }
+
+  async function add(transaction: Transaction, seconds: number) {
+    const algorithm = config.ACCESS_TOKEN_ALGORITHM
+    const pair = await generateKeyPair(algorithm, { extractable: true })
+    const [publicKey, privateKey] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)])
+    const kid = await calculateJwkThumbprint(publicKey)
+    const sealed = keys.seal(sealedFor, JSON.stringify(privateKey))
+    const published = { ...publicKey, use: 'sig', alg: algorithm, kid }
+    await transaction`
+      insert into signing_keys (kid, algorithm, public_key, private_key, signs_from)
+      values (${kid}, ${algorithm}, ${JSON.stringify(published)}::text::jsonb, ${sealed}, now() + make_interval(secs => ${seconds}))
+    `
+    log.info({ kid, algorithm, seconds }, 'made a key that will sign access tokens')
+  }
+
+  await untilReachable(log, () =>
+    reseal(sql, keys, log, { purpose: sealedFor, table: 'signing_keys', column: 'private_key' }),
+  )
+  await untilReachable(log, refresh)
+  const timer = setInterval(
+    () => refresh().catch((error: unknown) => log.warn({ err: error }, 'signing keys')),
+    refreshEvery,
+  )
+  return {
+    sign(claims) {
+      const { row, key } = signer!
+      return new SignJWT(claims).setProtectedHeader({ alg: row.algorithm, kid: row.kid, typ: 'at+jwt' }).sign(key)
+    },
+    published: () => rows.map(({ publicKey }) => publicKey),
+    refresh,
+    stop: () => clearInterval(timer),
+  }
+}
+
+function load(sql: Sql | Transaction, config: Config): Promise<Row[]> {
+  const age = config.SIGNING_KEY_ROTATION * 86_400 - ahead
+  return orUnavailable(sql<Row[]>`
+    select kid, algorithm, public_key as "publicKey", private_key as "privateKey", signs_from <= now() as signs,
+      signs_from <= now() - make_interval(secs => ${age}) as old
+    from signing_keys order by signs_from, kid
+  `)
+}
+
+async function forgetOld(sql: Transaction) {
+  await sql`
+    delete from signing_keys where kid in (
+      select kid from (select kid, lead(signs_from) over (order by signs_from, kid) as until from signing_keys) k
+      where until < now() - make_interval(secs => ${after})
+    )
+  `
+}

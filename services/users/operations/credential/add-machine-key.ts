@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AddMachineKeyRequest, AddMachineKeyResponse } from '#gen/roster/users/v1/credential_service'
+import { RosterError, type Violation } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../../context.ts'
+import { warningAtOnce } from '../../credentials/expiry-warnings.ts'
+import { joseName } from '../../credentials/key-algorithms.ts'
+import { checkExpiry, expiryOf, permitCredential } from '../../credentials/new-credential.ts'
+import { newKeyPair, type ReadKey, readPublicKey } from '../../credentials/public-key.ts'
+import { living } from '../../vocabulary/credentials.ts'
+import { machineCredentials, type User, type UserEvent } from '../../vocabulary/user.ts'
+
+const mostKeys = 20
+
+export const addMachineKey = {
+  permit: permitCredential,
+
+  check: (context: Context, request: AddMachineKeyRequest, call: Call): Violation[] => [
+    ...checkExpiry(context, request, call),
+    ...checkPublicKey(request),
+  ],
+
+  async handle({ store }: Context, request: AddMachineKeyRequest, call: Call): Promise<AddMachineKeyResponse> {
+    const { userId, publicKey, expirationDate } = request
+    const keyId = uuid()
+    const given = publicKey === undefined ? undefined : (readPublicKey(publicKey) as ReadKey)
+    const made = given ? undefined : await newKeyPair(joseName(request.algorithm) ?? 'RS256')
+    const { algorithm, publicKey: jwk } = given ?? made!
+    return store.execute({
+      aggregate: { type: 'user', id: userId },
+      call,
+      decide: (user: Aggregate<User>, now) => decide(user, keyId, { algorithm, publicKey: jwk }, expirationDate, now),
+      respond: ({ after }) => ({
+        keyId,
+        keyDetails: made ? keyFile(userId, keyId, made.privateKey) : Buffer.alloc(0),
+        details: details(after),
+      }),
+    })
+  },
+}
+
+function checkPublicKey({ publicKey, algorithm }: AddMachineKeyRequest): Violation[] {
+  // An empty one breaks the rule on its length.
+  if (!publicKey) return []
+  const read = readPublicKey(publicKey)
+  if ('problem' in read) return [{ field: 'publicKey', description: read.problem }]
+  const wanted = joseName(algorithm)
+  if (wanted === undefined || wanted === read.algorithm) return []
+  return [{ field: 'publicKey', description: `is a key for ${read.algorithm}, not for ${wanted}` }]
+}
+
+function decide(
+  { state }: Aggregate<User>,
+  keyId: string,
+  key: ReadKey,
+  expirationDate: Date | undefined,
+  now: Date,
+): Decision<UserEvent> {
+  const keys = living(machineCredentials(state).key, now)
+  if (keys.some(({ publicKey }) => isDeepStrictEqual(publicKey, key.publicKey)))
+    throw new RosterError('ALREADY_EXISTS', 'KEY_EXISTS', 'The machine has this key already.')
+  if (keys.length >= mostKeys)
+    throw new RosterError('FAILED_PRECONDITION', 'KEY_LIMIT_REACHED', `The machine has ${mostKeys} keys already.`)
+  return {
+    events: [
+      { type: 'key.added', payload: { keyId, ...key, ...expiryOf(expirationDate) } },
+      ...warningAtOnce('key', keyId, expirationDate, now),
+    ],
+    answer: undefined,
+  }
+}
+
+function keyFile(userId: string, keyId: string, key: string): Buffer {
+  return Buffer.from(JSON.stringify({ type: 'serviceaccount', keyId, key, userId, clientId: userId }))
+}

@@ -1,0 +1,35 @@
+import type { GetEmailCodeRequest, GetEmailCodeResponse } from '#gen/roster/users/v1/internal_service'
+import type { Context } from '../../context.ts'
+import { deriveCode } from '../../email/code.ts'
+import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../../email/link.ts'
+import type { Config } from '../../config.ts'
+import { type Code, isAlive } from '../../vocabulary/code.ts'
+import type { User } from '../../vocabulary/user.ts'
+
+export async function getEmailCode(
+  { config, store, keys }: Context,
+  { userId, codeId }: GetEmailCodeRequest,
+): Promise<GetEmailCodeResponse> {
+  const user = await store.load<User>('user', userId)
+  const human = user?.state.human
+  if (!user || !human?.code || human.code.codeId !== codeId) return {}
+  if (human.code.delivery !== 'pending' || !isAlive(human.code, new Date())) return {}
+  const code = deriveCode(keys, human.code, userId, human.email)
+  const values = { UserID: userId, Code: code, OrgID: user.organizationId }
+  return {
+    code: {
+      email: human.email,
+      code,
+      url: linkOf(templateFor(human.code, config), values),
+      preferredLanguage: human.profile.preferredLanguage,
+      displayName: human.profile.displayName,
+      expirationDate: new Date(human.code.expiresAt),
+    },
+  }
+}
+
+// Looked at once more: what was taken by an earlier version, or before hosts were configured, is not mailed.
+function templateFor({ urlTemplate }: Code, config: Config): string {
+  const isSound = urlTemplate !== undefined && checkTemplate(urlTemplate, linkTargets(config, true), '').length === 0
+  return isSound ? urlTemplate : defaultTemplate(config.PUBLIC_URL)
+}

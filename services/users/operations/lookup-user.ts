@@ -1,9 +1,0 @@
-import type { LookupUserRequest, LookupUserResponse } from '#gen/roster/users/v1/internal_service'
-import type { Context } from '../context.ts'
-import { type User, userNotFound } from '../vocabulary.ts'
-
-export async function lookupUser({ store }: Context, { userId }: LookupUserRequest): Promise<LookupUserResponse> {
-  const user = await store.load<User>('user', userId)
-  if (!user || user.state.removed) throw userNotFound()
-  return { organizationId: user.organizationId }
-}

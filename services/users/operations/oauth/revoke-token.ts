@@ -1,0 +1,41 @@
+import type { RevokeTokenRequest, RevokeTokenResponse } from '#gen/roster/users/v1/oauth_service'
+import { anonymous } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import type { AuthenticationEvent } from '../../vocabulary/authentication.ts'
+import { authenticateClient, checkClient } from '../../oauth/client.ts'
+import type { Context } from '../../context.ts'
+import { useUp } from '../../oauth/single-use.ts'
+import { findToken, hashToken } from '../../token.ts'
+
+export const revokeToken = {
+  check: (_context: Context, request: RevokeTokenRequest) => checkClient(request),
+  async handle(context: Context, request: RevokeTokenRequest, call: Call): Promise<RevokeTokenResponse> {
+    const client = await authenticateClient(context, request, call)
+    const hash = hashToken(request.token)
+    const token = await findToken(context.sql, hash)
+    const { id: userId, organizationId } = client.machine
+    // A personal access token is removed as a credential, not here.
+    const found = token?.userId === userId ? token.access : undefined
+    const { requestId, deadline, once } = call
+    const claims = client.once ? [client.once] : []
+    // Where nothing is stored, nothing is claimed. Before an answer is kept, since that would be given to who is refused here.
+    if (!found && client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
+    try {
+      return await context.store.execute<object, AuthenticationEvent, void, RevokeTokenResponse>({
+        aggregate: { type: 'authentication', id: userId },
+        call: { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) },
+        decide: () => ({
+          organizationId,
+          claims: found ? claims : [],
+          events: found ? [{ type: 'token.revoked', payload: { tokenId: found.tokenId } }] : [],
+          writes: found ? [(sql) => sql`delete from tokens where hash = ${hash}`] : [],
+          answer: undefined,
+        }),
+        respond: () => ({}),
+      })
+    } catch (error) {
+      if (client.once && error === client.once.taken) return client.fail('replayed')
+      throw error
+    }
+  },
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import type { AddHumanUserRequest, AddHumanUserResponse } from '#gen/roster/users/v1/user_service'
+import type { Violation } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../../context.ts'
+import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
+import { claimUserName, refuseTakenId } from '../../new-user.ts'
+import { hashPassword } from '../../sign-in/password.ts'
+import type { Profile } from '../../vocabulary/human.ts'
+import type { User, UserEvent } from '../../vocabulary/user.ts'
+
+export const addHumanUser = {
+  check: (context: Context, { email }: AddHumanUserRequest): Violation[] =>
+    // Who creates holds user.write.
+    checkVerification(context, email?.verification, true, 'email.'),
+
+  async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
+    const userId = request.userId ?? uuid()
+    const codeId = randomUUID()
+    const email = request.email!.email
+    const passwordHash =
+      request.password === undefined
+        ? undefined
+        : await hashPassword(request.password, { lane: call.caller.userId, deadline: call.deadline })
+    return context.store.execute({
+      aggregate: { type: 'user', id: userId },
+      creates: true,
+      call,
+      decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
+        const { organizationId } = call
+        const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
+        return decide(user, request, organizationId, code, passwordHash)
+      },
+      respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
+    })
+  },
+}
+
+function decide(
+  user: Aggregate<User>,
+  request: AddHumanUserRequest,
+  organizationId: string,
+  code: CodeRequest | undefined,
+  passwordHash: string | undefined,
+): Decision<UserEvent, string | undefined> {
+  refuseTakenId(user)
+  const { userName } = request
+  const added: UserEvent = {
+    type: 'human.added',
+    payload: { userName, profile: toProfile(request), email: request.email!.email, isVerified: code === undefined },
+  }
+  const requested = code && codeRequested(code, 'creation')
+  return {
+    organizationId,
+    claims: [claimUserName(organizationId, userName)],
+    events: requested ? [added, requested.event] : [added],
+    uses: requested?.uses ?? [],
+    writes:
+      passwordHash === undefined
+        ? []
+        : [(sql) => sql`insert into passwords (user_id, hash) values (${user.id}, ${passwordHash})`],
+    answer: code?.returned,
+  }
+}
+
+function toProfile({ profile }: AddHumanUserRequest): Profile {
+  const { firstName, lastName, nickName, displayName, preferredLanguage, gender } = profile!
+  return {
+    firstName,
+    lastName,
+    ...(nickName !== undefined && { nickName }),
+    // A display name has the length of one, not of two names.
+    displayName: displayName ?? [...`${firstName} ${lastName}`].slice(0, 200).join(''),
+    preferredLanguage,
+    gender,
+  }
+}

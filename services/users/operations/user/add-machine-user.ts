@@ -1,0 +1,33 @@
+import type { AddMachineUserRequest, AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import type { Context } from '../../context.ts'
+import { claimUserName, refuseTakenId } from '../../new-user.ts'
+import type { User, UserEvent } from '../../vocabulary/user.ts'
+
+export async function addMachineUser(
+  { store }: Context,
+  request: AddMachineUserRequest,
+  call: Call,
+): Promise<AddMachineUserResponse> {
+  return store.execute({
+    aggregate: { type: 'user', id: request.userId ?? uuid() },
+    creates: true,
+    call,
+    decide: (user: Aggregate<User>) => decide(user, request, call.organizationId),
+    respond: ({ after }) => ({ userId: after.id, details: details(after) }),
+  })
+}
+
+function decide(user: Aggregate<User>, request: AddMachineUserRequest, organizationId: string): Decision<UserEvent> {
+  refuseTakenId(user)
+  const { userName, name, description, accessTokenType } = request
+  return {
+    organizationId,
+    claims: [claimUserName(organizationId, userName)],
+    events: [{ type: 'machine.added', payload: { userName, name, description, accessTokenType } }],
+    answer: undefined,
+  }
+}

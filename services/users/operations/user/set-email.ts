@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { SetEmailRequest, SetEmailResponse } from '#gen/roster/users/v1/user_service'
+import { RosterError, type Violation } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { permissionDenied } from '#lib/rpc/authorize'
+import type { Context } from '../../context.ts'
+import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
+import { permitAddressOf } from '../../roles-covered.ts'
+import { throttle } from '../../throttles/throttle.ts'
+import { withinAnHour } from '../../vocabulary/human.ts'
+import { humanOf, type User, type UserEvent } from '../../vocabulary/user.ts'
+
+const ownChangesAnHour = 10
+
+export const setEmail = {
+  async permit(request: SetEmailRequest, call: Call, holdsPermission: boolean, context: Context): Promise<void> {
+    const { userId, verification } = request
+    const needsPermission = verification?.$case === 'returnCode' || verification?.$case === 'isVerified'
+    if (needsPermission && !holdsPermission) throw permissionDenied()
+    await permitAddressOf(context, userId, call)
+  },
+
+  check: (context: Context, { verification }: SetEmailRequest, _call: Call, holdsPermission: boolean): Violation[] =>
+    checkVerification(context, verification, holdsPermission),
+
+  async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
+    const codeId = randomUUID()
+    return context.store.execute({
+      aggregate: { type: 'user', id: request.userId },
+      call,
+      decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
+        const { userId, email, verification } = request
+        const { organizationId } = user
+        const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
+        return decide(user, request, code, call.caller.userId === request.userId, now)
+      },
+      respond: ({ after, answer: verificationCode }) => ({
+        details: { ...details(after), creationDate: undefined },
+        verificationCode,
+      }),
+    })
+  },
+}
+
+function decide(
+  { state }: Aggregate<User>,
+  { email, verification }: SetEmailRequest,
+  code: CodeRequest | undefined,
+  own: boolean,
+  now: Date,
+): Decision<UserEvent, string | undefined> {
+  const human = humanOf(state)
+  const events: UserEvent[] = []
+  if (email !== human.email) events.push({ type: 'email.changed', payload: { email, isVerified: !code } })
+  else if (!code) events.push(...(human.isVerified ? [] : [{ type: 'email.verified' as const, payload: {} }]))
+  else if (human.isVerified) {
+    if (verification?.$case !== 'isVerified')
+      throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_CHANGED', 'This is the verified address already.')
+    events.push({ type: 'email.changed', payload: { email, isVerified: false } })
+  }
+  if (!code) return { events, answer: undefined }
+  if (own && code.returned === undefined)
+    throttle(withinAnHour(human.ownChanges, now), ownChangesAnHour, 3600, now, 'EMAIL_CHANGES_THROTTLED')
+  const { event, uses } = codeRequested(code, own ? 'own-change' : 'change')
+  return { events: [...events, event], uses, answer: code.returned }
+}

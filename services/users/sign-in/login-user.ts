@@ -1,0 +1,53 @@
+import { canonicalName } from '#lib/canonical-name'
+import { orUnavailable } from '#lib/eventstore/database'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../context.ts'
+import type { KnownAddress } from '../throttles/known-addresses.ts'
+import { userNameKind } from '../new-user.ts'
+import { lookupDomain } from '../organization-domain.ts'
+import type { User } from '../vocabulary/user.ts'
+
+/** The user of a login name. */
+export interface LoginUser {
+  userId: string
+  organizationId: string
+  state: User
+  /** Null for a machine, and for a human without a password. */
+  hash: string | null
+  known: KnownAddress[]
+}
+
+/**
+ * The user of a login name. A bare name must be of one user only. The organization is asked for whenever there is an @, so that the
+ * time that the answer takes does not tell which names exist.
+ */
+export async function findLoginUser(
+  { sql, grants }: Pick<Context, 'sql' | 'grants'>,
+  loginName: string,
+  call: Call,
+): Promise<LoginUser | undefined> {
+  const at = loginName.lastIndexOf('@')
+  const [bare, organizationId] = await Promise.all([
+    orUnavailable(select(sql, loginName)),
+    at < 0 ? undefined : lookupDomain(grants, loginName.slice(at + 1), call),
+  ])
+  const [qualified] =
+    organizationId === undefined ? [] : await orUnavailable(select(sql, loginName.slice(0, at), organizationId))
+  // The qualified name first: else a user of another organization, so named, would shut its owner out.
+  return qualified ?? (bare.length === 1 ? bare[0] : undefined)
+}
+
+function select(sql: Context['sql'], userName: string, organizationId?: string) {
+  return sql<LoginUser[]>`
+    select k.aggregate_id as "userId", k.scope as "organizationId", u.state, p.hash, (
+      select coalesce(json_agg(json_build_object('keyId', key_id, 'address', encode(address, 'hex'), 'usedAt', used_at)), '[]')
+      from known_addresses a where a.user_id = k.aggregate_id
+    ) as known
+    from unique_keys k
+    join aggregates u on u.type = 'user' and u.id = k.aggregate_id
+    left join passwords p on p.user_id = k.aggregate_id
+    where k.kind = ${userNameKind} and k.key = ${canonicalName(userName)}
+      ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
+    limit 2
+  `
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import type { RosterError } from '#lib/errors'
+import { addHumanUser } from '../operations/user/add-human-user.ts'
+import { addMachineUser } from '../operations/user/add-machine-user.ts'
+import { createSession } from '../operations/session/create-session.ts'
+import { ownerOfUser } from '../owners.ts'
+import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
+
+let [database, other]: TestDatabase[] = []
+let [users, elsewhere]: TestUsers[] = []
+let domains: { stop(): Promise<void> }
+
+beforeAll(async () => {
+  ;[database, other] = await Promise.all([createDatabase(), createDatabase()])
+  ;[users, elsewhere] = await Promise.all([openUsers(database.urls.users), openUsers(other.urls.users)])
+  domains = await serveDomains({ 'acme.localhost': 'acme', 'umbrella.localhost': 'umbrella' })
+})
+
+afterAll(async () => {
+  await Promise.all([users?.stop(), elsewhere?.stop(), domains?.stop()])
+  await Promise.all([database?.drop(), other?.drop()])
+})
+
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'in',
+    (error: RosterError) => error.reason,
+  )
+let address = 0
+const fresh = () => `2001:db8::${(address++).toString(16)}`
+
+describe('a human signs in', () => {
+  const human = (organizationId: string, userName: string, password?: string) =>
+    addHumanUser.handle(
+      users!,
+      {
+        userId: undefined,
+        userName,
+        password,
+        profile: {
+          firstName: 'A',
+          lastName: 'B',
+          preferredLanguage: '',
+          gender: 0,
+        },
+        email: {
+          email: 'a@example.com',
+          verification: {
+            $case: 'isVerified',
+            value: true,
+          },
+        },
+      },
+      callIn(organizationId),
+    )
+  const signIn = (loginName: string, password: string) =>
+    createSession(users!, { loginName, password }, { ...callIn(''), clientAddress: fresh() })
+
+  test('with the bare name while it is of one user, else with the domain of the organization', async () => {
+    const { userId } = await human('acme', 'arthur', 'acme-password')
+    expect(await reasonOf(signIn('arthur', 'acme-password'))).toBe('in')
+    await human('umbrella', 'ARTHUR', 'umbrella-password')
+    expect(await reasonOf(signIn('arthur', 'acme-password'))).toBe('CREDENTIALS_INVALID')
+    await signIn('arthur@ACME.localhost', 'acme-password')
+    const [row] = await users!.sql`select user_id from tokens order by expires_at desc limit 1`
+    expect(row).toEqual({ user_id: userId })
+    expect(await reasonOf(signIn('arthur@umbrella.localhost', 'acme-password'))).toBe('CREDENTIALS_INVALID')
+  })
+
+  test('with a name that has an @ itself', async () => {
+    await human('acme', 'lancelot@lake.example', 'lake-password')
+    expect(await reasonOf(signIn('lancelot@lake.example', 'lake-password'))).toBe('in')
+    expect(await reasonOf(signIn('lancelot@lake.example@acme.localhost', 'lake-password'))).toBe('in')
+  })
+
+  test('and cannot be shut out by a user of another organization who took the qualified name for a user name', async () => {
+    await human('acme', 'victim', 'victim-password')
+    await human('umbrella', 'victim@acme.localhost', 'squatter-password')
+    expect(await reasonOf(signIn('victim@acme.localhost', 'victim-password'))).toBe('in')
+    expect(await reasonOf(signIn('victim@acme.localhost', 'squatter-password'))).toBe('CREDENTIALS_INVALID')
+    expect(await reasonOf(signIn('victim@acme.localhost@umbrella.localhost', 'squatter-password'))).toBe('in')
+  })
+
+  test('and a machine, a human without a password, an unknown name and domain, and nothing at all do not', async () => {
+    await human('acme', 'nopassword')
+    await addMachineUser(users!, { userName: 'robot', name: 'R', description: '', accessTokenType: 0, userId: undefined }, callIn('acme')) // prettier-ignore
+    for (const name of ['robot', 'nopassword', 'nobody', 'nobody@acme.localhost', 'nobody@nowhere', '@', '@@', ' '])
+      expect([name, await reasonOf(signIn(name, 'password'))]).toEqual([name, 'CREDENTIALS_INVALID'])
+  })
+})
+
+test('who owns a user is asked of the database that is meant, though the id is the same in two', async () => {
+  const request = { userId: 'same-id', userName: 'same', name: 'S', description: '', accessTokenType: 0 as const }
+  await addMachineUser(users!, request, callIn('acme'))
+  expect(await ownerOfUser(users!, 'same-id')).toEqual({ userId: 'same-id', organizationId: 'acme' })
+  expect(await ownerOfUser(elsewhere!, 'same-id')).toBeUndefined()
+  await addMachineUser(elsewhere!, request, callIn('umbrella'))
+  expect(await ownerOfUser(elsewhere!, 'same-id')).toEqual({ userId: 'same-id', organizationId: 'umbrella' })
+})

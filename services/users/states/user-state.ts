@@ -1,0 +1,23 @@
+import { UserState } from '#gen/roster/users/v1/user'
+import type { User, UserEvent } from '../vocabulary/user.ts'
+import { userNotFound } from '../vocabulary/user-not-found.ts'
+
+/** Whether the user is there and may sign in: neither deactivated nor locked nor removed. */
+export function isActive(user: User | undefined): boolean {
+  return user !== undefined && !user.inactive && !user.locked && !user.removed
+}
+
+/** The user, active or not. NOT_FOUND USER_NOT_FOUND where there is none, or none any more. */
+export function existing(user: User | undefined): User {
+  if (!user || user.removed) throw userNotFound()
+  return user
+}
+
+/** The events after which a user may not sign in. */
+export const endsUse: ReadonlySet<string> = new Set<UserEvent['type']>(['deactivated', 'locked', 'removed'])
+
+/** The state to be shown of a user that is there. */
+export function shownState(user: User): UserState {
+  if (user.inactive) return UserState.USER_STATE_INACTIVE
+  return user.locked ? UserState.USER_STATE_LOCKED : UserState.USER_STATE_ACTIVE
+}

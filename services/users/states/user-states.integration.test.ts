@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { createStore } from '#lib/eventstore/store'
+import { createHold } from '#test/support/hold'
+import { addHumanUser } from '../operations/user/add-human-user.ts'
+import { authenticate } from '../operations/internal/authenticate.ts'
+import { createSession } from '../operations/session/create-session.ts'
+import { callIn, openUsers, type TestUsers } from '../test-users.ts'
+import { hashToken, newToken, storeToken } from '../token.ts'
+import { project } from '../views.ts'
+import { evolveSession } from '../vocabulary/session.ts'
+import { evolveUser, type UserEvent } from '../vocabulary/user.ts'
+
+let database: TestDatabase
+let users: TestUsers
+const slow = createHold()
+
+beforeAll(async () => {
+  database = await createDatabase()
+  users = await openUsers(database.urls.users)
+})
+afterAll(async () => {
+  await users?.stop()
+  await database?.drop()
+})
+
+const newHuman = (userName: string) =>
+  addHumanUser.handle(
+    users,
+    {
+      userId: userName,
+      userName,
+      password: 'password',
+      profile: { firstName: 'Secret', lastName: 'Person', preferredLanguage: '', gender: 0 },
+      email: { email: 'secret@example.com', verification: undefined },
+    },
+    callIn('acme'),
+  )
+
+const happens = (id: string, type: UserEvent['type']) =>
+  users.store.execute({
+    aggregate: { type: 'user', id },
+    call: callIn('acme'),
+    decide: () => ({ events: [{ type, payload: {} }], answer: undefined }),
+  })
+
+const signIn = (loginName: string, context = users) =>
+  createSession(context, { loginName, password: 'password' }, { ...callIn(''), clientAddress: loginName })
+
+const holder = (token: string) =>
+  authenticate(users, { tokenHash: hashToken(token) }).then(
+    ({ userId }) => userId,
+    (error: { reason: string }) => error.reason,
+  )
+
+/** A token that belongs to no session. */
+async function newPersonalToken(userId: string): Promise<string> {
+  const token = newToken()
+  const facts = { userId, organizationId: 'acme', human: false, sessionId: '', expiresAt: null }
+  const { into, row } = storeToken(token, facts)
+  await users.sql.begin((sql) => into(sql, [row]))
+  return token
+}
+
+describe.each([
+  ['deactivated', 'reactivated'],
+  ['locked', 'unlocked'],
+] as const)('a user who is %s', (ended, back) => {
+  test('loses the sessions; personal access tokens are refused until the user is active again', async () => {
+    const userId = `user-${ended}`
+    await newHuman(userId)
+    const [{ sessionToken }, personal] = [await signIn(userId), await newPersonalToken(userId)]
+    expect([await holder(sessionToken), await holder(personal)]).toEqual([userId, userId])
+    await happens(userId, ended)
+    expect([await holder(sessionToken), await holder(personal)]).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
+    await happens(userId, back)
+    expect([await holder(sessionToken), await holder(personal)]).toEqual(['TOKEN_INVALID', userId])
+  })
+
+  test('gets no session by a sign-in that was decided before and is stored after it', async () => {
+    const userId = `late-${ended}`
+    await newHuman(userId)
+    const evolve = { user: evolveUser, session: evolveSession }
+    const store = createStore(slow.wrap(users.sql), { evolve, project }, users.log, () => {})
+    const { arrived, release } = slow.hold()
+    const late = signIn(userId, { ...users, store })
+    await arrived
+    await happens(userId, ended)
+    release()
+    await expect(late).rejects.toMatchObject({ reason: 'CREDENTIALS_INVALID' })
+    expect(await users.sql`select 1 from tokens where user_id = ${userId}`).toHaveLength(0)
+  })
+})
+
+test('of a removed user nothing is kept but the events: no token, password, waiting code, name or address', async () => {
+  const userId = 'removed'
+  await newHuman(userId)
+  await signIn(userId)
+  const personal = await newPersonalToken(userId)
+  const rows = async (table: string) =>
+    (await users.sql`select 1 from ${users.sql(table)} where user_id = ${userId}`).length
+  const tables = ['tokens', 'passwords', 'unsent_email_codes']
+  expect(await Promise.all(tables.map(rows))).toEqual([2, 1, 1])
+  await happens(userId, 'removed')
+  expect(await Promise.all(tables.map(rows))).toEqual([0, 0, 0])
+  expect(await holder(personal)).toBe('TOKEN_INVALID')
+  const [row] = await users.sql`select state from aggregates where type = 'user' and id = ${userId}`
+  expect(row!['state']).toEqual({ userName: '', removed: true })
+})

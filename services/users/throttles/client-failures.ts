@@ -1,0 +1,28 @@
+import { canonicalName } from '#lib/canonical-name'
+import { RosterError } from '#lib/errors'
+import type { Context } from '../context.ts'
+import { limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
+
+/**
+ * Counts a failure of a client, however its name is spelt. RESOURCE_EXHAUSTED CLIENT_THROTTLED after too many of it from the address,
+ * from the address or its /48 at all, or of the client from anywhere. Only who fails is told so: secrets and keys are too long to be
+ * guessed, and whoever has the right one must not be kept out by the failures of others.
+ */
+export async function countFailure(
+  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
+  clientId: string,
+  address: string,
+): Promise<void> {
+  const [name, network] = [canonicalName(clientId), networkOf(address)]
+  const limits: NamedLimit[] = [
+    { name: ['clients from', address], most: 500, pause: 0.6, kind: 'always' },
+    { name: ['client from', name, address], most: 10, pause: 30, kind: 'always' },
+    { name: ['client', name], most: 100, pause: 36, kind: 'always' },
+  ]
+  if (network !== undefined) limits.push({ name: ['clients from', network], most: 5000, pause: 0.06, kind: 'always' })
+  const retryAfter = await takeTurns(sql, limitsFor(keys, limits))
+  if (retryAfter !== undefined)
+    throw new RosterError('RESOURCE_EXHAUSTED', 'CLIENT_THROTTLED', 'There were too many failed attempts.', {
+      retryAfter,
+    })
+}

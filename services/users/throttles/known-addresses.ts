@@ -1,0 +1,66 @@
+import { timingSafeEqual } from 'node:crypto'
+import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import type { Keyring } from '#lib/keys'
+import type { Context } from '../context.ts'
+
+/** How many addresses are remembered of a user. */
+const most = 10
+const renewAfter = 86_400_000
+
+/** An address that a user signed in from, as it is stored. */
+export interface KnownAddress {
+  keyId: string
+  /** In hex. */
+  address: string
+  /** RFC 3339. */
+  usedAt: string
+}
+
+/** Which of the addresses of a user this one is. */
+export function findKnown(
+  keys: Keyring,
+  known: KnownAddress[],
+  userId: string,
+  address: string,
+): KnownAddress | undefined {
+  return known.find((entry) => {
+    const mac = macOf(keys, entry.keyId, userId, address)
+    return mac !== undefined && timingSafeEqual(mac, Buffer.from(entry.address, 'hex'))
+  })
+}
+
+/** Remembers that a user signed in from an address: the last ten are kept. */
+export async function rememberAddress(
+  { sql, keys }: Pick<Context, 'sql' | 'keys'>,
+  userId: string,
+  address: string,
+  known: KnownAddress | undefined,
+): Promise<void> {
+  if (known?.keyId === keys.currentId && Date.parse(known.usedAt) > Date.now() - renewAfter) return
+  const mac = macOf(keys, keys.currentId, userId, address)!
+  await orUnavailable(sql`
+    with renewed as (
+      insert into known_addresses (user_id, address, key_id) values (${userId}, ${mac}, ${keys.currentId})
+      on conflict (user_id, address) do update set used_at = now()
+    )
+    delete from known_addresses
+    where user_id = ${userId} and address <> ${mac} and address not in (
+      select address from known_addresses where user_id = ${userId} and address <> ${mac}
+      order by used_at desc limit ${most - 1}
+    )
+  `)
+}
+
+/** Forgets addresses that were not used for half a year. */
+export async function forgetAddresses(sql: Sql): Promise<void> {
+  await sql`delete from known_addresses where used_at < now() - interval '180 days'`
+}
+
+// One that was made with a key which is gone is as one that was never seen.
+function macOf(keys: Keyring, keyId: string, userId: string, address: string): Buffer | undefined {
+  try {
+    return keys.mac('known-address', keyId, [userId, address])
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,25 @@
+/** All but the code itself, which is derived from this, the user and the address. */
+export interface NewCode {
+  codeId: string
+  keyId: string
+  /** RFC 3339. */
+  expiresAt: string
+}
+
+export interface Code extends NewCode {
+  /** `returned`: the caller has it. Otherwise how its mail goes. */
+  delivery: 'returned' | 'pending' | 'sent' | 'failed'
+  urlTemplate?: string
+  wrongTries: number
+}
+
+/** Why a code is mailed; `own-change` and `resend` are counted. */
+export type CodeCause = 'creation' | 'change' | 'own-change' | 'resend'
+
+/** A code dies of so many wrong tries. */
+export const maxWrongTries = 5
+
+/** Whether the code can still verify. */
+export function isAlive(code: Code | undefined, now: Date): code is Code {
+  return code !== undefined && code.wrongTries < maxWrongTries && Date.parse(code.expiresAt) > now.getTime()
+}

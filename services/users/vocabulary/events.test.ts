@@ -1,0 +1,50 @@
+import { type Payloads, testPayloads } from '#test/support/event-payloads'
+import type { AuthenticationEvent } from './authentication.ts'
+import type { SessionEvent } from './session.ts'
+import type { UserEvent } from './user.ts'
+
+const names = { firstName: 'Gigi', lastName: 'Giraffe', nickName: 'G', displayName: 'Gigi Giraffe' }
+const profile = { ...names, preferredLanguage: 'de', gender: 1 as const }
+const expiresAt = '2026-01-01T12:00:00.123Z'
+const code = { codeId: 'c', keyId: 'k', expiresAt }
+const publicKey = { kty: 'EC', n: 'n', e: 'AQAB', crv: 'P-256', x: 'x', y: 'y' }
+
+const user: Payloads<UserEvent> = {
+  'human.added': { userName: 'gigi', profile, email: 'gigi@example.com', isVerified: true },
+  'machine.added': { userName: 'robot', name: 'Robot', description: 'Works', accessTokenType: 1 },
+  'token.added': { tokenId: 't' },
+  'pat.added': { tokenId: 't', expiresAt },
+  'pat.removed': { tokenId: 't' },
+  'key.added': { keyId: 'k', algorithm: 'RS256', publicKey, expiresAt },
+  'key.removed': { keyId: 'k' },
+  'secret.added': { secretId: 's', expiresAt },
+  'secret.removed': { secretId: 's' },
+  'machine.dpop.changed': { required: true },
+  'credential.expiring': { kind: 'key', credentialId: 'k', expiresAt },
+  'profile.changed': profile,
+  'email.changed': { email: 'gigi@example.com', isVerified: false },
+  'email.verified': { codeId: 'c' },
+  'email.code.requested': { ...code, urlTemplate: 'https://example.com/{{.Code}}', cause: 'own-change' },
+  'email.code.returned': code,
+  'email.code.rejected': { codeId: 'c' },
+  'email.code.sent': { codeId: 'c' },
+  'email.code.failed': { codeId: 'c', failure: 'SMTP 550' },
+  deactivated: {},
+  reactivated: {},
+  locked: {},
+  unlocked: {},
+  removed: {},
+}
+
+const session: Payloads<SessionEvent> = {
+  created: { userId: 'u', expiresAt: '2026-01-01T12:00:00.123Z' },
+  ended: { userId: 'u' },
+}
+
+const authentication: Payloads<AuthenticationEvent> = {
+  'token.issued': { tokenId: 't', grantType: 'client_credentials', credentialId: 'c', scope: 'openid', expiresAt },
+  'token.revoked': { tokenId: 't' },
+  failed: { method: 'client_secret', reason: 'secret' },
+}
+
+testPayloads('users', { user, session, authentication })

@@ -1,0 +1,76 @@
+import type { Gender } from '#gen/roster/users/v1/user'
+import type { Code, CodeCause, NewCode } from './code.ts'
+
+/** What can happen to a human. */
+export type HumanEvent =
+  | { type: 'human.added'; payload: { userName: string; profile: Profile; email: string; isVerified: boolean } }
+  | { type: 'profile.changed'; payload: Profile }
+  | { type: 'email.changed'; payload: { email: string; isVerified: boolean } }
+  /** `codeId`: verified with this code; without it by somebody who may. */
+  | { type: 'email.verified'; payload: { codeId?: string } }
+  /** A code that is to be mailed. */
+  | { type: 'email.code.requested'; payload: NewCode & { urlTemplate?: string; cause: CodeCause } }
+  /** A code that the caller was given. */
+  | { type: 'email.code.returned'; payload: NewCode }
+  /** Somebody tried another code. */
+  | { type: 'email.code.rejected'; payload: { codeId: string } }
+  | { type: 'email.code.sent'; payload: { codeId: string } }
+  | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
+
+export interface Profile {
+  firstName: string
+  lastName: string
+  nickName?: string
+  displayName: string
+  preferredLanguage: string
+  gender: Gender
+}
+
+export interface Human {
+  profile: Profile
+  email: string
+  isVerified: boolean
+  code?: Code
+  /** When codes were mailed that count, RFC 3339; only those of the last hour. */
+  ownChanges: string[]
+  resends: string[]
+}
+
+/** The human after an event. */
+export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
+  switch (event.type) {
+    case 'profile.changed':
+      return { ...human, profile: event.payload }
+    case 'email.changed':
+      return { ...human, ...event.payload, code: undefined }
+    case 'email.verified':
+      return { ...human, isVerified: true, code: undefined }
+    case 'email.code.requested': {
+      const { cause, ...code } = event.payload
+      const next: Human = { ...human, code: { ...code, delivery: 'pending', wrongTries: 0 } }
+      if (cause === 'own-change')
+        return { ...next, ownChanges: [...withinAnHour(human.ownChanges, at), at.toISOString()] }
+      if (cause === 'resend') return { ...next, resends: [...withinAnHour(human.resends, at), at.toISOString()] }
+      return next
+    }
+    case 'email.code.returned':
+      return { ...human, code: { ...event.payload, delivery: 'returned', wrongTries: 0 } }
+    case 'email.code.rejected':
+      return withCode(human, event.payload.codeId, (code) => ({ ...code, wrongTries: code.wrongTries + 1 }))
+    case 'email.code.sent':
+      return withCode(human, event.payload.codeId, (code) => ({ ...code, delivery: 'sent' }))
+    case 'email.code.failed':
+      return withCode(human, event.payload.codeId, (code) => ({ ...code, delivery: 'failed' }))
+    default:
+      return human
+  }
+}
+
+function withCode(human: Human, codeId: string, change: (code: Code) => Code): Human {
+  return human.code?.codeId === codeId ? { ...human, code: change(human.code) } : human
+}
+
+/** Those of the times (RFC 3339) that are less than an hour old. */
+export function withinAnHour(times: string[], now: Date): string[] {
+  return times.filter((time) => Date.parse(time) > now.getTime() - 3_600_000)
+}

@@ -1,0 +1,75 @@
+import { RosterError } from '#lib/errors'
+import { type Credentials, noCredentials } from './credentials.ts'
+import { evolveHuman, type Human, type HumanEvent } from './human.ts'
+import { evolveMachine, type Machine, type MachineEvent } from './machine.ts'
+import { userNotFound } from './user-not-found.ts'
+
+/** What can happen to a user. */
+export type UserEvent = HumanEvent | MachineEvent | StateEvent
+
+type StateEvent =
+  | { type: 'deactivated'; payload: {} }
+  | { type: 'reactivated'; payload: {} }
+  | { type: 'locked'; payload: {} }
+  | { type: 'unlocked'; payload: {} }
+  | { type: 'removed'; payload: {} }
+
+export interface User {
+  userName: string
+  human?: Human
+  machine?: Machine
+  /** Deactivated. */
+  inactive?: true
+  locked?: true
+  /** The id is taken for good, and nothing else is kept. */
+  removed?: true
+}
+
+/** The user after an event. */
+export function evolveUser(user: User | undefined, event: UserEvent, at: Date): User {
+  if (event.type === 'human.added') {
+    const { userName, profile, email, isVerified } = event.payload
+    return { userName, human: { profile, email, isVerified, ownChanges: [], resends: [] } }
+  }
+  if (event.type === 'machine.added') {
+    const { userName, ...machine } = event.payload
+    return { userName, machine }
+  }
+  if (user === undefined) throw new Error(`a user begins with ${event.type}`)
+  switch (event.type) {
+    case 'deactivated':
+      return { ...user, inactive: true }
+    case 'reactivated':
+      return { ...user, inactive: undefined }
+    case 'locked':
+      return { ...user, locked: true }
+    case 'unlocked':
+      return { ...user, locked: undefined }
+    case 'removed':
+      return { userName: '', removed: true }
+  }
+  if (user.human) return { ...user, human: evolveHuman(user.human, event as HumanEvent, at) }
+  if (!user.machine) return user
+  const machine = evolveMachine(user.machine, event as MachineEvent, at)
+  return machine === user.machine ? user : { ...user, machine }
+}
+
+/** The human of an aggregate. NOT_FOUND USER_NOT_FOUND for a machine and where there is none. */
+export function humanOf(user: User | undefined): Human {
+  if (!user?.human) throw userNotFound()
+  return user.human
+}
+
+/**
+ * What a machine may sign in with. NOT_FOUND USER_NOT_FOUND where there is no user, FAILED_PRECONDITION NOT_A_MACHINE for a human.
+ */
+export function machineCredentials(user: User | undefined): Credentials {
+  if (user?.human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_MACHINE', 'Only a machine has credentials.')
+  if (!user?.machine) throw userNotFound()
+  return credentialsOf(user)
+}
+
+/** What a user may sign in with, other than a password: nothing for a human and where there is no user. */
+export function credentialsOf(user: User | undefined): Credentials {
+  return user?.machine?.credentials ?? noCredentials
+}
