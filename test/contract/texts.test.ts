@@ -1,6 +1,6 @@
 import { type JsonValue } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { faults, valid } from './test-requests.ts'
+import { faults, valid } from '#lib/rpc/test-requests'
 
 test('an email address has at most 200 characters', () => {
   const address = (length: number) => `${'x'.repeat(length - '@example.com'.length)}@example.com`

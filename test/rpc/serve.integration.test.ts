@@ -6,11 +6,11 @@ import {
   SetEmailResponse,
   VerifyEmailRequest,
 } from '#gen/roster/users/v1/user_service'
-import { RosterError } from '../errors.ts'
-import { anonymous } from './caller.ts'
-import { permissionDenied } from './authorize.ts'
-import { callOf, owner } from './test-rpc.ts'
-import { added, failure, machine, subject, useServing } from './test-serving.ts'
+import { RosterError } from '#lib/errors'
+import { anonymous } from '#lib/rpc/caller'
+import { permissionDenied } from '#lib/rpc/authorize'
+import { callOf, owner } from '#lib/rpc/test-rpc'
+import { added, failure, machine, subject, useServing } from '#lib/rpc/test-serving'
 
 const serving = useServing()
 const { start, stop, send } = serving

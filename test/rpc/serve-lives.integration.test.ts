@@ -1,9 +1,9 @@
 import { headers } from 'nats'
 import { describe, expect, test } from 'vitest'
 import { AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
-import { invalid } from '../errors.ts'
-import { callOf, owner } from './test-rpc.ts'
-import { added, failure, machine, subject, useServing } from './test-serving.ts'
+import { invalid } from '#lib/errors'
+import { callOf, owner } from '#lib/rpc/test-rpc'
+import { added, failure, machine, subject, useServing } from '#lib/rpc/test-serving'
 
 const serving = useServing()
 const { start, stop, send } = serving
