@@ -10,7 +10,7 @@ import { requestsOf } from './clients/requests.ts'
 import { callGrpc } from './clients/grpc.ts'
 import { fillTables, rowsOfEach } from './fill-tables.ts'
 
-const schemas = ['users', 'grants', 'idp', 'notifier']
+const schemas = ['users', 'grants', 'idp', 'notifier'].map((service) => `roster_${service}`)
 
 // A page of the event feed looks at 5,000 rows at most, on purpose: what a filter passes over is read all the same.
 const readsByWindow = new Set(['events'])
@@ -88,8 +88,8 @@ function inOrder(operations: Operation[]): Operation[] {
 
 async function waiting(): Promise<number> {
   const [row] = await sql<[{ waiting: number }]>`
-    select (select count(*) from notifier.deliveries where state = 'queued')::int
-      + (select count(*) from users.unsent_email_codes)::int as waiting
+    select (select count(*) from roster_notifier.deliveries where state = 'queued')::int
+      + (select count(*) from roster_users.unsent_email_codes)::int as waiting
   `
   return row.waiting
 }
