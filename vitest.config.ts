@@ -2,7 +2,13 @@ import { defineConfig } from 'vitest/config'
 
 const unit = {
   include: ['**/*.test.ts'],
-  exclude: ['node_modules', '**/*.integration.test.ts', '**/*.browser.test.ts', 'test/**'],
+  exclude: [
+    'node_modules',
+    '**/*.integration.test.ts',
+    '**/*.browser.test.ts',
+    'test/{e2e,faults}/**',
+    'test/*.test.ts',
+  ],
 }
 
 export default defineConfig({
@@ -12,8 +18,8 @@ export default defineConfig({
       {
         test: {
           name: 'servers',
-          include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/**/*.test.ts'],
-          exclude: ['node_modules', 'test/e2e/**', 'test/faults/**'],
+          include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/*.test.ts'],
+          exclude: ['node_modules', 'test/{e2e,faults}/**'],
           globalSetup: './test/infra.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,

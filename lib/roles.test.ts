@@ -3,7 +3,7 @@ import { coversRole, grantsPermission, permissions } from './roles.ts'
 import { anonymous, type Caller, holds, rolesIn } from './rpc/caller.ts'
 import { methods } from './rpc/methods.ts'
 
-// Contract, section 2.
+// docs/contract.md, "Roles".
 const table: Record<string, Record<string, boolean>> = {
   //                      IAM_OWNER    ORG_OWNER        ORG_USER_MANAGER        ORG_OWNER_VIEWER
   'delivery.read': row(true, true, false, true),

@@ -1,4 +1,5 @@
-// The first file that runs on a fresh clone: plain JavaScript without dependencies, for any Node from 20 on.
+// The first file that runs on a fresh clone: plain JavaScript without dependencies, for any Node from 20 on. It installs the
+// Node that the code itself needs, which package.json's `engines` names, and runs the wanted script with that.
 // node deploy/local/bootstrap.mjs <script.ts | command of node_modules/.bin> [args]
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const modules = join(root, 'node_modules')
 const stampFile = join(modules, '.roster-stamp.json')
+const neededNode = readJson(join(root, 'package.json')).engines.node.replace('>=', '')
 
 const [wanted, ...args] = process.argv.slice(2)
 if (!wanted) fail('Usage: node deploy/local/bootstrap.mjs <script.ts | command> [args]')
@@ -94,25 +96,26 @@ function isInstalled() {
 }
 
 function findNode() {
-  const shipped = () => [join(modules, '.bin/node'), join(modules, 'node/bin/node')].find(isNode24)
+  const shipped = () => [join(modules, '.bin/node'), join(modules, 'node/bin/node')].find(isNewEnough)
   // The package fetches its binary in an install script, which npm may have been told not to run.
-  if (!shipped() && !isNode24(process.execPath)) {
+  if (!shipped() && !isNewEnough(process.execPath)) {
     spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: join(modules, 'node'), stdio: 'ignore' })
   }
-  const found = shipped() ?? (isNode24(process.execPath) ? process.execPath : undefined)
+  const found = shipped() ?? (isNewEnough(process.execPath) ? process.execPath : undefined)
   return (
     found ??
     fail(
-      'Node 24.7 or later is needed and npm could not install it here: install it from https://nodejs.org and try again.',
+      `Node ${neededNode} or later is needed and npm could not install it here: install it from https://nodejs.org and try again.`,
     )
   )
 }
 
-function isNode24(file) {
+function isNewEnough(file) {
   if (!existsSync(file)) return false
   const said = spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? ''
   const [major, minor] = said.replace('v', '').split('.').map(Number)
-  return major > 24 || (major === 24 && minor >= 7)
+  const [neededMajor, neededMinor] = neededNode.split('.').map(Number)
+  return major > neededMajor || (major === neededMajor && minor >= neededMinor)
 }
 
 function generate() {

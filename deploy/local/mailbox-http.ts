@@ -2,7 +2,10 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { mailboxPage } from './mailbox-page.ts'
 import { isTo, type Mail, type MailStore } from './mailbox-store.ts'
 
-/** Answers Mailpit's `/api/v1/messages`, `/message/{ID}`, `/search`, `/view/{ID}.txt|html`, and a readable page at `/`. */
+/**
+ * Answers Mailpit's `/api/v1/messages`, `/message/{ID}`, `/search`, `/view/{ID}.txt|html`, where the ID may be `latest` with a
+ * `?query=`, and a readable page at `/`.
+ */
 export function mailboxPages(mails: MailStore): RequestListener {
   return (request, response) => {
     answer(mails, request, response).catch(() => send(response, 500, 'text/plain', 'The mailbox failed.'))
@@ -31,9 +34,8 @@ async function answer(mails: MailStore, request: IncomingMessage, response: Serv
     return send(response, 200, 'application/json', page(search(mails.list(), url), mails.list(), url))
   if (message) return found(response, mails.find(message[1]!), (mail) => ['application/json', JSON.stringify(mail)])
   if (view) {
-    return found(response, mails.find(view[1]!), (mail) =>
-      view[2] === 'txt' ? ['text/plain', mail.Text] : ['text/html', mail.HTML],
-    )
+    const mail = view[1] === 'latest' ? search(mails.list(), url)[0] : mails.find(view[1]!)
+    return found(response, mail, (mail) => (view[2] === 'txt' ? ['text/plain', mail.Text] : ['text/html', mail.HTML]))
   }
   send(response, 404, 'text/plain', 'Not found.')
 }

@@ -47,7 +47,7 @@ export async function openMailStore(folder: string): Promise<MailStore> {
 
   return {
     list: () => mails,
-    find: (id) => (id === 'latest' ? mails[0] : mails.find((mail) => mail.ID === id)),
+    find: (id) => mails.find((mail) => mail.ID === id),
     add: async (raw, recipients) => {
       const created = new Date().toISOString()
       const id = `${created.replace(/\D/g, '')}-${randomUUID().slice(0, 8)}`

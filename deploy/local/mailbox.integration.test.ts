@@ -40,6 +40,8 @@ test('a mail is listed, searched and shown as Mailpit would', async () => {
   expect(mail.MessageID).toMatch(/^[^<>@]+@example\.com$/)
   expect(await text(`/view/${id}.txt`)).toContain('  K7XM2P\n')
   expect(await text('/view/latest.html')).toBe('')
+  expect(await text('/view/latest.txt?query=to:ada@example.com')).toContain('  K7XM2P\n')
+  expect(await text('/view/latest.txt?query=to:nobody@example.com')).toBe('No such message.')
   const page = await text(`/?id=${id}`)
   expect(page).toContain('<iframe sandbox="allow-popups"')
   expect(page).not.toContain('<b>K7XM2P')

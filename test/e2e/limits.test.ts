@@ -127,7 +127,7 @@ const limits: Limit[] = [
   },
 ]
 
-describe.each(encodings)('the limits of specification section 8 over $encoding', ({ call }) => {
+describe.each(encodings)('the limits of the contract over $encoding', ({ call }) => {
   const send = async ({ operation }: Limit, request: JsonObject) =>
     call(operation, request, operation === 'UpdateMyProfile' ? me : admin(await organization))
 

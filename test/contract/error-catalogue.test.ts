@@ -1,14 +1,14 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { codes, type CodeName } from './errors.ts'
+import { codes, type CodeName } from '#lib/errors'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const sources = globSync(['lib/**/*.ts', 'services/**/*.ts'], { cwd: root })
   .filter((file) => !/\.test\.ts$|(^|\/)test-[^/]+$/.test(file))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 
-// Contract, section 3.
+// docs/contract.md, "Errors".
 const statuses: Partial<Record<CodeName, number>> = {
   CANCELLED: 499,
   UNKNOWN: 500,

@@ -1,10 +1,10 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { describe, expect, test } from 'vitest'
-import type { RosterError } from '../errors.ts'
-import { requestOf } from '#test/support/requests'
-import { parse } from './validate.ts'
-import { hasMoreValues, isStrictWire } from './wire.ts'
+import type { RosterError } from '#lib/errors'
+import { requestOf } from '../support/requests.ts'
+import { parse } from '#lib/rpc/validate'
+import { hasMoreValues, isStrictWire } from '#lib/rpc/wire'
 
 const setEmail = requestOf('users.v1.UserService.SetEmail')
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')

@@ -1,13 +1,13 @@
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { create, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { RosterError } from '../errors.ts'
-import { parse, validate } from './validate.ts'
-import { faults, requestOf, valid } from '#test/support/requests'
+import { RosterError } from '#lib/errors'
+import { parse, validate } from '#lib/rpc/validate'
+import { faults, requestOf, valid } from '../support/requests.ts'
 
 test.each(Object.keys(valid))('the shortest %s is valid', (name) => expect(faults(name, valid[name]!)).toEqual([]))
 
-// Specification, section 8, and contract, section 1. [operation, field, longest, may be empty]
+// docs/contract.md: texts have 1 to 200 characters unless it says otherwise. [operation, field, longest, may be empty]
 const limits: [string, string, number, boolean][] = [
   ['users.v1.UserService.UpdateMyProfile', 'firstName', 200, false],
   ['users.v1.UserService.UpdateMyProfile', 'lastName', 200, false],

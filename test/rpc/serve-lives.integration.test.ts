@@ -1,9 +1,9 @@
 import { headers } from 'nats'
 import { describe, expect, test } from 'vitest'
 import { AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
-import { invalid } from '../errors.ts'
-import { callOf, owner } from '#test/support/rpc'
-import { added, failure, machine, subject, useServing } from '#test/support/serving'
+import { invalid } from '#lib/errors'
+import { callOf, owner } from '../support/rpc.ts'
+import { added, failure, machine, subject, useServing } from '../support/serving.ts'
 
 const serving = useServing()
 const { start, stop, send } = serving

@@ -1,6 +1,6 @@
 import { type JsonValue } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { faults, valid } from '#test/support/requests'
+import { faults, valid } from '../support/requests.ts'
 
 test('an email address has at most 200 characters', () => {
   const address = (length: number) => `${'x'.repeat(length - '@example.com'.length)}@example.com`

@@ -6,11 +6,11 @@ import {
   SetEmailResponse,
   VerifyEmailRequest,
 } from '#gen/roster/users/v1/user_service'
-import { RosterError } from '../errors.ts'
-import { anonymous } from './caller.ts'
-import { permissionDenied } from './authorize.ts'
-import { callOf, owner } from '#test/support/rpc'
-import { added, failure, machine, subject, useServing } from '#test/support/serving'
+import { RosterError } from '#lib/errors'
+import { anonymous } from '#lib/rpc/caller'
+import { permissionDenied } from '#lib/rpc/authorize'
+import { callOf, owner } from '../support/rpc.ts'
+import { added, failure, machine, subject, useServing } from '../support/serving.ts'
 
 const serving = useServing()
 const { start, stop, send } = serving

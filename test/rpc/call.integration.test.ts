@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
-import { startOwnNats } from '#test/support/publishing'
-import type { RosterError } from '../errors.ts'
-import type { Nats } from '../nats.ts'
-import { callBytes, createClient } from './call.ts'
-import type { Call } from './headers.ts'
-import { callOf, connect, owner, serveUsers } from '#test/support/rpc'
-import { served } from './serve.ts'
-import { failure, machine, subject } from '#test/support/serving'
+import { startOwnNats } from '../support/publishing.ts'
+import type { RosterError } from '#lib/errors'
+import type { Nats } from '#lib/nats'
+import { callBytes, createClient } from '#lib/rpc/call'
+import type { Call } from '#lib/rpc/headers'
+import { callOf, connect, owner, serveUsers } from '../support/rpc.ts'
+import { served } from '#lib/rpc/serve'
+import { failure, machine, subject } from '../support/serving.ts'
 
 let servers: Servers
 let users: Nats

@@ -1,0 +1,79 @@
+import { type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
+import { describe, expect, test } from 'vitest'
+import { type Method, methods } from '#lib/rpc/methods'
+import { contract, offeredServices, streams } from '../examples/contract.ts'
+import { declared } from './declared.ts'
+
+const all = [...methods.values()].map((method) => [method.path.slice(1), method] as const)
+const offered = all.filter(([, { access }]) => access.rule !== 'internal')
+const routed = offered.filter(([, { http }]) => http)
+
+test('the contract is what was last read in review', async () => {
+  await expect(declared()).toMatchFileSnapshot('./contract.txt')
+})
+
+describe('what the contract tells a client is enough to call it:', () => {
+  test('the tests know every offered operation, and each by a name of its own', () => {
+    const names = offered.map(([, { desc }]) => desc.name)
+    expect([...Object.keys(contract), ...Object.keys(streams)].toSorted()).toEqual(names.toSorted())
+    const services = offered.map(([, { desc }]) => desc.parent.typeName)
+    expect(new Set(offeredServices.map(({ fullName }) => fullName as string))).toEqual(new Set(services))
+  })
+
+  test('each has a verb and path of its own', () => {
+    const routes = routed
+      .flatMap(([, { http, moreHttp }]) => [http!, ...moreHttp])
+      .map(({ verb, template }) => `${verb} ${template.replaceAll(/\{.+?\}/g, '{}')}`)
+    expect(new Set(routes).size).toBe(routes.length)
+  })
+
+  test.each(routed)('%s: POST and PUT have a body, and fields of the path are fields of the request', (_, method) => {
+    expect(method.desc.methodKind).toBe('unary')
+    const { verb, hasBody } = method.http!
+    expect(hasBody).toBe(verb === 'POST' || verb === 'PUT')
+    for (const { template } of [method.http!, ...method.moreHttp])
+      for (const [, bound] of template.matchAll(/\{(.+?)\}/g)) expect(names(method.desc.input)).toContain(bound)
+  })
+
+  test('a permission of an object names the field that holds its id', () => {
+    for (const [, { access, desc }] of all) if (access.resource) expect(names(desc.input)).toContain(access.resource)
+  })
+
+  test('what has no path is a stream, with the cursors that the gateway asks again with', () => {
+    for (const [, { desc, http, streams }] of offered) {
+      expect(http === undefined).toBe(streams)
+      if (!streams) continue
+      for (const { field } of [desc.input, desc.output]) expect(field['cursor']?.scalar).toBe(ScalarType.STRING)
+    }
+  })
+
+  test('an internal method has no path', () => {
+    for (const [, { access, http }] of all) if (access.rule === 'internal') expect(http).toBeUndefined()
+  })
+
+  test('a method says since when it is deprecated, and no other does', () => {
+    for (const [, { desc, deprecatedSince }] of all) expect(deprecatedSince !== undefined).toBe(desc.deprecated)
+  })
+})
+
+// Without it the gateway takes the call for a write: it counts against the caller's writes, and an Idempotency-Key is stored.
+test.each(offered.filter(([, method]) => looksLikeRead(method)))('%s says that it changes nothing', (_, { desc }) => {
+  expect(desc.idempotency).toBe(MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
+})
+
+test('a read asks for a permission to read, and a write for none such', () => {
+  for (const [name, { access, reads }] of all) {
+    if (access.permission) expect([name, access.permission.endsWith('.read')]).toEqual([name, reads])
+  }
+})
+
+// A GET reads by its verb.
+function looksLikeRead({ desc, http, streams }: Method): boolean {
+  if (http?.verb === 'GET') return false
+  return streams || /^(Get|List|Search|Watch|Lookup)/.test(desc.name) || http?.template.endsWith('_search') === true
+}
+
+function names(message: DescMessage): string[] {
+  return message.fields.map(({ name }) => name)
+}

@@ -1,0 +1,116 @@
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { contract, type Operation } from '../examples/contract.ts'
+import { addEveryObject, type EveryObject } from '../examples/every-object.ts'
+import { startHouse } from '../house.ts'
+import { startTestServers } from '../infra.ts'
+import { startTestReceiver, type TestReceiver } from '../support/receiver.ts'
+import { factsOf } from './clients/call.ts'
+import { requestsOf } from './clients/requests.ts'
+import { callGrpc } from './clients/grpc.ts'
+import { fillTables, rowsOfEach } from './fill-tables.ts'
+
+const schemas = ['users', 'grants', 'idp', 'notifier'].map((service) => `roster_${service}`)
+
+// A page of the event feed looks at 5,000 rows at most, on purpose: what a filter passes over is read all the same.
+const readsByWindow = new Set(['events'])
+
+let receiver: TestReceiver
+let servers: Awaited<ReturnType<typeof startTestServers>>
+let house: Awaited<ReturnType<typeof startHouse>>
+let sql: postgres.Sql
+let world: EveryObject
+
+beforeAll(async () => {
+  receiver = await startTestReceiver()
+  servers = await startTestServers()
+  house = await startHouse(
+    servers.servers.serviceDatabaseUrls,
+    { WEBHOOK_ALLOW_PRIVATE: '127.0.0.1' },
+    { servers: servers.servers },
+  )
+  sql = postgres(servers.servers.databaseUrl, { max: 1, onnotice: () => {} })
+  world = await addEveryObject(callGrpc, { url: house.url, token: house.adminToken }, receiver.url)
+  // What waits for work is not multiplied: the services would do it all.
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 20_000, interval: 200 })
+  await fillTables(sql, schemas)
+}, 240_000)
+
+afterAll(async () => {
+  await sql?.end()
+  await house?.stop()
+  await servers?.stop()
+  await receiver?.stop()
+})
+
+test('no operation reads a table of 50,000 rows from end to end', { timeout: 240_000 }, async () => {
+  const large = await sizes()
+  expect([...large].length).toBeGreaterThan(15)
+  const before = await reads()
+  const refused: string[] = []
+  for (const operation of inOrder(Object.keys(contract) as Operation[]))
+    for (const request of requestsOf(operation, world.values))
+      for (const caller of world.callers) {
+        const answer = await callGrpc(operation, request, caller)
+        const cursor: unknown = answer.ok?.nextCursor || answer.ok?.cursor
+        if (typeof cursor === 'string') await callGrpc(operation, { ...request, cursor }, caller)
+        const { reason } = factsOf(answer)
+        if (reason === 'VALIDATION_FAILED' || reason === 'INTERNAL')
+          refused.push(`${operation} ${JSON.stringify(request)}: ${JSON.stringify(answer.error)}`)
+      }
+  expect(refused).toEqual([])
+  // A connection tells its counts once a second, where it is busy.
+  await new Promise((wake) => setTimeout(wake, 3_000))
+  const after = await reads()
+  const whole = [...after].flatMap(([name, { table, count }]) => {
+    const read = count - (before.get(name)?.count ?? 0)
+    return large.has(table) && read >= rowsOfEach ? [`${name}: ${read} rows read`] : []
+  })
+  expect(whole).toEqual([])
+})
+
+/** Removals come last: the objects are there for the others. */
+function inOrder(operations: Operation[]): Operation[] {
+  const order = [
+    /^(Get|List|Search|Introspect)/,
+    /./,
+    /^(Deactivate|Lock)/,
+    /^(Reactivate|Unlock)/,
+    /^Revoke/,
+    /^Remove/,
+    /^Delete/,
+  ]
+  const place = (operation: Operation) => order.findLastIndex((names) => names.test(operation))
+  return operations.toSorted(
+    (left, right) => (place(left) === 1 ? 1.5 : place(left) + 1) - (place(right) === 1 ? 1.5 : place(right) + 1),
+  )
+}
+
+async function waiting(): Promise<number> {
+  const [row] = await sql<[{ waiting: number }]>`
+    select (select count(*) from roster_notifier.deliveries where state = 'queued')::int
+      + (select count(*) from roster_users.unsent_email_codes)::int as waiting
+  `
+  return row.waiting
+}
+
+async function sizes(): Promise<Set<string>> {
+  const rows = await sql<{ name: string }[]>`
+    select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'r' and n.nspname = any(${schemas}) and c.reltuples >= ${rowsOfEach * 0.9}
+  `
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** How many rows, or entries of an index, were read so far. */
+async function reads(): Promise<Map<string, { table: string; count: number }>> {
+  const rows = await sql<{ name: string; table: string; relation: string; count: number }[]>`
+    select schemaname || '.' || relname || ' without an index' as name, schemaname || '.' || relname as table,
+      relname as relation, seq_tup_read::int as count
+    from pg_stat_user_tables where schemaname = any(${schemas})
+    union all
+    select schemaname || '.' || relname || ' by ' || indexrelname, schemaname || '.' || relname, relname, idx_tup_read::int
+    from pg_stat_user_indexes where schemaname = any(${schemas}) and relname <> all(${[...readsByWindow]})
+  `
+  return new Map(rows.map(({ name, table, count }) => [name, { table, count }]))
+}

@@ -1,0 +1,54 @@
+import type { Call, CallOptions } from '../e2e/clients/call.ts'
+import { inSeconds } from './machines.ts'
+import { ok, profile, unique, uniqueEmail } from './people.ts'
+
+/** One object of each kind, of a Roster of a test's own. */
+export interface EveryObject {
+  /** Ids and other texts, by the names of the fields that take them. */
+  values: Record<string, string>
+  /** The administrator in the organization of the objects, and a human of it. */
+  callers: CallOptions[]
+}
+
+/** Adds one object of each kind with all that may be of it, so that each table has rows. */
+export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl: string): Promise<EveryObject> {
+  const add = async (operation: Parameters<Call>[0], request: Parameters<Call>[1], organization?: string) =>
+    ok(await call(operation, request, { ...admin, organization, headers: { 'idempotency-key': unique('key') } }))
+  const { organizationId } = await add('AddOrganization', { name: unique('Organization') })
+  const { organizationId: grantedOrgId } = await add('AddOrganization', { name: unique('Organization') })
+  const own = (operation: Parameters<Call>[0], request: Parameters<Call>[1]) => add(operation, request, organizationId)
+
+  const { webhookId } = await own('AddWebhook', { url: webhookUrl })
+  const [userName, password, email] = [unique('human'), unique('Password'), uniqueEmail()]
+  const { userId: humanId } = await own('AddHumanUser', { userName, profile, email: { email }, password })
+  const { sessionId, sessionToken } = ok(await call('CreateSession', { loginName: userName, password }, admin))
+  await own('AddOrganizationMember', { userId: humanId, roles: ['ORG_OWNER'] })
+
+  const { userId } = await own('AddMachineUser', { userName: unique('machine'), name: 'A machine' })
+  await own('AddOrganizationMember', { userId, roles: ['ORG_USER_MANAGER'] })
+  const expirationDate = inSeconds(100 * 24 * 3600)
+  const { tokenId } = await own('AddPersonalAccessToken', { userId, expirationDate })
+  const { keyId } = await own('AddMachineKey', { userId, expirationDate })
+  const { clientId, clientSecret, secretId } = await own('AddMachineSecret', { userId, expirationDate })
+  const client = { clientId, clientSecret }
+  const { accessToken } = ok(await call('IssueToken', { grantType: 'client_credentials', ...client }, admin))
+
+  const { id: projectId } = await own('AddProject', { name: unique('Project') })
+  await own('AddProjectRole', { projectId, roleKey: 'reader', displayName: 'Reader' })
+  await own('AddProjectGrant', { projectId, grantedOrgId, roleKeys: ['reader'] })
+  const { userGrantId: grantId } = await own('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
+  const idp = { name: unique('Provider'), clientId: 'c', clientSecret: 's', issuer: 'https://issuer.example.com' }
+  const { idpId } = await add('AddOIDCIDP', idp)
+  return {
+    values: {
+      ...{ userId, sessionId, tokenId, keyId, secretId, ...client, token: accessToken, organizationId, grantedOrgId },
+      ...{ projectId, grantId, roleKeys: 'reader', idpId, webhookId, userIds: userId, aggregateIds: userId },
+      ...{ actors: humanId, grantType: 'client_credentials', scope: 'openid', loginName: userName, password },
+      ...{ url: webhookUrl, email: uniqueEmail() },
+    },
+    callers: [
+      { ...admin, organization: organizationId },
+      { ...admin, organization: organizationId, token: sessionToken, headers: { 'idempotency-key': unique('key') } },
+    ],
+  }
+}
