@@ -30,7 +30,8 @@ async function queue(webhookId: string, count: number, hoursAgo: number) {
     insert into deliveries (id, kind, state, organization_id, event_id, event_type, user_id, aggregate, webhook_id,
       payload, queued_at, created_at, changed_at)
     select concat_ws(' ', ${webhookId}::text, ${hoursAgo}::int, n), 'webhook', 'queued', 'o',
-      concat_ws(' ', ${hoursAgo}::int, n), 't', '', 'user/' || n, ${webhookId}, '{}', now() - make_interval(hours => ${hoursAgo}), now(), now()
+      concat_ws(' ', ${hoursAgo}::int, n), 't', '', 'user/' || n, ${webhookId}, '{}',
+      now() - make_interval(hours => ${hoursAgo}), now(), now()
     from generate_series(1, ${count}::int) n
   `
   await sql`
