@@ -10,7 +10,7 @@ const needed = {
   ROSTER_CALLER_KEY: Buffer.alloc(32).toString('base64'),
 }
 
-describe('whom mails come from', () => {
+describe('the sender of mails', () => {
   it.each([
     ['https://id.example.com/path', 'no-reply@id.example.com'],
     ['http://localhost:8080', 'no-reply@localhost'],

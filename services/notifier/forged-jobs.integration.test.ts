@@ -18,7 +18,7 @@ afterAll(() => house.stop())
 
 const soon = { timeout: 20_000, interval: 20 }
 
-test('whoever can write in Redis chooses neither whom a mail goes to nor what is in it, and no dead code is mailed', async () => {
+test('forged jobs in Redis choose neither the address nor the text of a mail, and no dead code is mailed', async () => {
   const came: string[] = []
   house.mail.beforeAccepting((address) => {
     came.push(address)
@@ -62,7 +62,7 @@ test('whoever can write in Redis chooses neither whom a mail goes to nor what is
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
 })
 
-test('no job stops the webhooks of others', async () => {
+test('no forged job stops the webhooks of others', async () => {
   const receiver = await startTestReceiver()
   await house.startNotifier({ SWEEP_INTERVAL: '1' })
   await house.webhooksAnswer()

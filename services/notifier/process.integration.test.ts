@@ -31,7 +31,7 @@ function startProcess() {
 }
 
 describe('the notifier as a process', () => {
-  it('that is killed while the mail server thinks sends the same code once more, and nobody else waits', async () => {
+  it('sends the same code once more if killed before the mail server answers, and no other mail waits', async () => {
     const killed = startProcess()
     let times = 0
     house.mail.beforeAccepting(async () => {
@@ -51,7 +51,7 @@ describe('the notifier as a process', () => {
     expect(mails[1]!.messageId).toBe(mails[0]!.messageId)
   })
 
-  it('ends on SIGTERM with code 0, and what comes meanwhile is mailed by the next', async () => {
+  it('ends on SIGTERM with code 0, and the next process mails the codes of the time between', async () => {
     const ended = once(child!, 'exit')
     child!.kill('SIGTERM')
     expect(await ended).toEqual([0, null])

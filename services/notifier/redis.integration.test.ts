@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { keepingLog } from '#test/support/rpc'
 import { connectRedis } from './redis.ts'
 
-test('a password that Redis refuses is in no log', async () => {
-  // Answers each command, which is an array of strings, as a server whose password is another one.
+test('the log does not show a password that Redis refuses', async () => {
+  // Answers each command, an array of strings, like a server with another password.
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.on('data', (bytes) => {

@@ -15,7 +15,7 @@ afterAll(() => house.stop())
 const operation = 'roster.users.v1.UserService.SetEmail'
 type Service = 'grants' | 'idp' | 'notifier'
 
-/** Ways to make the users service do it, each with what it is to be done with. */
+/** Ways to make the users service run the operation. */
 const ways: Record<string, (own: NatsConnection, name: Service, send: Send) => Promise<void>> = {
   'by asking': async (_own, _name, send) => send(operation, createInbox('_INBOX_x')),
   'by answering a question of its own that names the operation as the place': async (own, name, send) => {
@@ -41,7 +41,7 @@ const everybody = (['grants', 'idp', 'notifier'] as const).flatMap((name) =>
   Object.keys(ways).map((way) => [name, way] as const),
 )
 
-test.for(everybody)('whoever has the password of %s calls nothing in the name of others: %s', async ([name, way]) => {
+test.for(everybody)('the password of %s allows no call in the name of others: %s', async ([name, way]) => {
   const { userId, email } = await house.addHuman()
   const { host, username: user, password: pass } = new URL(house.servers.natsUrl[name])
   const own = await connect({ servers: host, user, pass, inboxPrefix: `_INBOX_${name}` })
@@ -52,7 +52,7 @@ test.for(everybody)('whoever has the password of %s calls nothing in the name of
   const request = SetEmailRequest.encode({ userId, email: newAddress(), verification: undefined }).finish()
   await ways[way]!(own, name, (subject, reply = '') => own.publish(subject, request, { headers: forged, reply }))
   await own.flush()
-  // Users have answered all that came before this.
+  // This answer comes last: users have handled every earlier message.
   const other = await house.addHuman()
   await house.setEmail(other.userId, newAddress())
   expect(await house.emailOf(userId)).toBe(email)

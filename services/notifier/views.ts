@@ -3,7 +3,7 @@ import type { Write } from '#lib/eventstore/database'
 import type { Webhook } from './vocabulary.ts'
 
 /** Brings the service's own tables up to date with a change. */
-export function project({ after }: { after: Aggregate<any> }): Write[] {
+export function project({ after }: { after: Aggregate<Webhook> }): Write[] {
   return after.type === 'webhook' ? projectWebhook(after) : []
 }
 

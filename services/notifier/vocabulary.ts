@@ -29,7 +29,7 @@ export interface Webhook extends WebhookSettings {
 /** Applies an event to a webhook. */
 export function evolveWebhook(webhook: Webhook | undefined, event: WebhookEvent): Webhook {
   if (event.type === 'added') return { ...event.payload, active: true, removed: false }
-  if (webhook === undefined) throw new Error(`a webhook begins with ${event.type}`)
+  if (webhook === undefined) throw new Error(`the first event of a webhook is ${event.type}`)
   switch (event.type) {
     case 'changed':
       return { ...webhook, ...event.payload }

@@ -9,7 +9,7 @@ test('a cursor is read as it was written, and a URL can hold it', () => {
   expect(writeCursor(cursor)).toMatch(/^[\w-]+$/)
 })
 
-test('a service that is not known here stays in it', () => {
+test('a cursor keeps an unknown service', () => {
   const newer = { ...cursor, later: { transactionId: 1, position: 2 } }
   expect(readCursor(writeCursor(newer))).toEqual(newer)
 })

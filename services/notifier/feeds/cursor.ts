@@ -19,5 +19,5 @@ export function readCursor(text: string): Cursor {
     // Protobuf reads most texts as a message of nothing but unknown fields.
     if (writeCursor(services) === text) return services
   } catch {}
-  throw invalid([{ field: 'cursor', description: 'is not one that an answer gave' }], 'CURSOR_INVALID')
+  throw invalid([{ field: 'cursor', description: 'is not a cursor from an answer' }], 'CURSOR_INVALID')
 }

@@ -31,9 +31,9 @@ async function taken(event: Event | undefined, more: Partial<ListEventsResponse>
   return (await feed(request, { requestId: '', deadline: 0 })).events
 }
 
-test('what a service lists of its own is taken', async () => {
+test('events of the service itself pass', async () => {
   expect(await taken(ofIdp)).toHaveLength(1)
-  // Of a kind that this version does not know yet.
+  // This version does not know this kind of event yet.
   expect(await taken({ ...ofIdp, type: 'roster.idp.later.v1' })).toHaveLength(1)
 })
 
@@ -46,7 +46,7 @@ test.each<[string, Partial<Event>]>([
   expect(await taken({ ...ofIdp, ...foreign })).toEqual([])
 })
 
-test('an entry without an event or a place is left out, and an answer that does not say how to go on is none', async () => {
+test('an entry without an event or a place is left out, and an answer without a next place is refused', async () => {
   expect(await taken(undefined)).toEqual([])
   expect(await taken(ofIdp, { events: [{ position: undefined, event: ofIdp }] })).toEqual([])
   await expect(taken(ofIdp, { next: undefined })).rejects.toMatchObject({ reason: 'SERVICE_UNAVAILABLE' })

@@ -40,13 +40,13 @@ test.each([
       expect(wanted.length).toBeLessThanOrEqual(2000)
       expect(JSON.stringify(wanted).length).toBeLessThan(6 * 1024 * 1024)
       seen += wanted.length
-      // Never behind an event of which something is still to come.
+      // Never behind an event that still has rows to come.
       if (until!.position !== 9999) expect(until!.position * receivers.length).toBeLessThanOrEqual(seen)
     }
     expect(all.at(-1)!.until).toEqual(place(9999))
   },
 )
 
-test('a page that asks for nothing moves on', () => {
+test('a page that asks for no delivery moves on', () => {
   expect([...portions([], receivers, place(0), place(7))]).toEqual([{ wanted: [], mails: [], until: place(7) }])
 })

@@ -12,11 +12,12 @@ export function retryElsewhere(webhookId: string): Write {
 
 /** Queues one delivery to a webhook again, sent or failed; or without an id all that failed. Makes them due. */
 export function requeue(webhookId: string, deliveryId?: string): Write {
+  const isOne = deliveryId !== undefined
   return (sql) => sql`
     with queued as (
       update deliveries set state = 'queued', attempts = 0, error = '', queued_at = now(), changed_at = now()
       where webhook_id = ${webhookId} and kind = 'webhook'
-        and ${deliveryId === undefined ? sql`state = 'failed'` : sql`id = ${deliveryId} and state in ('sent', 'failed')`}
+        and ${isOne ? sql`state in ('sent', 'failed') and id = ${deliveryId}` : sql`state = 'failed'`}
       returning aggregate
     ), rested as (
       update webhooks set retry_at = null where webhook_id = ${webhookId} and retry_at is not null

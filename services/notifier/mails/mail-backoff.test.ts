@@ -19,7 +19,7 @@ describe('the wait between two tries', () => {
     expect(retryDelay(9, '2026-01-01T00:00:20Z', now, 1)).toBe(20_000)
   })
 
-  it('goes on for ten minutes after the expiry, so that the end can be recorded, and no longer', () => {
+  it('goes on for ten minutes after the expiry, to record the end, and no longer', () => {
     expect(retryDelay(9, '2025-12-31T23:59:00Z', now, 1)).toBe(60_000)
     expect(retryDelay(9, '2025-12-31T23:50:00Z', now, 1)).toBe(-1)
     expect(retryDelay(1, 'not a time', now, 1)).toBe(-1)

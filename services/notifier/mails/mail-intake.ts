@@ -14,7 +14,8 @@ export function startMailIntake({ nats, queue, log }: { nats: Nats; queue: MailQ
     durable: 'notifier' satisfies keyof typeof consumers,
     async handle({ id: cause, aggregateId: userId, organizationId, data }: PublishedEvent) {
       const { codeId, expiresAt } = data as { codeId: string; expiresAt: string }
-      if (Date.parse(expiresAt) <= Date.now()) return log.info({ userId, codeId }, 'expired before it came here')
+      if (Date.parse(expiresAt) <= Date.now())
+        return log.info({ userId, codeId }, 'a code expired before its event came')
       await queue.add([{ userId, codeId, organizationId, expiresAt, cause }])
     },
   })

@@ -51,7 +51,7 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
     },
     streams: { events: { maxLen: 100 } },
   })
-  queue.on('error', throttled(log, 'the queue'))
+  queue.on('error', throttled(log, 'the queue of mails failed'))
   let [counts, countUntil] = [new Map<string, number>(), 0]
 
   // The first mail of each organization goes before the second mail of any. So ten thousand mails of one organization

@@ -24,7 +24,7 @@ export interface SweepOptions {
  * event stream or an emptied Redis delays mails and loses none.
  */
 export function startMailSweep({ users, queue, log, every }: SweepOptions): Service {
-  const failed = throttled(log, 'the sweep failed and tries again')
+  const failed = throttled(log, 'the sweep of unsent codes failed and tries again')
   return repeat({ work: look, every, retryAfter: every, failed })
 
   async function look(stopped: AbortSignal) {

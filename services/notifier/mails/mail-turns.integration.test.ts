@@ -15,7 +15,7 @@ async function addHumans(organization: string, count: number) {
   return Promise.all(Array.from({ length: count }, () => house.addHuman({}, newAddress(), organization)))
 }
 
-test('mails of one organization wait for no flood of another, whether the stream or the sweep told of them', async () => {
+test('mails of one organization wait for no flood of another, by the stream as well as by the sweep', async () => {
   const came: string[] = []
   let open = Promise.withResolvers<void>()
   house.mail.beforeAccepting((address) => {

@@ -43,7 +43,7 @@ export function startMailWorker({ redis, concurrency, ...options }: WorkerOption
       },
     },
   )
-  worker.on('error', throttled(log, 'the worker'))
+  worker.on('error', throttled(log, 'the worker of mails failed'))
   worker.on('completed', (job, end) => log.info({ ...ids(job), end }, 'job done'))
   worker.on('failed', (job, { message: reason }) => {
     if (!job) return

@@ -37,8 +37,8 @@ const sound = {
 const refusal = (change: Partial<typeof sound>) =>
   mailer.send('id', { ...sound, ...change }).then(() => undefined, readRefusal)
 
-// Each as if nothing before had looked at it.
-describe('nothing that came to the mailer is syntax for the mail server:', () => {
+// Each value comes as if no earlier check had seen it.
+describe('no value becomes syntax for the mail server:', () => {
   test.each([
     'victim@example.com,evil@example.net',
     'victim@example.com, evil@example.net',

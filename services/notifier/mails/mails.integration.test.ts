@@ -12,7 +12,7 @@ afterAll(() => house.stop())
 
 const soon = { timeout: 20_000, interval: 20 }
 
-// A code is settled once its end is recorded and its job is gone: nothing is left that could mail it again.
+// A code is settled once its end is recorded and its job is gone: then nothing can mail it again.
 async function settled(userId: string, events: string[]) {
   await vi.waitFor(async () => {
     expect(await house.codeEvents(userId)).toEqual(events)
@@ -21,7 +21,7 @@ async function settled(userId: string, events: string[]) {
 }
 
 describe('a code', () => {
-  it('is mailed once, in text and HTML, from us, without a machine answering', async () => {
+  it('is mailed once, in text and HTML, from us, marked so that no machine answers', async () => {
     const { userId, email } = await house.addHuman()
     await settled(userId, ['requested', 'sent'])
     const [mail, ...others] = house.mail.mailsTo(email)
@@ -62,7 +62,7 @@ describe('a code', () => {
     expect(mail!.html).toContain('Hello Conan &quot;O&#39;Brien&quot; &amp; Co,')
   })
 
-  it('is mailed once by two notifiers, too', async () => {
+  it('is mailed once even by two notifiers', async () => {
     await house.startNotifier()
     const humans = await Promise.all(Array.from({ length: 30 }, () => house.addHuman()))
     for (const { userId, email } of humans) {
@@ -71,7 +71,7 @@ describe('a code', () => {
     }
   })
 
-  it('is never mailed once another one superseded it', async () => {
+  it('is never mailed after another code superseded it', async () => {
     const email = newAddress()
     house.mail.answer(email, { at: 'RCPT TO', code: 451 })
     const { userId } = await house.addHuman({}, email)
@@ -109,7 +109,7 @@ describe('a mail server', () => {
     },
   )
 
-  it('that wants a password we do not have is asked again: our settings are at fault, and the log says so', async () => {
+  it('that wants a password from us is asked again, and the log says that our settings are at fault', async () => {
     const email = newAddress()
     house.mail.answer(email, { at: 'RCPT TO', code: 530 })
     const { userId } = await house.addHuman({}, email)
@@ -118,7 +118,7 @@ describe('a mail server', () => {
   })
 })
 
-describe('what is written down', () => {
+describe('the trace of a mail', () => {
   it('holds no code and no address: not in Redis, not in the log, no code in the stream', async () => {
     const email = newAddress()
     house.mail.answer(email, { at: 'RCPT TO', code: 451 }, { at: 'DATA', code: 451 })

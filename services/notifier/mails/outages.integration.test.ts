@@ -38,12 +38,12 @@ describe('the mail comes, once,', () => {
     await mailedOnce(human)
   })
 
-  it('although Redis was emptied while the mail server thought about it', async () => {
+  it('although Redis was emptied before the mail server answered', async () => {
     await house.startNotifier({ SWEEP_INTERVAL: '1' })
     const email = newAddress()
     const emptied = vi.fn(async () => {
       await house.redis.flushall()
-      // The sweep makes the job anew while the first one is still under way.
+      // The sweep makes the job again while the first one is still under way.
       await vi.waitFor(async () => expect(await house.jobs()).not.toEqual([]), soon)
     })
     house.mail.beforeAccepting((address) => (address === email ? emptied() : Promise.resolve()))
@@ -100,7 +100,7 @@ describe('the mail comes, once,', () => {
     await mailedOnce(human)
   })
 
-  it('although users went away between the sending and the recording', async () => {
+  it('although users went away after the sending and before the recording', async () => {
     await house.startNotifier()
     const human = await sendWhileUsersGoAway()
     await vi.waitFor(() => expect(house.logged()).toContain('users: SERVICE_UNAVAILABLE'), soon)
@@ -108,7 +108,7 @@ describe('the mail comes, once,', () => {
     await mailedOnce(human)
   })
 
-  it('although users went away then, and the notifier was started anew', async () => {
+  it('although users went away at that moment, and the notifier was restarted', async () => {
     await house.startNotifier()
     const human = await sendWhileUsersGoAway()
     await vi.waitFor(async () => expect(await house.jobs()).toEqual([expect.stringContaining('sentAt')]), soon)

@@ -35,7 +35,7 @@ describe('the language of a mail', () => {
 describe.each(['en', 'de'])('the mail in %s', (language) => {
   const mail = mails.render(language, values)
 
-  it('shows name, code, link and place in text and HTML, and nothing is left to fill in', () => {
+  it('shows name, code, link and host in text and HTML, and leaves no placeholder', () => {
     for (const body of [mail.text, mail.html]) {
       expect(body).toContain('Gigi Giraffe')
       expect(body).toContain('ABC234')
@@ -46,16 +46,16 @@ describe.each(['en', 'de'])('the mail in %s', (language) => {
     expect(mail.html).toContain('href="https://id.example.com/ui/verify-email#userId=42&amp;code=ABC234"')
   })
 
-  it('keeps the code out of the subject, which shows on locked screens and in logs', () => {
+  it('keeps the code out of the subject: locked screens and logs show subjects', () => {
     expect(mail.subject).not.toContain('ABC234')
     expect(mail.subject).not.toMatch(/[\r\n]/)
   })
 
-  it('loads nothing from anywhere', () => {
+  it('loads nothing from other places', () => {
     expect(mail.html).not.toMatch(/<(img|script|link|iframe|style)|url\(|src=/i)
   })
 
-  it('greets without a name where there is none', () => {
+  it('greets without a name if there is none', () => {
     const { text } = mails.render(language, { ...values, displayName: '' })
     expect(text).toMatch(/^(Hello|Guten Tag),\n/)
   })
@@ -78,7 +78,7 @@ describe('the time that a code is valid', () => {
   })
 })
 
-describe('what a user says of themselves', () => {
+describe('the display name', () => {
   it('is escaped in HTML, in text and in attributes', () => {
     const { html } = mails.render('en', { ...values, displayName: `Conan "O'Brien" & Co`, url: `https://x/"><b>'` })
     expect(html).toContain('Hello Conan &quot;O&#39;Brien&quot; &amp; Co,')
@@ -123,17 +123,17 @@ describe('what a user says of themselves', () => {
     'José',
     'محمد',
     '👩‍👩‍👧 Smith',
-  ])('is shown where it is a name: %s', (name) => {
+  ])('is shown if it is a name: %s', (name) => {
     expect(greetedName(name)).toBe(name)
   })
 
-  it('is cut where it is long', () => {
+  it('is cut if it is long', () => {
     expect(greetedName('Gigi '.repeat(40))).toBe(`${'Gigi '.repeat(8).trim()}…`)
     expect(greetedName(`Z${'\u0301'.repeat(190)}`)).toBe('')
   })
 })
 
-describe('mail files that a translator broke stop the start and say where', () => {
+describe('a broken mail file stops the start, and the error names it:', () => {
   let folder = ''
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 

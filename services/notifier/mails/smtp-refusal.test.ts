@@ -26,7 +26,7 @@ describe("what a mail server's refusal means", () => {
     expect(refusal(...args)).toMatchObject({ permanent: false, ours: true })
   })
 
-  it('says what happened in numbers and words of ours, since servers repeat addresses', () => {
+  it('says what happened in numbers and our own words, since servers repeat addresses', () => {
     const { reason } = refusal('EENVELOPE', 'RCPT TO', '550 5.1.1 <gigi@example.com>: Recipient address rejected')
     expect(reason).toBe('SMTP 550 5.1.1: the mail server refused the address.')
     expect(refusal('gigi@example.com', 'CONN').reason).toBe('the mail server did not take it')

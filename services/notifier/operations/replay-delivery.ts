@@ -23,7 +23,11 @@ export async function replayDelivery(
   if (!row || !isVisible(call, 'iam.webhook.write', row.organization_id)) throw deliveryNotFound()
   const { webhook_id: webhookId } = row
   if (webhookId === null || row.state === 'queued')
-    throw new RosterError('FAILED_PRECONDITION', 'DELIVERY_NOT_REPLAYABLE', 'It is a mail, or still queued.')
+    throw new RosterError(
+      'FAILED_PRECONDITION',
+      'DELIVERY_NOT_REPLAYABLE',
+      'Only a sent or failed delivery to a webhook can be replayed.',
+    )
   const response = await store.execute({
     aggregate: { type: 'webhook', id: webhookId },
     call,

@@ -20,7 +20,7 @@ import { anonymous, type Caller } from '#lib/rpc/caller'
 import { testCallerKeys, testSigner } from '#test/support/caller-keys'
 import { startServers } from '../../../deploy/local/servers.ts'
 import { createDatabase } from '#test/support/database'
-// The users service itself: a test of ours is no proof against an imitation.
+// The real users service: an imitation would prove nothing.
 // oxlint-disable-next-line no-restricted-imports
 import { readUsersConfig } from '../../users/config.ts'
 // oxlint-disable-next-line no-restricted-imports
@@ -46,7 +46,7 @@ export async function openHouse() {
     (['users', 'notifier', 'gateway', 'admin'] as const).map((user) => connectNats(servers.natsUrl[user], user, log)),
   )
   const [natsOfUsers, natsOfNotifier, natsOfGateway, natsOfAdmin] = nats as [Nats, Nats, Nats, Nats]
-  // The gateway asks, and says who calls.
+  // The gateway calls and signs the caller.
   Object.assign(natsOfGateway, { sign: testSigner() })
   const keeper = await startTestKeeper(servers.natsUrl)
   const sql = postgres(database.urls.users, { max: 1, onnotice: () => {} })
@@ -61,7 +61,7 @@ export async function openHouse() {
     ROSTER_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     ROSTER_CALLER_KEY: testCallerKeys.users,
     ROSTER_ADMIN_TOKEN_FILE: join(servers.home.dir, 'admin-token'),
-    // So long that only the sweep at the start counts.
+    // So long that only the first sweep happens.
     SWEEP_INTERVAL: '3600',
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
   }
@@ -104,7 +104,7 @@ export async function openHouse() {
     /** The notifier's own tables. */
     ledger,
     notifierEnvironment,
-    /** All that was logged, as text. */
+    /** The whole log as text. */
     logged: () => lines.join(''),
     internal: createClient(natsOfNotifier, 'notifier', InternalServiceDefinition),
     startUsers: async () =>
@@ -118,7 +118,7 @@ export async function openHouse() {
       notifiers.push(await startNotifier({ config, nats: natsOfNotifier, log }))
     },
     stopNotifiers,
-    /** Adds a human whose address a code is mailed to. */
+    /** Adds a human. A code is mailed to the address. */
     async addHuman(
       profile: Partial<NonNullable<AddHumanUserRequest['profile']>> = {},
       email = newAddress(),
@@ -143,7 +143,7 @@ export async function openHouse() {
         WebhookServiceDefinition.fullName,
         organizationId,
       ),
-    /** The deliveries that pass, oldest first, with the names of their states. */
+    /** Searches deliveries: oldest first, states by name. */
     async deliveries(request: Partial<SearchDeliveriesRequest>) {
       const everything = { kind: 0, state: 0, webhookId: '', userId: '', eventId: '', allOrganizations: false } as const
       const { deliveries } = await ask(
@@ -171,7 +171,7 @@ export async function openHouse() {
         await sleep(20)
       }
     },
-    /** The address of a user, as PostgreSQL has it. */
+    /** Reads the address of a user from PostgreSQL. */
     async emailOf(userId: string): Promise<string> {
       const [row] = await sql<{ email: string }[]>`
         select state -> 'human' ->> 'email' as email from aggregates where type = 'user' and id = ${userId}
@@ -179,19 +179,19 @@ export async function openHouse() {
       return row!.email
     },
     setEmail: (userId: string, email: string) => ask(UserServiceDefinition.methods.setEmail, { userId, email }),
-    /** Waits until every connection to NATS, which was away, is there again. */
+    /** Waits until every connection to NATS is there again after NATS was away. */
     natsIsBack: () =>
       vi.waitFor(() => expect(nats.map((each) => each.connected())).not.toContain(false), { timeout: 20_000 }),
     call: () => ({ caller: anonymous, requestId: '', deadline: Date.now() + 2000 }),
     async deleteStream() {
       await (await natsOfAdmin.connection.jetstreamManager()).streams.delete(streamName)
     },
-    /** The data of the jobs that Redis holds. */
+    /** Reads the data of the jobs in Redis. */
     async jobs(): Promise<string[]> {
       const keys = await redis.keys('roster:email-codes:????????-????-????-????-????????????')
       return Promise.all(keys.map(async (key) => (await redis.hget(key, 'data')) ?? ''))
     },
-    /** Whether any file below the folder holds the text. */
+    /** Whether a file below the folder holds the text. */
     async grep(folder: string, text: string): Promise<boolean> {
       const files = await readdir(folder, { recursive: true, withFileTypes: true })
       const texts = files
@@ -199,7 +199,7 @@ export async function openHouse() {
         .map((file) => readFile(join(file.parentPath, file.name), 'latin1'))
       return (await Promise.all(texts)).some((content) => content.includes(text))
     },
-    /** What became of a user's codes, oldest first: requested, sent or failed, with the reason. */
+    /** Lists what happened to a user's codes, oldest first: requested, sent, or failed with the reason. */
     async codeEvents(userId: string): Promise<string[]> {
       const rows = await sql<{ type: string; failure: string | null }[]>`
         select type, payload->>'failure' as failure from events
@@ -207,7 +207,7 @@ export async function openHouse() {
       `
       return rows.map(({ type, failure }) => [type.replace('email.code.', ''), failure].filter(Boolean).join(': '))
     },
-    /** The events of a user's codes, by type, each with its id and the id of the event that caused it. */
+    /** Lists the events of a user's codes by type, each with its own id and its cause's id. */
     async causes(userId: string): Promise<Record<string, { id: string; cause: string | null }>> {
       const rows = await sql<{ type: string; id: string; cause: string | null }[]>`
         select type, 'users-' || position as id, cause from events
@@ -227,12 +227,12 @@ export async function openHouse() {
   }
 }
 
-/** The administrator of the instance, with a role there. */
+/** Makes the caller who administers the instance, with this role. */
 export function callerOf(role: string): Caller {
   return { ...anonymous, userId: 'admin-machine', organizationId: 'default', instanceRoles: [role] }
 }
 
-/** An address that nobody else in the test uses. */
+/** Makes an address that no other user of the test has. */
 export function newAddress(): string {
   return `${randomUUID()}@example.com`
 }

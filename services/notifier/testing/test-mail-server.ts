@@ -4,24 +4,24 @@ import { buffer } from 'node:stream/consumers'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
-/** What the server says to one mail instead of taking it. */
+/** The server's answer to a mail that it does not take. */
 export interface Answer {
   at: 'RCPT TO' | 'DATA'
   code: number
 }
 
-/** A real SMTP server that keeps what it takes and refuses what it is told to. */
+/** A real SMTP server that keeps mails, and refuses those that a test names. */
 export interface TestMailServer {
   url: string
   /** The mails that it took for an address. */
   mailsTo(address: string): Email[]
-  /** All addresses that somebody tried to bring a mail for. */
+  /** The addresses of all tries. */
   tried(): string[]
-  /** How often somebody tried to bring a mail for an address. */
+  /** The number of tries for an address. */
   triesFor(address: string): number
-  /** The answers to the next mails for an address; after them it takes what comes. */
+  /** Sets the answers to the next mails for an address. The server takes later mails. */
   answer(address: string, ...answers: Answer[]): void
-  /** Runs after a mail came whole and before the server says so. */
+  /** Sets work to do after a whole mail came and before the server accepts it. */
   beforeAccepting(work: (address: string) => Promise<void>): void
   /** Cuts every connection and refuses new ones, until `resume`. */
   pause(): Promise<void>

@@ -32,7 +32,7 @@ async function take() {
   return taken[0]
 }
 
-/** Takes in one event of an aggregate for the webhook; gives what `take_in` gives. */
+/** Takes in one event of an aggregate for the webhook. Returns the answer of `take_in`. */
 async function takeIn(aggregate = 'user/a', was = last): Promise<string[] | null> {
   const place = (n: number) => JSON.stringify({ transaction_id: n, position: n })
   const wanted = {
@@ -62,7 +62,7 @@ test('a page of events is taken in once, however many replicas read it', async (
   expect(count).toBe(1)
 })
 
-test('nobody else takes a chain that is taken; another chain is free', async () => {
+test('a taken chain cannot be taken again; another chain is free', async () => {
   await takeIn('user/a')
   const all = await Promise.all(Array.from({ length: 5 }, () => take()))
   expect(all.filter(Boolean)).toHaveLength(1)
@@ -71,7 +71,7 @@ test('nobody else takes a chain that is taken; another chain is free', async () 
   expect(await take()).toBeUndefined()
 })
 
-test('what was sent is followed by the next of the chain, and the chain ends with the last one', async () => {
+test('after a delivery was sent, the next one of its chain follows, and the chain ends with the last one', async () => {
   await takeIn()
   await takeIn()
   const first = await take()
@@ -85,7 +85,7 @@ test('what was sent is followed by the next of the chain, and the chain ends wit
   expect([...(await sql`select * from chains`)]).toEqual([])
 })
 
-test('an event that comes between the last one and the end of its chain is sent', async () => {
+test('an event is sent even if it comes between the last delivery and the end of its chain', async () => {
   await takeIn()
   await settle(sql, (await take())!, sent)
   const end = await take()
@@ -94,14 +94,14 @@ test('an event that comes between the last one and the end of its chain is sent'
   expect((await take())!.position).not.toBeNull()
 })
 
-test('so is one that was there already, but was not seen when the chain was taken', async () => {
+test('an event is sent even if it was invisible when its chain was taken', async () => {
   await takeIn()
   const taken = await take()
   await endChain(sql, { ...taken!, position: null })
   expect((await take())!.position).toBe(taken!.position)
 })
 
-test('who comes too late records nothing: somebody else has the chain', async () => {
+test('a worker that is too late records nothing: another worker has the chain', async () => {
   await takeIn()
   const late = await take()
   await sql`update chains set due_at = now()`
@@ -114,7 +114,7 @@ test('who comes too late records nothing: somebody else has the chain', async ()
   ])
 })
 
-test('nothing of a paused webhook is taken', async () => {
+test('no chain of a paused webhook is taken', async () => {
   await takeIn()
   await sql`update webhooks set active = false`
   expect(await take()).toBeUndefined()
@@ -122,11 +122,11 @@ test('nothing of a paused webhook is taken', async () => {
   expect(await take()).toBeDefined()
 })
 
-test('what a former address answers does not count, also where the chain came while the address changed', async () => {
+test('an answer of the former address does not count, even if the chain came while the address changed', async () => {
   const url = 'https://former.example.com'
   await sql`update webhooks set url = ${url} where webhook_id = 'w'`
   const { taken } = await sql.begin(async (transaction) => {
-    // As UpdateWebhook stores it: first the chains, then the address.
+    // UpdateWebhook stores in this order: first the chains, then the address.
     await (retryElsewhere('w') as Statement)(transaction)
     await takeIn()
     const taken = await take()

@@ -58,8 +58,9 @@ export async function takeChains(
 ): Promise<{ taken: Taken[]; waiting: Pick<Taken, 'webhookId' | 'organizationId'>[] }> {
   const takenAt = Date.now()
   const rows = await sql<(Omit<Taken, 'takenAt' | 'aggregate'> & { aggregate: string | null })[]>`
-    select webhook_id as "webhookId", organization_id as "organizationId", url, secrets, aggregate, taken_by as "takenBy",
-      added, timeouts, slow, position, event_id as "eventId", payload, attempts, queued_at as "queuedAt"
+    select webhook_id as "webhookId", organization_id as "organizationId", url, secrets, aggregate,
+      taken_by as "takenBy", added, timeouts, slow, position, event_id as "eventId", payload, attempts,
+      queued_at as "queuedAt"
     from take_chains(
       ${webhookIds}, ${most}, ${mostSlow}, ${ofOrganization}, ${ofOrganizationSlow}, ${ofWebhook},
       ${within / 1000 + takenBeyond}

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.stop())
 
-test('a webhook is sent, signed as before, after the encryption key was changed and the old one is gone', async () => {
+test('after a change of the encryption key, a webhook is sent with signatures as before', async () => {
   const hook = await startTestReceiver()
   onTestFinished(() => hook.stop())
   const start = async (more: Record<string, string>) => {

@@ -32,7 +32,7 @@ async function listen(work: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a name is looked at when it is connected to: what leads to a private address gets nothing', async () => {
+test('a name is checked at the time of the connection: if it leads to a private address, nothing is sent', async () => {
   const { url, received } = await receiver()
   const named = url.replace('127.0.0.1', 'localhost')
   expect(await post(named, {}, '{}', elsewhere, never, 15_000)).toEqual(refused)
@@ -50,7 +50,7 @@ test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.1', '
   },
 )
 
-test('a name that there is not sounds like one that leads to where nothing may be sent', async () => {
+test('an unknown name gets the same error as a name that leads to a forbidden address', async () => {
   expect(await post('https://nobody.invalid/', {}, '{}', here, never, 15_000)).toEqual(refused)
 })
 
@@ -71,7 +71,7 @@ test.each([
   expect((await post(url, {}, '{}', here, never, 15_000)).retryAfter).toBe(expected)
 })
 
-test('what is wrong is said without a word of what the other side said', async () => {
+test('an error holds no words of the other side', async () => {
   const talkative = await listen((socket) => socket.end('220 mail.internal ESMTP\r\n'))
   const rude = await listen((socket) => socket.destroy())
   expect((await post(`http://${talkative}/`, {}, '{}', here, never, 15_000)).error).toBe('no HTTP answer')
@@ -80,7 +80,7 @@ test('what is wrong is said without a word of what the other side said', async (
   expect((await post('http://127.0.0.1:1/', {}, '{}', here, never, 15_000)).error).toBe('connection refused')
 })
 
-test('an answer without an end is cut', async () => {
+test('an endless answer is cut', async () => {
   let closed = Promise.withResolvers<void>()
   const endless = await listen((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n')
@@ -94,7 +94,7 @@ test('an answer without an end is cut', async () => {
   await closed.promise
 })
 
-test('whoever is told to stop says that nobody knows', async () => {
+test('a post that is aborted rejects: nobody knows whether the body arrived', async () => {
   const silent = await listen(() => {})
   const stop = new AbortController()
   const posted = post(`http://${silent}/`, {}, '{}', here, stop.signal, 15_000)
@@ -102,7 +102,7 @@ test('whoever is told to stop says that nobody knows', async () => {
   await expect(posted).rejects.toThrow()
 })
 
-test('a receiver that says nothing, or goes on saying a little, is given up in time', async () => {
+test('a receiver that is silent, or goes on and on with small pieces, is given up in time', async () => {
   const silent = await listen(() => {})
   const slow = await listen((socket) => {
     const timer = setInterval(() => socket.write('x'), 10)

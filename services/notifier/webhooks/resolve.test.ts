@@ -11,10 +11,10 @@ import { resolve } from './resolve.ts'
 const here = destinations.read('127.0.0.1')
 const never = new AbortController().signal
 let before: string[]
-/** The names that were asked for and get no answer. */
+/** The names whose questions get no answer. */
 let silentFor: string[]
 
-// A name server that knows names in `example`, knows no other, and says nothing of those that begin with `silent`.
+// A name server that knows names in `example` and no others. It does not answer for names that begin with `silent`.
 beforeEach(async () => {
   before = dns.getServers()
   silentFor = []
@@ -51,18 +51,18 @@ test('names whose name server is silent hold up no other name', async () => {
   while (new Set(silentFor).size < 50) await new Promise((resolve) => setTimeout(resolve, 5))
   const url = receiver.url.replace('127.0.0.1', 'quick.example')
   expect(await post(url, {}, '{}', here, never, 60_000)).toMatchObject({ status: 200, error: undefined })
-  // Of what needs a thread as well, such as the databases' names.
+  // Nor other work that needs a thread, such as finding the databases' names.
   await promisify(lookup)('localhost')
   expect(ended).toBe(0)
   over.abort()
   await Promise.all(silent)
 })
 
-test('a name server that is silent is a timeout', async () => {
+test('a silent name server is a timeout', async () => {
   expect((await post('http://silent.example/', {}, '{}', here, never, 500)).error).toBe('timeout')
 })
 
-test('the hosts file counts, and what nobody knows is not found', async () => {
+test('the hosts file counts, and an unknown name is not found', async () => {
   expect(await resolve('LOCALHOST.', never)).toContainEqual({ address: '127.0.0.1', family: 4 })
   expect(await resolve('any.localhost', never)).toContainEqual({ address: '::1', family: 6 })
   expect(await resolve('some.example', never)).toEqual([{ address: '127.0.0.1', family: 4 }])

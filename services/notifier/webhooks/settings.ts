@@ -9,7 +9,7 @@ export function checkSettings(
 ): Violation[] {
   const fault = url === '' ? undefined : destinations.faultOf(url)
   const unknown = eventTypes.flatMap((type, index) =>
-    type === '' || isEventType(type) ? [] : [{ field: `eventTypes[${index}]`, description: 'is no type of event' }],
+    type === '' || isEventType(type) ? [] : [{ field: `eventTypes[${index}]`, description: 'is not a type of event' }],
   )
   return [...(fault ? [{ field: 'url', description: fault }] : []), ...unknown]
 }

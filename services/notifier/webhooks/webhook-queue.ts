@@ -24,7 +24,7 @@ export function openWebhookQueue(redis: Redis, log: Log): WebhookQueue {
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 1 },
     streams: { events: { maxLen: 100 } },
   })
-  const failed = throttled(log, 'the queue of webhooks')
+  const failed = throttled(log, 'the queue of webhooks failed')
   queue.on('error', failed)
 
   function add(webhookId: string, options: { delay?: number; jobId?: string }) {

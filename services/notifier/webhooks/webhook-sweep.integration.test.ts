@@ -15,7 +15,8 @@ beforeAll(async () => {
   sql = openDatabase(database.urls.notifier, 'notifier', silent)
   await migrate(sql, new URL('../migrations/', import.meta.url), silent)
   await sql`insert into webhooks values
-    ('slow', 'o', false, 'https://example.com', '{}', true, now()), ('paused', 'o', false, 'https://example.com', '{}', false, now())`
+    ('slow', 'o', false, 'https://example.com', '{}', true, now()),
+    ('paused', 'o', false, 'https://example.com', '{}', false, now())`
 })
 beforeEach(() => sql`truncate deliveries, chains`)
 afterAll(async () => {
@@ -23,17 +24,20 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Queues events for a webhook, so long ago. */
+/** Queues events for a webhook as if so many hours ago. */
 async function queue(webhookId: string, count: number, hoursAgo: number) {
   await sql`
-    insert into deliveries (id, kind, state, organization_id, event_id, event_type, user_id, aggregate, webhook_id, payload,
-      queued_at, created_at, changed_at)
-    select concat_ws(' ', ${webhookId}::text, ${hoursAgo}::int, n), 'webhook', 'queued', 'o', concat_ws(' ', ${hoursAgo}::int, n), 't', '',
-      'user/' || n, ${webhookId}, '{}', now() - make_interval(hours => ${hoursAgo}), now(), now()
+    insert into deliveries (id, kind, state, organization_id, event_id, event_type, user_id, aggregate, webhook_id,
+      payload, queued_at, created_at, changed_at)
+    select concat_ws(' ', ${webhookId}::text, ${hoursAgo}::int, n), 'webhook', 'queued', 'o',
+      concat_ws(' ', ${hoursAgo}::int, n), 't', '', 'user/' || n, ${webhookId}, '{}',
+      now() - make_interval(hours => ${hoursAgo}), now(), now()
     from generate_series(1, ${count}::int) n
   `
   await sql`
-    insert into chains select webhook_id, aggregate, now() from deliveries where webhook_id = ${webhookId} on conflict do nothing
+    insert into chains
+    select webhook_id, aggregate, now() from deliveries where webhook_id = ${webhookId}
+    on conflict do nothing
   `
 }
 
@@ -44,12 +48,13 @@ function startSweep() {
 
 async function states() {
   const rows = await sql<{ text: string }[]>`
-    select concat_ws(' ', webhook_id, state, error, count(*)) as text from deliveries group by webhook_id, state, error order by text
+    select concat_ws(' ', webhook_id, state, error, count(*)) as text
+    from deliveries group by webhook_id, state, error order by text
   `
   return rows.map(({ text }) => text)
 }
 
-test('what was queued for longer than its time is given up, however much it is, also where a slow receiver holds it up', async () => {
+test('deliveries are given up after their time, however many there are and however slow the receiver', async () => {
   await queue('slow', 2500, 25)
   await queue('slow', 2, 23)
   await queue('paused', 3, 25)
@@ -67,7 +72,7 @@ test('what was queued for longer than its time is given up, however much it is, 
   )
 })
 
-test('what waits for a webhook that was removed fails, however much it is, and nothing is left to take', async () => {
+test('all deliveries that wait for a removed webhook fail, however many, and no chain is left', async () => {
   await queue('removed', 2500, 1)
   await queue('slow', 1, 1)
   startSweep()

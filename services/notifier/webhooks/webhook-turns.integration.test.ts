@@ -60,13 +60,13 @@ const subscribe = (url: string, organization: string) =>
 const addHumans = (organization: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => house.addHuman({}, newAddress(), organization)))
 
-/** Webhooks of an organization that hang, and events for all of them. */
+/** Adds webhooks whose receiver hangs to an organization, and events for all of them. */
 async function attack(url: string, organization: string, webhooks: number, humans: number) {
   for (let n = 0; n < webhooks; n++) await subscribe(url, organization)
   await addHumans(organization, humans)
 }
 
-/** Changes in another organization reach its receiver while none of the tries that hang has ended. */
+/** Checks that another organization's changes reach its receiver before any hanging try has ended. */
 async function passes(hook: TestReceiver, organization: string, silent: { closed(): number }) {
   const before = hook.taken().length
   await addHumans(organization, 50)
@@ -84,7 +84,7 @@ test.each([1, 2])('99 webhooks that hang hold up no other organization, with %i 
   expect(silent.open()).toBe(2)
 })
 
-test('nor do webhooks of twenty organizations that hang', async () => {
+test('hanging webhooks of twenty organizations hold up no other organization', async () => {
   await start()
   const [silent, hook, organization] = [await startSilent(), await receiver(), newOrganization()]
   await Promise.all(Array.from({ length: 20 }, () => attack(silent.url, newOrganization(), 10, 10)))
@@ -93,7 +93,7 @@ test('nor do webhooks of twenty organizations that hang', async () => {
   await passes(hook, organization, silent)
 })
 
-test('nor do those that answered quickly until then, and such an organization has one place for a while', async () => {
+test('webhooks that suddenly hang hold up no other organization; their own has one place for a while', async () => {
   await start({ WEBHOOK_TIMEOUT: '10' })
   const [hook, hostile, organization] = [await receiver(), newOrganization(), newOrganization()]
   const trap = await receiver()
@@ -109,7 +109,7 @@ test('nor do those that answered quickly until then, and such an organization ha
   await vi.waitFor(() => expect(hanging).toBe(16), soon)
   await subscribe(hook.url, organization)
   await passes(hook, organization, { closed: () => hanging - 16 })
-  // Ten webhooks, of which some were not tried yet: they are quick still.
+  // Of the ten webhooks, some were not tried yet, so they still count as quick.
   await vi.waitFor(() => expect(hanging).toBeGreaterThan(16), soon)
   const [{ most }] = await house.ledger<[{ most: number }]>`
     select count(*)::int as most from places where organization_id = ${hostile} and not slow
@@ -117,7 +117,7 @@ test('nor do those that answered quickly until then, and such an organization ha
   expect(most).toBeLessThanOrEqual(1)
 })
 
-test('who adds webhooks anew, or gives them other addresses, while their tries hang has no more places', async () => {
+test('an organization gets no more places by new webhooks or new addresses while its tries hang', async () => {
   await start()
   const [silent, hook, organization, hostile] = [
     await startSilent(),
@@ -135,7 +135,7 @@ test('who adds webhooks anew, or gives them other addresses, while their tries h
   expect(silent.open()).toBeLessThanOrEqual(2)
 })
 
-test('an organization has no more webhooks than it may', async () => {
+test('an organization cannot exceed its limit of webhooks', async () => {
   await start({ WEBHOOKS_PER_ORGANIZATION: '2' })
   const organization = newOrganization()
   for (let n = 0; n < 2; n++) await subscribe('http://127.0.0.1:1/', organization)
@@ -152,20 +152,22 @@ test('a backlog of 100,000 deliveries of one organization holds up no other', as
   const { webhookId } = await subscribe(busy.url, hostile)
   await subscribe(hook.url, organization)
   await house.ledger`
-    insert into deliveries (id, kind, state, organization_id, event_id, event_type, user_id, aggregate, webhook_id, payload,
-      queued_at, created_at, changed_at)
-    select 'backlog-' || n, 'webhook', 'queued', ${hostile}, 'backlog-' || n, 't', '', 'user/' || n, ${webhookId}, '{}', now(), now(), now()
+    insert into deliveries (id, kind, state, organization_id, event_id, event_type, user_id, aggregate, webhook_id,
+      payload, queued_at, created_at, changed_at)
+    select 'backlog-' || n, 'webhook', 'queued', ${hostile}, 'backlog-' || n, 't', '', 'user/' || n,
+      ${webhookId}, '{}', now(), now(), now()
     from generate_series(1, 100000) n
   `
   await house.ledger`
-    insert into chains select webhook_id, aggregate, now() - interval '1 hour' from deliveries where webhook_id = ${webhookId}
+    insert into chains
+    select webhook_id, aggregate, now() - interval '1 hour' from deliveries where webhook_id = ${webhookId}
   `
   await vi.waitFor(() => expect(busy.taken().length).toBeGreaterThan(10), soon)
   await passes(hook, organization, { closed: () => 0 })
   expect(busy.taken().length).toBeLessThan(50_000)
 })
 
-test('a webhook that is silent rests as a whole, and gets everything in order once it answers', async () => {
+test('a silent webhook rests as a whole, and gets everything in order once it answers', async () => {
   await start({ WEBHOOK_TIMEOUT: '1' })
   const [hook, organization] = [await receiver(), newOrganization()]
   let tries = 0
@@ -182,13 +184,14 @@ test('a webhook that is silent rests as a whole, and gets everything in order on
   const humans = await addHumans(organization, 10)
   await vi.waitFor(() => expect(tries).toBeGreaterThanOrEqual(2), soon)
   const [{ waits, tried }] = await house.ledger<[{ waits: number; tried: number }]>`
-    select count(*)::int as waits, sum(attempts)::int as tried from deliveries where webhook_id = ${webhookId} and state = 'queued'
+    select count(*)::int as waits, sum(attempts)::int as tried
+    from deliveries where webhook_id = ${webhookId} and state = 'queued'
   `
-  // One delivery was tried for all of them.
+  // Only one delivery was tried.
   expect(waits).toBe(30)
   expect(tried).toBeLessThanOrEqual(3)
   hook.answer(() => 200)
-  // Whoever asks for it need not wait until the rest is over.
+  // On request, the next try does not wait for the end of the rest.
   await house.replayFailed(webhookId, organization)
   await vi.waitFor(() => expect(new Set(hook.taken().map(({ event }) => event.id)).size).toBe(30), soon)
   expect(most).toBeLessThanOrEqual(2)

@@ -116,7 +116,7 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
     // For the same reason as in the mails' worker.
     drainDelay: 1,
   })
-  worker.on('error', throttled(log, 'the worker of webhooks'))
+  worker.on('error', throttled(log, 'the worker of webhooks failed'))
   worker.on('failed', (_job, error) => failed(error))
   const finished = run()
   return {

@@ -29,13 +29,13 @@ async function receiver(): Promise<TestReceiver> {
   return made
 }
 
-/** A webhook for the changes of addresses. */
+/** Adds a webhook for changes of addresses. */
 async function subscribe(url: string) {
   const { webhookId, secret } = await house.addWebhook({ url, eventTypes: ['user.email.changed'] })
   return { webhookId, verifier: new Webhook(secret) }
 }
 
-/** Changes the address of each of some humans so often; gives the addresses by user, in their order. */
+/** Changes the address of each human so many times. Returns the addresses by user, in their order. */
 async function change(humans: { userId: string }[], times: number) {
   const changes = new Map(humans.map(({ userId }) => [userId, [] as string[]]))
   await Promise.all(
@@ -53,7 +53,7 @@ async function change(humans: { userId: string }[], times: number) {
 const emails = (received: Received[], userId: string) =>
   received.filter(({ event }) => event.subject === `user/${userId}`).map(({ event }) => event.data.email as string)
 
-// At least once, and in order: what came again came before anything that happened later.
+// At least once, and in order: a repeated event came before all later events.
 function inOrder(received: Received[], changes: Map<string, string[]>) {
   for (const [userId, expected] of changes) expect([...new Set(emails(received, userId))]).toEqual(expected)
 }
@@ -67,10 +67,10 @@ async function settled(webhookId: string, state: string, count: number) {
 }
 
 describe('an event reaches a webhook', () => {
-  it('signed, once, with the same id and body as often as it is tried, and in order per user although tries fail', async () => {
+  it('signed, once, with the same id and body on each try, and in order per user although tries fail', async () => {
     await start({}, 2)
     const [hook, humans] = [await receiver(), await Promise.all([house.addHuman(), house.addHuman(), house.addHuman()])]
-    // Of every third event the first try fails, and of the first one the second as well.
+    // The first try of every third event fails, and also the second try of the very first event.
     const tries = new Map<unknown, number>()
     hook.answer(({ headers: { 'webhook-id': id } }) => {
       const [number, earlier] = [tries.has(id) ? [...tries.keys()].indexOf(id) : tries.size, tries.get(id) ?? 0]
@@ -90,7 +90,7 @@ describe('an event reaches a webhook', () => {
     for (const { body, headers } of hook.received) verifier.verify(body, headers as Record<string, string>)
   })
 
-  it('although it comes in the moment in which the one before was done', async () => {
+  it('although it comes at the moment at which the event before was done', async () => {
     await start({ SWEEP_INTERVAL: '3600' }, 2)
     const [hook, humans] = [await receiver(), await Promise.all(Array.from({ length: 12 }, () => house.addHuman()))]
     const { webhookId } = await subscribe(hook.url)
@@ -111,7 +111,7 @@ describe('an event reaches a webhook', () => {
     inOrder(hook.received, changes)
   })
 
-  it('although the stream of events is lost before it was seen', async () => {
+  it('although the stream of events is lost before the notifier saw it', async () => {
     await start()
     const [hook, human] = [await receiver(), await house.addHuman()]
     const { webhookId } = await subscribe(hook.url)
@@ -123,7 +123,7 @@ describe('an event reaches a webhook', () => {
     inOrder(hook.received, changes)
   })
 
-  it('although the notifier is killed while the receiver thinks, and then perhaps twice', async () => {
+  it('although the notifier is killed before the receiver answers, and then perhaps twice', async () => {
     let child: ChildProcess | undefined
     const startProcess = () => {
       const env = { ...process.env, ...house.notifierEnvironment, ...quick }
@@ -150,7 +150,7 @@ describe('an event reaches a webhook', () => {
     await settled(webhookId, 'sent', 3)
   })
 
-  it('while another one is slow', async () => {
+  it('while another webhook is slow', async () => {
     await start()
     const [slow, quickOne, human] = [await receiver(), await receiver(), await house.addHuman()]
     const { promise: over, resolve } = Promise.withResolvers<void>()
@@ -166,8 +166,8 @@ describe('an event reaches a webhook', () => {
   })
 })
 
-describe('what a webhook does not take', () => {
-  it('is given up after its time, says why, lets what follows pass, and comes once more when it is asked for', async () => {
+describe('an event that a webhook does not take', () => {
+  it('is given up after its time, with the reason; the next ones follow, and a replay sends it again', async () => {
     await start({ WEBHOOK_RETRY_FOR: '2' })
     const [hook, human] = [await receiver(), await house.addHuman()]
     hook.answer(() => 500)
@@ -199,10 +199,10 @@ describe('what a webhook does not take', () => {
 })
 
 describe('nothing is sent', () => {
-  it('to an address that a name leads to, where it is not allowed', async () => {
+  it('to a forbidden address that a name leads to', async () => {
     await start({ WEBHOOK_ALLOW_PRIVATE: '10.0.0.0/8', WEBHOOK_RETRY_FOR: '1' })
     const [hook, human] = [await receiver(), await house.addHuman()]
-    // The names of this machine lead to itself; `localhost` is refused when it is written down.
+    // The name of this machine leads to the machine itself. AddWebhook would refuse `localhost`.
     const { webhookId } = await subscribe(hook.url.replace('127.0.0.1', 'localhost.localdomain'))
     await change([human], 1)
     const [delivery] = await settled(webhookId, 'failed', 1)
@@ -210,7 +210,7 @@ describe('nothing is sent', () => {
     expect(hook.received).toEqual([])
   })
 
-  it('to where an answer redirects', async () => {
+  it('to the target of a redirect', async () => {
     await start({ WEBHOOK_RETRY_FOR: '1' })
     const [hook, elsewhere, human] = [await receiver(), await receiver(), await house.addHuman()]
     hook.answer(() => ({ status: 307, headers: { location: elsewhere.url } }))
@@ -228,7 +228,7 @@ describe('the ledger says of a mail', () => {
       [state, error].filter(Boolean).join(': '),
     )
 
-  it('that it is queued while the mail server refuses it, and sent once it is taken', async () => {
+  it('that it is queued while the mail server refuses it, and sent once the server took it', async () => {
     await start()
     const email = newAddress()
     house.mail.answer(email, ...Array.from({ length: 3 }, () => ({ at: 'RCPT TO', code: 451 }) as const))
