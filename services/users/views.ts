@@ -4,6 +4,7 @@ import type { Happened } from '#lib/eventstore/tail'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { endsUse, isActive } from './states/user-state.ts'
 import { type Code, maxWrongTries } from './vocabulary/code.ts'
+import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
 import type { Session } from './vocabulary/session.ts'
 import type { User } from './vocabulary/user.ts'
 
@@ -11,6 +12,7 @@ import type { User } from './vocabulary/user.ts'
 export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {
   if (after.type === 'user')
     return [...projectUnsentCode(before, after), ...projectCredentials(before, after), ...projectState(before, after)]
+  if (after.type === codeMailType) return projectCodeMail(after)
   if (after.type === 'session') return projectSession(after)
   return []
 }
@@ -27,6 +29,10 @@ function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Wri
       set code_id = excluded.code_id, requested_at = excluded.requested_at, expires_at = excluded.expires_at
     `,
   ]
+}
+
+function projectCodeMail({ id, state }: Aggregate<CodeMail>): Write[] {
+  return state ? [(sql) => sql`delete from unsent_email_codes where user_id = ${id} and code_id = ${state.codeId}`] : []
 }
 
 function unsent(user: User | undefined): Code | undefined {

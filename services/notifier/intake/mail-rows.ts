@@ -5,7 +5,7 @@ import type { Event } from '#gen/roster/feed/v1/feed'
 export function mailRows(events: Event[]) {
   return events.flatMap((event) => {
     const what = meanings[event.type]
-    if (event.aggregateType !== 'user' || !what) return []
+    if (!aggregateTypes.has(event.aggregateType) || !what) return []
     const { codeId, expiresAt, failure } = (event.data ?? {}) as Record<string, string | undefined>
     // Told without its data: nobody knows which code it is about.
     if (event.data === undefined && what !== 'dropped') return []
@@ -25,6 +25,9 @@ export function mailRows(events: Event[]) {
     ]
   })
 }
+
+// How mails ended is told of an aggregate of its own, with the user's id, and of the user by earlier versions.
+const aggregateTypes = new Set(['user', 'user.email.code'])
 
 /** Wrong tries after which a code is dead. */
 export const mostWrongTries = 5

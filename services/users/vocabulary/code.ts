@@ -7,7 +7,7 @@ export interface NewCode {
 }
 
 export interface Code extends NewCode {
-  /** `returned`: the caller has it. Otherwise how its mail goes. */
+  /** `returned`: the caller has it. `sent` and `failed` are of earlier versions: today `CodeMail` has them. */
   delivery: 'returned' | 'pending' | 'sent' | 'failed'
   urlTemplate?: string
   wrongTries: number

@@ -14,6 +14,7 @@ export type HumanEvent =
   | { type: 'email.code.returned'; payload: NewCode }
   /** Somebody tried another code. */
   | { type: 'email.code.rejected'; payload: { codeId: string } }
+  /** Stored by earlier versions, and by replicas that still are: today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
 
