@@ -7,7 +7,7 @@ import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
 import type { SigningKeys } from './oauth/signing-keys.ts'
 
-/** What the operations work with. */
+/** Everything that operations work with. */
 export interface Context {
   config: Config
   sql: Sql

@@ -40,8 +40,8 @@ function unsent(user: User | undefined): Code | undefined {
   return code?.delivery === 'pending' && code.wrongTries < maxWrongTries ? code : undefined
 }
 
-// Sessions and access tokens do not come back. Personal access tokens wait, refused meanwhile, until their user is active again, or
-// removed. Nor do the tokens come back that a need of bound ones ended.
+// Sessions and access tokens end for good. So do unbound tokens when bound ones become mandatory. Personal access
+// tokens stay, but are refused until their user is active again or removed.
 function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
   if (state?.removed)
     return ['tokens', 'passwords', 'known_addresses'].map(
@@ -54,7 +54,7 @@ function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): 
     : []
 }
 
-// An ended session leaves nothing that could be mistaken for a token.
+// An ended session leaves no row that could pass for a token.
 function projectSession({ id, state }: Aggregate<Session>): Write[] {
   return state?.ended ? [(sql) => sql`delete from tokens where session_id = ${id}`] : []
 }

@@ -1,13 +1,14 @@
 import type { Code } from './code.ts'
 
 /**
- * The aggregate of the mails with a user's codes, by the user's id. It is apart from the user so that the user's sequence moves only
- * when the user changes: the ETag of SetEmail would else be stale as soon as its mail is out. The dots keep the published event types
- * of the time when these were events of the user: `roster.user.email.code.sent.v1`.
+ * The aggregate of the mails with a user's codes, by the user's id. It is apart from the user, so that the user's
+ * sequence moves only when the user changes. Otherwise the ETag of SetEmail would be stale as soon as its mail is out.
+ * The dots keep the published event types of the time when these were events of the user:
+ * `roster.user.email.code.sent.v1`.
  */
 export const codeMailType = 'user.email.code'
 
-/** What can become of the mail with a code. */
+/** The events of the mails with a user's codes. */
 export type CodeMailEvent =
   | { type: 'sent'; payload: { codeId: string } }
   | { type: 'failed'; payload: { codeId: string; failure: string } }

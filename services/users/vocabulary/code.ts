@@ -1,4 +1,4 @@
-/** All but the code itself, which is derived from this, the user and the address. */
+/** The facts of a code. The code itself is derived from them, the user and the address. */
 export interface NewCode {
   codeId: string
   keyId: string
@@ -13,10 +13,10 @@ export interface Code extends NewCode {
   wrongTries: number
 }
 
-/** Why a code is mailed; `own-change` and `resend` are counted. */
+/** Why a code is mailed. Only `own-change` and `resend` are counted. */
 export type CodeCause = 'creation' | 'change' | 'own-change' | 'resend'
 
-/** A code dies of so many wrong tries. */
+/** This many wrong tries end a code. */
 export const maxWrongTries = 5
 
 /** Whether the code can still verify. */

@@ -28,7 +28,7 @@ export async function getEmailCode(
   }
 }
 
-// Looked at once more: what was taken by an earlier version, or before hosts were configured, is not mailed.
+// Checks the template again. An earlier version, or one without configured hosts, may have accepted it.
 function templateFor({ urlTemplate }: Code, config: Config): string {
   const isSound = urlTemplate !== undefined && checkTemplate(urlTemplate, linkTargets(config, true), '').length === 0
   return isSound ? urlTemplate : defaultTemplate(config.PUBLIC_URL)
