@@ -4,7 +4,7 @@ import type { Store } from '#lib/eventstore/store'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
 
-/** What the operations work with. */
+/** Everything that operations work with. */
 export interface Context {
   config: Config
   sql: Sql

@@ -2,7 +2,7 @@ import { RosterError } from '#lib/errors'
 import type { Decision } from '#lib/eventstore/command'
 import { keyKinds, type OrganizationEvent } from './vocabulary.ts'
 
-/** Adds an organization under this domain, of which there may be one. */
+/** Adds an organization. One organization at most may have the domain. */
 export function addedOrganization(id: string, name: string, primaryDomain: string): Decision<OrganizationEvent> {
   const taken = new RosterError('ALREADY_EXISTS', 'ORGANIZATION_DOMAIN_TAKEN', 'The primary domain is taken.')
   return {
@@ -13,7 +13,7 @@ export function addedOrganization(id: string, name: string, primaryDomain: strin
   }
 }
 
-/** What follows the @ in a login name: a slug of the organization's name under the host of the public URL. */
+/** The text after the @ in a login name: a slug of the organization's name under the host of the public URL. */
 export function primaryDomain(name: string, publicUrl: string, suffix = ''): string {
   const slug = name
     .normalize('NFKD')

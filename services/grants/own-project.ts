@@ -2,7 +2,7 @@ import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Project } from './vocabulary.ts'
 
-/** The project, where the organization owns it. NOT_FOUND PROJECT_NOT_FOUND for an unknown and a foreign one alike. */
+/** The project, if the organization owns it. NOT_FOUND PROJECT_NOT_FOUND for an unknown and a foreign one alike. */
 export function ownProject(project: Aggregate<Project>, organizationId: string): Project {
   if (!project.state || project.organizationId !== organizationId)
     throw new RosterError('NOT_FOUND', 'PROJECT_NOT_FOUND', 'The organization owns no such project.')

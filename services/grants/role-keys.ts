@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 
-/** The keys, each once, and those that are not among the known ones. */
+/** Each key once; and those among them that are not known. */
 export function sortRoleKeys(roleKeys: string[], isKnown: (key: string) => boolean) {
   const unique = [...new Set(roleKeys)]
   return { roleKeys: unique, unknown: unique.filter((key) => !isKnown(key)) }
@@ -8,7 +8,7 @@ export function sortRoleKeys(roleKeys: string[], isKnown: (key: string) => boole
 
 const mostNamed = 10
 
-/** FAILED_PRECONDITION ROLE_NOT_FOUND, naming the first of the keys. */
+/** FAILED_PRECONDITION ROLE_NOT_FOUND. It names the first of the keys. */
 export function roleNotFound(unknown: string[]): RosterError {
   const named = unknown.slice(0, mostNamed).map((key) => [...key].slice(0, 200).join(''))
   return new RosterError('FAILED_PRECONDITION', 'ROLE_NOT_FOUND', `There are no such roles: ${named.join(', ')}.`, {

@@ -11,10 +11,10 @@ import type { Context } from './context.ts'
 import { memberKey, removalNote, userGrantKey } from './holdings.ts'
 import type { Member, MemberEvent, RemovedUserEvent, UserGrant, UserGrantEvent } from './vocabulary.ts'
 
-// Short of the time after which an event that is not acknowledged comes again.
+// Shorter than the time after which an unacknowledged event comes again.
 const patience = 25_000
 
-/** Takes from a removed user all that it holds. What was not finished is when the event comes again. */
+/** Takes from a removed user everything that it holds. The event comes again where this was not finished. */
 export function startUserRemoval(context: Context, nats: Nats, log: Log): Service {
   return consume({
     nats,
@@ -27,7 +27,7 @@ export function startUserRemoval(context: Context, nats: Nats, log: Log): Servic
 async function removeHoldings({ sql, store }: Context, event: PublishedEvent): Promise<void> {
   const { id: cause, aggregateId: userId, organizationId, actor, requestId } = event
   const call = { caller: { ...anonymous, userId: actor }, requestId, cause, deadline: Date.now() + patience }
-  // First the note: what it does not keep away is there to be seen below.
+  // The note comes first. A gift that was stored before the note is found below.
   await store.execute({ aggregate: removalNote(userId), call, decide: (note) => noted(note, organizationId) })
   const holdings = await sql<AggregateKey[]>`
     select type, id from aggregates

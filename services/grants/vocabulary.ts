@@ -1,4 +1,4 @@
-/** What can happen to an organization. */
+/** The events of an organization. */
 export type OrganizationEvent = { type: 'added'; payload: Organization }
 
 export interface Organization {
@@ -6,7 +6,7 @@ export interface Organization {
   primaryDomain: string
 }
 
-/** What can happen to a membership. It belongs to the organization, or to the instance. */
+/** The events of a membership. It belongs to the organization, or to the instance. */
 export type MemberEvent = { type: 'added'; payload: NewMember } | Removed
 
 export interface NewMember {
@@ -18,10 +18,10 @@ export interface Member extends NewMember {
   removed?: true
 }
 
-/** It was taken from the user. */
+/** A membership or a grant was taken from its user. */
 export type Removed = { type: 'removed'; payload: { userId: string } }
 
-/** What can happen to a project. It belongs to the organization that owns it. */
+/** The events of a project. It belongs to the organization that owns it. */
 export type ProjectEvent =
   | { type: 'added'; payload: { name: string } }
   | { type: 'role.added'; payload: { roleKey: string; displayName: string; group: string } }
@@ -31,7 +31,7 @@ export interface Project {
   roles: Record<string, { displayName: string; group: string }>
 }
 
-/** What can happen to the grant of a project to another organization. It belongs to the project's owner. */
+/** The events of the grant of a project to another organization. It belongs to the project's owner. */
 export type ProjectGrantEvent = { type: 'added'; payload: ProjectGrant }
 
 export interface ProjectGrant {
@@ -40,7 +40,7 @@ export interface ProjectGrant {
   roleKeys: string[]
 }
 
-/** What can happen to a user grant. It belongs to the organization that gave it. */
+/** The events of a user grant. It belongs to the organization that gave it. */
 export type UserGrantEvent = { type: 'added'; payload: NewUserGrant } | Removed
 
 export interface NewUserGrant {
@@ -55,7 +55,10 @@ export interface UserGrant extends NewUserGrant {
   removed?: true
 }
 
-/** What can happen to the note that a user was removed, which has the user's id: whoever gives a user something reads it. */
+/**
+ * The events of the note that a user was removed. The note has the user's id, and each operation that gives a user
+ * something reads it.
+ */
 export type RemovedUserEvent = { type: 'noted'; payload: {} }
 
 /** Each aggregate after an event. */

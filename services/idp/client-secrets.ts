@@ -1,4 +1,4 @@
 import type { Sealed } from '#lib/eventstore/reseal'
 
-/** Where the client secrets of the providers are. */
+/** The table of the providers' client secrets. */
 export const sealedSecrets: Sealed = { purpose: 'idp-client-secret', table: 'client_secrets', column: 'sealed' }

@@ -1,7 +1,7 @@
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/keys'
 
-/** What the operations work with. */
+/** Everything that operations work with. */
 export interface Context {
   store: Store
   keys: Keyring

@@ -2,7 +2,7 @@ import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
 import type { UniqueKey } from '#lib/eventstore/command'
 
-/** A name may be used once in the instance. */
+/** The unique key of a name, which one provider in the instance may have. */
 export function nameKey(name: string): UniqueKey & { taken: RosterError } {
   const taken = new RosterError(
     'ALREADY_EXISTS',

@@ -1,12 +1,12 @@
 import type { IDPStylingType } from '#gen/roster/idp/v1/identity_provider_service'
 import { RosterError } from '#lib/errors'
 
-/** What can happen to an identity provider. */
+/** The events of an identity provider. */
 export type IdpEvent =
   | { type: 'oidc.added'; payload: IdpSettings & { oidc: OidcConfig } }
   | { type: 'changed'; payload: IdpSettings }
 
-/** What every provider has. */
+/** The settings that every provider has. */
 export interface IdpSettings {
   name: string
   stylingType: IDPStylingType
@@ -31,7 +31,7 @@ export function evolveIdp(idp: Idp | undefined, event: IdpEvent): Idp {
   return { ...idp, ...event.payload }
 }
 
-/** The answer where no such provider is. */
+/** The error where no such provider exists. */
 export function idpNotFound(): RosterError {
   return new RosterError('NOT_FOUND', 'IDP_NOT_FOUND', 'There is no such identity provider.')
 }

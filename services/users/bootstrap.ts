@@ -18,12 +18,12 @@ const lock = 7_265_003
 const organizationId = instance.organization.id
 
 /**
- * Creates the first administrators, a human and a machine, where they are missing, and writes the machine's token to its file.
- * The file is written before the token is stored: a start that dies in between leaves a file that the next one replaces.
+ * Creates the first administrators, a human and a machine, where they are missing. Writes the machine's token to its
+ * file. The file is written before the token is stored: if a start dies in between, the next start replaces the file.
  * Waits for PostgreSQL.
  */
 export async function bootstrap(context: Context): Promise<void> {
-  // The same at each try: of an earlier one, which was told of no success, they may yet be stored.
+  // Every try uses the same password and token. A try that heard of no success may still be stored later.
   const password = context.config.ROSTER_ADMIN_PASSWORD ?? randomBytes(18).toString('base64url')
   const token = newToken()
   await untilReachable(context.log, () =>
@@ -107,7 +107,7 @@ async function addMachine(context: Context, token: string) {
   )
 }
 
-// The token of an administrator that was made before credentials were listed: so that it can be removed.
+// Lists the token of an administrator that was made before credentials were listed, so that it can be removed.
 async function adoptToken({ sql, store }: Context) {
   const { id } = instance.machineAdministrator
   const [old] = await sql`select from tokens where user_id = ${id} and session_id = '' and credential_id = ''`
@@ -135,7 +135,7 @@ function creation(id: string, decision: Decision<UserEvent>) {
   }
 }
 
-// A file that is there already keeps its mode when it is written, so a new one takes its place.
+// Writing to an existing file would keep its mode, so a new file takes its place.
 async function writeSecret(file: string, secret: string) {
   await mkdir(dirname(file), { recursive: true })
   await writeFile(`${file}.new`, `${secret}\n`, { mode: 0o600 })

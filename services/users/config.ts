@@ -7,7 +7,7 @@ import { callerKey } from '#lib/rpc/caller-keys'
 /** Seconds that an access token may live at most. */
 export const longestAccessToken = 86_400
 
-// Each of them is a row that is counted.
+// Each mail is a row that is counted.
 const mostMails = 100_000
 
 /** Reads the service's settings; throws one Error that lists every problem. */
@@ -20,9 +20,10 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       ROSTER_ENCRYPTION_KEY: encryptionKey,
       ROSTER_CALLER_KEY: callerKey,
       ROSTER_ADMIN_TOKEN_FILE: text('.roster/admin-token'),
-      // Password of the first administrator; without it one is made and written beside the token.
+      // Password of the first administrator. Without it, Roster makes one and writes it beside the token.
       ROSTER_ADMIN_PASSWORD: optional(),
-      // Hosts that a urlTemplate may lead to, beside that of PUBLIC_URL. None: for who holds user.write any, for others no other.
+      // Hosts that a urlTemplate may lead to, beside the host of PUBLIC_URL. None: a caller with user.write may name
+      // any host, other callers no other host.
       EMAIL_LINK_HOSTS: hosts([]),
       // Mails to one address, over all users and organizations, and mails to the users of one organization.
       MAILS_PER_ADDRESS_IN_TEN_MINUTES: integer(1, mostMails, 5),
@@ -31,11 +32,11 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       // Seconds.
       EMAIL_CODE_LIFETIME: integer(60, 30 * 86_400, 3600),
       SESSION_LIFETIME: integer(60, 365 * 86_400, 12 * 3600),
-      // So many sessions of a user live at a time: the oldest ends.
+      // A user may have so many living sessions. One more ends the oldest.
       SESSIONS_PER_USER: integer(1, 10_000, 100),
       // Seconds.
       ACCESS_TOKEN_LIFETIME: integer(60, longestAccessToken, 12 * 3600),
-      // What JWT access tokens are signed with.
+      // Algorithm of the signatures of JWT access tokens.
       ACCESS_TOKEN_ALGORITHM: oneOf(['ES256', 'EdDSA', 'RS256'], 'ES256'),
       // Days until the next key signs.
       SIGNING_KEY_ROTATION: integer(1, 3650, 90),

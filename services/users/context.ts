@@ -8,7 +8,7 @@ import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
 
-/** What the operations work with. */
+/** Everything that operations work with. */
 export interface Context {
   config: Config
   sql: Sql
@@ -23,9 +23,9 @@ export interface Context {
 export interface SigningKeys {
   /** A JWT of the type `at+jwt` with these claims. */
   sign(claims: JWTPayload): Promise<string>
-  /** Every public key by which a living access token may have to be checked, and the next one. */
+  /** The public keys of all living access tokens, and the next key. */
   published(): SigningKey[]
-  /** Looks what the other replicas did, and makes the next key when it is time. */
+  /** Reads what other replicas did, and makes the next key when it is time. */
   refresh(): Promise<void>
   stop(): void
 }

@@ -5,7 +5,7 @@ import { ownerOf } from './sign-in/sessions.ts'
 
 type Owner = { userId: string; organizationId: string }
 
-// A user stays in its organization, so what was once found stays true, as long as it is asked of the same database.
+// A user stays in its organization, so an owner that was found stays true for that database.
 const knownBy = new WeakMap<Store, Map<string, Owner>>()
 const mostKnown = 10_000
 

@@ -8,8 +8,8 @@ import { forgetTurns } from './throttles/turns.ts'
 const every = 10 * 60_000
 
 /**
- * Removes what time has made useless: expired tokens, secrets, codes, assertions and proofs, what was counted in a time that is over,
- * addresses that nobody signs in from any more, and sessions that ended long ago.
+ * Removes data that time has made useless: expired tokens, secrets, codes, assertions and proofs; counts of past times;
+ * addresses that nobody signs in from any more; sessions that ended long ago.
  */
 export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {
@@ -17,7 +17,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     await pruneSessions(sql)
     await forgetUsed(sql)
     await forgetUses(sql)
-    // What replicas of an earlier version count.
+    // Counts of replicas of an earlier version.
     await sql`delete from sign_in_attempts where window_end < now()`
     await sql`delete from tokens where expires_at < now()`
     await sql`delete from machine_secrets where expires_at < now()`
@@ -26,7 +26,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
   const warn = (error: unknown) => log.warn({ err: error }, 'pruning')
   const timers = [
     setInterval(() => prune().catch(warn), every),
-    // Whoever makes up names leaves one for every failure.
+    // A caller who makes up names leaves one row for every failure, so this runs often.
     setInterval(() => forgetTurns(sql).catch(warn), 60_000),
   ]
   return { stop: () => timers.forEach(clearInterval) }

@@ -1,4 +1,4 @@
-/** Does the work now and again every so many milliseconds, one after the other; `stop` waits for what is under way. */
+/** Does the work now and every so many milliseconds, never twice at a time. `stop` waits for work under way. */
 export function repeatedly(
   every: number,
   work: () => Promise<void>,

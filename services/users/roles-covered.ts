@@ -7,20 +7,21 @@ import type { Context } from './context.ts'
 import type { User } from './vocabulary/user.ts'
 
 /**
- * PERMISSION_DENIED where the user holds a permission that the caller lacks: whoever has somebody's address could make a password
- * anew. The own address is one's own. A user who is not there holds none.
+ * PERMISSION_DENIED where the user holds a permission that the caller lacks. A caller who controls an address could
+ * reset the user's password. Every user may change the own address. A user who does not exist holds no permission.
  */
 export async function permitAddressOf(context: Context, userId: string, call: Call): Promise<void> {
-  // Validation comes later.
+  // Validation of the id comes later.
   if (call.caller.userId === userId || userId.includes('\0')) return
-  // Who may everything need not be compared.
+  // The administrator's role covers every other, so nothing need be compared.
   if (coversRole(call.caller.instanceRoles, instance.administratorRole)) return
   await rolesCovered(context, userId, call)
 }
 
 /**
- * The roles of a user on the instance and in its own organization; PERMISSION_DENIED where the caller's do not cover them. Those in
- * other organizations do not count: whoever gave them could else keep the user from those that it belongs to.
+ * The roles of a user on the instance and in its own organization; PERMISSION_DENIED where the caller's do not cover
+ * them. Roles in other organizations do not count. Otherwise another organization could give the user a role and so
+ * lock out the user's own administrators.
  */
 export async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
   const user = await store.load<User>('user', userId)

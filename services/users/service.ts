@@ -17,7 +17,6 @@ import { createClient } from '#lib/rpc/call'
 import { serve, served } from '#lib/rpc/serve'
 import { createCallerReader } from '#lib/rpc/verify-callers'
 import { bootstrap } from './bootstrap.ts'
-import { evolveAuthentication } from './vocabulary/authentication.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { addHumanUser } from './operations/user/add-human-user.ts'
@@ -63,8 +62,7 @@ import { startPruning } from './pruning.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { callerChangedBy, project } from './views.ts'
-import { evolveSession } from './vocabulary/session.ts'
-import { evolveUser } from './vocabulary/user.ts'
+import { evolve } from './vocabulary/evolve.ts'
 
 /** Starts the users service: brings its schema up to date, makes the first administrators, and answers. */
 export async function startUsers({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
@@ -72,11 +70,7 @@ export async function startUsers({ config, nats, log }: { config: Config; nats: 
   await migrate(sql, new URL('./migrations/', import.meta.url), log)
   const tail = startTail({ service: 'users', sql, nats, log, callerChangedBy })
   const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
-  const vocabulary = {
-    evolve: { user: evolveUser, session: evolveSession, authentication: evolveAuthentication },
-    project,
-  }
-  const store = createStore(sql, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
+  const store = createStore(sql, { evolve, project }, log, tail.committed, answers, config.EVENT_MAX_BYTES)
   const grants = createClient(nats, 'users', GrantsInternal)
   const keys = config.ROSTER_ENCRYPTION_KEY
   const signingKeys = await openSigningKeys(sql, keys, config, log)

@@ -14,13 +14,11 @@ import { createClient } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys } from '#test/support/caller-keys'
-import { evolveAuthentication } from './vocabulary/authentication.ts'
 import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { project } from './views.ts'
-import { evolveSession } from './vocabulary/session.ts'
-import { evolveUser } from './vocabulary/user.ts'
+import { evolve } from './vocabulary/evolve.ts'
 
 const silent = createLog('test', 'silent')
 const encryptionKey = randomBytes(32).toString('base64')
@@ -43,12 +41,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   })
   const sql = openDatabase(databaseUrl, 'users', silent)
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)
-  const store = createStore(
-    sql,
-    { evolve: { user: evolveUser, session: evolveSession, authentication: evolveAuthentication }, project },
-    silent,
-    () => {},
-  )
+  const store = createStore(sql, { evolve, project }, silent, () => {})
   const signingKeys = await openSigningKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {

@@ -8,20 +8,20 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** What is stored of a token. */
+/** The stored facts of a token. */
 export interface TokenRow {
   userId: string
   organizationId: string
   human: boolean
   /** Empty for a personal access token. */
   sessionId: string
-  /** The personal access token, key or secret of a machine that the token is or was obtained with; a session's has none. */
+  /** The personal access token, key or secret that the token is or was obtained with; a session's token has none. */
   credentialId?: string
-  /** Null: does not expire. */
+  /** Null: it does not expire. */
   expiresAt: Date | null
-  /** Of a personal access token: that of the access token it was made with. It is worth no more. */
+  /** Of a personal access token: the scope of the access token that made it. It may do no more than that one. */
   scope?: string | undefined
-  /** Of an access token alone. */
+  /** Only of an access token. */
   access?: AccessToken
 }
 
@@ -29,10 +29,10 @@ export interface TokenRow {
 export interface AccessToken {
   tokenId: string
   scope: string
-  /** Who owns the project that the scope names; empty without one. */
+  /** The organization that owns the project of the scope; empty without a project. */
   projectOrganizationId: string
   issuedAt: Date
-  /** Of the key that it is bound to; null where it is not. */
+  /** The thumbprint of the key that it is bound to; null where it is not bound. */
   dpopThumbprint: string | null
 }
 
@@ -65,12 +65,15 @@ function insertTokens(sql: Transaction, rows: object[]) {
   `
 }
 
-/** A token with its user as that is now. */
+/** A token with the current state of its user. */
 export interface FoundToken extends TokenRow {
   user: User
 }
 
-/** The living token of this hash, of a user that may sign in; undefined where there is none. UNAVAILABLE STORE_UNAVAILABLE. */
+/**
+ * The living token with this hash, of a user that may sign in; undefined where there is none. UNAVAILABLE
+ * STORE_UNAVAILABLE.
+ */
 export async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken | undefined> {
   const [row] = await orUnavailable(sql<(FoundToken & { [F in keyof AccessToken]: AccessToken[F] | null })[]>`
     select user_id as "userId", t.organization_id as "organizationId", human, session_id as "sessionId",
@@ -88,7 +91,7 @@ export async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken 
   return { ...token, access: { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt } }
 }
 
-/** What is stored in place of a token or a secret: as random as they are, no slower hash would make it safer. */
+/** What is stored in place of a token or secret. Both are so random that a slow hash would not protect them better. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

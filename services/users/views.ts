@@ -4,6 +4,7 @@ import type { Happened } from '#lib/eventstore/tail'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { endsUse, isActive } from './states/user-state.ts'
 import { type Code, maxWrongTries } from './vocabulary/code.ts'
+import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
 import type { Session } from './vocabulary/session.ts'
 import type { User } from './vocabulary/user.ts'
 
@@ -11,6 +12,7 @@ import type { User } from './vocabulary/user.ts'
 export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {
   if (after.type === 'user')
     return [...projectUnsentCode(before, after), ...projectCredentials(before, after), ...projectState(before, after)]
+  if (after.type === codeMailType) return projectCodeMail(after)
   if (after.type === 'session') return projectSession(after)
   return []
 }
@@ -29,13 +31,17 @@ function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Wri
   ]
 }
 
+function projectCodeMail({ id, state }: Aggregate<CodeMail>): Write[] {
+  return state ? [(sql) => sql`delete from unsent_email_codes where user_id = ${id} and code_id = ${state.codeId}`] : []
+}
+
 function unsent(user: User | undefined): Code | undefined {
   const code = user?.human?.code
   return code?.delivery === 'pending' && code.wrongTries < maxWrongTries ? code : undefined
 }
 
-// Sessions and access tokens do not come back. Personal access tokens wait, refused meanwhile, until their user is active again, or
-// removed. Nor do the tokens come back that a need of bound ones ended.
+// Sessions and access tokens end for good. So do unbound tokens when bound ones become mandatory. Personal access
+// tokens stay, but are refused until their user is active again or removed.
 function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
   if (state?.removed)
     return ['tokens', 'passwords', 'known_addresses'].map(
@@ -48,7 +54,7 @@ function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): 
     : []
 }
 
-// An ended session leaves nothing that could be mistaken for a token.
+// An ended session leaves no row that could pass for a token.
 function projectSession({ id, state }: Aggregate<Session>): Write[] {
   return state?.ended ? [(sql) => sql`delete from tokens where session_id = ${id}`] : []
 }

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
+import { hasMailbox, mailTo } from './mailbox.ts'
 
 const organization = newOrganization()
 
@@ -45,6 +46,22 @@ describe.each(encodings)('ETag and If-Match over $encoding', ({ call }) => {
     expect(factsOf(malformed)).toMatchObject({ code: 3, reason: 'IF_MATCH_MALFORMED', fields: ['if-match'] })
   })
 })
+
+test.skipIf(!hasMailbox())(
+  `the ETag of SetEmail still holds once its mail is sent and recorded${hasMailbox() ? '' : ' (skipped: no mailbox)'}`,
+  { timeout: 60_000 },
+  async () => {
+    const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
+    const email = uniqueEmail()
+    const changed = await json('SetEmail', { userId, email }, admin(await organization))
+    await mailTo(email)
+    const sent = { filter: { aggregateIds: [userId], eventTypes: ['user.email.code.sent'] }, waitSeconds: 5 }
+    await vi.waitFor(async () => expect(ok(await json('SearchEvents', sent, admin())).events).toHaveLength(1), 30_000)
+    const bound = { ...admin(await organization), headers: { 'if-match': changed.headers['etag']! } }
+    const next = ok(await json('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, bound))
+    expect(Number(next.details.sequence)).toBeGreaterThan(Number(ok(changed).details.sequence))
+  },
+)
 
 describe('If-Match tells nobody what the answer without it does not', () => {
   const headers = { 'if-match': '"999"' }

@@ -1,5 +1,4 @@
 import * as fc from 'fast-check'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { admin, getUser, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { newIdp, newProject } from '../examples/projects.ts'
@@ -78,9 +77,6 @@ async function learnCode({ of, mailed }: { of: ModelUser; mailed: boolean }, ans
   if (!mailed) return void (human.code = answer.verificationCode ?? answer.emailCode)
   const count = (human.mails[human.email] = (human.mails[human.email] ?? 0) + 1)
   human.code = hasMailbox() ? (await mailTo(human.email, count)).code : 'unread'
-  of.sequence++
-  for (const end = Date.now() + 10_000; Number((await getUser(of.id)).details.sequence) < of.sequence; await sleep(20))
-    if (Date.now() > end) throw new Error('nobody recorded that the code was sent')
 }
 
 async function expectGrant(grantId: string, { userId, projectId, roleKeys }: any, { organization }: Place) {

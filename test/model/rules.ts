@@ -172,7 +172,6 @@ function isThrottled({ mails }: ModelHuman, email: string, verification: Verific
   return verification !== 'return' && (mails[email] ?? 0) >= mostMailsToAnAddress
 }
 
-// A mailed code makes one more event, once it is sent.
 function newCode(user: ModelUser, verification: Verification): Outcome {
   if (verification === 'verified') return { sequence: user.sequence }
   kill(user.human!)

@@ -6,7 +6,7 @@ import { v4 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { addedOrganization, primaryDomain } from '../new-organization.ts'
 
-/** Organizations may have one name, but not one domain: the second of a name has a part of its id in it. */
+/** Organizations may share a name, but not a domain: the second one of a name gets a part of its id in its domain. */
 export async function addOrganization(
   context: Context,
   { name }: AddOrganizationRequest,

@@ -16,7 +16,7 @@ export async function addProjectRole(
     aggregate: { type: 'project', id: request.projectId },
     call,
     decide: (project: Aggregate<Project>) => decide(project, request, call.organizationId, config.PROJECT_MAX_ROLES),
-    // The role is what was created, not its project.
+    // The call created the role, not its project.
     respond: ({ after }) => ({ details: { ...details(after), creationDate: after.changedAt } }),
   })
 }

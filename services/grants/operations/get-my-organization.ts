@@ -6,7 +6,7 @@ import {
 import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { organizationNotFound } from './lookup-organization.ts'
+import { organizationNotFound } from '../organization-not-found.ts'
 import type { Organization } from '../vocabulary.ts'
 
 export async function getMyOrganization(

@@ -13,7 +13,7 @@ export async function listProjectRoles(
 ): Promise<ListProjectRolesResponse> {
   const [project, rows] = await Promise.all([
     store.load('project', projectId),
-    // As the index has it.
+    // The conditions are those of the index, so that PostgreSQL uses it.
     orUnavailable(sql<ProjectRoles[]>`
       select organization_id as "organizationId", state -> 'roleKeys' as "roleKeys" from aggregates
       where type in ('member', 'user_grant') and not state ? 'removed' and state ->> 'userId' = ${userId}

@@ -1,7 +1,7 @@
 import type { LookupOrganizationRequest, LookupOrganizationResponse } from '#gen/roster/grants/v1/internal_service'
-import { RosterError } from '#lib/errors'
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Context } from '../context.ts'
+import { organizationNotFound } from '../organization-not-found.ts'
 import { keyKinds } from '../vocabulary.ts'
 
 export async function lookupOrganization(
@@ -20,9 +20,4 @@ export async function lookupOrganization(
     if (found) return found
   }
   throw organizationNotFound()
-}
-
-/** The answer where no such organization is. */
-export function organizationNotFound(): RosterError {
-  return new RosterError('NOT_FOUND', 'ORGANIZATION_NOT_FOUND', 'There is no such organization.')
 }

@@ -8,7 +8,7 @@ import type { Event } from '#gen/roster/feed/v1/feed'
 export function mailRows(events: Event[]) {
   return events.flatMap((event) => {
     const what = meanings[event.type]
-    if (event.aggregateType !== 'user' || !what) return []
+    if (!aggregateTypes.has(event.aggregateType) || !what) return []
     const { codeId, expiresAt, failure } = (event.data ?? {}) as Record<string, string | undefined>
     // Without its data, the event does not say which code it means.
     if (event.data === undefined && what !== 'dropped') return []
@@ -28,6 +28,9 @@ export function mailRows(events: Event[]) {
     ]
   })
 }
+
+// How mails ended is told of an aggregate of its own, with the user's id, and of the user by earlier versions.
+const aggregateTypes = new Set(['user', 'user.email.code'])
 
 /** A code is dead after so many wrong tries. */
 export const mostWrongTries = 5

@@ -40,7 +40,7 @@ describe('a code', () => {
   it('is recorded as mailed because of the event that asked for it', async () => {
     const { userId } = await house.addHuman()
     await settled(userId, ['requested', 'sent'])
-    const { 'email.code.requested': requested, 'email.code.sent': sent } = await house.causes(userId)
+    const { 'user.email.code.requested': requested, 'user.email.code.sent': sent } = await house.causes(userId)
     expect(requested!.cause).toBeNull()
     expect(sent!.cause).toBe(requested!.id)
   })

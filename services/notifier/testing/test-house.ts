@@ -202,16 +202,16 @@ export async function openHouse() {
     /** Lists what happened to a user's codes, oldest first: requested, sent, or failed with the reason. */
     async codeEvents(userId: string): Promise<string[]> {
       const rows = await sql<{ type: string; failure: string | null }[]>`
-        select type, payload->>'failure' as failure from events
-        where aggregate_id = ${userId} and type like 'email.code.%' order by sequence
+        select aggregate_type || '.' || type as type, payload->>'failure' as failure from events
+        where aggregate_id = ${userId} and aggregate_type || '.' || type like 'user.email.code.%' order by position
       `
-      return rows.map(({ type, failure }) => [type.replace('email.code.', ''), failure].filter(Boolean).join(': '))
+      return rows.map(({ type, failure }) => [type.replace('user.email.code.', ''), failure].filter(Boolean).join(': '))
     },
     /** Lists the events of a user's codes by type, each with its own id and its cause's id. */
     async causes(userId: string): Promise<Record<string, { id: string; cause: string | null }>> {
       const rows = await sql<{ type: string; id: string; cause: string | null }[]>`
-        select type, 'users-' || position as id, cause from events
-        where aggregate_id = ${userId} and type like 'email.code.%'
+        select aggregate_type || '.' || type as type, 'users-' || position as id, cause from events
+        where aggregate_id = ${userId} and aggregate_type || '.' || type like 'user.email.code.%'
       `
       return Object.fromEntries(rows.map(({ type, ...event }) => [type, event]))
     },

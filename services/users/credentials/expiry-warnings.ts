@@ -17,11 +17,11 @@ export function startExpiryWarnings(context: Context): { stop(): Promise<void> }
 }
 
 /**
- * Warns of what is due at this time, at most 500 credentials. Once of each, however many replicas do it: whether a warning was given
- * stands in the user, and the decision on it is taken there.
+ * Warns of the credentials that are due at this time, at most 500. Several replicas warn once: the user remembers the
+ * warning, and the decision on that user checks it.
  */
 export async function warnOfExpiry({ sql, store }: Context, now: Date): Promise<void> {
-  // Too late, such as after a long standstill: these have expired.
+  // These have expired already, such as after a long standstill: a warning would come too late.
   await sql`delete from expiring_credentials where warn_at <= ${new Date(now.getTime() - warnBefore)}`
   const due = await sql<Due[]>`
     select user_id as "userId", credential_id as "credentialId", kind from expiring_credentials
@@ -53,7 +53,7 @@ function decide({ state }: Aggregate<User>, { credentialId, kind }: Due, now: Da
   return { events: [expiring(kind, credentialId, credential.expiresAt)], answer: undefined }
 }
 
-/** The warning that belongs to the making of a credential: where it ends so soon that there is nothing to wait for. */
+/** The warning that comes with a new credential, where its end is nearer than the time of the warning. */
 export function warningAtOnce(kind: CredentialKind, id: string, expiresAt: Date | undefined, now: Date): UserEvent[] {
   if (!expiresAt || expiresAt.getTime() - now.getTime() > warnBefore) return []
   return [expiring(kind, id, expiresAt.toISOString())]

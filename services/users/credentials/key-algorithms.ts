@@ -6,7 +6,7 @@ const names = new Map<KeyAlgorithm, string>([
   [KeyAlgorithm.KEY_ALGORITHM_EDDSA, 'EdDSA'],
 ])
 
-/** The name in JOSE; undefined where none is chosen. */
+/** The name in JOSE; undefined for an unspecified algorithm. */
 export function joseName(algorithm: KeyAlgorithm): string | undefined {
   return names.get(algorithm)
 }

@@ -15,14 +15,14 @@ import {
 import { credentialsOf, machineCredentials, type User, type UserEvent } from '../vocabulary/user.ts'
 import { userNotFound } from '../vocabulary/user-not-found.ts'
 
-/** The key of a machine by its id; undefined where there is none that lives. */
+/** The living key of a machine with this id; undefined where there is none. */
 export function findKey(user: User | undefined, keyId: string, now: Date): MachineKey | undefined {
   return living(credentialsOf(user).key, now).find(({ id }) => id === keyId)
 }
 
 /**
- * Which living secret of a machine this is; undefined where it is none. The answer takes as long for an unknown user.
- * UNAVAILABLE STORE_UNAVAILABLE without a database.
+ * The living secret of a machine that was presented; undefined where none matches. An unknown user takes as long to
+ * answer. UNAVAILABLE STORE_UNAVAILABLE without a database.
  */
 export async function findSecret(
   sql: Sql,
@@ -37,7 +37,7 @@ export async function findSecret(
   return secrets.filter(({ id }) => timingSafeEqual(hashes.get(id) ?? hashOfNobody, hash))[0]
 }
 
-// What a secret's id means never changes, and which ids live is asked of the user each time.
+// A secret's id always has the same hash, so hashes may be kept. Which ids live is read from the user each time.
 const hashes = new Map<string, Buffer>()
 const mostHashes = 20_000
 const hashOfNobody = hashToken(newToken())
@@ -70,7 +70,7 @@ export async function loadCredentials<Kind extends CredentialKind>(
   return { user, credentials: living(all, new Date()) as Credentials[Kind] }
 }
 
-/** When a credential began and ends, as answers have it. */
+/** When a credential began and when it ends, in the form of answers. */
 export function datesOf({ createdAt, expiresAt }: Credential): { creationDate: Date; expirationDate?: Date } {
   return { creationDate: new Date(createdAt), ...(expiresAt !== undefined && { expirationDate: new Date(expiresAt) }) }
 }

@@ -7,8 +7,8 @@ import type { Context } from '../context.ts'
 import { rolesCovered } from '../roles-covered.ts'
 
 /**
- * Lets pass the user itself, and whose roles cover the user's: whoever has a credential can do what its user can, and whoever takes
- * one away ends what the user does. PERMISSION_DENIED; errors of the service that is asked.
+ * Permits the user itself, and a caller whose roles cover the user's. A credential lets its holder do what the user
+ * can, and removing one ends what the user does. PERMISSION_DENIED; errors of grants.
  */
 export async function permitCredential(
   { userId }: { userId: string },
@@ -22,8 +22,9 @@ export async function permitCredential(
 }
 
 /**
- * A credential ends in the future, if it ends. (That it is a time that can be told is a rule for every request.) One that is made with an access token ends no later than that: whoever finds the token
- * would else have for good what was given for hours.
+ * Checks that the end of a credential, if it has one, is in the future. A rule for every request checks the range of
+ * times. A credential made with an access token must end no later than that token. Otherwise a thief of the token could
+ * keep for good an access that was given for hours.
  */
 export function checkExpiry(
   { config }: Context,
@@ -34,7 +35,7 @@ export function checkExpiry(
   if (time !== undefined && time <= Date.now())
     return [{ field: 'expirationDate', description: 'must be in the future' }]
   if (scopeToInherit(userId, caller) === undefined) return []
-  // A gateway of an earlier version does not say when the token ends.
+  // A gateway of an earlier version does not tell when the token ends.
   const end = caller.tokenEnd ?? Date.now() + config.ACCESS_TOKEN_LIFETIME * 1000
   if (time !== undefined && time <= end) return []
   const at = new Date(end).toISOString()
@@ -44,15 +45,16 @@ export function checkExpiry(
 }
 
 /**
- * The scope of the access token that the caller makes a credential of this user with. Undefined where it needs none: the caller has
- * another kind of token, or may make credentials without being their user. The declared permission was checked before.
+ * The scope of the access token with which the caller makes a credential for this user. Undefined where the credential
+ * needs none: the caller has another kind of token, or may make credentials for other users. The declared permission
+ * was checked before.
  */
 export function scopeToInherit(userId: string, caller: Caller): string | undefined {
   const isSelf = userId === caller.userId && !holds(caller, 'user.credential.write', caller.organizationId)
   return isSelf ? caller.scope : undefined
 }
 
-/** The end of a credential as events have it. */
+/** The end of a credential in the form of events. */
 export function expiryOf(expirationDate: Date | undefined): { expiresAt?: string } {
   return expirationDate ? { expiresAt: expirationDate.toISOString() } : {}
 }

@@ -3,12 +3,12 @@ import type { Write } from '#lib/eventstore/database'
 import type { Credential, CredentialKind } from '../vocabulary/credentials.ts'
 import { credentialsOf, type User } from '../vocabulary/user.ts'
 
-/** How long before its end a credential is warned of, in milliseconds. */
+/** Milliseconds between the warning and the end of a credential. */
 export const warnBefore = 14 * 86_400_000
 
 /**
- * Keeps what is stored of credentials in step with a user. One that the user no longer has, by whatever event, leaves nothing that
- * could sign in: neither its secret, nor a token that it is or that was obtained with it.
+ * Keeps the tables of credentials in step with a user. A credential that the user no longer has, for whatever reason, must leave
+ * nothing that can sign in. Its secret goes, and so does every token that it is or that was obtained with it.
  */
 export function projectCredentials(before: Aggregate<User>, after: Aggregate<User>): Write[] {
   if (credentialsOf(before.state) === credentialsOf(after.state)) return []

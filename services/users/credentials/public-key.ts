@@ -8,7 +8,7 @@ export interface ReadKey {
   publicKey: PublicKey
 }
 
-/** What is wrong with a text that is no key of ours. It tells nothing of the text. */
+/** Why a text is not a usable public key. It repeats nothing of the text. */
 export interface Unreadable {
   problem: string
 }
@@ -19,7 +19,7 @@ const privateKey = {
 const malformed = { problem: 'must be a public key: SPKI in PEM, or a JWK' }
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
-/** Reads a public key: SPKI in PEM or a JWK, either of them also in base64. It comes back as a JWK in one spelling. */
+/** Reads a public key: SPKI in PEM or a JWK, either of them also in base64. The result is a JWK in one spelling. */
 export function readPublicKey(text: string): ReadKey | Unreadable {
   const trimmed = text.trim()
   if (/^[A-Za-z0-9+/=\s]+$/.test(trimmed)) return readText(Buffer.from(trimmed, 'base64').toString('utf8').trim())
@@ -27,7 +27,7 @@ export function readPublicKey(text: string): ReadKey | Unreadable {
 }
 
 function readText(text: string): ReadKey | Unreadable {
-  // Node would make the public key of a private one, and nobody would hear that it was told about.
+  // Node would derive the public key from a private one. The sender would never learn that a private key was sent.
   if (text.includes('PRIVATE KEY')) return privateKey
   try {
     if (text.startsWith('{')) return readJwk(JSON.parse(text) as Record<string, unknown>)
@@ -50,7 +50,8 @@ function judge(key: KeyObject): ReadKey | Unreadable {
   switch (key.asymmetricKeyType) {
     case 'rsa':
       if (modulusLength < 2048 || modulusLength > 4096) return { problem: 'must be of 2048 to 4096 bits, being RSA' }
-      // With 1 anybody could sign; a small one helps where a signature is checked carelessly, a large one only takes time.
+      // With exponent 1 anybody could sign. A small one helps an attacker of careless checks, and a large one only
+      // takes time.
       if (publicExponent < 65_537n || publicExponent >= 1n << 32n || publicExponent % 2n === 0n)
         return { problem: 'must have an odd exponent from 65537 to 2^32, being RSA' }
       return { algorithm: 'RS256', publicKey }

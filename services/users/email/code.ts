@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Keyring } from '#lib/keys'
 import type { NewCode } from '../vocabulary/code.ts'
 
-// 32 symbols, so that five bits are one symbol and none is likelier than another; none looks like another.
+// 32 symbols: five bits make one symbol, and all are equally likely. No symbol looks like another.
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 const length = 6
 
@@ -15,14 +15,14 @@ export function newCode(codeId: string, keys: Keyring, lifetime: number, now: Da
   }
 }
 
-/** The code itself: six symbols, derived from the facts, the user and the address, and stored nowhere. */
+/** The code itself: six symbols, derived from the facts, the user and the address. It is stored nowhere. */
 export function deriveCode(keys: Keyring, code: NewCode, userId: string, email: string): string {
   const mac = keys.mac('email-code', code.keyId, [code.codeId, userId, email])
   const bits = mac.readUInt32BE(0)
   return Array.from({ length }, (_, index) => alphabet[(bits >>> (27 - 5 * index)) & 31]).join('')
 }
 
-/** Whether a typed code is this one, in constant time; case, blanks and hyphens do not count. */
+/** Whether a typed code is this one, compared in constant time. Case, blanks and hyphens do not count. */
 export function matchesCode(typed: string, code: string): boolean {
   const given = Buffer.from(typed.replace(/[\s-]/g, '').toUpperCase())
   const wanted = Buffer.from(code)

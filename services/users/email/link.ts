@@ -15,14 +15,17 @@ const examples: LinkValues = { UserID: 'u', Code: 'c', OrgID: 'o' }
 /** Which hosts a link may lead to. */
 export type Targets = (url: URL) => boolean
 
-/** That of PUBLIC_URL and those of EMAIL_LINK_HOSTS; with `anyHost` each, where none is configured. */
+/**
+ * Permits the hosts of PUBLIC_URL and of EMAIL_LINK_HOSTS. With `anyHost`, permits every host where EMAIL_LINK_HOSTS is
+ * empty.
+ */
 export function linkTargets(
   { PUBLIC_URL, EMAIL_LINK_HOSTS: hosts }: Pick<Config, 'PUBLIC_URL' | 'EMAIL_LINK_HOSTS'>,
   anyHost: boolean,
 ): Targets {
   if (anyHost && hosts.length === 0) return () => true
   const own = new URL(PUBLIC_URL)
-  // Without TLS, others read the code on its way.
+  // Without TLS, others could read the code on its way.
   const isOwn = ({ host, protocol }: URL) => host === own.host && [own.protocol, 'https:'].includes(protocol)
   return (url) => isOwn(url) || hosts.some((host) => [url.hostname, `${url.hostname}:${portOf(url)}`].includes(host))
 }
@@ -31,14 +34,14 @@ function portOf({ port, protocol }: URL): string {
   return port || (protocol === 'https:' ? '443' : '80')
 }
 
-/** What is wrong with a urlTemplate: another variable, no absolute http(s) URL, or a host that it may not lead to. */
+/** Why a urlTemplate is refused: an unknown variable, no absolute http(s) URL, or a host that is not allowed. */
 export function checkTemplate(template: string, targets: Targets, field: string): Violation[] {
   const violation = (description: string) => [{ field, description }]
   const rest = template.replace(variable, '')
   const unknown = /\{\{[^{}]*\}\}/.exec(rest)
   if (unknown) return violation(`has the unknown variable ${unknown[0].slice(0, 100)}`)
   if (/[{}]/.test(rest)) return violation('has a brace that does not belong to a variable')
-  // Browsers take a backslash for a slash and leave out tabs, other programs do not: they could differ about the host.
+  // Browsers read a backslash as a slash and drop tabs, and other programs do not. They could disagree about the host.
   const authority = /[\s\p{C}\\]/u.test(template) ? undefined : /^https?:\/\/([^/?#]+)/i.exec(template)?.[1]
   const url = authority === undefined ? null : URL.parse(fillTemplate(template, examples))
   if (authority === undefined || !url) return violation('must be an absolute http or https URL')
@@ -47,7 +50,7 @@ export function checkTemplate(template: string, targets: Targets, field: string)
   return targets(url) ? [] : violation('leads to a host that is not allowed')
 }
 
-/** The link that a mail shows: what was looked at, as it was understood. */
+/** The link in a mail: the URL as the check understood it, not as it was written. */
 export function linkOf(template: string, values: LinkValues): string {
   return new URL(fillTemplate(template, values)).href
 }
@@ -56,7 +59,7 @@ function fillTemplate(template: string, values: LinkValues): string {
   return template.replace(variable, (_, name: keyof LinkValues) => encodeURIComponent(values[name]))
 }
 
-/** The template of the service's own verification page: what the page needs stays behind the #, so that no server's log sees it. */
+/** The template of the service's own verification page. The values stand behind the #, so that no server logs them. */
 export function defaultTemplate(publicUrl: string): string {
   return `${new URL('/ui/verify-email', publicUrl).href}#userId={{.UserID}}&code={{.Code}}`
 }

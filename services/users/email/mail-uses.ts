@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { mailboxOf } from './mailbox.ts'
 
 /**
- * What a mail counts as: one to its mailbox, whoever causes it, and one of the organization that the user belongs to. Both are
+ * The uses that a mail counts as: one of its mailbox, whoever causes it, and one of the user's organization. Both are
  * stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
  */
 export function mailUses(

@@ -1,9 +1,9 @@
 import { domainToASCII } from 'node:url'
 
 /**
- * What two addresses share that reach one mailbox, as far as an address tells: letters in either case, other forms of one character,
- * a domain in Unicode or Punycode or with a dot at its end, a tag behind a plus, and the dots that Gmail leaves out. It is for
- * counting alone: nothing is mailed to it.
+ * One spelling for all addresses that reach the same mailbox, as far as an address shows it. It ignores letter case,
+ * other forms of a character, a tag behind a plus, and the dots that Gmail ignores. A domain may be in Unicode or
+ * Punycode, or end with a dot. Use it for counting alone, and mail nothing to it.
  */
 export function mailboxOf(address: string): string {
   const text = address.normalize('NFKC').trim().toLowerCase()
@@ -11,7 +11,7 @@ export function mailboxOf(address: string): string {
   const given = text.slice(at + 1).replace(/\.+$/, '')
   const domain = sameProvider.get(given) ?? (domainToASCII(given) || given)
   const whole = text.slice(0, Math.max(at, 0)).replace(/^"(.*)"$/, '$1')
-  // A plus in front is no tag.
+  // A leading plus is no tag.
   const untagged = whole.replace(/(?<=.)\+.*$/, '')
   return `${domain === 'gmail.com' ? untagged.replaceAll('.', '') : untagged}@${domain}`
 }

@@ -8,7 +8,7 @@ import { mailUses } from './mail-uses.ts'
 import type { CodeCause, NewCode } from '../vocabulary/code.ts'
 import type { UserEvent } from '../vocabulary/user.ts'
 
-/** What a request chose; undefined: a code is mailed. */
+/** The choice of a request; undefined: a code is mailed. */
 export type Verification =
   | { $case: 'sendCode'; value: SendEmailVerificationCode }
   | { $case: 'returnCode'; value: ReturnEmailVerificationCode }
@@ -16,8 +16,8 @@ export type Verification =
   | undefined
 
 /**
- * What is wrong with the urlTemplate of a choice; `anyHost`: where no hosts are configured, it may lead to any; `prefix` leads to
- * the choice in the request.
+ * What is wrong with the urlTemplate of a choice. With `anyHost`, it may lead to any host where none is configured.
+ * `prefix` is the path to the choice in the request.
  */
 export function checkVerification(
   { config }: Pick<Context, 'config'>,
@@ -36,16 +36,18 @@ export function templateOf(verification: Verification): string | undefined {
   return verification?.$case === 'sendCode' ? verification.value.urlTemplate : undefined
 }
 
-/** A new code: to be mailed, or in `returned` for the caller. */
+/** A new code, to be mailed; or to be given to the caller, in `returned`. */
 export interface CodeRequest {
   code: NewCode
   urlTemplate?: string
   returned?: string
-  /** What its mail counts as. */
+  /** What the mail counts as. */
   uses: Use[]
 }
 
-/** The code that the choice asks for, under the given id; undefined where the address is verified without one. */
+/**
+ * The code that the choice asks for, under the given id; undefined where the address counts as verified without a code.
+ */
 export function requestCode(
   { config, keys }: Pick<Context, 'config' | 'keys'>,
   verification: Verification,
@@ -60,7 +62,10 @@ export function requestCode(
   return { code, ...(urlTemplate !== undefined && { urlTemplate }), uses }
 }
 
-/** The event of a new code, and what its mail counts as: no code is mailed that is not counted. */
+/**
+ * The event of a new code, and the uses of its mail. Both come together, so that no code is mailed without being
+ * counted.
+ */
 export function codeRequested(
   { code, urlTemplate, returned, uses }: CodeRequest,
   cause: CodeCause,

@@ -17,7 +17,7 @@ import { isActive } from '../states/user-state.ts'
 import { living } from '../vocabulary/credentials.ts'
 import { credentialsOf, type User } from '../vocabulary/user.ts'
 
-/** What an access token is made of. */
+/** The facts that an access token is made from. */
 export interface Grant {
   client: Client
   grantType: string
@@ -26,7 +26,7 @@ export interface Grant {
   bound: BoundKey | undefined
 }
 
-/** The key that a token is bound to, by a proof that may be used once. */
+/** The key that a token is bound to. Its proof may be used once. */
 export interface BoundKey {
   thumbprint: string
   once: UniqueKey & { taken: RosterError }
@@ -39,7 +39,7 @@ interface Token {
   expiresAt: Date
 }
 
-/** Makes an access token, a JWT or an opaque one as the machine has it, and stores its hash with what it uses up. */
+/** Makes an access token, as a JWT or opaque, as the machine wants it. Stores its hash, and what it uses up. */
 export async function issueAccessToken(context: Context, grant: Grant, call: Call): Promise<IssueTokenResponse> {
   const token = await makeToken(context, grant)
   const { requestId, deadline, once } = call
@@ -58,7 +58,7 @@ export async function issueAccessToken(context: Context, grant: Grant, call: Cal
   })
 }
 
-// In whole seconds, as a JWT has them. No token outlives the credential that it was obtained with.
+// Times are whole seconds, as in a JWT. No token outlives the credential that it was obtained with.
 async function makeToken({ config, signingKeys }: Context, grant: Grant): Promise<Token> {
   const { machine, credential } = grant.client
   const iat = Math.floor(Date.now() / 1000)
@@ -92,9 +92,9 @@ function decide(
   now: Date,
 ): Decision<AuthenticationEvent> {
   const { machine, credential, once } = client
-  // The machine or its credential may have been taken out of use since it was looked at.
+  // The machine or its credential may have been taken out of use since it was checked.
   if (!mayStill(user.state, credential.id, now)) throw client.refusal
-  // So may the need of a bound token have come.
+  // Bound tokens may have become mandatory, too.
   if (user.state?.machine?.dpopRequired && !bound) throw client.refusal
   const { id: userId, organizationId } = machine
   const [tokenId, credentialId] = [id, credential.id]

@@ -9,31 +9,31 @@ import { singleUse } from './single-use.ts'
 import { living, type MachineKey } from '../vocabulary/credentials.ts'
 import { credentialsOf } from '../vocabulary/user.ts'
 
-/** An assertion as it says of itself: not to be believed yet. */
+/** An assertion as it describes itself: nothing in it is proved yet. */
 export interface ReadAssertion {
   text: string
   /** The client id. */
   issuer: string
   keyId: string | undefined
   algorithm: string
-  /** As the key has it: a signature of Ed25519 has two names (RFC 9864). */
+  /** The algorithm as the key names it: a signature of Ed25519 has two names (RFC 9864). */
   keyAlgorithm: string
 }
 
-/** A verified one: the key that signed it, and what makes it usable once. */
+/** A verified assertion: the key that signed it, and the unique key that makes it usable once. */
 export interface Assertion {
   credential: MachineKey
   once: UniqueKey
 }
 
 const clientId = /^[^\0]{1,500}$/u
-/** What a machine's key may sign with. */
+/** Algorithms that a machine's key may sign with. */
 export const assertionAlgorithms = ['RS256', 'ES256', 'EdDSA', 'Ed25519']
 /** Seconds. */
 const skew = 30
 const longest = 3600
 
-/** Who an assertion says that it is from; undefined where it cannot be read. */
+/** Reads who an assertion claims to be from; undefined where it cannot be read. */
 export function readAssertion(text: string): ReadAssertion | undefined {
   try {
     const { kid, alg = '' } = decodeProtectedHeader(text)
@@ -46,7 +46,7 @@ export function readAssertion(text: string): ReadAssertion | undefined {
   }
 }
 
-/** Whom an assertion names, whatever else is wrong with it; empty where it names nobody. */
+/** The client that an assertion names, whatever else is wrong with it; empty where it names none. */
 export function issuerNamedBy(text: string): string {
   try {
     const { iss } = decodeJwt(text)
@@ -57,8 +57,8 @@ export function issuerNamedBy(text: string): string {
 }
 
 /**
- * Whether a machine signed the assertion, for us and for now (RFC 7523 section 3). Without a machine, or the key, a key of nobody is
- * tried, so that the answer takes as long.
+ * Whether a machine signed the assertion, for this service and for now (RFC 7523 section 3). Without a machine or its
+ * key, a key of nobody is tried, so that the answer takes as long.
  */
 export async function verifyAssertion(
   config: Config,
@@ -79,7 +79,7 @@ export async function verifyAssertion(
     })
     if (!machine || !credential) return 'key'
     const { exp = 0, iat = 0, jti, aud } = payload
-    // Whoever else it is for could come with it.
+    // Another audience could replay the assertion here.
     if (![aud].flat().every((one) => audiences.includes(one ?? ''))) return 'claims'
     const seconds = now.getTime() / 1000
     if (exp > seconds + longest + skew || iat > seconds + skew || typeof jti !== 'string' || jti === '') return 'claims'
@@ -93,7 +93,7 @@ export async function verifyAssertion(
   }
 }
 
-// Without a key id, the only key that it can be.
+// Without a key id, chooses the only key that fits.
 function chooseKey(machine: Machine | undefined, algorithm: string, keyId: string | undefined, now: Date) {
   if (keyId !== undefined) {
     const key = findKey(machine?.state, keyId, now)
@@ -103,7 +103,7 @@ function chooseKey(machine: Machine | undefined, algorithm: string, keyId: strin
   return keys.length === 1 ? keys[0] : undefined
 }
 
-// A key's id never means another key.
+// A key's id never means another key, so imported keys may be kept.
 const known = new Map<string, Promise<CryptoKey>>()
 const mostKnown = 10_000
 

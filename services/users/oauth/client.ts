@@ -24,19 +24,19 @@ export interface ClientRequest {
 export interface Client {
   machine: Machine
   credential: Credential
-  /** What it is told where it fails after all. */
+  /** The error that the client gets where it fails after all. */
   refusal: RosterError
-  /** What is to be claimed, since an assertion may be used once; the error where it was. */
+  /** The key to claim, since an assertion may be used once. `taken` is the error for a used one. */
   once?: UniqueKey & { taken: RosterError }
-  /** Counts and records such a failure, and throws the error: the refusal, where none is given. */
+  /** Counts and records a failure, then throws the given error, or else the refusal. */
   fail(reason: FailureReason, error?: RosterError): Promise<never>
 }
 
-// Milliseconds after which a failure is told: how long the work took would tell which machines there are.
+// Milliseconds before a failure is answered. Otherwise the duration of the work would tell which machines exist.
 const soonest = 100
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** What is wrong with the way a client chose: it must be one. */
+/** What is wrong with the way in which a client proves who it is. It must use exactly one. */
 export function checkClient(request: ClientRequest): Violation[] {
   const { clientSecret, clientAssertion, clientAssertionType } = request
   if (clientAssertion === '' && clientAssertionType === '') return []
@@ -59,22 +59,22 @@ export function authenticateClient(context: Context, request: ClientRequest, cal
   })
 }
 
-/** The same where nothing is stored with it, so that an assertion is used up at once. */
+/** Like `authenticateClient`, for a call that stores nothing: an assertion is used up at once. */
 export async function authenticateOnce(context: Context, request: ClientRequest, call: Call): Promise<Client> {
   const client = await authenticateClient(context, request, call)
   if (client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
   return client
 }
 
-/** How a client tries, and what it is told where it fails. */
+/** How a client tries to prove who it is, and the error that it gets where it fails. */
 export interface Attempt {
-  /** Where it is not empty, the assertion must be of this one. */
+  /** Where it is not empty, the assertion must come from this client. */
   clientId: string
   method: string
   refusal: RosterError
 }
 
-/** Who a client is, by an assertion. `attempt.refusal`; RESOURCE_EXHAUSTED CLIENT_THROTTLED. */
+/** Who a client is, by an assertion. Throws `attempt.refusal`; RESOURCE_EXHAUSTED CLIENT_THROTTLED. */
 export async function authenticateBearer(
   context: Context,
   text: string,
@@ -117,7 +117,7 @@ async function admit(
   return { machine, credential, refusal, fail, ...(once && { once: { ...once, taken: refusal } }) }
 }
 
-// Nobody's history is told of a client that is nobody's.
+// A client that does not exist has no history to add to.
 async function recordFailure(
   { sql, store, keys }: Context,
   machine: Machine | undefined,

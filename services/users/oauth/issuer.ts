@@ -1,11 +1,11 @@
 import type { Config } from '../config.ts'
 
-/** Who issues access tokens: PUBLIC_URL without a slash at its end. */
+/** The issuer of access tokens: PUBLIC_URL without a slash at its end. */
 export function issuerOf({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
   return PUBLIC_URL.replace(/\/+$/, '')
 }
 
-/** Where access tokens are issued. */
+/** The URL where access tokens are issued. */
 export function tokenEndpointOf(config: Pick<Config, 'PUBLIC_URL'>): string {
   return `${issuerOf(config)}/oauth/v2/token`
 }

@@ -11,7 +11,8 @@ import type { User } from '../vocabulary/user.ts'
 export type Machine = Existing<User>
 
 /**
- * The machine of a client id: a user id, or userName@organization-domain; no user id holds an @. Undefined where it is no machine.
+ * The machine of a client id: a user id, or userName@organization-domain. No user id holds an @. Undefined where it is
+ * no machine.
  */
 export async function findMachine(context: Context, clientId: string, call: Call): Promise<Machine | undefined> {
   const userId = clientId.includes('@') ? await findByName(context, clientId, call) : clientId

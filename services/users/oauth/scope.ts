@@ -1,20 +1,20 @@
 import { RosterError } from '#lib/errors'
 
-/** What a token is for. */
+/** What a token may be used for. */
 export interface Scope {
-  /** As it is stored and told: each scope once, separated by blanks. */
+  /** As it is stored and answered: each scope once, separated by blanks. */
   text: string
   names: ReadonlySet<string>
-  /** The project whose roles are to be told. */
+  /** The project whose roles the token tells. */
   projectId: string | undefined
 }
 
-/** Every scope but that of a project. */
+/** Every scope except those of projects. */
 export const plainScopes = ['openid', 'profile', 'email', 'roles']
 
 const project = /^project:([\w-]{1,200})$/
 
-/** Reads a scope parameter. INVALID_ARGUMENT INVALID_SCOPE for what is no scope, or names more than one project. */
+/** Reads a scope parameter. INVALID_ARGUMENT INVALID_SCOPE for an unknown scope, and for more than one project. */
 export function readScope(text: string): Scope {
   const names = new Set(text.split(' ').filter(Boolean))
   const projects = [...names].flatMap((name) => project.exec(name)?.[1] ?? [])
@@ -23,7 +23,7 @@ export function readScope(text: string): Scope {
   return { text: [...names].join(' '), names, projectId: projects[0] }
 }
 
-/** The answer for a scope that nobody has, or that the client may not have. */
+/** The error for a scope that nobody has, or that the client may not have. */
 export function invalidScope(): RosterError {
   return new RosterError('INVALID_ARGUMENT', 'INVALID_SCOPE', 'The scope is unknown, or holds nothing for this client.')
 }

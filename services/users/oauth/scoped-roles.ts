@@ -5,15 +5,18 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import type { Scope } from './scope.ts'
 
-/** What a scope says of the roles of a user. */
+/** The roles of a user that a scope asks for. */
 export interface Roles {
-  /** Who owns the project; empty without one. */
+  /** The organization that owns the project; empty without a project. */
   projectOrganizationId: string
-  /** In the project, as they count in the user's own organization: given by that, or by the owner of the project. */
+  /**
+   * Roles in the project that count in the user's own organization: given by that organization, or by the project's
+   * owner.
+   */
   roles: string[]
-  /** All in the project, by the organization that gave them. */
+  /** All roles in the project, by the organization that gave them. */
   projectRoles: OrganizationRoles[]
-  /** In Roster itself. */
+  /** Roles in Roster itself. */
   organizationRoles: OrganizationRoles[]
 }
 

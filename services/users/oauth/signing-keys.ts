@@ -10,9 +10,11 @@ import type { SigningKeys } from '../context.ts'
 const lock = 7_265_004
 const refreshEvery = 60_000
 const sealedFor = 'signing-key'
-/** Seconds that a key is published before it signs: longer than anybody keeps the list of keys. */
+/** Seconds that a key is published before it signs: longer than anybody caches the list of keys. */
 const ahead = 3600
-/** Seconds that a key is published after the next one signs: as long as its last token may live, and the replicas' delay. */
+/**
+ * Seconds that a key stays published after the next one signs: the life of its last token, and the delay of replicas.
+ */
 const after = longestAccessToken + 3600
 
 interface Row {
@@ -20,13 +22,13 @@ interface Row {
   algorithm: string
   publicKey: SigningKey
   privateKey: Buffer
-  /** Its time has come. */
+  /** Whether the key's time to sign has come. */
   signs: boolean
-  /** So long since its time has come that the next one is to be made. */
+  /** Whether the key has signed so long that the next one must be made. */
   old: boolean
 }
 
-/** Opens the keys; of several replicas that start at once one makes the first key. Waits for PostgreSQL. */
+/** Opens the keys. Of several replicas that start at once, one makes the first key. Waits for PostgreSQL. */
 export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, log: Log): Promise<SigningKeys> {
   let rows: Row[] = []
   let signer: { row: Row; key: CryptoKey } | undefined
@@ -49,7 +51,8 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     signer = { row: current, key: key as CryptoKey }
   }
 
-  // Where an encryption key was lost, or replicas do not have the same ones, each goes on with what it can open.
+  // An encryption key may be lost, or replicas may have different ones. Each replica goes on with the keys that it can
+  // open.
   function canOpen({ kid, privateKey }: Row) {
     try {
       return keys.open(sealedFor, privateKey) !== ''

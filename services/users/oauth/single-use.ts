@@ -5,8 +5,8 @@ import { orUnavailable, type Sql } from '#lib/eventstore/database'
 const kinds = ['assertion', 'dpop_proof'] as const
 
 /**
- * The unique key of what may be used once until its end, which is Unix time in seconds: the key's scope, in ten digits, so that
- * what is over is found.
+ * The unique key of a thing that may be used once until its end, in Unix seconds. Its scope is the end in ten digits,
+ * so that pruning finds old keys.
  */
 export function singleUse(kind: (typeof kinds)[number], id: string, end: number): UniqueKey {
   return {
@@ -16,7 +16,7 @@ export function singleUse(kind: (typeof kinds)[number], id: string, end: number)
   }
 }
 
-/** Uses it up where nothing is stored with it; false where it was used before. UNAVAILABLE STORE_UNAVAILABLE. */
+/** Uses a key up without storing anything else; false where it was used before. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function useUp(sql: Sql, { kind, scope, key }: UniqueKey): Promise<boolean> {
   const used = await orUnavailable(sql`
     insert into unique_keys (kind, scope, key, aggregate_id) values (${kind}, ${scope}, ${key}, '')
@@ -26,7 +26,7 @@ export async function useUp(sql: Sql, { kind, scope, key }: UniqueKey): Promise<
   return used.length > 0
 }
 
-/** Forgets what is over, whatever the clocks of replicas say. */
+/** Forgets keys whose end is past, with a margin for the clocks of replicas. */
 export async function forgetUsed(sql: Sql): Promise<void> {
   const over = String(Math.floor(Date.now() / 1000) - 120).padStart(10, '0')
   for (const kind of kinds) await sql`delete from unique_keys where kind = ${kind} and scope < ${over}`

@@ -18,8 +18,8 @@ export interface LoginUser {
 }
 
 /**
- * The user of a login name. A bare name must be of one user only. The organization is asked for whenever there is an @, so that the
- * time that the answer takes does not tell which names exist.
+ * The user of a login name. A bare name must belong to exactly one user. Grants is asked whenever there is an @, so
+ * that the duration of the answer does not tell which names exist.
  */
 export async function findLoginUser(
   { sql, grants }: Pick<Context, 'sql' | 'grants'>,
@@ -33,7 +33,8 @@ export async function findLoginUser(
   ])
   const [qualified] =
     organizationId === undefined ? [] : await orUnavailable(select(sql, loginName.slice(0, at), organizationId))
-  // The qualified name first: else a user of another organization, so named, would shut its owner out.
+  // The qualified name goes first. Otherwise a user of another organization with that user name would shut its owner
+  // out.
   return qualified ?? (bare.length === 1 ? bare[0] : undefined)
 }
 

@@ -8,7 +8,7 @@ const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 
 const argon2Async = promisify(argon2)
 
-// Each has a thread of the four that Node has for files and names too, and 19 MiB.
+// Each computation takes 19 MiB and one of the four threads that Node also uses for files and host names.
 const through = createFairGate({ atOnce: Math.min(3, availableParallelism()), waiting: 200 })
 
 /** Argon2id in the PHC string format, with a random salt. Throws as the gate does. */
@@ -17,7 +17,7 @@ export async function hashPassword(password: string, place: Place = { lane: '' }
   return format(salt, await through(place, () => derive(password, salt, parameters)))
 }
 
-/** Whether the password is the one of the hash. Without a hash it works as long and says no. Throws as the gate does. */
+/** Whether the password matches the hash. Without a hash it works as long and says no. Throws as the gate does. */
 export async function verifyPassword(
   password: string,
   hash: string | undefined,

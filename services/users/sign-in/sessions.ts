@@ -9,13 +9,13 @@ import { repeatedly } from '../repeatedly.ts'
 
 const mostAtOnce = 200
 const every = 10_000
-// Milliseconds: so long after its end a session can be told from one that never was.
+// Milliseconds after its end during which a session can be told from one that never existed.
 const keptFor = 30 * 86_400_000
 const portion = 1000
 
 /**
- * Stores the token of a new session by its hash alone. Where its user then has more than `most` that live, the tokens of the oldest
- * go in the same transaction, wherever they were made; `endSurplus` tells of it.
+ * Stores the token of a new session by its hash alone. A user may have at most `most` living sessions. The tokens of
+ * the oldest surplus ones go in the same transaction, wherever they were made. `endSurplus` adds their events.
  */
 export function storeSession(token: string, row: TokenRow, most: number): Insert {
   return { row: { ...tokenRow(token, row), most }, into: insertSessions }
@@ -25,7 +25,9 @@ function insertSessions(sql: Transaction, rows: object[]) {
   return sql`select store_session_tokens(${JSON.stringify(rows)}::text::jsonb)`
 }
 
-/** Ends sessions whose token is gone because their user, or any user, has newer ones: an end like any other. */
+/**
+ * Ends sessions, with an event as usual, whose token was removed for newer ones: those of the user, or of all users.
+ */
 export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>, userId?: string): Promise<void> {
   const surplus = await orUnavailable(sql<{ sessionId: string; userId: string }[]>`
     select session_id as "sessionId", user_id as "userId" from surplus_sessions
@@ -52,13 +54,13 @@ export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>,
   if (ids.length > 0) await sql`delete from surplus_sessions where session_id = any(${ids}::text[])`
 }
 
-/** Ends what a replica that died has left to be ended, now and every ten seconds. */
+/** Ends the surplus sessions that a dead replica left, now and every ten seconds. */
 export function startEndingSurplus(context: Context): { stop(): Promise<void> } {
   const failed = (error: unknown) => context.log.warn({ err: error }, 'surplus sessions')
   return repeatedly(every, () => endSurplus(context), failed)
 }
 
-/** Whose a session is or was, also of one that was pruned; undefined where there never was one. UNAVAILABLE STORE_UNAVAILABLE. */
+/** The owner of a session, also of a pruned one; undefined where there never was one. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function ownerOf(
   { sql, store }: Pick<Context, 'sql' | 'store'>,
   sessionId: string,
@@ -73,12 +75,12 @@ export async function ownerOf(
 }
 
 /**
- * Forgets the state of sessions that ended or expired thirty days ago. Their events stay, and no other session ever has their id, so
- * that nothing is decided on the missing state but that there is no such session.
+ * Forgets the state of sessions that ended or expired thirty days ago. Their events stay, and no other session gets
+ * their id. So a decision on the missing state can only be that no such session exists.
  */
 export async function pruneSessions(sql: Sql, now = Date.now()): Promise<void> {
   const before = new Date(now - keptFor)
-  // Such as an id of that time begins: older sessions are found by the index.
+  // An id of that time begins like this, so the index finds older sessions.
   const time = before.getTime().toString(16).padStart(12, '0')
   const id = `${time.slice(0, 8)}-${time.slice(8)}`
   let pruned = 0

@@ -10,9 +10,9 @@ import { endsUse, existing, isActive } from './user-state.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 
 /**
- * Changes the state of a user as `decide` says, which throws where it may not be. Before that, PERMISSION_DENIED where the user
- * holds a role that the caller's do not cover, and NOT_FOUND USER_NOT_FOUND; after it, FAILED_PRECONDITION LAST_IAM_OWNER where
- * no active user would be left who may everything.
+ * Changes the state of a user by `decide`, which throws where the change is not allowed. First checks for
+ * PERMISSION_DENIED, where the caller's roles do not cover the user's, and NOT_FOUND USER_NOT_FOUND. Afterwards
+ * FAILED_PRECONDITION LAST_IAM_OWNER, where no active user with all permissions would be left.
  */
 export async function changeState(
   context: Context,
@@ -25,7 +25,7 @@ export async function changeState(
   const owners = isOwner ? (await context.grants.listInstanceOwners({}, call)).userIds : []
   return context.store.execute({
     aggregate: { type: 'user', id: userId },
-    // They stay as they are until this is stored: of two owners who are removed at one time, one is the last.
+    // The other owners stay unchanged until this is stored: of two owners removed at once, the second is then the last.
     reads: owners.filter((id) => id !== userId).map((id) => ({ type: 'user', id })),
     call,
     decide({ state, organizationId }: Aggregate<User>, _now, others: Aggregate<User>[]) {

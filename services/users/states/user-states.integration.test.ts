@@ -8,8 +8,8 @@ import { createSession } from '../operations/session/create-session.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import { hashToken, newToken, storeToken } from '../token.ts'
 import { project } from '../views.ts'
-import { evolveSession } from '../vocabulary/session.ts'
-import { evolveUser, type UserEvent } from '../vocabulary/user.ts'
+import { evolve } from '../vocabulary/evolve.ts'
+import type { UserEvent } from '../vocabulary/user.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -80,7 +80,6 @@ describe.each([
   test('gets no session by a sign-in that was decided before and is stored after it', async () => {
     const userId = `late-${ended}`
     await newHuman(userId)
-    const evolve = { user: evolveUser, session: evolveSession }
     const store = createStore(slow.wrap(users.sql), { evolve, project }, users.log, () => {})
     const { arrived, release } = slow.hold()
     const late = signIn(userId, { ...users, store })

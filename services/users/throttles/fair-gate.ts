@@ -6,12 +6,12 @@ export interface GateSize {
   waiting: number
 }
 
-/** Whose work it is: work of one lane runs in its order. */
+/** Whose work it is. Work of one lane runs in its order. */
 export interface Place {
   lane: string
-  /** Every second turn is for these while some wait. */
+  /** Every second turn belongs to preferred work while some waits. */
   preferred?: boolean
-  /** Unix time in milliseconds after which nobody waits for it. */
+  /** Unix time in milliseconds after which nobody waits for the work. */
   deadline?: number
 }
 
@@ -22,15 +22,16 @@ interface Entry {
 }
 
 /**
- * Lets through so much work at a time. The rest waits. The lanes that asked least within the minute go first, and those that asked
- * as often take turns: a newcomer need not wait for who asks again and again. Where too much waits, the longest lane that is not
- * preferred loses its last: RESOURCE_EXHAUSTED PASSWORDS_THROTTLED. DEADLINE_EXCEEDED for work that waited too long.
+ * Lets a limited amount of work run at a time. The rest waits. Lanes that asked least within the minute go first, and
+ * equal lanes take turns: a newcomer need not wait for a caller that asks again and again. If too much waits, the
+ * longest lane that is not preferred loses its last entry: RESOURCE_EXHAUSTED PASSWORDS_THROTTLED. DEADLINE_EXCEEDED
+ * for work that waited too long.
  */
 export function createFairGate({ atOnce, waiting }: GateSize) {
-  // In the order of their turns, each with its entries.
+  // Preferred and other lanes, each in the order of their turns, with their entries.
   const kinds = [new Map<string, Entry[]>(), new Map<string, Entry[]>()] as const
   let [running, queued, turn] = [0, 0, 0]
-  // How often each lane asked within the running minute.
+  // How often each lane asked within the current minute.
   const asked = new Map<string, number>()
   let forgetAt = 0
   const asks = (lane: string) => asked.get(lane) ?? 1

@@ -3,7 +3,7 @@ import { orUnavailable, type Sql } from '#lib/eventstore/database'
 import type { Keyring } from '#lib/keys'
 import type { Context } from '../context.ts'
 
-/** How many addresses are remembered of a user. */
+/** Addresses remembered of a user, at most. */
 const most = 10
 const renewAfter = 86_400_000
 
@@ -16,7 +16,7 @@ export interface KnownAddress {
   usedAt: string
 }
 
-/** Which of the addresses of a user this one is. */
+/** The entry among a user's addresses that is this address. */
 export function findKnown(
   keys: Keyring,
   known: KnownAddress[],
@@ -29,7 +29,7 @@ export function findKnown(
   })
 }
 
-/** Remembers that a user signed in from an address: the last ten are kept. */
+/** Remembers that a user signed in from an address. The last ten are kept. */
 export async function rememberAddress(
   { sql, keys }: Pick<Context, 'sql' | 'keys'>,
   userId: string,
@@ -56,7 +56,7 @@ export async function forgetAddresses(sql: Sql): Promise<void> {
   await sql`delete from known_addresses where used_at < now() - interval '180 days'`
 }
 
-// One that was made with a key which is gone is as one that was never seen.
+// If the key of an entry is gone, treat its address as one that was never seen.
 function macOf(keys: Keyring, keyId: string, userId: string, address: string): Buffer | undefined {
   try {
     return keys.mac('known-address', keyId, [userId, address])

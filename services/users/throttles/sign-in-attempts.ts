@@ -3,27 +3,30 @@ import { canonicalName } from '#lib/canonical-name'
 import type { Context } from '../context.ts'
 import { giveTurnsBack, limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
 
-/** An attempt to sign in that was counted. */
+/** A counted attempt to sign in. */
 export interface Attempt {
-  /** Takes it back: it succeeded. */
+  /** Takes the attempt back, since it succeeded. */
   takeBack(): Promise<void>
-  /** Takes it back where its password was not looked at. It still counts for its address: too many of them are why. */
+  /**
+   * Takes the attempt back where its password was not checked. It still counts for its address, because too many
+   * attempts from there are the reason.
+   */
   takeBackGuess(): Promise<void>
 }
 
-/** Who tries, and where. */
+/** Who tries to sign in, and from where. */
 export interface Attempted {
   loginName: string
-  /** As the gateway tells it: an address of IPv4, or a /64 of IPv6. */
+  /** As the gateway gives it: an address of IPv4, or a /64 of IPv6. */
   address: string
-  /** The user, where this user has signed in from this address before. */
+  /** The user, if this user has signed in from this address before. */
   knownUserId: string | undefined
 }
 
 /**
- * Counts an attempt to sign in before its password is looked at, so that attempts at one time count too. Every spelling of a name
- * counts alike, whether there is such a user or not. RESOURCE_EXHAUSTED SIGN_IN_THROTTLED with the seconds to wait; then nothing
- * was counted. The numbers are explained in docs/decisions/11-sign-in.md.
+ * Counts an attempt to sign in before its password is checked, so that simultaneous attempts count too. Every spelling
+ * of a name counts alike, whether the user exists or not. RESOURCE_EXHAUSTED SIGN_IN_THROTTLED with the seconds to
+ * wait; then nothing was counted. docs/decisions/11-sign-in.md explains the numbers.
  */
 export async function countAttempt({ sql, keys }: Pick<Context, 'sql' | 'keys'>, tried: Attempted): Promise<Attempt> {
   const named = limitsOf(tried)
@@ -38,13 +41,14 @@ export async function countAttempt({ sql, keys }: Pick<Context, 'sql' | 'keys'>,
 }
 
 function limitsOf({ loginName, address, knownUserId }: Attempted): NamedLimit[] {
-  // What others do, at whatever address, has no part in this.
+  // At a known address, attempts of other callers do not count against the user.
   if (knownUserId !== undefined) return [{ name: ['known', knownUserId, address], most: 5, pause: 30, kind: 'always' }]
   const [subject, network] = [subjectOf(loginName), networkOf(address)]
   const limits: NamedLimit[] = [
     { name: ['address', address], most: 100, pause: 3, kind: 'always' },
     { name: ['pair', subject, address], most: 5, pause: 60, kind: 'always' },
-    // More than a hundred an hour for one name: who failed ten times has to wait longer, and nobody else has.
+    // Where one name gets more than a hundred attempts an hour, a caller who failed ten times waits longer. Nobody else
+    // does.
     { name: ['subject', subject], most: 100, pause: 36, kind: 'meter' },
     { name: ['attacked pair', subject, address], most: 10, pause: 900, kind: 'metered' },
   ]
@@ -56,7 +60,8 @@ function limitsOf({ loginName, address, knownUserId }: Attempted): NamedLimit[] 
   return limits
 }
 
-// What precedes the first @: the same for every login name of a user, bare or qualified, and told without looking for the user.
+// The part before the first @. It is the same for every login name of a user, bare or qualified, and needs no look at
+// the user.
 function subjectOf(loginName: string): string {
   return canonicalName(loginName).split('@', 1)[0]!
 }

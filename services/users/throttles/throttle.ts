@@ -1,8 +1,8 @@
 import { RosterError } from '#lib/errors'
 
 /**
- * Throws RESOURCE_EXHAUSTED with the seconds to wait where `most` of the times (RFC 3339, oldest first) lie in the window of
- * so many seconds.
+ * Throws RESOURCE_EXHAUSTED with the seconds to wait where the window, in seconds, holds `most` of the times. Times are
+ * RFC 3339, oldest first.
  */
 export function throttle(times: string[], most: number, window: number, now: Date, reason: string): void {
   const inWindow = times.map((time) => Date.parse(time)).filter((time) => time > now.getTime() - window * 1000)

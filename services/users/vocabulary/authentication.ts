@@ -1,4 +1,7 @@
-/** What can happen when a machine signs in: the log has its own aggregate, by the user's id, so that the user's sequence stays. */
+/**
+ * The events of machines that sign in. The log is an aggregate of its own, by the user's id, so that the user's
+ * sequence stays.
+ */
 export type AuthenticationEvent =
   | { type: 'token.issued'; payload: IssuedToken }
   | { type: 'token.revoked'; payload: { tokenId: string } }
@@ -14,14 +17,15 @@ export interface IssuedToken {
   expiresAt: string
 }
 
-/** The log is for reading: nothing is decided on it. */
+/** The log is only read: no decision depends on it. */
 export function evolveAuthentication(): object {
   return {}
 }
 
 /**
- * Why a machine was refused: it may not sign in; the secret is none of its own; there is no such key; the signature is not of the
- * key; the assertion is over, says something else than it must, or was used before; the DPoP proof is missing, is none for the request,
- * or was used before.
+ * Why a machine was refused. `inactive`: it may not sign in. `secret`: the secret is none of its own. `key`: there is
+ * no such key. `signature`: the key did not sign it. `expired`: the assertion is over. `claims`: the assertion says
+ * something else than it must. `replayed`: it was used before. `proof`: the DPoP proof is missing, is for another
+ * request, or was used before.
  */
 export type FailureReason = 'inactive' | 'secret' | 'key' | 'signature' | 'expired' | 'claims' | 'replayed' | 'proof'

@@ -1,4 +1,4 @@
-/** All but the code itself, which is derived from this, the user and the address. */
+/** The facts of a code. The code itself is derived from them, the user and the address. */
 export interface NewCode {
   codeId: string
   keyId: string
@@ -7,16 +7,16 @@ export interface NewCode {
 }
 
 export interface Code extends NewCode {
-  /** `returned`: the caller has it. Otherwise how its mail goes. */
+  /** `returned`: the caller has it. `sent` and `failed` are of earlier versions: today `CodeMail` has them. */
   delivery: 'returned' | 'pending' | 'sent' | 'failed'
   urlTemplate?: string
   wrongTries: number
 }
 
-/** Why a code is mailed; `own-change` and `resend` are counted. */
+/** Why a code is mailed. Only `own-change` and `resend` are counted. */
 export type CodeCause = 'creation' | 'change' | 'own-change' | 'resend'
 
-/** A code dies of so many wrong tries. */
+/** This many wrong tries end a code. */
 export const maxWrongTries = 5
 
 /** Whether the code can still verify. */

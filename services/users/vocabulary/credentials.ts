@@ -1,6 +1,6 @@
-/** What can happen to the credentials of a machine. */
+/** The events of the credentials of a machine. */
 export type CredentialEvent =
-  /** A personal access token of the time before `pat.added`. */
+  /** A personal access token, as it was stored before `pat.added`. */
   | { type: 'token.added'; payload: { tokenId: string } }
   | { type: 'pat.added'; payload: { tokenId: string; expiresAt?: string } }
   | { type: 'pat.removed'; payload: { tokenId: string } }
@@ -11,15 +11,15 @@ export type CredentialEvent =
   /** The warning, once, some time before the end of a credential. */
   | { type: 'credential.expiring'; payload: { kind: CredentialKind; credentialId: string; expiresAt: string } }
 
-/** What a machine may sign in with: a personal access token, a key or a secret. */
+/** The credentials of a machine: personal access tokens, keys and secrets. */
 export type CredentialKind = 'pat' | 'key' | 'secret'
 
 export interface Credential {
   id: string
-  /** RFC 3339, both. Without an end it lives until it is removed. */
+  /** Both are RFC 3339. Without an end it lives until it is removed. */
   createdAt: string
   expiresAt?: string
-  /** The warning before its end was given. */
+  /** The warning before its end was sent. */
   warned?: true
 }
 
@@ -39,7 +39,7 @@ export interface PublicKey {
   y?: string
 }
 
-/** What a machine has, also what has expired since the last one of the kind was added. */
+/** What a machine has, including credentials that expired since the last one of the kind was added. */
 export interface Credentials {
   pat: Credential[]
   key: MachineKey[]
@@ -50,7 +50,7 @@ export const noCredentials: Credentials = { pat: [], key: [], secret: [] }
 
 /** The credentials after an event. */
 export function evolveCredentials(credentials: Credentials, event: CredentialEvent, at: Date): Credentials {
-  // Those that have expired are forgotten, so that a machine does not grow.
+  // Expired credentials are forgotten here, so that a machine does not grow.
   const including = <Kind extends CredentialKind>(kind: Kind, added: Omit<Credentials[Kind][number], 'createdAt'>) => ({
     ...credentials,
     [kind]: [...living<Credential>(credentials[kind], at), { ...added, createdAt: at.toISOString() }],
@@ -89,7 +89,7 @@ export function evolveCredentials(credentials: Credentials, event: CredentialEve
   }
 }
 
-/** Those that have not expired. */
+/** The credentials that have not expired. */
 export function living<Kind extends Credential>(credentials: Kind[], now: Date): Kind[] {
   return credentials.filter(({ expiresAt }) => expiresAt === undefined || Date.parse(expiresAt) > now.getTime())
 }

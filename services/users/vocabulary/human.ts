@@ -1,19 +1,20 @@
 import type { Gender } from '#gen/roster/users/v1/user'
 import type { Code, CodeCause, NewCode } from './code.ts'
 
-/** What can happen to a human. */
+/** The events of a human. */
 export type HumanEvent =
   | { type: 'human.added'; payload: { userName: string; profile: Profile; email: string; isVerified: boolean } }
   | { type: 'profile.changed'; payload: Profile }
   | { type: 'email.changed'; payload: { email: string; isVerified: boolean } }
-  /** `codeId`: verified with this code; without it by somebody who may. */
+  /** `codeId`: the code that verified it. Missing where a caller with permission did. */
   | { type: 'email.verified'; payload: { codeId?: string } }
-  /** A code that is to be mailed. */
+  /** A code to be mailed. */
   | { type: 'email.code.requested'; payload: NewCode & { urlTemplate?: string; cause: CodeCause } }
-  /** A code that the caller was given. */
+  /** A code that was given to the caller. */
   | { type: 'email.code.returned'; payload: NewCode }
-  /** Somebody tried another code. */
+  /** Somebody tried a wrong code. */
   | { type: 'email.code.rejected'; payload: { codeId: string } }
+  /** Stored by earlier versions. Today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
 
@@ -31,7 +32,7 @@ export interface Human {
   email: string
   isVerified: boolean
   code?: Code
-  /** When codes were mailed that count, RFC 3339; only those of the last hour. */
+  /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]
 }
@@ -70,7 +71,7 @@ function withCode(human: Human, codeId: string, change: (code: Code) => Code): H
   return human.code?.codeId === codeId ? { ...human, code: change(human.code) } : human
 }
 
-/** Those of the times (RFC 3339) that are less than an hour old. */
+/** The times (RFC 3339) that are less than an hour old. */
 export function withinAnHour(times: string[], now: Date): string[] {
   return times.filter((time) => Date.parse(time) > now.getTime() - 3_600_000)
 }

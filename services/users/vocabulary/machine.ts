@@ -2,7 +2,7 @@ import type { AccessTokenType } from '#gen/roster/users/v1/user'
 
 import { type CredentialEvent, type Credentials, evolveCredentials, noCredentials } from './credentials.ts'
 
-/** What can happen to a machine. */
+/** The events of a machine. */
 export type MachineEvent =
   | { type: 'machine.added'; payload: { userName: string } & MachineSettings }
   | { type: 'machine.dpop.changed'; payload: { required: boolean } }

@@ -1,4 +1,4 @@
-/** What can happen to a session. */
+/** The events of a session. */
 export type SessionEvent =
   | { type: 'created'; payload: { userId: string; expiresAt: string } }
   | { type: 'ended'; payload: { userId: string } }

@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 
-/** The answer where no such user is, or it is none that the operation is for. */
+/** The error where the user does not exist, or is not of the kind that the operation is for. */
 export function userNotFound(): RosterError {
   return new RosterError('NOT_FOUND', 'USER_NOT_FOUND', 'There is no such user.')
 }

@@ -4,7 +4,7 @@ import { evolveHuman, type Human, type HumanEvent } from './human.ts'
 import { evolveMachine, type Machine, type MachineEvent } from './machine.ts'
 import { userNotFound } from './user-not-found.ts'
 
-/** What can happen to a user. */
+/** The events of a user. */
 export type UserEvent = HumanEvent | MachineEvent | StateEvent
 
 type StateEvent =
@@ -21,7 +21,7 @@ export interface User {
   /** Deactivated. */
   inactive?: true
   locked?: true
-  /** The id is taken for good, and nothing else is kept. */
+  /** Nothing else is kept, and the id stays taken for good. */
   removed?: true
 }
 
@@ -61,7 +61,8 @@ export function humanOf(user: User | undefined): Human {
 }
 
 /**
- * What a machine may sign in with. NOT_FOUND USER_NOT_FOUND where there is no user, FAILED_PRECONDITION NOT_A_MACHINE for a human.
+ * The credentials of a machine. NOT_FOUND USER_NOT_FOUND where there is no user, FAILED_PRECONDITION NOT_A_MACHINE for
+ * a human.
  */
 export function machineCredentials(user: User | undefined): Credentials {
   if (user?.human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_MACHINE', 'Only a machine has credentials.')
@@ -69,7 +70,7 @@ export function machineCredentials(user: User | undefined): Credentials {
   return credentialsOf(user)
 }
 
-/** What a user may sign in with, other than a password: nothing for a human and where there is no user. */
+/** The credentials of a user other than a password: none for a human and where there is no user. */
 export function credentialsOf(user: User | undefined): Credentials {
   return user?.machine?.credentials ?? noCredentials
 }

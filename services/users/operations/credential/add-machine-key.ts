@@ -43,7 +43,7 @@ export const addMachineKey = {
 }
 
 function checkPublicKey({ publicKey, algorithm }: AddMachineKeyRequest): Violation[] {
-  // An empty one breaks the rule on its length.
+  // The rule on its length refuses an empty key.
   if (!publicKey) return []
   const read = readPublicKey(publicKey)
   if ('problem' in read) return [{ field: 'publicKey', description: read.problem }]

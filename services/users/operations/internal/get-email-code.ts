@@ -4,16 +4,16 @@ import { deriveCode } from '../../email/code.ts'
 import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../../email/link.ts'
 import type { Config } from '../../config.ts'
 import { type Code, isAlive } from '../../vocabulary/code.ts'
+import { awaitsMail, type CodeMail, codeMailType } from '../../vocabulary/code-mail.ts'
 import type { User } from '../../vocabulary/user.ts'
 
 export async function getEmailCode(
   { config, store, keys }: Context,
   { userId, codeId }: GetEmailCodeRequest,
 ): Promise<GetEmailCodeResponse> {
-  const user = await store.load<User>('user', userId)
+  const [user, mail] = await Promise.all([store.load<User>('user', userId), store.load<CodeMail>(codeMailType, userId)])
   const human = user?.state.human
-  if (!user || !human?.code || human.code.codeId !== codeId) return {}
-  if (human.code.delivery !== 'pending' || !isAlive(human.code, new Date())) return {}
+  if (!user || !human || !awaitsMail(human.code, codeId, mail?.state) || !isAlive(human.code, new Date())) return {}
   const code = deriveCode(keys, human.code, userId, human.email)
   const values = { UserID: userId, Code: code, OrgID: user.organizationId }
   return {
@@ -28,7 +28,7 @@ export async function getEmailCode(
   }
 }
 
-// Looked at once more: what was taken by an earlier version, or before hosts were configured, is not mailed.
+// Checks the template again. An earlier version, or one without configured hosts, may have accepted it.
 function templateFor({ urlTemplate }: Code, config: Config): string {
   const isSound = urlTemplate !== undefined && checkTemplate(urlTemplate, linkTargets(config, true), '').length === 0
   return isSound ? urlTemplate : defaultTemplate(config.PUBLIC_URL)

@@ -3,7 +3,8 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import type { User, UserEvent } from '../../vocabulary/user.ts'
+import { awaitsMail, type CodeMail, type CodeMailEvent, codeMailType } from '../../vocabulary/code-mail.ts'
+import type { User } from '../../vocabulary/user.ts'
 
 export async function recordEmailCode(
   { store }: Context,
@@ -11,19 +12,21 @@ export async function recordEmailCode(
   call: Call,
 ): Promise<RecordEmailCodeResponse> {
   await store.execute({
-    aggregate: { type: 'user', id: request.userId },
+    aggregate: { type: codeMailType, id: request.userId },
+    reads: [{ type: 'user', id: request.userId }],
     call,
-    decide: (user: Aggregate<User>) => decide(user, request),
+    decide: (mail: Aggregate<CodeMail>, _now, [user]) => decide(mail, user!, request),
   })
   return {}
 }
 
-function decide({ state }: Aggregate<User>, { codeId, failure }: RecordEmailCodeRequest): Decision<UserEvent> {
-  const code = state?.human?.code
-  if (code?.codeId !== codeId || code.delivery !== 'pending') return { events: [], answer: undefined }
-  const event: UserEvent =
-    failure === undefined
-      ? { type: 'email.code.sent', payload: { codeId } }
-      : { type: 'email.code.failed', payload: { codeId, failure } }
-  return { events: [event], answer: undefined }
+function decide(
+  mail: Aggregate<CodeMail>,
+  { organizationId, state }: Aggregate<User>,
+  { codeId, failure }: RecordEmailCodeRequest,
+): Decision<CodeMailEvent> {
+  if (!awaitsMail(state?.human?.code, codeId, mail.state)) return { events: [], answer: undefined }
+  const event: CodeMailEvent =
+    failure === undefined ? { type: 'sent', payload: { codeId } } : { type: 'failed', payload: { codeId, failure } }
+  return { organizationId, events: [event], answer: undefined }
 }

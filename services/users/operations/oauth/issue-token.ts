@@ -17,7 +17,7 @@ function check(_context: Context, request: IssueTokenRequest): Violation[] {
   const { grantType, assertion, clientSecret, clientAssertion } = request
   if (grantType !== grantTypes.jwtBearer) return checkClient(request)
   if (assertion === '') return [{ field: 'assertion', description: 'is needed for this grant' }]
-  // The assertion is all the proof there is; two could be of two machines.
+  // The assertion is the only proof. A second one could be of another machine.
   return Object.entries({ clientSecret, clientAssertion }).flatMap(([field, value]) =>
     value === '' ? [] : [{ field, description: 'must not come with this grant' }],
   )

@@ -14,11 +14,12 @@ export const revokeToken = {
     const hash = hashToken(request.token)
     const token = await findToken(context.sql, hash)
     const { id: userId, organizationId } = client.machine
-    // A personal access token is removed as a credential, not here.
+    // This does not revoke a personal access token, which is removed as a credential.
     const found = token?.userId === userId ? token.access : undefined
     const { requestId, deadline, once } = call
     const claims = client.once ? [client.once] : []
-    // Where nothing is stored, nothing is claimed. Before an answer is kept, since that would be given to who is refused here.
+    // Without an event no key is claimed, so the assertion is used up here. An answer kept before that would be given to a
+    // caller that is refused here.
     if (!found && client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
     try {
       return await context.store.execute<object, AuthenticationEvent, void, RevokeTokenResponse>({

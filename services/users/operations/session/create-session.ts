@@ -16,7 +16,7 @@ import { isActive } from '../../states/user-state.ts'
 import type { SessionEvent } from '../../vocabulary/session.ts'
 import type { User } from '../../vocabulary/user.ts'
 
-/** Guesses at a request that was answered are counted like others. Gives what takes the attempt back. */
+/** A replayed request may be a guess, so it counts like any other. Returns the function that takes the attempt back. */
 export async function beforeSessionReplay(context: Context, { loginName }: CreateSessionRequest, call: Call) {
   return (await begin(context, loginName, call)).takeBack
 }
@@ -27,7 +27,7 @@ export async function createSession(
   call: Call,
 ): Promise<CreateSessionResponse> {
   const { user, known, takeBack, takeBackGuess } = await begin(context, loginName, call)
-  // Who may not sign in is answered as late and as little as who has no password.
+  // A user who may not sign in gets the same answer as a user without a password, after the same time.
   const hash = user && isActive(user.state) ? user.hash : null
   const place = {
     lane: networkOf(call.clientAddress) ?? call.clientAddress,
@@ -41,7 +41,7 @@ export async function createSession(
   if (!right || !user) throw credentialsInvalid()
   await takeBack()
   const answer = await open(context, user, call)
-  // The session is there, whatever becomes of the rest: others end it later, or it is not known where it came from.
+  // The session exists, whatever happens next. Without the rest, others end it later, or its address stays unknown.
   await Promise.all([
     rememberAddress(context, user.userId, call.clientAddress, known),
     endSurplus(context, user.userId),
@@ -65,7 +65,7 @@ async function open({ config, store }: Context, user: LoginUser, call: Call): Pr
   const token = { userId, organizationId, human: true, sessionId }
   return store.execute({
     aggregate: { type: 'session', id: sessionId },
-    // Without If-Match: it would tell of a right password and leave no session.
+    // If-Match is left out: a mismatch would reveal a right password and leave no session.
     call: { caller: { ...caller, userId }, requestId, deadline, ...(once && { once }) },
     reads: [{ type: 'user', id: userId }],
     decide(_session, now, [user]: Aggregate<User>[]): Decision<SessionEvent, Date> {

@@ -14,7 +14,7 @@ import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export const addHumanUser = {
   check: (context: Context, { email }: AddHumanUserRequest): Violation[] =>
-    // Who creates holds user.write.
+    // Every caller who may create a user holds user.write.
     checkVerification(context, email?.verification, true, 'email.'),
 
   async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
@@ -72,7 +72,7 @@ function toProfile({ profile }: AddHumanUserRequest): Profile {
     firstName,
     lastName,
     ...(nickName !== undefined && { nickName }),
-    // A display name has the length of one, not of two names.
+    // A display name may be as long as one name, not as two.
     displayName: displayName ?? [...`${firstName} ${lastName}`].slice(0, 200).join(''),
     preferredLanguage,
     gender,

@@ -16,7 +16,7 @@ export const resendEmailCode = {
     const { userId, verification } = request
     const isReturned = verification?.$case === 'returnCode'
     if (isReturned && !holdsPermission) throw permissionDenied()
-    // A link of one's own choosing brings the code as well.
+    // A caller's own link brings the code to the caller as well.
     if (isReturned || templateOf(verification) !== undefined) await permitAddressOf(context, userId, call)
   },
 

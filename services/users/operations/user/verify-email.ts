@@ -22,8 +22,8 @@ export async function verifyEmail(
   })
 }
 
-// All that can be wrong is one answer, stored alike under an Idempotency-Key and after as much work: it tells nobody whether there is
-// such a user or such a code.
+// Every mistake gets one answer. It takes the same work and is stored alike under an Idempotency-Key. So it tells
+// nobody whether the user or the code exists.
 function decide({ id, state }: Aggregate<User>, typed: string, keys: Keyring, now: Date): Decision<UserEvent> {
   const human = state?.human
   const code = human?.code
