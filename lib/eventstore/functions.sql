@@ -1,4 +1,4 @@
--- What was answered earlier counts no more.
+-- Answers from before this time no longer count.
 create or replace function answers_kept_since() returns timestamptz language sql stable as $$
   select now() - interval '24 hours'
 $$;
