@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 
 type Environment = Record<string, string | undefined>
 
-/** One setting: how its text is read, and its default. Without a default the setting is required. */
+/** One setting: the function that reads its text, and its default. A setting without a default is required. */
 export interface Setting<T> {
-  /** `file` is the one that the text came from. */
+  /** `file` is the file that the text came from. */
   read: (text: string, file?: string) => T
   default?: T
 }
 
 /**
- * Reads settings from the environment, each also from the file that `<NAME>_FILE` names.
- * Throws one Error that lists every problem; no message shows a value.
+ * Reads settings from the environment. Where `<NAME>_FILE` names a file, the setting may come from that file instead.
+ * Throws one Error that lists every problem. No message shows a value.
  */
 export function readConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
@@ -70,7 +70,7 @@ export function oneOf(values: readonly string[], fallback?: string): Setting<str
   }, fallback)
 }
 
-/** Texts separated by commas; blanks around them do not count. */
+/** Texts separated by commas. Blanks around a text do not count. */
 export function list(fallback?: string[]): Setting<string[]> {
   return withDefault(
     (value) =>
@@ -82,7 +82,7 @@ export function list(fallback?: string[]): Setting<string[]> {
   )
 }
 
-/** Hosts, separated by commas, each with a port or without, as a URL has them: in lower case and Punycode. */
+/** Hosts separated by commas, with or without a port. Each is spelled as in a URL: lower case and Punycode. */
 export function hosts(fallback?: string[]): Setting<string[]> {
   const { read } = list()
   return withDefault((value) => read(value).map(readHost), fallback)
@@ -91,7 +91,7 @@ export function hosts(fallback?: string[]): Setting<string[]> {
 function readHost(text: string): string {
   const url = URL.parse(`http://${text}`)
   if (!url || /[/\\?#@\s]/.test(text)) throw new Error('is not a list of hosts, such as app.example.com,localhost:3000')
-  // `host` leaves the port out where it is that of the scheme.
+  // `host` leaves out the default port of the scheme.
   return url.hostname + (/:\d+$/.exec(text)?.[0] ?? '')
 }
 

@@ -5,29 +5,32 @@ import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, errors, jwt
 export interface Proof {
   /** SHA-256 thumbprint (RFC 7638) of the key that signed it. */
   thumbprint: string
-  /** Makes it this proof and no other. */
+  /** Two different proofs never share this id. */
   id: string
-  /** Unix time in seconds when nobody takes it any more. */
+  /** Unix time in seconds after which no verifier accepts the proof. */
   end: number
 }
 
-/** The request that a proof must be of. */
+/** The request that a proof must belong to. */
 export interface Proven {
   verb: string
-  /** Without query. */
+  /** Without the query. */
   url: string
-  /** The token that it comes with; none where one is asked for. */
+  /** The token that comes with the request; undefined where the request asks for a token. */
   token?: string
 }
 
-/** What a proof may be signed with. */
+/** The signature algorithms that a proof may use. */
 export const proofAlgorithms = ['ES256', 'EdDSA', 'Ed25519', 'RS256']
 
 /** Seconds. */
 const longest = 60
 const skew = 30
 
-/** The proof, where it is one for this request and for now; undefined where it is none. That it is used once is for the caller to see. */
+/**
+ * Gives the proof if it fits this request and the present time, else undefined. The caller must see to it that a proof
+ * is used only once.
+ */
 export async function verifyProof(text: string, { verb, url, token }: Proven): Promise<Proof | undefined> {
   try {
     const { payload } = await jwtVerify(text, EmbeddedJWK, {

@@ -21,24 +21,24 @@ export const codes = {
 export type CodeName = keyof typeof codes
 export type Code = (typeof codes)[CodeName]
 
-/** A field that is at fault: its path in JSON spelling, and what is wrong with it. */
+/** A faulty field: its path in JSON spelling, and a description of the fault. */
 export interface Violation {
   field: string
   description: string
 }
 
 export interface ErrorDetails {
-  /** Facts for programs. No secret, no address. */
+  /** Facts for programs. They contain no secret and no address. */
   metadata?: Record<string, string>
   violations?: Violation[]
-  /** Seconds after which it makes sense to ask again. */
+  /** Seconds after which a retry makes sense. */
   retryAfter?: number | undefined
   cause?: unknown
 }
 
 /**
- * The one error of Roster. `reason` is stable UPPER_SNAKE_CASE and listed in docs/errors.md; `message` is public;
- * `cause` goes to the log only.
+ * The only error class of Roster. `reason` is stable, in UPPER_SNAKE_CASE and listed in docs/errors.md. `message` is
+ * public. `cause` goes to the log only.
  */
 export class RosterError extends Error {
   override readonly name = 'RosterError'
@@ -46,7 +46,7 @@ export class RosterError extends Error {
   readonly reason: string
   readonly metadata: Record<string, string>
   readonly violations: Violation[]
-  /** It was answered before, to the same request with the same Idempotency-Key. */
+  /** An earlier request with the same Idempotency-Key got this same error. */
   replayed?: boolean
   readonly retryAfter: number | undefined
 
@@ -60,24 +60,24 @@ export class RosterError extends Error {
   }
 }
 
-/** What is not one of ours becomes INTERNAL: its cause is for the log, never for the caller. */
+/** Turns any foreign error into INTERNAL. Its cause is for the log and never reaches the caller. */
 export function toRosterError(error: unknown): RosterError {
   if (error instanceof RosterError) return error
   return new RosterError('INTERNAL', 'INTERNAL', 'An internal error occurred.', { cause: error })
 }
 
-/** RESOURCE_EXHAUSTED: there may be no more than `most` of what the limit is named after, such as `project.roles`. */
+/** RESOURCE_EXHAUSTED: a limit, such as `project.roles`, allows at most `most`. */
 export function limitReached(limit: string, most: number, message: string): RosterError {
   return new RosterError('RESOURCE_EXHAUSTED', 'LIMIT_REACHED', message, { metadata: { limit, most: String(most) } })
 }
 
-/** INVALID_ARGUMENT for the given fields: all of them in one answer. */
+/** INVALID_ARGUMENT with all faulty fields in one answer. */
 export function invalid(violations: Violation[], reason = 'VALIDATION_FAILED'): RosterError {
   const fields = violations.map((violation) => `${violation.field}: ${violation.description}`)
   return new RosterError('INVALID_ARGUMENT', reason, fields.join('; '), { violations })
 }
 
-/** The error of a call whose time is over. */
+/** The error of a call whose deadline has passed. */
 export function deadlineExceeded(cause?: unknown): RosterError {
   return new RosterError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'The deadline passed before the answer was there.', {
     cause,

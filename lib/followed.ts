@@ -2,19 +2,22 @@ import { readFileSync } from 'node:fs'
 import type { Setting } from './config.ts'
 import type { Log } from './log.ts'
 
-/** A setting that may change while the process runs. The same object until its text is another one. */
+/**
+ * A setting that may change while the process runs. `current` and `refresh` give the same object until its text
+ * changes.
+ */
 export interface Followed<T> {
-  /** As it was at most a second ago. */
+  /** The value; at most a second old. */
   current(): T
-  /** As it is now. */
+  /** The value as it is now. */
   refresh(): T
 }
 
 const maxAge = 1000
 
 /**
- * A setting that follows the file that it came from; one that came from a variable stays. The log hears of a file that cannot be
- * read, or makes no sense: then the setting is what it was.
+ * A setting that follows the file that it came from. A setting that came from a variable never changes. Where the file
+ * cannot be read or parsed, the setting keeps its value and the log says so.
  */
 export function followed<T>(read: (text: string) => T): Setting<(log: Log) => Followed<T>> {
   return {
@@ -43,7 +46,7 @@ function follow<T>(file: string, read: (text: string) => T, known: { text: strin
       }
       problem = ''
     } catch (error) {
-      // Once, not every second.
+      // Log a problem once, not every second.
       if (problem !== String(error)) log.error({ err: error, file }, 'a setting keeps its former value')
       problem = String(error)
     }

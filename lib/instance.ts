@@ -1,4 +1,7 @@
-/** What the first start creates. The ids are fixed, so that each service can make its part without asking the others. */
+/**
+ * The objects that the first start creates. The ids are fixed, so that each service creates its part without asking the
+ * others.
+ */
 export const instance = {
   id: 'roster',
   organization: { id: 'default', name: 'Default' },

@@ -10,42 +10,43 @@ import {
 } from 'node:crypto'
 import type { Setting } from './config.ts'
 
-/** The encryption keys of a service: the first one is used, the others still open what they closed. */
+/** The encryption keys of a service. The first key encrypts; the other keys still decrypt older data. */
 export interface Keyring {
-  /** Id of the key in use. It tells nothing of the key. */
+  /** Id of the key in use. It tells nothing about the key. */
   currentId: string
-  /** HMAC-SHA256 of the parts under a key made for this purpose alone. Throws for an unknown key id. */
+  /** HMAC-SHA256 of the parts, with a key that is derived for this purpose alone. Throws for an unknown key id. */
   mac(purpose: string, keyId: string, parts: string[]): Buffer
   /** Encrypts with AES-256-GCM, bound to the purpose. */
   seal(purpose: string, plain: string): Buffer
-  /** Decrypts what `seal` made. Throws where it was changed, or its key is gone. */
+  /** Decrypts the output of `seal`. Throws where that was changed, or where its key is gone. */
   open(purpose: string, sealed: Buffer): string
 }
 
-// Said aloud, or a shortened tag would be taken too.
+// Without an explicit length, Node would also accept a shortened tag.
 const authTagLength = 16
 
 /**
- * `ROSTER_ENCRYPTION_KEY`: 32 bytes in base64; several, separated by commas, to change keys: the new one first. Of a former one there
- * may be only what `purposeKey` derived from it: such an entry is `id:purpose:key` and serves that purpose alone.
+ * `ROSTER_ENCRYPTION_KEY`: 32 bytes in base64. To change keys, list several separated by commas, the new key first. An
+ * entry `id:purpose:key` replaces a former key by the key that `purposeKey` derived from it. Such an entry serves that
+ * purpose alone.
  */
 export const encryptionKey: Setting<Keyring> = {
   read: (value) => createKeyring(value.split(',').map((text) => text.trim())),
 }
 
-/** 32 bytes in base64. Throws what is wrong without showing it. */
+/** Reads 32 bytes in base64. The error never shows the text. */
 export function decodeKey(text: string): Buffer {
   const key = Buffer.from(text, 'base64')
   if (key.length !== 32) throw new Error('is not 32 bytes in base64 (make one with: openssl rand -base64 32)')
   return key
 }
 
-/** The id of a key: the same everywhere, and it tells nothing of the key. */
+/** The id of a key: the same at every replica. It tells nothing about the key. */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update('roster key id').update(key).digest().subarray(0, 4).toString('hex')
 }
 
-/** The key that stands in for another for one purpose. */
+/** The key that replaces another key for one purpose. */
 export function purposeKey(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `roster ${purpose}`, 32))
 }

@@ -3,18 +3,22 @@ import { oneOf } from './config.ts'
 
 export type Log = Logger
 
-// What PostgreSQL tells beside its message, such as "Key (email)=(…) already exists": whole rows, statements and their values.
+// Fields of a PostgreSQL error beside its message. They show whole rows, statements and their values, for example "Key
+// (email)=(…) already exists".
 const ofPostgres = ['detail', 'where', 'hint', 'query', 'internal_query', 'parameters', 'args']
 
 const levels = [...Object.values(pino.levels.labels), 'silent']
 
-/** `LOG_LEVEL`: the least important lines that are written. */
+/** `LOG_LEVEL`: the lowest level that the log writes. */
 export const logLevel = oneOf(levels, 'info')
 
-/** A log in JSON lines, on standard output where no destination is given. It never shows a secret, an address or a query string. */
+/**
+ * A log in JSON lines; the default destination is standard output. It never shows a secret, an address or a query
+ * string.
+ */
 export function createLog(service: string, level = 'info', destination?: DestinationStream): Log {
   const options = {
-    // An unknown level is the configuration's to report, and that needs a log.
+    // The configuration reports an unknown level, and it needs a log for that.
     level: levels.includes(level) ? level : 'info',
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -26,7 +30,7 @@ export function createLog(service: string, level = 'info', destination?: Destina
       'token',
       '*.token',
       '*.email',
-      // Of ioredis: the password, where Redis refuses it.
+      // ioredis puts the password here when Redis refuses it.
       '*.command.args',
       ...ofPostgres.flatMap((name) => [`*.${name}`, `*.aggregateErrors[*].${name}`]),
     ],

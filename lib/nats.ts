@@ -17,13 +17,14 @@ export interface Nats {
   ask: Ask
   /** Whether the server is reachable right now. */
   connected(): boolean
-  /** Calls back whenever the connection is lost; gives a function that ends it. */
+  /** Calls back whenever the connection is lost. Gives a function that ends this. */
   onDisconnect(callback: () => void): () => void
 }
 
 /**
- * Connects, waiting for the server as long as it takes, and reconnects for ever.
- * User and password are those of the URL; the inbox prefix is the user's, since NATS lets nobody read a foreign inbox.
+ * Connects, and reconnects without limit. Waits for the server as long as it takes.
+ * User and password come from the URL. The inbox prefix belongs to the user, because NATS lets nobody read a foreign
+ * inbox.
  */
 export async function connectNats(url: string, service: string, log: Log): Promise<Nats> {
   const { protocol, host, username, password } = new URL(url)
@@ -32,12 +33,13 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     name: service,
     inboxPrefix: `_INBOX_${service}`,
     maxReconnectAttempts: -1,
-    // A server that is still starting, or starved, answers a log-in too late: no reason to give up for good.
+    // A server that is starting or overloaded answers a log-in too late. That is no reason to give up for good.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     waitOnFirstConnect: true,
-    // A stack trace for every request, in case it fails, costs more than the rest of the request.
+    // The client would take a stack trace for every request, in case it fails. That costs more than the rest of the
+    // request.
     noAsyncTraces: true,
     ...(protocol === 'tls:' && { tls: {} }),
     pingInterval: 10_000,
@@ -75,7 +77,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
   }
 }
 
-// The client library writes a subject as it is: what follows a line break in it would be a command of its own.
+// The client library writes a subject unchecked. The text after a line break in it would become a separate command.
 function refuseUnsafeSubjects(connection: NatsConnection): NatsConnection {
   for (const name of ['publish', 'request', 'requestMany', 'subscribe'] as const) {
     const send = connection[name].bind(connection) as (subject: string, ...rest: unknown[]) => unknown
@@ -89,8 +91,8 @@ function refuseUnsafeSubjects(connection: NatsConnection): NatsConnection {
 }
 
 /**
- * Headers of a message, but for those that are undefined. Throws for a value with a line break: what follows it would be a header of
- * its own. The client's own `set` reads all the headers before for each one.
+ * Headers of a message; undefined values are left out. Throws for a value with a line break: the text after it would
+ * become a separate header. The client's own `set` is slow, because it reads all earlier headers each time.
  */
 export function natsHeaders(values: Record<string, string | undefined>): MsgHdrs {
   const lists: Record<string, string[]> = {}
@@ -103,13 +105,13 @@ export function natsHeaders(values: Record<string, string | undefined>): MsgHdrs
 }
 
 /**
- * Registers this process as a NATS micro service: it answers `$SRV.PING`, `INFO` and `STATS`. The name is its queue group too. The
- * metadata of `INFO` says how many events are parked.
+ * Registers this process as a NATS micro service that answers `$SRV.PING`, `INFO` and `STATS`. Its queue group has the
+ * same name. The metadata of `INFO` says how many events are parked.
  */
 export function addMicroService({ connection }: Nats, name: string, parked: () => number): Promise<Service> {
   const metadata = {
     host: hostname(),
-    // Written anew for each answer to INFO and STATS; that to PING is written once.
+    // The client reads this for each answer to INFO and STATS, but only once for PING.
     get parked() {
       return String(parked())
     },

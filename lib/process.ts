@@ -1,12 +1,12 @@
 import { createLog, type Log } from './log.ts'
 import { connectNats, type Nats } from './nats.ts'
 
-/** A running service: `stop` refuses new work, finishes what is under way and closes what was opened. */
+/** A running service. `stop` refuses new work, finishes the work under way and closes all that the service opened. */
 export interface Service {
   stop(): Promise<void>
 }
 
-/** What a service is started with. */
+/** The parts that a service starts with. */
 export interface Parts<Config> {
   config: Config
   nats: Nats
@@ -16,7 +16,7 @@ export interface Parts<Config> {
 const stopDeadline = 10_000
 const startDeadline = 1000
 
-/** Runs a service as this process, over a NATS connection of its own. Its settings come from the environment. */
+/** Runs a service as this process, with its own NATS connection. Its settings come from the environment. */
 export function runService<Config extends { NATS_URL: string }>(
   name: string,
   readConfig: () => Config,
@@ -37,9 +37,10 @@ export function runService<Config extends { NATS_URL: string }>(
 }
 
 /**
- * Runs a service as a process: starts it, stops it on SIGTERM or SIGINT within ten seconds, and exits. One that still waits for a
- * server to start with has nothing to finish, and ends within a second.
- * Exit code 0 after a stop, 1 when it cannot start, does not stop in time or fails where nothing caught it.
+ * Runs a service as a process: starts it, stops it on SIGTERM or SIGINT within ten seconds, and exits. A service that
+ * still waits for a server at its start has nothing to finish, so it ends within a second.
+ * Exit code 0 after a stop. Exit code 1 when the service cannot start, does not stop in time, or lets an error go
+ * uncaught.
  */
 function runProcess(log: Log, start: () => Promise<Service>): void {
   const fail = (message: string) => (error: unknown) => {

@@ -1,13 +1,14 @@
 import { createInbox, ErrorCode, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats'
 
-/** A request whose answer is awaited. */
+/** A request that waits for its answer. */
 export interface Asked {
   /**
-   * The answer. Rejects with a NatsError: 503 where nobody listens, TIMEOUT, DISCONNECT where the connection is lost or closed, what
-   * the client throws of a message that it cannot send; or with what `fail` was given.
+   * The answer. Rejects with a NatsError: 503 where nobody listens, TIMEOUT, or DISCONNECT where the connection is lost
+   * or closed. Also rejects with the client's own error for a message that it cannot send, and with the error given to
+   * `fail`.
    */
   answer: Promise<Msg>
-  /** Ends the wait; without effect once it is over. */
+  /** Ends the wait with this error. Does nothing once the wait is over. */
   fail(error: Error): void
 }
 
@@ -15,8 +16,8 @@ export interface Asked {
 export type Ask = (subject: string, data: Uint8Array | string, options: { timeout: number; headers?: MsgHdrs }) => Asked
 
 /**
- * One inbox for the answers to all requests of a connection. The client's own `request` makes an error, with its stack, for each
- * request that succeeds.
+ * One inbox for the answers to all requests of a connection. The client's own `request` is slow: it creates an error
+ * with a stack trace even for each request that succeeds.
  */
 export function createRequests(connection: NatsConnection, inboxPrefix: string): { ask: Ask; failAll(): void } {
   const inbox = `${createInbox(inboxPrefix)}.`
@@ -57,6 +58,6 @@ export function createRequests(connection: NatsConnection, inboxPrefix: string):
   }
 }
 
-// What the server itself answers where nobody listens.
+// The server itself answers like this where nobody listens.
 const isUnheard = (message: Msg) => message.data.length === 0 && message.headers?.code === 503
 const noResponders = () => NatsError.errorForCode(ErrorCode.NoResponders)

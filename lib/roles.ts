@@ -1,4 +1,4 @@
-/** Roles on the whole instance and in one organization, and which permissions each gives. */
+/** Roles on the whole instance and in one organization, and the permissions that each role gives. */
 const managesUsers = ['user.read', 'user.write', 'user.delete', 'user.grant.read', 'user.grant.write']
 const permissionsOf = new Map<string, (permission: string) => boolean>([
   ['IAM_OWNER', () => true],
@@ -7,7 +7,7 @@ const permissionsOf = new Map<string, (permission: string) => boolean>([
   ['ORG_OWNER_VIEWER', (permission) => permission.endsWith('.read') && !permission.startsWith('iam.')],
 ])
 
-/** Every permission that a role can be compared by. */
+/** Every permission that `coversRole` compares. */
 export const permissions = [
   'delivery.read',
   'iam.idp.read',
@@ -39,7 +39,9 @@ export function grantsPermission(roles: string[], permission: string): boolean {
   return roles.some((role) => permissionsOf.get(role)?.(permission) ?? false)
 }
 
-/** Whether the roles give everything that `role` gives: nobody gives away more than the own. */
+/**
+ * Whether the roles give every permission that `role` gives. A caller may only grant a role that its own roles cover.
+ */
 export function coversRole(roles: string[], role: string): boolean {
   if (roles.includes(role)) return true
   return permissions.every((permission) => !grantsPermission([role], permission) || grantsPermission(roles, permission))

@@ -6,10 +6,10 @@ const domain = 'roster'
 const typeUrl = (name: string) => `type.googleapis.com/google.rpc.${name}`
 const names = Object.fromEntries(Object.entries(codes).map(([name, code]) => [code, name])) as Record<number, CodeName>
 
-/** What of an error is public. */
+/** The public parts of an error. */
 export type PublicError = Pick<RosterError, 'code' | 'reason' | 'message' | 'metadata' | 'violations' | 'retryAfter'>
 
-/** A `google.rpc.Status` in bytes: how an error crosses NATS and what `grpc-status-details-bin` holds. */
+/** A `google.rpc.Status` in bytes. An error crosses NATS in this form, and `grpc-status-details-bin` holds it. */
 export function encodeStatus(error: PublicError): Uint8Array {
   const details = [
     any('ErrorInfo', ErrorInfo.encode({ reason: error.reason, domain, metadata: error.metadata }).finish()),
@@ -21,7 +21,7 @@ export function encodeStatus(error: PublicError): Uint8Array {
   return Status.encode({ code: error.code, message: error.message, details }).finish()
 }
 
-/** The error that `encodeStatus` made these bytes of, without its cause. */
+/** Decodes the bytes that `encodeStatus` made into an error. The cause is lost. */
 export function decodeStatus(bytes: Uint8Array): RosterError {
   const status = Status.decode(bytes)
   const find = (name: string) => status.details.find((detail) => detail.typeUrl === typeUrl(name))?.value
@@ -40,14 +40,14 @@ export function decodeStatus(bytes: Uint8Array): RosterError {
   })
 }
 
-// A service that was taken over may write what it likes; what comes of it goes into headers, logs and other programs.
+// A compromised service may write anything here, and the text ends up in headers, logs and other programs. So cut it.
 const [mostEntries, longestName, longestText, longestWait] = [100, 200, 20_000, 86_400]
 
 function plainReason(reason: string): string {
   return /^[A-Z][A-Z0-9_]{0,63}$/.test(reason) ? reason : 'UNKNOWN'
 }
 
-/** The same Status in canonical JSON: the error body of HTTP. */
+/** The same Status in canonical JSON: the error body over HTTP. */
 export function statusToJson(error: RosterError): object {
   const metadata = Object.keys(error.metadata).length > 0 && { metadata: error.metadata }
   const details: object[] = [{ '@type': typeUrl('ErrorInfo'), reason: error.reason, domain, ...metadata }]
@@ -57,7 +57,7 @@ export function statusToJson(error: RosterError): object {
   return { code: error.code, message: error.message, details }
 }
 
-// Canonical JSON has none, three, six or nine digits.
+// Canonical JSON has zero, three, six or nine decimal places.
 function secondsToJson(seconds: number): string {
   return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(3)}s`
 }

@@ -13,7 +13,7 @@ import type { KeyObject } from 'node:crypto'
 import { serve, type ServeOptions, type Served } from './rpc/serve.ts'
 import { createCallerReader } from './rpc/verify-callers.ts'
 
-/** The settings that every service with events has. */
+/** The settings of every service with events. */
 export interface StoringConfig {
   DATABASE_URL: string
   ROSTER_ENCRYPTION_KEY: Keyring
@@ -21,26 +21,29 @@ export interface StoringConfig {
   EVENT_MAX_BYTES: number
 }
 
-/** What a service with events consists of. */
+/** The parts of a service with events. */
 export interface StoringService<Config, Context> {
-  /** Names the NATS micro service, its queue group, and the source of its events. */
+  /** Name of the NATS micro service, of its queue group, and of the source of its events. */
   name: string
   vocabulary: Vocabulary
   callerChangedBy?: TailOptions['callerChangedBy']
-  /** Brings old data up to date and makes what the operations work with. `background` is stopped after the last answer. */
+  /** Updates old data and makes the context of the operations. `background` is stopped after the last answer. */
   open(parts: Opened<Config>): Promise<{ context: Context; background?: { stop(): void | Promise<void> }[] }>
   owners?: ServeOptions<Context>['owners']
-  /** The operations; `listEvents` is the service's feed of its own events. */
+  /** The operations. `listEvents` is the service's feed of its own events. */
   services(listEvents: ReturnType<typeof createFeed>): Served<Context>[]
 }
 
-/** What `open` starts from. */
+/** The parts that `open` starts from. */
 export interface Opened<Config> extends Parts<Config> {
   sql: Sql
   store: Store
 }
 
-/** Starts a service with events: waits for its database, brings the schema up to date by the files in `migrations`, and answers. */
+/**
+ * Starts a service with events: waits for its database, migrates the schema with the files in `migrations`, and
+ * answers.
+ */
 export async function startStoringService<Config extends StoringConfig, Context>(
   service: StoringService<Config, Context>,
   migrations: URL,
@@ -51,7 +54,7 @@ export async function startStoringService<Config extends StoringConfig, Context>
   return answerFrom(sql, service, parts)
 }
 
-/** Answers over a database whose schema is up to date, publishes its events, and ends its connections at the stop. */
+/** Answers requests over a migrated database and publishes the events. At the stop it ends the database connections. */
 export async function answerFrom<Config extends StoringConfig, Context>(
   sql: Sql,
   { name, vocabulary, callerChangedBy, open, owners, services }: StoringService<Config, Context>,

@@ -3,9 +3,9 @@ import type { JsMsg, MsgHdrs } from 'nats'
 import { messageOf, namesOf } from './messages.ts'
 import { eventId, type StoredEvent } from './stored-event.ts'
 
-/** What a consumer reads. */
+/** An event as a consumer reads it. */
 export interface PublishedEvent {
-  /** Unique, and the same however often the event comes: `users-17`. */
+  /** Unique, and the same each time the event is delivered: `users-17`. */
   id: string
   /** `/roster/users` */
   source: string
@@ -13,15 +13,15 @@ export interface PublishedEvent {
   type: string
   aggregateType: string
   aggregateId: string
-  /** Of the event in its aggregate: from 1, without a gap. */
+  /** Number of the event within its aggregate: from 1, without a gap. */
   sequence: number
   organizationId: string
-  /** The user who caused it; empty where nobody was signed in. */
+  /** The user who caused the event; empty where nobody was signed in. */
   actor: string
   requestId: string
-  /** The id of the event because of which a service acted by itself; else empty. */
+  /** The id of the event that made a service act by itself; else empty. */
   causationId: string
-  /** Why, where the payload says it. */
+  /** The reason, where the payload has one. */
   cause: string
   /** RFC 3339. */
   time: string
@@ -30,8 +30,9 @@ export interface PublishedEvent {
 }
 
 /**
- * What is published of an event. The data is JSON with every field that has no presence, so that nobody needs proto/ to read it.
- * Throws where the payload is not exactly what proto/ says: better no event than another one.
+ * An event as it is published. Its JSON shows also the default value of each field without presence, so that no
+ * consumer needs proto/ to read it. Throws where the payload does not match proto/ exactly: a missing event is better
+ * than a wrong one.
  */
 export function describeEvent(
   service: string,
@@ -44,7 +45,7 @@ export function describeEvent(
   return { ...describeEnvelope(service, event), type, cause, dataSchema: dataschema, data }
 }
 
-/** What is published of an event beside its data, whatever that is. */
+/** All published parts of an event except its data. The payload does not matter here. */
 export function describeEnvelope(
   service: string,
   event: StoredEvent,
@@ -67,7 +68,7 @@ export function describeEnvelope(
   }
 }
 
-/** An event as CloudEvents 1.0 in binary mode. Throws as `describeEvent`. */
+/** An event as CloudEvents 1.0 in binary mode. Throws like `describeEvent`. */
 export function encodeEvent(service: string, event: StoredEvent, from?: FileRegistry) {
   const described = describeEvent(service, event, from)
   const attributes = {
@@ -87,12 +88,12 @@ export function encodeEvent(service: string, event: StoredEvent, from?: FileRegi
     cause: described.cause,
   }
   const headers: Record<string, string> = {}
-  // An attribute may be missing, but not be empty.
+  // An attribute may be missing, but not empty.
   for (const [name, value] of Object.entries(attributes)) if (value) headers[`ce-${name}`] = percentEncode(value)
   return { headers, data: JSON.stringify(described.data) }
 }
 
-/** The event that `encodeEvent` wrote; undefined for a message that is none. */
+/** The event that `encodeEvent` wrote; undefined for any other message. */
 export function readEvent(message: Pick<JsMsg, 'headers' | 'json'>): PublishedEvent | undefined {
   const get = (name: string) => attribute(message.headers, name)
   if (get('specversion') !== '1.0') return undefined
@@ -114,7 +115,7 @@ export function readEvent(message: Pick<JsMsg, 'headers' | 'json'>): PublishedEv
   }
 }
 
-// What the binding asks for: all but printable ASCII, and of that the space, the quotation mark and the percent sign.
+// As the CloudEvents binding requires. Only printable ASCII stays, without space, quotation mark and percent sign.
 function percentEncode(value: string): string {
   return value
     .toWellFormed()

@@ -1,6 +1,6 @@
 /**
- * The durable consumers of the stream by name, each with the events that it gives. A service cannot make one, since whoever makes
- * one chooses where it delivers: the keeper of the stream makes these.
+ * The durable consumers of the stream by name, each with the subject of its events. The keeper of the stream creates
+ * them. A service must not create one: the creator of a consumer chooses where it delivers.
  */
 export const consumers = {
   grants: 'roster.events.users.*.user.*.removed',

@@ -1,19 +1,22 @@
-/** The core NATS subject that announces, by user id, that the tokens or the roles of a user changed. */
+/** The core NATS subject for changes of a user's tokens or roles. The message names the user id. */
 export const callersChanged = 'roster.callers.changed'
 
-/** The core NATS subject on which a service says that it has new events; `*` for every service. Who misses one looks later. */
+/**
+ * The core NATS subject on which a service announces new events; `*` for every service. A listener that misses a hint
+ * looks later.
+ */
 export function hintSubject(service: string): string {
   return `roster.happened.${service}`
 }
 
-/** What of an event tells whether it may pass a filter. */
+/** The parts of an event that filters can check in advance. */
 export interface Hint {
   organizationId: string
   /** Aggregate type and event type, such as `user.email.changed`. */
   type: string
 }
 
-/** A hint at these events: each organization and type once, with a blank in between that neither has. */
+/** A hint at these events, with each organization and type once. A blank separates the two; neither contains one. */
 export function writeHints(events: { organization_id: string; aggregate_type: string; type: string }[]): string {
   return JSON.stringify([
     ...new Set(
@@ -22,7 +25,7 @@ export function writeHints(events: { organization_id: string; aggregate_type: st
   ])
 }
 
-/** What `writeHints` wrote; nothing where somebody else wrote something else. */
+/** Reads the output of `writeHints`. Any other text gives no hints. */
 export function readHints(text: string): Hint[] {
   try {
     return (JSON.parse(text) as string[]).map((hint) => {

@@ -1,10 +1,10 @@
 import type { DescMessage, FileRegistry } from '@bufbuild/protobuf'
 import { registry } from '../registry.ts'
 
-/** The package of the messages that describe payloads; a payload that they cannot describe begins the next one. */
+/** The package of the messages that describe payloads. A payload that they cannot describe starts the next version. */
 const version = 'v1'
 
-/** What describes the payload of an event type. */
+/** The message that describes the payload of an event type. */
 export interface EventMessage {
   desc: DescMessage
   /** `roster.user.email.code.requested.v1` */
@@ -14,8 +14,8 @@ export interface EventMessage {
 }
 
 /**
- * The message of an event type: `roster.events.v1.UserEmailCodeRequested` for `email.code.requested` of a `user`. Throws where
- * proto/ has none.
+ * The message of an event type: `roster.events.v1.UserEmailCodeRequested` for `email.code.requested` of a `user`.
+ * Throws where proto/ lacks the message.
  */
 export function messageOf(aggregateType: string, type: string, from: FileRegistry = registry): EventMessage {
   const { type: published, name } = namesOf(aggregateType, type)
@@ -24,13 +24,15 @@ export function messageOf(aggregateType: string, type: string, from: FileRegistr
   return { desc, type: published, dataschema: `proto:${name}` }
 }
 
-/** How an event type is published, and how its message is called in proto/, whether it has one or not. */
+/**
+ * The published name of an event type, and the name of its message in proto/, even where that message does not exist.
+ */
 export function namesOf(aggregateType: string, type: string): Names {
   const both = `${aggregateType}.${type}`
   let names = known.get(both)
   if (!names) {
     names = { type: `roster.${both}.${version}`, name: `roster.events.${version}.${camelCase(both)}` }
-    // A service that tells of types without end must not fill its readers' memory.
+    // A service that sends ever new types must not fill the memory of its readers.
     if (known.size === 1000) known.clear()
     known.set(both, names)
   }

@@ -10,26 +10,29 @@ import { subjectToken } from './subject.ts'
 export interface PublishOptions {
   service: string
   /**
-   * How often events had to be published anew. Within a generation the stream drops what it was given already; it would drop
-   * what it has lost since, too.
+   * How often the service had to publish its events anew. The message ids depend on it. With the ids of the same
+   * generation, the stream would drop also the events that it has lost since.
    */
   generation?: number
-  /** Known to the service alone: what the ids of its messages are made with. */
+  /** A secret of the service, from which it makes its message ids. */
   key: string
-  /** Where the messages of the events are looked up. Default: proto/. */
+  /** The registry of the event messages. Default: proto/. */
   messages?: FileRegistry | undefined
-  /** The last place in the stream at which nothing of these events can be. Default: its beginning. */
+  /** None of these events is in the stream at or before this place. Default: the beginning of the stream. */
   floor?: number
-  /** Where the stream put earlier events, of these aggregates, which are no part of what is published now. */
+  /** Places of earlier events of these aggregates in the stream. These events are not published now. */
   taken?: { event: StoredEvent; seq: number }[]
-  /** Whether an earlier try may have stored the event, so long ago that the stream does not know its id any more. */
+  /** Whether an earlier try may have stored the event, but too long ago for the stream to remember its id. */
   inDoubt?: (event: StoredEvent) => boolean
 }
 
-/** What became of an event: where the stream has it, why nobody will ever take it, or what kept it from being known. */
+/** The outcome for an event: its place in the stream, why no retry will help, or why the outcome is unknown. */
 export type Outcome = { ack: PubAck } | { refused: Error } | { failed: unknown }
 
-/** `roster.events.<service>.<organization>.<aggregate type>.<aggregate id>.<event type>`, each token as `subjectToken` writes it. */
+/**
+ * `roster.events.<service>.<organization>.<aggregate type>.<aggregate id>.<event type>`. `subjectToken` writes each
+ * token.
+ */
 export function subjectOf(service: string, event: StoredEvent): string {
   const { organization_id, aggregate_type, aggregate_id, type } = event
   const tokens = [service, organization_id, aggregate_type, aggregate_id, ...type.split('.')].map(subjectToken)
@@ -37,9 +40,10 @@ export function subjectOf(service: string, event: StoredEvent): string {
 }
 
 /**
- * Publishes events and gives, in their order, what became of each. An event that the stream holds from an earlier try is not stored
- * again. Each is sent once the stream has stored the one before it of its aggregate: were that one lost on the way, this one would
- * overtake it. One that is refused for good holds up nobody.
+ * Publishes events and gives their outcomes in the same order. An event that the stream already holds from an earlier
+ * try is not stored again. Within an aggregate, each event waits until the stream has stored the event before it.
+ * Otherwise, if that one were lost on the way, the next would overtake it. An event that is refused for good holds up
+ * nothing.
  */
 export function publish(
   nats: Pick<Nats, 'ask'>,
@@ -76,8 +80,8 @@ export function publish(
   return Promise.all(outcomes)
 }
 
-// The stream drops what comes under an id that it knows: with a key of its own, no service can take another's ids. A hash that is cut
-// off tells nobody what comes of a longer text.
+// The stream drops a message whose id it knows. Because of the secret key, no other service can take an id first. The
+// cut-off hash (SHA-512/256) does not help anybody to compute the hash of a longer text.
 function messageId(key: string, id: string, generation: number): string {
   return hash('sha512-256', `${key} ${id} ${generation}`, 'base64url')
 }
@@ -91,7 +95,7 @@ interface Message {
 /** Milliseconds to wait for the stream. */
 const patience = 5000
 
-// What JetStream answers where it does not take a message.
+// The error that JetStream answers when it does not take a message.
 class NotStored extends Error {
   readonly code: number | undefined
 
@@ -110,8 +114,9 @@ async function store({ ask }: Pick<Nats, 'ask'>, { subject, data, headers }: Mes
   return { stream, seq, duplicate }
 }
 
-// The stream takes it only where the last message of the subject is the one that is expected there, and says which one is. One
-// behind the floor, and behind what is known of the subject, is the event itself: an earlier try stored it.
+// The stream takes the message only where `expected` is the sequence of the last message of this subject. Else its
+// error names the right sequence. One after both the floor and the known place is this event itself, stored by an
+// earlier try.
 async function sendUnlessThere(
   nats: Pick<Nats, 'ask'>,
   message: Message,
@@ -132,7 +137,7 @@ async function sendUnlessThere(
   }
 }
 
-// JetStream's numbers of its errors.
+// JetStream's error numbers.
 const wrongLastSequence = 10071
 const refusals = [
   10054, // message size exceeds maximum allowed
@@ -145,7 +150,8 @@ function lastOfSubject(error: unknown): number | undefined {
   return sequence === undefined ? undefined : Number(sequence)
 }
 
-// What the broker says of the message itself, and not of its own state: a second try would be answered the same.
+// Whether the broker refused the message itself, not because of the broker's own state. A second try would fail
+// likewise.
 function isRefusal(error: unknown): error is Error {
   if (error instanceof NotStored) return refusals.includes(error.code ?? 0)
   return error instanceof NatsError && error.code === 'MAX_PAYLOAD_EXCEEDED'

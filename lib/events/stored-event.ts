@@ -8,12 +8,12 @@ export interface EventRow {
   organization_id: string
   creator: string
   request_id: string
-  /** The id of the event because of which a service acted by itself. */
+  /** The id of the event that made a service act by itself. */
   cause?: string | null | undefined
   created_at: Date
 }
 
-/** An event in the order of its commit. */
+/** An event with its place in the order of commits. */
 export interface StoredEvent extends Omit<EventRow, 'sequence'> {
   sequence: string
   position: string

@@ -16,15 +16,17 @@ import type { Service } from '../process.ts'
 import { consumers } from './consumers.ts'
 import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
 
-/** Milliseconds between two looks at whether all is there, when nobody asks. */
+/** Milliseconds between two checks when nobody asks. */
 const lookEvery = 2000
-/** Milliseconds for which nats-server may still remove the files of a stream that it says is gone. */
+/**
+ * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone.
+ */
 const goneFor = 1000
 const nanosecondsPerMillisecond = 1_000_000
 
 /**
- * Makes the stream and its consumers where they are missing, also later on, and tells whoever asks what state the stream is in.
- * Of several keepers one answers.
+ * Creates the stream and its consumers, now and whenever they are missing. Answers questions about the state of the
+ * stream. Of several keepers, one answers.
  */
 export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Service {
   const { connection } = nats
@@ -34,7 +36,7 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
   let consumersOf = ''
   let failure = ''
 
-  // However many ask, one look is under way, and one that begins after they asked.
+  // However many ask, at most two looks exist: the one under way, and one more that begins after the question.
   function look(): Promise<StreamInfo> {
     if (!looking) return (looking = lookOnce().finally(() => (looking = undefined)))
     return (next ??= looking.then(lookNext, lookNext))
@@ -92,7 +94,8 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
   }
 }
 
-// What would be made at once would lose its files to that removal: no event could be stored in it from then on.
+// nats-server may still be removing the old stream. A stream created at once would lose its files to that removal, and
+// could never store an event.
 async function letGo(manager: JetStreamManager): Promise<void> {
   await orMake<unknown>(
     () => manager.streams.info(streamName),
@@ -100,7 +103,7 @@ async function letGo(manager: JetStreamManager): Promise<void> {
   )
 }
 
-/** Makes the stream where it is missing; one that is there stays as it is. */
+/** Creates the stream where it is missing. Does not change an existing one. */
 export async function ensureStream(manager: JetStreamManager): Promise<StreamInfo> {
   return orMake(
     () => manager.streams.info(streamName),
@@ -120,7 +123,10 @@ async function ensureConsumers(manager: JetStreamManager): Promise<void> {
   await Promise.all(Object.entries(consumers).map(([name, filter]) => ensureConsumer(manager, name, filter)))
 }
 
-/** Makes a durable consumer of these events, from the first that the stream holds; one that is there stays as it is. */
+/**
+ * Creates a durable consumer of these events, starting at the first event in the stream. Does not change an existing
+ * one.
+ */
 export async function ensureConsumer(manager: JetStreamManager, name: string, filter: string): Promise<void> {
   await orMake(
     () => manager.consumers.info(streamName, name),

@@ -5,8 +5,8 @@ import type { Nats } from '../nats.ts'
 export const streamName = 'roster-events'
 
 /**
- * Runs what asks JetStream, with the prefix of its API: in deploy/nats/nats.conf the accounts know by this name what they may ask. Where
- * nobody answers to that, NATS has no accounts of ours.
+ * Runs a JetStream request with the prefix of its API. The accounts in deploy/nats/nats.conf allow requests under this
+ * prefix. Where nobody answers to it, NATS runs without our accounts, so the standard prefix is used.
  */
 export async function withApi<T>(ask: (apiPrefix: string) => Promise<T>): Promise<T> {
   try {
@@ -17,26 +17,29 @@ export async function withApi<T>(ask: (apiPrefix: string) => Promise<T>): Promis
   }
 }
 
-/** Where its keeper is asked for its state. */
+/** The subject on which the keeper answers for the state of the stream. */
 export const stateSubject = 'roster.stream.state'
 
 /** Milliseconds to wait for the keeper. */
 const patience = 2000
 
-/** The stream as it is. */
+/** The present state of the stream. */
 export interface StreamState {
-  /** When it was made: another stream of that name has another time. */
+  /** When the stream was created. Another stream of the same name has another time. */
   created: string
-  /** What it still holds lies between the two; without any message, `first` is one more than `last`. */
+  /** Sequences of the oldest and the newest message. In an empty stream, `first` is one more than `last`. */
   first: number
   last: number
-  /** Milliseconds after which it drops a message; Infinity where age does not count. */
+  /** Milliseconds after which the stream drops a message. Infinity where age does not count. */
   maxAge: number
-  /** Whether it drops messages that are younger, for want of room. */
+  /** Whether the stream may drop younger messages, for lack of room. */
   bounded: boolean
 }
 
-/** Asks the keeper for the state; the stream is there then. Throws where the keeper, or NATS, is not there. */
+/**
+ * Asks the keeper for the state. The stream exists once the keeper has answered. Throws where the keeper or NATS does
+ * not answer.
+ */
 export async function streamState({ ask }: Nats): Promise<StreamState> {
   const answer = await ask(stateSubject, '', { timeout: patience }).answer
   const { error, maxAge, ...state } = answer.json<Written>()
@@ -46,23 +49,23 @@ export async function streamState({ ask }: Nats): Promise<StreamState> {
 
 type Written = Omit<StreamState, 'maxAge'> & { maxAge: number | null; error?: string }
 
-/** What `streamState` reads: JSON knows no Infinity, and takes it for null. */
+/** The text that `streamState` reads. JSON writes Infinity as null. */
 export function writeState(state: StreamState | Error): string {
   return JSON.stringify(state instanceof Error ? { error: state.message } : state)
 }
 
-/** The last event that a service put into the stream, and into which one. */
+/** The last event that a service published, and the stream that it went to. */
 export interface Mark {
   created: string
-  /** Its place in the stream; undefined before the first one. */
+  /** Its place in the stream; undefined before the first event. */
   sequence: number | undefined
-  /** When it was put there. */
+  /** When the stream got it. */
   at: Date
 }
 
 /**
- * Whether the stream still holds all that was put into it up to the mark and after it, but for what has come of age. A stream
- * that was made anew, purged, or set back to an older copy does not.
+ * Whether the stream still holds all published events, up to the mark and in `added`, except those past its maximum
+ * age. False for a stream that was created anew, purged, or set back to an older copy.
  */
 export function isIntact(state: StreamState, mark: Mark, added: PubAck[] = []): boolean {
   if (state.created !== mark.created) return false

@@ -8,7 +8,7 @@ export interface AggregateKey {
   id: string
 }
 
-/** An aggregate after its last event; `state` is undefined and `sequence` 0 where it does not exist. */
+/** An aggregate after its last event. Where it does not exist, `state` is undefined and `sequence` is 0. */
 export interface Aggregate<State = unknown> extends AggregateKey {
   organizationId: string
   sequence: number
@@ -37,7 +37,7 @@ export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Ag
 }
 
 /**
- * Loads one aggregate; undefined where it does not exist. Several loads of one moment become one statement.
+ * Loads one aggregate; undefined where it does not exist. Loads that start at the same moment share one statement.
  * UNAVAILABLE STORE_UNAVAILABLE without a database.
  */
 export function createLoader(sql: Sql): <State>(type: string, id: string) => Promise<Existing<State> | undefined> {

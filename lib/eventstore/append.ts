@@ -6,10 +6,13 @@ import type { Decided, Problem } from './batch.ts'
 import type { Answers } from './once.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
-// Another transaction was faster: unique_violation, serialization_failure, deadlock_detected.
+// Errors of a transaction that lost a race: unique_violation, serialization_failure, deadlock_detected.
 const lostRaces = new Set(['23505', '40001', '40P01'])
 
-/** Stores what a batch decided, in one transaction. Gives the problem, with nothing stored, where it cannot stand. */
+/**
+ * Stores the decisions of a batch in one transaction. Where the batch cannot be stored, gives the problem and stores
+ * nothing.
+ */
 export async function appendBatch(
   sql: Sql,
   decided: Decided[],
@@ -41,7 +44,7 @@ export async function appendBatch(
   }
 }
 
-// Neighbours that are inserted alike go in one statement; the order stays.
+// Neighbouring rows with the same `into` share one statement. The order stays.
 function toStatements(writes: Write[]): Statement[] {
   const statements: Statement[] = []
   let open: { into: Insert['into']; rows: object[] } | undefined
@@ -67,8 +70,9 @@ function toBatch(changes: Decided[], decided: Decided[]) {
     if (!first.has(key)) first.set(key, before)
     last.set(key, after)
   }
-  // Who claims what another one in the batch has is refused for good only while nothing that it stands on has changed.
-  // What changes nothing, but stands on a change of the batch, stands on that moment with all it read.
+  // A command without events may still be refused for good, because its claim collides within the batch. The refusal
+  // only counts while the aggregates that it depends on are unchanged, so check them. A command without events that
+  // read a changed aggregate of this batch depends on that moment, so check everything that it read.
   const refused = decided.filter(
     ({ decision, events, before, reads }) =>
       events.length === 0 &&
@@ -89,8 +93,9 @@ function toBatch(changes: Decided[], decided: Decided[]) {
   }
 }
 
-// Within a batch a key can change hands more than once: what counts is whether its row goes and who has it at the end. A key
-// that was claimed before it was released must have been free, even where nobody has it at the end.
+// Within a batch a key can change hands more than once. Only two facts count: whether the row of its old holder is
+// deleted, and who holds it at the end. A key that was claimed before it was released must have been free, even if
+// nobody holds it at the end.
 function netKeys(changes: Decided[]) {
   const keys = new Map<string, { key: UniqueKey; releases: boolean; holder: string | undefined }>()
   const touch = ({ kind, scope, key }: UniqueKey, releases: boolean, holder: string | undefined) => {

@@ -3,7 +3,8 @@ import type { Aggregate, AggregateKey } from './aggregate.ts'
 import type { Command, Decision, NewEvent, UniqueKey } from './command.ts'
 import type { EarlierAnswer, Once } from './once.ts'
 
-// A batch has commands of every kind. The parts of each fit together where it is made, and no type can say so of a list of them.
+// A batch has commands of every kind. The types of one command fit together where it is created. No type of a list can
+// say so.
 export type AnyCommand = Command<any, any, any, any>
 
 /** A command that waits for its outcome. */
@@ -13,32 +14,38 @@ export interface Pending {
   reject: (error: unknown) => void
 }
 
-/** A command with what it came to. */
+/** A command and its decision. */
 export interface Decided {
   pending: Pending
-  /** The aggregate before and after. */
+  /** The aggregate before the decision. `after` is the aggregate after it. */
   before: Aggregate
   after: Aggregate
-  /** Other aggregates that the decision stands on. */
+  /** Other aggregates that the decision depends on. */
   reads: Aggregate[]
   decision: Decision<NewEvent, unknown>
   events: EventRow[]
-  /** What is stored with a keyed request. */
+  /** The answer to store for a keyed request. */
   stored?: { once: Once; answer: EarlierAnswer }
-  /** Tells the caller; to be called once the batch is stored. */
+  /** Tells the caller the outcome. Call it only once the batch is stored. */
   answer(): void
-  /** Where one of the claims is among the taken keys, and nothing that it stands on has changed: tells the caller so and gives true. */
+  /**
+   * Refuses the command if one of its claims is a taken key and none of its aggregates changed. Then it tells the
+   * caller and gives true.
+   */
   refuse(problem: Pick<Problem, 'stale' | 'taken'>): boolean
 }
 
-/** Why a batch could not be stored: aggregates that changed since they were loaded, keys that others hold, and limits that it passes. */
+/**
+ * Why a batch could not be stored: its aggregates changed since they were loaded, others hold its keys, or it exceeds
+ * limits.
+ */
 export interface Problem {
   stale: AggregateKey[]
   taken: UniqueKey[]
   over: Over[]
 }
 
-/** What may be used so often only, and of which the batch wants more than is free; `wait`: seconds until the next will be. */
+/** A limited use of which the batch wants more than is free. `wait`: seconds until the next use is free. */
 export interface Over {
   key: string
   free: number

@@ -1,4 +1,4 @@
-/** Makes several calls of one moment one: `load` is given the keys of all, and gives their values in that order. */
+/** Joins calls of the same moment. `load` gets the keys of all of them and gives their values in the same order. */
 export function batched<Key, Value>(load: (keys: Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
   let waiting: { key: Key; resolve: (value: Value) => void; reject: (error: unknown) => void }[] = []
   const flush = () => {
@@ -12,7 +12,7 @@ export function batched<Key, Value>(load: (keys: Key[]) => Promise<Value[]>): (k
   return (key) =>
     new Promise((resolve, reject) => {
       waiting.push({ key, resolve, reject })
-      // After the whole of what the socket brought.
+      // Wait until all that the socket has brought is read.
       if (waiting.length === 1) setImmediate(flush)
     })
 }

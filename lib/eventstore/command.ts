@@ -9,75 +9,85 @@ export interface NewEvent {
   payload: object
 }
 
-/** Something that may exist once. */
+/** A key that may exist only once. */
 export interface UniqueKey {
   kind: string
   scope: string
   key: string
 }
 
-/** Something that may be done so often only, by whomever. */
+/** An action that has a limit, whoever performs it. */
 export interface Use {
-  /** What it is counted by; its limits are always the same. It is stored, so it must tell nothing. */
+  /**
+   * The key to count by. Uses with the same key must always have the same limits. It is stored, so it must reveal
+   * nothing.
+   */
   key: string
-  /** At most so many within any so many seconds, a day at most. */
+  /** At most `most` uses within any `seconds`. The longest span is a day. */
   limits: { most: number; seconds: number }[]
-  /** The caller's error where it was done as often already; `retryAfter` in seconds. */
+  /** The caller's error once a limit is reached. `retryAfter` is in seconds. */
   exceeded: (retryAfter: number) => RosterError
 }
 
-/** What a decision comes to. */
+/** The result of a decision. */
 export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
-  /** None: nothing changes. */
+  /** An empty list changes nothing. */
   events: Event[]
-  /** Needed with the first event of an aggregate: whom it belongs to. */
+  /** The owner of the aggregate. Its first event needs it. */
   organizationId?: string
-  /** Keys that the aggregate takes; the error is the caller's where one is taken already. */
+  /** Keys that the aggregate takes. The caller gets the error `taken` where somebody else holds the key. */
   claims?: (UniqueKey & { taken: RosterError })[]
   releases?: UniqueKey[]
-  /** What is counted with the change, in its transaction: a change that is not stored does not count. */
+  /** Uses to count in the transaction of the change. A change that is not stored does not count. */
   uses?: Use[]
-  /** What no event may hold, such as a password's hash, stored in the same transaction. */
+  /** Data that no event may hold, such as the hash of a password. It is stored in the same transaction. */
   writes?: Write[]
   answer: Answer
-  /** The events are stored, and then the caller gets this error. */
+  /** The events are stored first, and then the caller gets this error. */
   error?: RosterError
-  /** There is a commit also where nothing is stored: how long it takes tells nobody whether there was something to store. */
+  /**
+   * Commits even where nothing is stored. Otherwise the response time would reveal whether there was anything to store.
+   */
   commits?: true
 }
 
-/** What a command says of the request that it comes from. */
+/** The request that a command comes from. */
 export interface Origin {
-  /** Whom its events name as their creator; empty for nobody. */
+  /** The user to name as the creator of the events; empty for nobody. */
   caller: { userId: string }
   requestId: string
-  /** Unix time in milliseconds; later, nobody waits for the outcome. */
+  /** Unix time in milliseconds. After it, nobody waits for the outcome. */
   deadline: number
-  /** The id of the event because of which a service acts by itself. */
+  /** The id of the event that made a service act by itself. */
   cause?: string | undefined
-  /** The sequence that the aggregate must have; "*": any, but it must be there. */
+  /** The sequence that the aggregate must have. "*" means any sequence, but the aggregate must exist. */
   ifMatch?: number | '*'
-  /** That it is to have one effect, however often it comes. */
+  /** Set for a keyed request: it has one effect, however often it comes. */
   once?: Once
 }
 
 /**
- * A change of one aggregate. `decide` is pure: it may run again when somebody else was faster. It throws RosterError where the
- * change may not be.
+ * A change of one aggregate. `decide` is pure, because it runs again when another change was faster. It throws
+ * RosterError where the change is not allowed.
  */
 export interface Command<State, Event extends NewEvent = NewEvent, Answer = void, Response = Outcome<State, Answer>> {
   aggregate: AggregateKey
-  /** It is to be made, under an id that the caller chose: what has that id already may be anybody's, so that If-Match finds nothing. */
+  /**
+   * The command creates the aggregate under an id that the caller chose. An existing aggregate with that id may belong
+   * to anybody, so If-Match treats the aggregate as missing.
+   */
   creates?: true
-  /** Other aggregates that the decision stands on: they stay as they were until it is stored. */
+  /** Other aggregates that the decision depends on. They stay unchanged until it is stored. */
   reads?: AggregateKey[]
   call: Origin
   decide(aggregate: Aggregate<State>, now: Date, reads: Aggregate<any>[]): Decision<Event, Answer>
-  /** What the caller is answered, made of the outcome alone: it is stored with a keyed request. Without it, the outcome. */
+  /**
+   * Makes the answer to the caller, from the outcome alone, because a keyed request stores it. Default: the outcome.
+   */
   respond?(outcome: Outcome<State, Answer>): Response
 }
 
-/** A decision that was stored: the aggregate before and after it, which are the same where there was no event. */
+/** A decision that was stored, with the aggregate before and after it. Without an event, both are the same. */
 export interface Outcome<State, Answer> {
   before: Aggregate<State>
   after: Aggregate<State>

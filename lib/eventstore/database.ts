@@ -5,9 +5,9 @@ import type { Log } from '../log.ts'
 
 export type Sql = postgres.Sql
 export type Transaction = postgres.TransactionSql
-/** A statement that runs in the transaction that it is given. */
+/** A statement that runs in the given transaction. */
 export type Statement = (sql: Transaction) => PromiseLike<unknown>
-/** A row that one statement inserts together with others of its kind. */
+/** A row that one statement inserts together with other rows of its kind. */
 export interface Insert<Row extends object = any> {
   row: Row
   into(sql: Transaction, rows: Row[]): PromiseLike<unknown>
@@ -33,14 +33,14 @@ const connectionErrors = new Set([
   '53300',
 ])
 
-// Every statement finds its rows by an index. A plan that was made while a table was small would read the whole of it, long
-// after it has grown: plans are kept, and the statistics are a minute late.
+// Every statement must find its rows by an index. PostgreSQL keeps plans, and its statistics are a minute late. So a
+// plan from the time of a small table would still scan the whole table long after it has grown.
 const byIndex = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
 
 const tryAgainAfter = 250
 const sayEvery = 30_000
 
-/** A pool of connections to a service's own schema. It connects when it is needed and again when a connection is lost. */
+/** A pool of connections to the service's own schema. It connects on first use, and again after a lost connection. */
 export function openDatabase(url: string, service: string, log: Log): Sql {
   return postgres(url, {
     max: 8,
@@ -51,16 +51,17 @@ export function openDatabase(url: string, service: string, log: Log): Sql {
   })
 }
 
-/** Whether PostgreSQL could not be reached, or went away during a statement. */
+/** Whether PostgreSQL could not be reached, or the connection broke during a statement. */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error && 'code' in error)) return false
-  // Class 08 is what PostgreSQL, or a pooler before it, says of connections; every error of a socket names its system call.
+  // PostgreSQL, or a pooler in front of it, reports connection errors as class 08. Every socket error names its system
+  // call.
   return connectionErrors.has(String(error.code)) || /^08...$/.test(String(error.code)) || 'syscall' in error
 }
 
 /**
- * Runs what a service does before it answers, again and again until PostgreSQL can be reached. The work may have been done when its
- * connection is lost, so a second time must do nothing. Throws any other error at once.
+ * Repeats a service's work at its start until PostgreSQL can be reached. The connection may break after the work was
+ * done, so doing it twice must do no harm. Throws any other error at once.
  */
 export async function untilReachable<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let sayAt = 0; ; await sleep(tryAgainAfter)) {
@@ -68,7 +69,7 @@ export async function untilReachable<T>(log: Log, work: () => Promise<T>): Promi
       return await work()
     } catch (error) {
       const cause = error instanceof RosterError ? error.cause : error
-      // A pool that was closed is reached by nobody any more.
+      // Nobody can reach a pool that was closed, so stop trying.
       if (!isConnectionError(cause) || (cause as { code?: unknown }).code === 'CONNECTION_ENDED') throw error
       if (Date.now() < sayAt) continue
       log.warn({ err: error }, 'waiting for PostgreSQL')
@@ -86,7 +87,7 @@ export async function orUnavailable<T>(result: PromiseLike<T>): Promise<T> {
   }
 }
 
-/** The error of a call that found no database. */
+/** The error of a call that cannot reach the database. */
 export function storeUnavailable(cause: unknown): RosterError {
   return new RosterError('UNAVAILABLE', 'STORE_UNAVAILABLE', 'The database cannot be reached.', {
     retryAfter: 1,

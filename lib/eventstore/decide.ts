@@ -7,8 +7,9 @@ import type { Vocabulary } from './vocabulary.ts'
 import type { AnyCommand, Decided, Over, Pending, Problem } from './batch.ts'
 
 /**
- * Lets each command decide on the state that the ones before it leave. Pure: nobody is told anything, since the batch may yet
- * fail, and then even a refusal may have stood on what never came to be. `over`: what earlier attempts found to be used up.
+ * Decides each command on the state that the commands before it leave. Pure: it tells callers nothing, because the
+ * batch may still fail. Even a refusal may depend on a change that then never happens. `over`: limits that earlier
+ * attempts found used up.
  */
 export function decideBatch(
   batch: Pending[],
@@ -58,8 +59,9 @@ function longestWait(exceeded: Use[], over: ReadonlyMap<string, Over>): RosterEr
   return use.exceeded(Math.max(1, Math.ceil(wait)))
 }
 
-// The sequence tells nobody more than the answer without If-Match: whoever finds nothing there is told so, and where a proof is wrong
-// that anybody may try, that is all there is to tell. What is yet to be made has none, whatever else has its id.
+// Whether If-Match is checked must not reveal more than the answer without it. A caller that finds nothing learns only
+// that. Where an anonymous caller gives a wrong proof, it learns only that too; anybody may try proofs. An aggregate
+// that is yet to be created has no sequence, even if its id is taken.
 function decideWhereItMatches(
   command: AnyCommand,
   aggregate: Aggregate,
@@ -92,7 +94,7 @@ function checkSequence(wanted: number | '*', sequence: number) {
   })
 }
 
-// An error that leaves no event is found again when the request comes again, so only what has an effect, or none, is stored.
+// Store successes, and errors that left events. Any other error is derived again on retry.
 function settle(
   { command, resolve, reject }: Pending,
   { error }: Decision<NewEvent, unknown>,
@@ -153,7 +155,7 @@ function refuse(
 ): boolean {
   const { aggregate, reads = [] } = pending.command
   const old = new Set(stale.map(keyText))
-  // What changed meanwhile is looked at first: it may be this very aggregate that took the key.
+  // Check for changed aggregates first: the change may be the one that took the key.
   if ([aggregate, ...reads].some((key) => old.has(keyText(key)))) return false
   const keys = new Set(taken.map(claimText))
   const claim = decision?.claims?.find((candidate) => keys.has(claimText(candidate)))

@@ -3,7 +3,7 @@ import { plainType } from '../events/event-type.ts'
 import type { StoredEvent } from '../events/stored-event.ts'
 import type { Sql } from './database.ts'
 
-/** What says where a row is, as it is selected. */
+/** The place of a row, as a statement selects it. */
 export interface Place {
   transaction_id: string
   position: string
@@ -20,13 +20,13 @@ export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
 }
 
 /**
- * Where to begin for events from this time on; without a time, at the beginning. Events are created, and given their positions,
- * nearly in the order of their commit: a search by halves finds one that is older, by a minute more for the clocks of replicas
- * and for transactions that were slow.
+ * Gives the position to begin at for events since this time; without a time, the beginning. A binary search over the
+ * positions works, because events are created and numbered nearly in commit order. It looks for an event that is older
+ * by one extra minute, which covers slow transactions and the clocks of replicas.
  */
 export async function findStart(sql: Sql, since: Date | undefined): Promise<EventPosition> {
   if (!since) return beginning
-  // Nothing is older than the computers' first day, and PostgreSQL does not read every time before the year 1.
+  // PostgreSQL cannot read some times before the year 1, and no event is older than 1970.
   const time = new Date(Math.max(since.getTime() - 60_000, 0))
   const [found] = await sql<(Place & { older: boolean })[]>`
     with recursive halves as (
@@ -48,9 +48,11 @@ export async function findStart(sql: Sql, since: Date | undefined): Promise<Even
 }
 
 /**
- * The last row of those that may be looked at: after a place, settled, which is below the oldest running transaction, where nothing
- * can be added any more, and of one organization where the filter names it. `endReached`: behind it is none. Without a row, the
- * place itself. Never a place that no row has: a crash takes back the ids of transactions that left nothing behind.
+ * Gives the last row of a window of rows after a place. The rows are settled: they are older than the oldest running
+ * transaction, so that no row can appear between them any more. Where the filter names an organization, only its rows
+ * count.
+ * `endReached`: no row follows. Without any row, gives the place itself. Never gives a place that no row has: after a
+ * crash, PostgreSQL reuses the ids of transactions that left nothing behind.
  */
 export async function look(sql: Sql, after: EventPosition, { organizationId }: EventFilter, window: number) {
   const [found] = await sql<(Partial<Place> & { settled: string; number: string | null })[]>`
@@ -69,14 +71,14 @@ export async function look(sql: Sql, after: EventPosition, { organizationId }: E
   const { settled, transaction_id, position, number } = found!
   if (transaction_id && position)
     return { last: toPosition({ transaction_id, position }), endReached: Number(number) < window }
-  // A place ahead of everything is one of a PostgreSQL that was set back since.
+  // A place ahead of all rows comes from before PostgreSQL was set back.
   return {
     last: after.transactionId < Number(settled) ? after : { transactionId: Number(settled), position: 0 },
     endReached: true,
   }
 }
 
-/** The last row that is settled. */
+/** The last settled row. */
 export async function findEnd(sql: Sql, { organizationId }: EventFilter): Promise<EventPosition> {
   const [found] = await sql<Place[]>`
     select transaction_id::text, position from events
@@ -86,12 +88,12 @@ export async function findEnd(sql: Sql, { organizationId }: EventFilter): Promis
   return found ? toPosition(found) : beginning
 }
 
-/** Bytes of payloads that are read at a time, give or take the last one. */
+/** Bytes of payloads to read at a time. The last event may exceed it. */
 const mostBytes = 1024 * 1024
 
 /**
- * The events that pass the filter, in the order of their commit, after a place and up to another one. `found` counts those, too, that
- * were too much to be read at a time.
+ * Reads the events that pass the filter, in commit order, after one place and up to another. `found` also counts the
+ * events that are left out because they are too large to read at a time.
  */
 export function read(sql: Sql, after: EventPosition, upTo: EventPosition, filter: EventFilter, limit: number) {
   const { organizationId, aggregateTypes, aggregateIds, eventTypes, actors, since } = filter
@@ -120,7 +122,7 @@ export function read(sql: Sql, after: EventPosition, upTo: EventPosition, filter
   `
 }
 
-// It has an index of its own, so that what others did need not be looked at.
+// An organization has an index of its own, so that PostgreSQL need not look at the events of others.
 function ofOrganization(sql: Sql, organizationId: string) {
   return organizationId ? sql`and organization_id = ${organizationId}` : sql``
 }

@@ -13,25 +13,29 @@ import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 
 /** Rows that one call looks at, at most. */
 const mostLookedAt = 5000
-/** Bytes of events that one answer has, give or take the last one: NATS takes no answer above 2 MB. */
+/** Bytes of events in one answer. The last event may exceed it. NATS takes no answer above 2 MB. */
 const mostBytes = 512 * 1024
-/** Bytes of an event that is told with its data: so that an answer can hold it, also the one that is made of this one. */
+/**
+ * Bytes of an event that is listed with its data. The answer must hold it, and so must any message made from that
+ * answer.
+ */
 const largest = 1536 * 1024
 
 export interface FeedOptions {
   service: string
   sql: Sql
   log: Log
-  /** Where the messages of the events are looked up. Default: proto/. */
+  /** The registry of the event messages. Default: proto/. */
   messages?: FileRegistry
   /** Rows that one call looks at, at most. */
   mostLookedAt?: number
 }
 
 /**
- * Answers ListEvents: a service's own committed events in the order of their commit, as they are published. Whatever transactions
- * overlap, who goes on from `next` misses none and gets none twice. One that no answer can hold, or that proto/ cannot describe, comes
- * without its data, and the log says so. UNAVAILABLE STORE_UNAVAILABLE.
+ * Answers ListEvents: a service's own committed events in commit order, as they are published. A caller that continues
+ * from `next` misses no event and gets none twice, however transactions overlap.
+ * An event that fits no answer, or that proto/ cannot describe, comes without its data, and the log says so.
+ * UNAVAILABLE STORE_UNAVAILABLE.
  */
 export function createFeed({ service, sql, log, messages, mostLookedAt: window = mostLookedAt }: FeedOptions) {
   const said = new Set<string>()

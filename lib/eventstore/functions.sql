@@ -1,19 +1,20 @@
--- What was answered earlier counts no more.
+-- Answers from before this time no longer count.
 create or replace function answers_kept_since() returns timestamptz language sql stable as $$
   select now() - interval '24 hours'
 $$;
 
--- Appends what a batch of commands decided, all of it or nothing.
---   batch: { "reads": [{type, id, sequence}], "writes": [{type, id, sequence}]: what the decisions stood on, sequence 0 for none;
+-- Appends the decisions of a batch, all of them or none.
+--   batch: { "reads": [{type, id, sequence}], "writes": [{type, id, sequence}]: the state that the decisions depend on,
+--              with sequence 0 for a missing aggregate,
 --            "releases": [{kind, scope, key}],
---            "claims": [{kind, scope, key, aggregate_id}]: must be free, and aggregate_id, where there is one, has it from now on;
---            "uses": [{key, number, limits: [{most, seconds}]}]: so many more of what may be done so often only,
+--            "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it from now on,
+--            "uses": [{key, number, limits: [{most, seconds}]}]: so many more uses of a key with limits,
 --            "commits": true where there must be a commit although nothing is stored,
 --            "events": [a row of events], "aggregates": [a row of aggregates],
 --            "answers": [a row of idempotent_answers, bytes in base64] }
--- Raises RS001 with a detail { "stale": [{type, id}], "taken": [{kind, scope, key}] } where it cannot stand, with "over":
--- [{key, free, wait}] where so many uses are free only, and the next one after so many seconds; and unique_violation
--- where a request was answered before.
+-- Raises RS001 where the batch cannot be stored. The detail is { "stale": [{type, id}], "taken": [{kind, scope, key}] }.
+-- Where limits are reached, it also has "over": [{key, free, wait}]: only so many uses are free, and the next one after so
+-- many seconds. Raises unique_violation where a request was answered before.
 create or replace function append(batch jsonb) returns void language plpgsql as $$
 declare
   stale jsonb;
@@ -22,7 +23,8 @@ declare
   moment timestamptz;
   stored int;
 begin
-  -- What is not there cannot be locked itself: who creates it waits for all who stand on its absence, and they for him.
+  -- A missing row cannot be locked itself. So its creator waits for every transaction that depends on its absence, and
+  -- they wait for the creator.
   perform case when created then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end
   from (
     select hashtextextended(concat_ws('/', current_schema(), type, id), 0) as key, bool_or(created) as created
@@ -33,13 +35,13 @@ begin
       select type, id, false from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
       where sequence = 0
       union all
-      -- Who counts by the same key waits, too, so that each sees what the others used.
+      -- Transactions that count by the same key also wait for each other, so that each sees the uses of the others.
       select 'use', key, true from jsonb_to_recordset(batch -> 'uses') as u (key text)
     ) missing
     group by 1 order by 1
   ) keys;
 
-  -- In one order, so that two batches cannot wait for each other.
+  -- Lock in one order, so that two batches cannot wait for each other.
   with expected as (
     select * from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint)
   ), locked as (
@@ -73,7 +75,7 @@ begin
   end if;
 
   if jsonb_array_length(batch -> 'uses') > 0 then
-    -- The time of one clock, and read under the lock: later uses are never earlier.
+    -- Take the time from one clock, and under the lock, so that a later use never has an earlier time.
     moment := clock_timestamp();
 
     with wanted as (
@@ -99,7 +101,7 @@ begin
     select jsonb_agg(jsonb_build_object('key', key, 'free', free, 'wait', extract(epoch from wait))) into over from over_limit;
   end if;
 
-  -- A key may be taken by what changed one of these aggregates after it was looked at above.
+  -- A change of one of these aggregates after the check above may have taken the key.
   if stale is null and taken is not null then
     select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
     from jsonb_to_recordset((batch -> 'writes') || (batch -> 'reads')) as e (type text, id text, sequence bigint)
@@ -114,7 +116,7 @@ begin
   end if;
 
   if jsonb_array_length(batch -> 'claims') > 0 then
-    -- Also what is given up again within the batch: another transaction must not have it meanwhile.
+    -- Insert also keys that the batch gives up again. No other transaction must hold them meanwhile.
     insert into unique_keys (kind, scope, key, aggregate_id)
     select kind, scope, key, coalesce(aggregate_id, '')
     from jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
@@ -130,12 +132,12 @@ begin
     select key, moment from jsonb_to_recordset(batch -> 'uses') as u (key text, number int), generate_series(1, number);
   end if;
 
-  -- What writes nothing waits for no disk: this is written, and leaves nothing.
+  -- A commit without any write does not wait for the disk. This message makes it wait, and leaves nothing behind.
   if (batch ->> 'commits')::boolean then
     perform pg_logical_emit_message(true, 'roster', '');
   end if;
 
-  -- Before the aggregates: where two create the same one, the second stops here.
+  -- Insert before the aggregates: where two transactions create the same one, the second stops here.
   insert into events (
     aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
   )
@@ -171,7 +173,7 @@ begin
     end if;
   end if;
 
-  -- The last guard: the events follow what was expected without a gap, and the state is that of the last one.
+  -- The last guard: the events follow the expected sequence without a gap, and the state is that of the last event.
   if exists (
     select from (
       select aggregate_type as type, aggregate_id as id, min(sequence) as first, max(sequence) as last, count(*) as number

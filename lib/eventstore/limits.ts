@@ -3,24 +3,26 @@ import { limitReached } from '../errors.ts'
 import { encodeEvent } from '../events/cloud-event.ts'
 import type { EventRow } from '../events/stored-event.ts'
 
-/** Bytes that an event may have as it is published: headers and data. So many that the broker and every follower take it. */
+/**
+ * Bytes of an event as it is published, headers and data. The broker and every follower can take an event of this size.
+ */
 export const largestEvent = integer(16 * 1024, 1024 * 1024, 256 * 1024)
 
-/** Characters of JSON that an aggregate may have: every decision about it loads them. */
+/** Characters of JSON in an aggregate. Every decision about the aggregate loads them. */
 const largestState = 1024 * 1024
 
-// UTF-8 has no more bytes for a UTF-16 code unit; in a header each byte may take three.
+// A UTF-16 code unit has at most three bytes in UTF-8. In a header, each byte may become three.
 const mostBytesPerCharacter = 3
 const mostBytesInHeader = 9
-// Of the headers beside the ids, and of fields that the payload leaves out.
+// Bytes for the headers other than the ids, and for fields that the payload leaves out.
 const rest = 4 * 1024
-// What a state may say of an event beside its payload, such as a time.
+// Characters that an event may add to a state beside its payload, such as a time.
 const besidePayload = 200
 
 /**
- * Throws RESOURCE_EXHAUSTED LIMIT_REACHED where an event has more bytes than `most` as it is published, or where the change makes an
- * object larger than `largestState`. A change that makes a larger object smaller is taken. So is a change that a service makes by
- * itself because of an event, such as taking the grants of a removed user away.
+ * Throws RESOURCE_EXHAUSTED LIMIT_REACHED where a published event would exceed `most` bytes, or the object would exceed
+ * `largestState`. A change that shrinks an object that is already too large is allowed. So is a change that a service
+ * makes by itself because of an event, such as the removal of a removed user's grants.
  */
 export function checkSizes(events: EventRow[], before: unknown, after: unknown, most: number): void {
   let added = 0
@@ -31,7 +33,7 @@ export function checkSizes(events: EventRow[], before: unknown, after: unknown, 
     added += json.length + besidePayload
   }
   const size = sizeOf(before)
-  // A batch may change a large object often: it need not be measured each time.
+  // A batch may change a large object often. This estimate saves measuring the object each time.
   if (size + added <= largestState) return noteSize(after, size + added)
   noteSize(after, measure(after))
   const isByItself = events.some(({ cause }) => cause)
@@ -46,7 +48,7 @@ function beside({ aggregate_id, organization_id, creator, request_id, cause }: E
 
 const sizes = new WeakMap<object, number>()
 
-/** Characters of a state in JSON; of one that a change left behind, at most so many. */
+/** Characters of a state in JSON. For a state that a change left behind, this may be an upper bound. */
 function sizeOf(state: unknown): number {
   return (isObject(state) ? sizes.get(state) : undefined) ?? measure(state)
 }
@@ -60,14 +62,14 @@ const measure = (state: unknown): number => JSON.stringify(state)?.length ?? 0
 
 function publishedBytes(event: EventRow, json: string): number {
   try {
-    // Its place is yet to be given: no other has more digits.
+    // The position is not known yet. No position has more digits than this.
     const stored = { ...event, sequence: String(event.sequence), position: '9'.repeat(19), transaction_id: '' }
     const { headers, data } = encodeEvent('service', stored)
-    // A colon, a blank and a line end go with each.
+    // Each header adds a colon, a blank and a line end.
     const head = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
     return head + Buffer.byteLength(data)
   } catch {
-    // Of a vocabulary that proto/ does not know, as tests have it.
+    // Tests use event types that proto/ does not have.
     return Buffer.byteLength(json)
   }
 }

@@ -3,16 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Log } from '../log.ts'
 import { type Sql, type Transaction, untilReachable } from './database.ts'
 
-// Any number will do, as long as every replica of a service takes the same; the schema makes it the service's own.
+// Any number works, if every replica of a service uses the same. The schema's name makes the lock the service's own.
 const lock = 7_265_001
 
 const tables = ['schema.sql', 'schema-2.sql', 'schema-3.sql', 'schema-4.sql', 'schema-5.sql']
 
 /**
- * Brings a service's schema up to date: the event store's tables and the service's `migrations/*.sql`, in the order of their names,
- * each once, so that what is to change is a new file; then the event store's functions, once for each text that they had, so that
- * an older replica which starts again does not bring its own back. All in one transaction; any number of replicas may start at
- * once. Waits for PostgreSQL.
+ * Migrates a service's schema: first the event store's tables, then the service's `migrations/*.sql` by name. Each file
+ * runs once, so a change needs a new file. Then come the event store's functions, once for each text of theirs, so that
+ * an older replica that starts again does not restore its own text.
+ * All runs in one transaction, and any number of replicas may start at once. Waits for PostgreSQL.
  */
 export async function migrate(sql: Sql, migrations: URL, log: Log): Promise<void> {
   const steps = [
@@ -43,7 +43,7 @@ function withHash({ name, text }: Step): Step {
 }
 
 async function apply(transaction: Transaction, steps: Step[]): Promise<void> {
-  // A large table takes its time, and the replicas that wait for it do, too.
+  // A migration of a large table takes long, and so does the wait of the other replicas.
   await transaction`set local statement_timeout = 0`
   await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
   await transaction`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`

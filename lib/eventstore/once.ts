@@ -10,19 +10,19 @@ const pruneEvery = 60 * 60_000
 const pruneAtATime = 1000
 const sealedFor = 'idempotent-answer'
 
-/** A request that is to have one effect, however often it comes. */
+/** A request that has one effect, however often it comes. */
 export interface Once {
   /** Names the request: caller, method and Idempotency-Key in one hash. */
   id: Buffer
-  /** All that makes it this request and no other. */
+  /** The whole content of the request. Another request under the same key differs in it. */
   request: string
   encode(response: unknown): Uint8Array
 }
 
-/** The answer that was given before: bytes of the response, or the error. */
+/** The earlier answer: bytes of the response, or the error. */
 export type EarlierAnswer = { bytes: Uint8Array } | { error: RosterError }
 
-/** Thrown by the store where a request turns out to have been answered before. */
+/** The store throws this where a request turns out to have been answered before. */
 export class AnsweredBefore extends Error {
   readonly answer: EarlierAnswer
 
@@ -32,22 +32,23 @@ export class AnsweredBefore extends Error {
   }
 }
 
-/** The answers to keyed requests, sealed: they may hold a code or a token that is shown once. */
+/** The answers to keyed requests. They are encrypted, because an answer may hold a code or token that is shown once. */
 export interface Answers {
   /**
-   * Runs the work unless its request was answered before: then gives that answer, marked as `replayed`. INVALID_ARGUMENT
-   * IDEMPOTENCY_KEY_REUSED for another request under the same key; ABORTED REQUEST_UNDER_WAY while it still runs here.
-   * `beforeReplay` is awaited before anything is told of an earlier request, and may throw; what it gives runs once that is found to
-   * be the same request, which succeeded.
+   * Runs the work unless its request was answered before. In that case gives the earlier answer, marked as `replayed`.
+   * INVALID_ARGUMENT IDEMPOTENCY_KEY_REUSED for another request under the same key. ABORTED REQUEST_UNDER_WAY while the
+   * request still runs in this process.
+   * `beforeReplay` runs before the caller learns anything about an earlier request, and may throw. Its result runs once
+   * the earlier request is found to be the same one and to have succeeded.
    */
   once(
     request: Once,
     work: () => Promise<Uint8Array>,
     beforeReplay?: () => Promise<void | (() => Promise<void>)>,
   ): Promise<{ bytes: Uint8Array; replayed: boolean }>
-  /** The answer as `append` stores it, in the transaction of its effect. */
+  /** The answer as `append` stores it, in the transaction of the request's effect. */
   seal(request: Once, answer: EarlierAnswer): SealedAnswer
-  /** What was answered to these requests, in their order. */
+  /** The earlier answers to these requests, in their order. */
   find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]>
   stop(): void
 }
@@ -61,7 +62,7 @@ export interface SealedAnswer {
   failed: boolean
 }
 
-/** The id of a request: a hash of who sends what under which key. */
+/** The id of a request: a hash of sender, method and key. */
 export function onceId(scope: string[]): Buffer {
   return createHash('sha256').update(JSON.stringify(scope)).digest()
 }
@@ -88,7 +89,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
 
   const findOne = batched(find)
 
-  // The request itself may hold a password, so that not even its plain hash is kept.
+  // The request may hold a password, so not even its plain hash is kept.
   const macOf = (keyId: string, request: string) => keys.mac('idempotent-request', keyId, [request])
 
   function open(row: AnswerRow, request: string): EarlierAnswer | RosterError {
@@ -104,14 +105,14 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     } catch (error) {
       if (error instanceof AnsweredBefore) return replay(error.answer)
       if (error instanceof RosterError && sealed.has(error)) throw error
-      // At another replica the same request may have been faster: what it made is then in the way of this one.
+      // The same request may have been faster at another replica. This error may come from that request's own effect.
       const meanwhile = await findOne(request)
       if (meanwhile) return replay(meanwhile)
       throw error
     }
   }
 
-  // In portions: what one statement does not manage in its time, it would never do.
+  // Delete in portions. One large statement would run into its timeout, and the same on every later try.
   async function prune() {
     let pruned = 0
     do {

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../events/stored-event.ts'
 import type { Transaction } from './database.ts'
 
-/** An event that neither broker nor proto/ will ever take, and why. */
+/** An event that the broker or proto/ will always refuse, and the reason. */
 export interface Refused {
   event: StoredEvent
   reason: Error
@@ -9,7 +9,7 @@ export interface Refused {
 
 const longestReason = 1000
 
-/** Notes events that were refused for good; gives those that were not noted yet. */
+/** Notes events that were refused for good. Gives only the newly noted ones. */
 export async function saveParked(transaction: Transaction, refused: Refused[]): Promise<Refused[]> {
   if (refused.length === 0) return []
   const rows = refused.map(({ event, reason }) => ({
@@ -23,14 +23,14 @@ export async function saveParked(transaction: Transaction, refused: Refused[]): 
   return refused.filter(({ event }) => positions.has(event.position))
 }
 
-/** Takes back the note of events that were taken in the end, such as when they were published anew. */
+/** Deletes the notes of events that the stream took in the end, for example when they were published anew. */
 export function unpark(transaction: Transaction, added: { position: string }[]) {
   return transaction`delete from parked_events where position = any(${added.map(({ position }) => position)}::bigint[])`
 }
 
 /**
- * Notes what of the page behind the cursor the stream has. The cursor stays until all of it is there: whoever goes on leaves out what
- * is noted, and looks for the rest before sending it again.
+ * Notes the events of the current page that the stream already has. The cursor stays until the stream has the whole
+ * page. The next turn skips the noted events, and looks for each other event before it sends it again.
  */
 export function noteTaken(transaction: Transaction, added: { position: string; seq: number }[]) {
   const taken = Object.fromEntries(added.map(({ position, seq }) => [position, seq]))

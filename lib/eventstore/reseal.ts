@@ -2,7 +2,7 @@ import type { Keyring } from '../keys.ts'
 import type { Log } from '../log.ts'
 import type { Sql } from './database.ts'
 
-/** A column that holds what was sealed for a purpose. */
+/** A column of values that are encrypted for one purpose. */
 export interface Sealed {
   purpose: string
   table: string
@@ -10,8 +10,8 @@ export interface Sealed {
 }
 
 /**
- * Seals by the key in use what a former one sealed, so that the former one may go. Any number of replicas may do it at once; a second
- * time does nothing. What no key opens stays as it is.
+ * Encrypts again, with the key in use, each value that a former key encrypted. Then the former key may be removed.
+ * Several replicas may run it at once, and a second run does nothing. A value that no key opens stays as it is.
  */
 export async function reseal(sql: Sql, keys: Keyring, log: Log, { purpose, table, column }: Sealed): Promise<void> {
   const rows = await sql<{ sealed: Buffer }[]>`

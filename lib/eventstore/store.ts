@@ -13,26 +13,28 @@ import { type Answers, AnsweredBefore } from './once.ts'
 
 export interface Store {
   /**
-   * Decides and stores a command. Commands of one moment share a transaction; each is answered once it is durable.
-   * Throws what the decision throws; DEADLINE_EXCEEDED where it was not begun in time; UNAVAILABLE STORE_OVERLOADED where too many
-   * wait; UNAVAILABLE STORE_UNAVAILABLE: then it may have been stored or not.
+   * Decides and stores a command. Commands of the same moment share a transaction. Each is answered once it is durable.
+   * Throws the error of the decision. DEADLINE_EXCEEDED where the command did not start in time. UNAVAILABLE
+   * STORE_OVERLOADED where too many commands wait. UNAVAILABLE STORE_UNAVAILABLE leaves open whether it was stored.
    */
   execute<State, Event extends NewEvent, Answer, Response = Outcome<State, Answer>>(
     command: Command<State, Event, Answer, Response>,
   ): Promise<Response>
-  /** The aggregate as it is, or undefined. */
+  /** The aggregate as it is, or undefined where it does not exist. */
   load<State>(type: string, id: string): Promise<Existing<State> | undefined>
 }
 
 const maxBatch = 64
 const maxUnderWay = 2
 const maxAttempts = 20
-/** Commands that wait: more would only pass their deadlines here, and take the memory of those that can be done. */
+/**
+ * The most commands that may wait. Further ones would only miss their deadlines here, and take memory from the others.
+ */
 const maxWaiting = 10_000
 
 /**
- * Decides and stores commands over one database. `committed` gets the events of each commit; `answers` keeps those to keyed
- * requests. A change with a larger event than `mostEventBytes` is refused: RESOURCE_EXHAUSTED LIMIT_REACHED.
+ * Decides and stores commands over one database. `committed` gets the events of each commit. `answers` keeps the
+ * answers to keyed requests. An event larger than `mostEventBytes` is refused: RESOURCE_EXHAUSTED LIMIT_REACHED.
  */
 export function createStore(
   sql: Sql,
@@ -50,7 +52,7 @@ export function createStore(
   function schedule() {
     if (scheduled) return
     scheduled = true
-    // After the whole of what the socket brought, so that it can share a transaction.
+    // Wait until all that the socket has brought is read, so that it can share a transaction.
     setImmediate(() => {
       scheduled = false
       while (underWay < maxUnderWay) {
@@ -66,7 +68,7 @@ export function createStore(
     })
   }
 
-  // Commands of an aggregate that a running batch changes wait for it: they would only find out that they are late.
+  // While a batch changes an aggregate, its further commands wait. Otherwise they would only lose the race against it.
   function take(): Pending[] {
     const batch: Pending[] = []
     const rest: Pending[] = []
@@ -87,14 +89,15 @@ export function createStore(
       if (isConnectionError(error)) for (const pending of open) pending.reject(storeUnavailable(error))
       else if (open.size === 1) for (const pending of open) pending.reject(error)
       else {
-        // The transaction is undone; one at a time, only the command at fault fails.
+        // The transaction is rolled back. One at a time, only the faulty command fails.
         log.warn({ err: error, commands: open.size }, 'batch failed, its commands run one by one')
         for (const pending of open) await run([pending])
       }
     }
   }
 
-  // Takes out of `open` whoever is told an outcome: what is left when it throws may run again.
+  // Removes a command from `open` once its caller has the outcome. If this throws, the remaining commands may run
+  // again.
   async function settle(open: Set<Pending>): Promise<void> {
     const over = new Map<string, Over>()
     for (let attempt = 1; open.size > 0; attempt++) {
@@ -103,7 +106,7 @@ export function createStore(
         open.delete(pending)
         pending.reject(deadlineExceeded())
       }
-      // Where a keyed request lost a race, it was against itself.
+      // A keyed request that lost a race may have lost it to itself, at another replica.
       if (attempt > 1) await leaveAnswered(open)
       const batch = [...open]
       const keys = new Map(
@@ -121,9 +124,9 @@ export function createStore(
         return
       }
       for (const found of problem.over) over.set(found.key, found)
-      // Whoever stands on an earlier change of this batch decides again: that change may be refused next.
+      // A command that depends on an earlier change of this batch decides again. That change may be refused next.
       const stale = [...problem.stale]
-      // What is taken may be so by the same request at another replica.
+      // The same request at another replica may have taken the key.
       if (problem.taken.length > 0) await leaveAnswered(open)
       for (const entry of decided) {
         if (open.has(entry.pending) && entry.refuse({ taken: problem.taken, stale })) open.delete(entry.pending)

@@ -3,12 +3,12 @@ import type { StreamState } from '../events/stream.ts'
 import type { Transaction } from './database.ts'
 import { eventColumns } from './feed-rows.ts'
 
-/** Events of a page at most. */
+/** Events in a page, at most. */
 export const pageSize = 500
-/** Bytes of payloads in a page, give or take its last event. */
+/** Bytes of payloads in a page. The last event may exceed it. */
 const mostBytes = 4 * 1024 * 1024
 
-/** How far the events are published, as the table `published` has it. */
+/** How far the events are published: the row of the table `published`. */
 export interface Published {
   position: string
   stream_created: string
@@ -22,13 +22,13 @@ export interface Published {
   parked: number
 }
 
-/** An event of a page; `found` counts those that are too much for one page, too. */
+/** An event of a page. `found` also counts the events that are left out because they are too large for one page. */
 export type PageRow = StoredEvent & { found: number }
 
-/** The next events behind the cursor, as far as they are settled: none can be added before them any more. */
+/** The next settled events after the cursor: no event can appear before them any more. */
 export function page(transaction: Transaction) {
-  // The subquery, unlike a join, makes the index begin at the cursor, whatever the planner thinks of the tables. The order is that of
-  // the columns: unqualified, it would be that of the text which is selected, where 10 comes before 9.
+  // With a subquery, unlike a join, the index scan starts at the cursor, whatever the statistics say. `order by` names
+  // the columns of the table. Unqualified, it would sort the selected text, where 10 comes before 9.
   return transaction<PageRow[]>`
     select ${eventColumns(transaction)}, found
     from (
@@ -48,8 +48,8 @@ export function page(transaction: Transaction) {
 }
 
 /**
- * Sets the cursor back to the first event that is young enough for the stream, unless it is there already. A stream that was given
- * nothing yet has lost nothing.
+ * Sets the cursor back to the oldest event that is still young enough for the stream. A cursor that is already earlier
+ * stays. A stream that was given nothing yet has lost nothing.
  */
 export function setBack(transaction: Transaction, { created, maxAge, last }: StreamState) {
   const since = maxAge === Infinity ? new Date(0) : new Date(Date.now() - maxAge)

@@ -3,15 +3,15 @@ import { holds } from './caller.ts'
 import type { Call } from './headers.ts'
 import type { Method } from './methods.ts'
 
-/** Whom an object belongs to; undefined when there is no such object. */
+/** Finds the owner of an object; undefined when the object does not exist. */
 export type FindOwner<Context> = (
   context: Context,
   id: string,
 ) => Promise<{ userId?: string; organizationId: string } | undefined>
 
 /**
- * Lets pass whom the method's access option lets pass. Gives whether the caller holds the declared permission: the own object
- * may be reached without it. UNAUTHENTICATED TOKEN_MISSING, PERMISSION_DENIED.
+ * Throws unless the method's access option allows the caller. Gives whether the caller holds the declared permission,
+ * because a caller may reach its own object without it. UNAUTHENTICATED TOKEN_MISSING, PERMISSION_DENIED.
  */
 export async function authorize<Context>(
   { access, desc }: Method,
@@ -30,7 +30,7 @@ export async function authorize<Context>(
     const findOwner = owners[access.resource]
     if (!field || !findOwner) throw new Error(`nobody knows who owns a ${access.resource}`)
     const id = String(request[field.localName])
-    // Validation comes later, so what no database can hold is looked at here: nobody owns it.
+    // Validation runs later, so check here for an id that no database can hold. Nobody owns such an object.
     const owner = id.includes('\0') ? undefined : await findOwner(context, id)
     if (owner && holds(caller, access.permission, owner.organizationId)) return true
     if (owner && access.orSelf && owner.userId === caller.userId) return false
@@ -38,7 +38,7 @@ export async function authorize<Context>(
   throw permissionDenied()
 }
 
-/** The one answer for everything that a caller may not do or see. */
+/** The same error for everything that a caller may not do or see. */
 export function permissionDenied(): RosterError {
   return new RosterError('PERMISSION_DENIED', 'PERMISSION_DENIED', 'The permission for this is missing.')
 }

@@ -10,25 +10,25 @@ import { onAbsence } from './presence.ts'
 import type { SignCaller } from './sign-callers.ts'
 import { endOfTurn } from './turn.ts'
 
-/** A connection over which services are asked. */
+/** A connection for calls to services. */
 export interface AskingNats extends Nats {
-  /** Says who calls. The gateway's alone has this: without it, nobody calls. */
+  /** Names the caller, signed. Only the gateway has this; without it, the call has no caller. */
   sign?: SignCaller
 }
 
-/** What a service answered. */
+/** The answer of a service. */
 export interface Answered {
   bytes: Uint8Array
-  /** The sequence of the object that was read or changed, where there is one. */
+  /** The sequence of the object that was read or changed; undefined where there is no object. */
   sequence: number | undefined
-  /** The answer was given before, to the same request with the same Idempotency-Key. */
+  /** The service gave this answer before, to the same request with the same Idempotency-Key. */
   replayed: boolean
 }
 
 /**
  * Sends request bytes to the service that answers `subject` and gives its answer.
- * Throws the service's RosterError; UNAVAILABLE where nobody answers or the connection is lost; DEADLINE_EXCEEDED; CANCELLED
- * once `signal` is aborted: then nobody waits, but the service may still do the work.
+ * Throws the service's RosterError; UNAVAILABLE where nobody answers or the connection is lost; DEADLINE_EXCEEDED.
+ * Throws CANCELLED once `signal` is aborted: the wait ends, but the service may still do the work.
  */
 export async function callBytes(
   nats: AskingNats,
@@ -69,10 +69,16 @@ interface ServiceDefinition {
   methods: Record<string, MethodDefinition<any, any>>
 }
 
-/** What a service says of its call to another. Not for whom: it calls as itself, and no service can vouch for a caller. */
+/**
+ * The fields that a service sets when it calls another. It has no caller field: a service calls as itself, and cannot
+ * vouch for a caller.
+ */
 export type ServiceCall = Pick<Call, 'requestId' | 'deadline'> & Partial<Pick<Call, 'traceparent' | 'cause'>>
 
-/** What a service may call of a definition, and nothing else: see `internalCalls`. Each method is a function of request and call. */
+/**
+ * The methods of a definition that a service may call, and no others: see `internalCalls`. Each is a function of
+ * request and call.
+ */
 export type Client<By extends Calling, S extends ServiceDefinition> = {
   [M in Named<By, S> & keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
     ? (request: Request, call: ServiceCall) => Promise<Response>
@@ -86,7 +92,7 @@ type Named<By extends Calling, S extends ServiceDefinition> = S['fullName'] exte
     : never
   : never
 
-/** Calls of the service `by` to another's internal methods. Errors as of `callBytes`. */
+/** Calls internal methods of another service in the name of the service `by`. Errors as of `callBytes`. */
 export function createClient<By extends Calling, S extends ServiceDefinition>(
   nats: Nats,
   by: By,

@@ -2,7 +2,10 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { followed } from '../followed.ts'
 import { decodeKey } from '../keys.ts'
 
-/** `ROSTER_CALLER_KEY`: what the gateway signs callers with for this one service. 32 bytes in base64; several: each is taken. */
+/**
+ * `ROSTER_CALLER_KEY`: the gateway's signing key for this one service, as 32 bytes in base64. Of several keys,
+ * separated by commas, the service accepts each.
+ */
 export const callerKey = followed((text) => text.split(',').map(toKey))
 
 /** `ROSTER_CALLER_KEYS`: the gateway's key for each of these services, as `users:KEY,grants:KEY`. */
@@ -16,7 +19,7 @@ export const callerKeys = (services: string[]) =>
     return keys
   })
 
-/** The signature of a caller's text, for one service until a Unix time in milliseconds. */
+/** The signature of a caller's text. It is valid for one service, until a Unix time in milliseconds. */
 export function signatureOf(key: KeyObject, service: string, until: string, text: string): Buffer {
   return createHmac('sha256', key).update(`roster-caller\n${service}\n${until}\n${text}`).digest()
 }

@@ -1,6 +1,6 @@
 import { grantsPermission } from '../roles.ts'
 
-/** Who calls, and where they hold which roles. */
+/** The caller of a method, with its roles on the instance and in organizations. */
 export interface Caller {
   /** Empty for a call without a token. */
   userId: string
@@ -9,9 +9,9 @@ export interface Caller {
   organizationId: string
   /** The session of the token; empty for a personal access token. */
   sessionId: string
-  /** What the access token was issued for; other tokens have none and stand for everything. */
+  /** The scope that the access token was issued for. Other tokens have no scope and stand for everything. */
   scope?: string | undefined
-  /** When a token with a scope ends: Unix time in milliseconds. */
+  /** The end of a token with a scope: Unix time in milliseconds. */
   tokenEnd?: number | undefined
   /** Roles on the whole instance. */
   instanceRoles: string[]
@@ -28,7 +28,7 @@ export const anonymous: Caller = {
   organizationRoles: {},
 }
 
-/** What the caller may do in an organization: its roles there and those on the instance. */
+/** The caller's roles in an organization: those that it has there and those on the instance. */
 export function rolesIn(caller: Caller, organizationId: string | undefined): string[] {
   if (organizationId === undefined || !Object.hasOwn(caller.organizationRoles, organizationId))
     return caller.instanceRoles

@@ -5,31 +5,31 @@ import { anonymous, type Caller } from './caller.ts'
 import type { SignCaller } from './sign-callers.ts'
 import type { ReadCaller } from './verify-callers.ts'
 
-/** What a request carries beside its message. */
+/** The parts of a request beside its message. */
 export interface Call {
   caller: Caller
-  /** The acting organization: that of x-service-orgid, else the caller's own. */
+  /** The acting organization, from x-service-orgid. Default: the caller's own. */
   organizationId: string
   requestId: string
-  /** Unix time in milliseconds after which nobody waits for the answer. */
+  /** Unix time in milliseconds. After it, nobody waits for the answer. */
   deadline: number
-  /** Where the request came from, for throttling; empty between services. */
+  /** The client's address, for throttling; empty between services. */
   clientAddress: string
-  /** W3C trace context, as it came in. */
+  /** W3C trace context, exactly as the client sent it. */
   traceparent: string
-  /** The id of the event because of which a service acts by itself, such as `users-17`; between services only. */
+  /** The id of the event that made a service act by itself, such as `users-17`. Only between services. */
   cause?: string | undefined
-  /** Idempotency-Key: the request is to have one effect, however often it comes. */
+  /** Idempotency-Key: the request has one effect, however often it comes. */
   idempotencyKey?: string
-  /** If-Match: the sequence that the object must have; "*": any, but it must be there. */
+  /** If-Match: the sequence that the object must have. "*" means any sequence, but the object must exist. */
   ifMatch?: number | '*'
-  /** Within a service: what `serve` made of the key. */
+  /** Set only within a service: `serve` makes it from the key. */
   once?: Once
 }
 
 /**
- * The call as NATS headers for a service. Only the caller is signed: what he may do follows from his roles, whatever organization is
- * acting, and all else that is written here decides nothing that the sender of a request could not have otherwise.
+ * The call as NATS headers for a service. Only the caller is signed. Its roles decide its permissions, whatever the
+ * acting organization is. No other header gives the sender of a request anything that it could not have otherwise.
  */
 export function writeHeaders(call: Call, service: string, sign: SignCaller | undefined): MsgHdrs {
   const { caller, ifMatch } = call
@@ -47,14 +47,14 @@ export function writeHeaders(call: Call, service: string, sign: SignCaller | und
   })
 }
 
-/** The id of the request, whatever else is wrong with the headers. */
+/** The id of the request. Works even if other headers are wrong. */
 export function requestIdOf(headers: MsgHdrs | undefined): string {
   return headers?.get('roster-request-id') ?? ''
 }
 
-/** The call that `writeHeaders` wrote. Throws as `readCaller` does. */
+/** The call that `writeHeaders` wrote. Throws like `readCaller`. */
 export function readHeaders(headers: MsgHdrs | undefined, readCaller: ReadCaller): Call {
-  // The client's own `get` makes a list of all names each time.
+  // The client's own `get` is slow: it lists all names each time.
   const all = new Map(headers)
   const get = (name: string) => all.get(name)?.[0] ?? ''
   return {

@@ -1,6 +1,6 @@
 /**
- * Which service calls which internal methods of which other. `createClient` gives a service these and no more, nats.conf lets no
- * more through, and deploy/nats/internal-calls.test.ts holds that each is called.
+ * The internal methods that each service calls, by the service that answers them. `createClient` gives a service only
+ * these. nats.conf lets only these pass. deploy/nats/internal-calls.test.ts checks that each is really called.
  */
 export const internalCalls = {
   gateway: {

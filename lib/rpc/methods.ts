@@ -2,16 +2,16 @@ import { type DescMethod, getOption, isMessage, toJson } from '@bufbuild/protobu
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import { registry } from '../registry.ts'
 
-/** Who may call a method: `roster.options.v1.Access` in plain words. */
+/** The callers that a method allows: `roster.options.v1.Access` in plain words. */
 export interface Access {
   rule: 'public' | 'authenticated' | 'permission' | 'internal'
-  /** With rule "permission". */
+  /** Only with rule "permission". */
   permission: string
   scope: 'organization' | 'instance' | 'resource'
-  /** With scope "resource": the request field, in proto spelling, that holds the id of the object. */
+  /** Only with scope "resource": the request field, in proto spelling, that holds the id of the object. */
   resource: string
   orSelf: boolean
-  /** An access token for a project is enough. */
+  /** Whether an access token for a project is enough. */
   anyAudience: boolean
 }
 
@@ -23,31 +23,31 @@ export interface Method {
   /** `roster.users.v1.UserService.SetEmail` */
   subject: string
   access: Access
-  /** How it is reached over HTTP; internal methods are not. */
+  /** Its HTTP route; internal methods have none. */
   http: HttpRule | undefined
-  /** Other verbs and paths that lead to it. */
+  /** Further routes to it. */
   moreHttp: HttpRule[]
-  /** It speaks as OAuth 2.0 clients do over HTTP; a document may be kept by anybody. */
+  /** The method speaks to OAuth 2.0 clients over HTTP. Anybody may cache a `document`. */
   oauth: 'call' | 'document' | undefined
   /** Whether it changes nothing. */
   reads: boolean
   /** Whether its answers are a stream of messages. */
   streams: boolean
-  /** Unix time in seconds since when it is deprecated. */
+  /** Unix time in seconds of its deprecation. */
   deprecatedSince: number | undefined
 }
 
-/** One way over HTTP. */
+/** One HTTP route. */
 export interface HttpRule {
   verb: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
   template: string
   hasBody: boolean
 }
 
-/** Every method of every service of Roster, by its subject. Throws when one lacks its access option. */
+/** Every method of every service of Roster, by its subject. Throws when a method lacks its access option. */
 export const methods: ReadonlyMap<string, Method> = readMethods()
 
-/** The method with this full name and dots, such as `roster.users.v1.UserService.SetEmail`. */
+/** The method with this full name, in dots, such as `roster.users.v1.UserService.SetEmail`. */
 export function method(subject: string): Method {
   const found = methods.get(subject)
   if (!found) throw new Error(`${subject} is no method of proto/`)

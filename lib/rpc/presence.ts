@@ -1,50 +1,54 @@
 import { NatsError } from 'nats'
 import type { Nats } from '../nats.ts'
 
-/** That somebody answers a method. */
+/** A sign that this process answers a method. */
 export interface Presence {
-  /** No more calls are taken; those under way are still answered. */
+  /** Takes no more calls. Those under way are still answered. */
   refuse(): void
-  /** Nobody answers any more. */
+  /** Answers nothing any more. */
   end(): void
 }
 
 /** Shows callers that this process answers a method, such as `roster.users.v1.UserService.GetUser`. */
 export function showPresence({ connection }: Nats, method: string): Presence {
-  // What comes there says nothing. The broker knows that somebody listens.
+  // No message comes here. The broker only needs to know that somebody listens.
   const [takes, works] = subjectsOf(method).map((subject) => connection.subscribe(subject, { callback: () => {} }))
   return { refuse: () => takes!.unsubscribe(), end: () => works!.unsubscribe() }
 }
 
-/** Milliseconds that a call waits for its answer before it looks whether anybody is there. */
+/** Milliseconds that a call waits for its answer before it checks whether anybody is there. */
 const lookAfter = 250
-/** Milliseconds between its looks. */
+/** Milliseconds between its checks. */
 const lookEvery = 1000
-/** Milliseconds that a look waits: the broker says at once where nobody listens, and says nothing where somebody does. */
+/**
+ * Milliseconds that a check waits. Where nobody listens, the broker says so at once. Otherwise the check gets no
+ * answer.
+ */
 const lookFor = 100
-/** Milliseconds for which the finding of a look counts as the one before the next. */
+/** Milliseconds for which the next check still uses the result of the one before. */
 const rememberFor = 2000
-/** Milliseconds after an answer for which the service is taken to be there. */
+/** Milliseconds after an answer for which the service counts as present. */
 const trustFor = 250
 
 /**
- * Calls `absent` once nobody will answer the call of this method that is sent next. The function that it gives ends the watch; its
- * argument says whether there was an answer. nats-server before 2.11 does not say by itself that nobody listens in another account.
+ * Calls `absent` once nobody will answer the next call of this method. nats-server before 2.11 does not report by
+ * itself that nobody listens in another account. Gives a function that ends the watch; its argument says whether an
+ * answer came.
  * A method that is called all the time and answers quickly costs nothing.
  */
 export function onAbsence(nats: Nats, method: string, absent: () => void): (isAnswered: boolean) => void {
   const sent = Date.now()
   let timer: NodeJS.Timeout | undefined
   let over = false
-  // The look is sent before the call. A service that starts between the two hears the call; one that starts before a later look
-  // would seem to have heard it, although the call was lost.
+  // Check before the call is sent. A service that starts in between still hears the call. After a later check, a
+  // service that started before the check would seem to have heard the call, although the call was lost.
   if (sent - (of(answers, nats).get(method) ?? 0) > trustFor) void look()
   else timer = setTimeout(() => void look(), lookAfter)
   async function look() {
     const { works, refusesSince } = await lookAt(nats, method, sent)
     if (over) return
-    // A service that stops takes no call and still answers those that it took: this one may be among them, unless none was taken
-    // already when it was sent.
+    // A stopping service takes no calls, but answers those that it took. This call may be among them, unless the
+    // service already took none when the call was sent.
     if (refusesSince !== undefined && (!works || sent > refusesSince)) absent()
     else timer = setTimeout(() => void look(), lookEvery)
   }
@@ -57,12 +61,12 @@ export function onAbsence(nats: Nats, method: string, absent: () => void): (isAn
 
 interface Found {
   works: boolean
-  /** Since when each look has found that no call is taken, in Unix time in milliseconds. */
+  /** The time since when every check has found that no calls are taken, as Unix time in milliseconds. */
   refusesSince: number | undefined
 }
 
 const looks = new WeakMap<Nats, Map<string, { at: number; found: Promise<Found> }>>()
-/** When a method answered last. */
+/** The time of each method's last answer. */
 const answers = new WeakMap<Nats, Map<string, number>>()
 
 function of<T>(all: WeakMap<Nats, Map<string, T>>, nats: Nats): Map<string, T> {
@@ -71,7 +75,7 @@ function of<T>(all: WeakMap<Nats, Map<string, T>>, nats: Nats): Map<string, T> {
   return own
 }
 
-// A look that began a moment ago serves this call too, unless the call was sent after it.
+// A check that began a moment ago serves this call too, unless the call was sent after it.
 function lookAt(nats: Nats, method: string, sent: number): Promise<Found> {
   const known = of(looks, nats)
   const [last, now] = [known.get(method), Date.now()]
@@ -86,7 +90,7 @@ function lookAt(nats: Nats, method: string, sent: number): Promise<Found> {
   return found
 }
 
-// Nobody answers. Where nobody listens either, the broker says so at once.
+// Nobody ever answers this. Where nobody listens either, the broker says so at once.
 function isHeard({ ask }: Nats, subject: string): Promise<boolean> {
   return ask(subject, '', { timeout: lookFor }).answer.then(
     () => true,

@@ -16,20 +16,20 @@ import { endOfTurn } from './turn.ts'
 import { type ReadCaller, refuseCallers } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 
-/** What answers a method. Throws RosterError; anything else becomes INTERNAL. */
+/** Answers a method. Throws RosterError; any other error becomes INTERNAL. */
 export type Handle<Context, Request, Response> = (context: Context, request: Request, call: Call) => Promise<Response>
 
-/** An operation: what answers, and what must hold before, beyond what the contract declares. */
+/** An operation: its handler, and checks before it that the contract does not declare. */
 export type Operation<Context, Request, Response> =
   | Handle<Context, Request, Response>
   | {
-      /** Throws PERMISSION_DENIED; runs after the declared permission was checked and before validation. */
+      /** Throws PERMISSION_DENIED. Runs after the check of the declared permission and before validation. */
       permit?: (request: Request, call: Call, holdsPermission: boolean, context: Context) => void | Promise<void>
-      /** Violations beyond the declared rules; all are reported together. */
+      /** Violations of rules that the contract does not declare. The caller gets all violations together. */
       check?: (context: Context, request: Request, call: Call, holdsPermission: boolean) => Violation[]
       /**
-       * What must hold, beside the Idempotency-Key, for an earlier answer to be given again. Throws as `handle` does; may give what
-       * is to be done once the request is found to be the same, which succeeded.
+       * Checks, beside the Idempotency-Key, whether an earlier answer may be given again. Throws like `handle`. May
+       * give a function, which runs once the earlier request is found to be the same one and to have succeeded.
        */
       beforeReplay?: (context: Context, request: Request, call: Call) => Promise<void | (() => Promise<void>)>
       handle: Handle<Context, Request, Response>
@@ -40,7 +40,7 @@ interface ServiceDefinition {
   methods: Record<string, MethodDefinition<any, any>>
 }
 
-/** One operation for each method of the definition: a missing one does not compile. */
+/** One operation for each method of the definition. A missing one does not compile. */
 export type Operations<S extends ServiceDefinition, Context> = {
   [M in keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
     ? Operation<Context, Request, Response>
@@ -70,15 +70,15 @@ export interface ServeOptions<Context> {
   services: Served<Context>[]
   /** By the request field that an access option with SCOPE_RESOURCE names. */
   owners?: Record<string, FindOwner<Context>>
-  /** Who calls. Without it, the service answers nobody but those without a token. */
+  /** Reads the caller of a request. Without it, the service answers only requests without a token. */
   readCaller?: ReadCaller
-  /** How many events of the service were refused for good. Default: none. */
+  /** The number of the service's events that were refused for good. Default: none. */
   parked?: () => number
-  /** Keeps the answers to requests with an Idempotency-Key; without it, the key has no effect. */
+  /** Keeps the answers to requests with an Idempotency-Key. Without it, the key has no effect. */
   answers?: Answers
 }
 
-/** Answers the methods of the services over NATS until it is stopped; then it finishes what is under way. */
+/** Answers the methods of the services over NATS. When it is stopped, it finishes the requests under way. */
 export async function serve<Context>(options: ServeOptions<Context>): Promise<Service> {
   const { connection } = options.nats
   const service = await addMicroService(options.nats, options.name, options.parked ?? (() => 0))
@@ -94,8 +94,8 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
         subject: declared.subject,
         handler(error, message) {
           if (error) return options.log.error({ err: error }, 'NATS subscription')
-          // Who calls waits at an inbox, or in another account (the broker's `_R_`). Anything else JetStream was made to deliver
-          // here, with whatever headers; and no answer of ours is to acknowledge anything there.
+          // A real caller waits on a reply inbox, or in another account (the broker's `_R_`). A message without one was
+          // injected through JetStream, headers included; refuse it. An answer to it would acknowledge a message there.
           if (!/^_(INBOX|R_)[._]/.test(message.reply ?? ''))
             return options.log.error({ method: declared.subject }, 'a message that is no call was refused')
           const work = respond(options, declared, message, answer).catch((cause: unknown) =>
@@ -119,7 +119,7 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
   }
 }
 
-// Only a list can have more, and an answer with all of them could be more than the broker takes.
+// Only lists have more violations. An answer with all of them might be too large for the broker.
 const mostViolations = 100
 
 type Answer = (
@@ -138,7 +138,8 @@ function prepare<Context>(
   return async (call, bytes) => {
     if (call.deadline <= Date.now()) throw deadlineExceeded()
     const message = parse(input, bytes)
-    // The operation's decoder reads what was written of the validated message, never what came: it would read that in its own way.
+    // Decode the validated message, written anew, and never the request's own bytes. The operation's decoder could read
+    // those differently.
     const canonical = toBinary(input, message)
     const request = orMalformed(input, () => codec.requestType.decode(canonical))
     const holdsPermission = await authorize(
@@ -150,7 +151,7 @@ function prepare<Context>(
     )
     await permit?.(request, call, holdsPermission, options.context)
     const violations = validate(input, message)
-    // A check looks at everything itself; what a declared rule said of a field already is not said again.
+    // A check looks at all fields itself. Do not repeat a field that a declared rule already reported.
     const known = new Set(violations.map(({ field }) => field))
     const more = check?.(options.context, request, call, holdsPermission) ?? []
     violations.push(...more.filter(({ field }) => !known.has(field)))
@@ -170,8 +171,8 @@ function prepare<Context>(
   }
 }
 
-// A key belongs to its caller; without a token, to the address that it comes from. The message was written anew, so that the same
-// request in another encoding is the same.
+// A key belongs to its caller; without a token, to the client's address. The message is written anew, so that the same
+// request in another encoding has the same name.
 function nameRequest({ subject }: Method, call: Call, canonical: Uint8Array): Pick<Once, 'id' | 'request'> {
   const { caller, clientAddress, idempotencyKey, organizationId, ifMatch } = call
   return {
@@ -180,7 +181,7 @@ function nameRequest({ subject }: Method, call: Call, canonical: Uint8Array): Pi
   }
 }
 
-// That of the details block, in the answer itself or in the object that it shows.
+// The sequence in the details block, either of the answer itself or of the object in it.
 function sequenceOf(response: unknown): number | undefined {
   const { details, ...others } = response as { details?: ObjectDetails }
   if (details) return details.sequence
@@ -188,7 +189,7 @@ function sequenceOf(response: unknown): number | undefined {
   return (shown as { details?: ObjectDetails } | undefined)?.details?.sequence
 }
 
-/** Reasons of errors that somebody should know of: an attack, too, or keys that do not fit together. */
+/** Reasons of errors that an operator should know about, including attacks and keys that do not match. */
 const loud = new Set(['INTERNAL', 'ANSWER_TOO_LARGE', 'CALLER_NOT_SIGNED'])
 
 async function respond(

@@ -3,7 +3,7 @@ import type { Followed } from '../followed.ts'
 import type { Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'
 
-/** The header `roster-caller`: who calls, signed for one service and a short time. */
+/** Writes the header `roster-caller`: the caller, signed for one service and a short time. */
 export type SignCaller = (caller: Caller, service: string) => string
 
 /** Milliseconds. Clocks may differ by twenty seconds either way. */
@@ -27,7 +27,7 @@ export function createCallerSigner(keys: Followed<Map<string, KeyObject>>): Sign
     if (!ofCaller) made.set(caller, (ofCaller = new Map()))
     const known = ofCaller.get(service)
     const now = Date.now()
-    // A clock that was set back must not make one live longer.
+    // After a clock was set back, an old header would live too long, so do not use it.
     if (known?.key === key && known.until > now + renewedBefore && known.until <= now + lifetime) return known.header
     const until = now + lifetime
     const text = JSON.stringify(caller)

@@ -8,7 +8,7 @@ import { isStrictWire } from './wire.ts'
 
 const patterns = new Map<string, RegExp>()
 
-// The patterns are the contract's own, all linear, so the platform's RegExp may run them.
+// All patterns come from the contract and run in linear time, so the platform's RegExp is safe.
 const validator = createValidator({
   registry,
   regexMatch(pattern, text) {
@@ -18,13 +18,17 @@ const validator = createValidator({
   },
 })
 
-/** Reads a message strictly. INVALID_ARGUMENT REQUEST_MALFORMED for bytes that are no such message to the letter. */
+/**
+ * Reads a message strictly. INVALID_ARGUMENT REQUEST_MALFORMED for bytes that deviate from the message type in any way.
+ */
 export function parse(desc: DescMessage, bytes: Uint8Array): Message {
   if (!isStrictWire(desc, bytes)) throw malformed(desc)
   return orMalformed(desc, () => fromBinary(desc, bytes, { readUnknownFields: false }))
 }
 
-/** What was read of a message. INVALID_ARGUMENT REQUEST_MALFORMED where reading throws, such as at a time that no clock shows. */
+/**
+ * Gives the result of `read`. INVALID_ARGUMENT REQUEST_MALFORMED where it throws, for example at an impossible time.
+ */
 export function orMalformed<T>(desc: DescMessage, read: () => T): T {
   try {
     return read()
@@ -39,7 +43,7 @@ function malformed(desc: DescMessage, cause?: unknown): RosterError {
   })
 }
 
-/** All violations of the rules that the contract declares for the message. */
+/** All violations of the contract's rules for the message. */
 export function validate(desc: DescMessage, message: Message): Violation[] {
   const result = validator.validate(desc, message)
   if (result.kind === 'error') throw result.error
@@ -58,7 +62,7 @@ function toViolation(violation: RuleViolation): Violation {
   return { field, description: violation.message }
 }
 
-// PostgreSQL's text and jsonb hold every character but U+0000, and RFC 3339 tells the times of four-digit years alone.
+// PostgreSQL's text and jsonb hold every character except U+0000. RFC 3339 has only years of four digits.
 function findUnstorable(message: ReflectMessage, prefix: string): Violation[] {
   const found: Violation[] = []
   const check = (value: unknown, path: string) => {
@@ -92,7 +96,7 @@ const [firstSecond, lastSecond] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z
   BigInt(Date.parse(time) / 1000),
 ) as [bigint, bigint]
 
-// A Date has milliseconds: later nanoseconds of the last one would be rounded up into the year 10000.
+// A Date has milliseconds. Later nanoseconds of the last one would round up into the year 10000.
 function isTellable(time: Message): boolean {
   const { seconds, nanos } = time as Timestamp
   const isLate = seconds > lastSecond || (seconds === lastSecond && nanos > 999_000_000)

@@ -5,20 +5,20 @@ import { anonymous, type Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'
 
 /**
- * Reads the header `roster-caller`; an empty one is nobody's. UNAUTHENTICATED CALLER_NOT_SIGNED for all but what the gateway signed for
- * this service and this time.
+ * Reads the header `roster-caller`. An empty header means no caller. UNAUTHENTICATED CALLER_NOT_SIGNED unless the
+ * gateway signed the header for this service and this time.
  */
 export type ReadCaller = (header: string) => Caller
 
-/** What a service without a key does: it knows nobody. */
+/** The reader of a service without a key: it accepts no caller. */
 export const refuseCallers: ReadCaller = (header) => {
   if (header === '') return anonymous
   throw notSigned('this service has no caller key')
 }
 
-/** Milliseconds that a signature may still have: what was made for longer is not the gateway's. */
+/** The longest remaining life of a signature, in milliseconds. The gateway never signs for longer. */
 const longest = 60_000
-/** Characters of headers that are remembered, in two halves: when one is full, the other is forgotten. */
+/** Characters of remembered headers, in two halves. When one half is full, the other is forgotten. */
 const capacity = 8 * 1024 * 1024
 
 interface Verified {
@@ -26,7 +26,10 @@ interface Verified {
   until: number
 }
 
-/** Takes what the gateway signed with one of the keys. A header is verified once and then remembered, letter by letter, until its end. */
+/**
+ * Accepts callers that the gateway signed with one of the keys. It verifies a header once, and then remembers its exact
+ * text until the signature ends.
+ */
 export function createCallerReader(service: string, keys: Followed<KeyObject[]>): ReadCaller {
   let trusted = keys.current()
   const memory = createMemory()
@@ -34,7 +37,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
   function trust(now: KeyObject[]) {
     if (now === trusted) return false
     trusted = now
-    // What a key signed that is trusted no more goes with it.
+    // Forget also the callers that a removed key signed.
     memory.clear()
     return true
   }
@@ -42,7 +45,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
   function verify(until: string, signature: string, text: string): boolean {
     const given = Buffer.from(signature, 'base64url')
     const isOurs = (key: KeyObject) => timingSafeEqual(signatureOf(key, service, until, text), given)
-    // Where the gateway was faster with a new key, the file has it already.
+    // The gateway may use a new key before this service reads its file again, so look at the file now.
     return trusted.some(isOurs) || (trust(keys.refresh()) && trusted.some(isOurs))
   }
 
@@ -64,7 +67,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
   }
 }
 
-// Calls share it, so that none may change it for the others.
+// Calls share the object, so none may change it for the others.
 function frozen(caller: Caller): Caller {
   for (const roles of [caller.instanceRoles, ...Object.values(caller.organizationRoles)]) Object.freeze(roles)
   Object.freeze(caller.organizationRoles)

@@ -1,21 +1,23 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { WireType } from '@bufbuild/protobuf/wire'
 
-/** Messages within messages, at most. */
+/** The deepest nesting of messages. */
 const maxDepth = 100
 
 /**
- * Whether the bytes are a message of this type to the letter: each field in the wire type that its declaration has, each varint as
- * short as it can be, each length within what surrounds it; no group, no field number 0. Unknown fields may be there.
- * Decoders pass over such faults, each in a way of its own, and then two of them read two messages. Texts and values are theirs.
+ * Whether the bytes follow the message type exactly. Each field has the wire type of its declaration. Each varint is as
+ * short as possible. Each length stays within its surroundings. There is no group and no field number 0. Unknown fields
+ * are allowed.
+ * Decoders tolerate such faults, each in its own way, so two of them would read two different messages. The decoders
+ * check texts and values.
  */
 export function isStrictWire(desc: DescMessage, bytes: Uint8Array): boolean {
   return scanMessage({ bytes, at: 0, values: 0, most: Infinity }, expectedOf(desc), bytes.length, 0)
 }
 
 /**
- * Whether a message has more values than these: those of its messages, packed and unknown ones included. Of one that is not strict,
- * those before its fault count: nobody reads further.
+ * Whether a message has more than `most` values, including those of inner messages, packed lists and unknown fields. In
+ * a malformed message, only the values before the fault count, because no decoder reads further.
  */
 export function hasMoreValues(desc: DescMessage, bytes: Uint8Array, most: number): boolean {
   const scanner = { bytes, at: 0, values: 0, most }
@@ -30,10 +32,10 @@ interface Scanner {
   most: number
 }
 
-/** How a field may stand: as itself, packed, and what is in it. */
+/** The allowed encodings of a field: plain or packed, and its message type. */
 interface Expected {
   wireType: WireType
-  /** A list of numbers: the wire type of each within one field. */
+  /** For a list of numbers: the wire type of each number within one packed field. */
   packed?: WireType
   message?: () => Fields
 }
@@ -110,7 +112,8 @@ function scanNumber(scanner: Scanner, wireType: WireType, end: number): boolean 
   return scanner.at <= end
 }
 
-// The value, about where it has more than 53 bits; -1 for one that is cut off, longer than it need be or of more than 64 bits.
+// Gives the value; beyond 53 bits, approximately. Gives -1 for a varint that is cut off, longer than necessary, or of
+// more than 64 bits.
 function scanVarint(scanner: Scanner, end: number): number {
   const { bytes } = scanner
   const start = scanner.at
