@@ -27,8 +27,8 @@ export interface StoringService<Config, Context> {
   name: string
   vocabulary: Vocabulary
   callerChangedBy?: TailOptions['callerChangedBy']
-  /** Updates old data and makes the context of the operations. `background` is stopped after the last answer. */
-  open(parts: Opened<Config>): Promise<{ context: Context; background?: { stop(): void | Promise<void> }[] }>
+  /** Updates old data, starts the work in the background, and makes the context of the operations. */
+  open(parts: Opened<Config>): Promise<Running<Context>>
   owners?: ServeOptions<Context>['owners']
   /** The operations. `listEvents` is the service's feed of its own events. */
   services(listEvents: ReturnType<typeof createFeed>): Served<Context>[]
@@ -38,6 +38,19 @@ export interface StoringService<Config, Context> {
 export interface Opened<Config> extends Parts<Config> {
   sql: Sql
   store: Store
+}
+
+/** The parts that `open` started. */
+export interface Running<Context> {
+  context: Context
+  /** These stop first: calls that wait for them are answered then. */
+  waitedFor?: Stoppable[]
+  /** These stop after the last answer. */
+  background?: Stoppable[]
+}
+
+interface Stoppable {
+  stop(): void | Promise<void>
 }
 
 /**
@@ -54,16 +67,20 @@ export async function startStoringService<Config extends StoringConfig, Context>
   return answerFrom(sql, service, parts)
 }
 
-/** Answers requests over a migrated database and publishes the events. At the stop it ends the database connections. */
+/**
+ * Answers over a database whose schema is up to date, and publishes its events. Operations may have connections of
+ * their own, `asked`, so that long searches do not hold up the rest. A stop ends the connections of the operations.
+ */
 export async function answerFrom<Config extends StoringConfig, Context>(
   sql: Sql,
   { name, vocabulary, callerChangedBy, open, owners, services }: StoringService<Config, Context>,
   { config, nats, log }: Parts<Config>,
+  asked = sql,
 ): Promise<Service> {
   const tail = startTail({ service: name, sql, nats, log, ...(callerChangedBy && { callerChangedBy }) })
-  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
-  const store = createStore(sql, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const { context, background = [] } = await open({ config, nats, log, sql, store })
+  const answers = keepAnswers(asked, config.ROSTER_ENCRYPTION_KEY, log)
+  const store = createStore(asked, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
+  const { context, waitedFor = [], background = [] } = await open({ config, nats, log, sql: asked, store })
   const answering = await serve({
     name,
     nats,
@@ -73,15 +90,20 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     answers,
     parked: tail.parked,
     ...(owners && { owners }),
-    services: services(createFeed({ service: name, sql, log })),
+    services: services(createFeed({ service: name, sql: asked, log })),
   })
   return {
     async stop() {
+      await stopAll(waitedFor)
       await answering.stop()
       answers.stop()
-      await Promise.all(background.map((part) => part.stop()))
+      await stopAll(background)
       await tail.stop()
-      await sql.end()
+      await asked.end()
     },
   }
+}
+
+async function stopAll(parts: Stoppable[]): Promise<void> {
+  await Promise.all(parts.map((part) => part.stop()))
 }

@@ -8,17 +8,14 @@ import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
-import { keepAnswers } from '#lib/eventstore/once'
 import { reseal } from '#lib/eventstore/reseal'
-import { createStore } from '#lib/eventstore/store'
-import { startTail } from '#lib/eventstore/tail'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
 import { createClient } from '#lib/rpc/call'
-import { serve, served } from '#lib/rpc/serve'
-import { createCallerReader } from '#lib/rpc/verify-callers'
+import { served } from '#lib/rpc/serve'
+import { answerFrom, type StoringService } from '#lib/storing-service'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { startTakingIn } from './ledger/take-in.ts'
@@ -91,48 +88,48 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
   }
 }
 
-async function startAnswering(sql: Sql, { config, nats, redis, log }: WithDatabaseOptions): Promise<Service> {
-  const keys = config.ROSTER_ENCRYPTION_KEY
-  const destinations = config.WEBHOOK_ALLOW_PRIVATE
-  const retryFor = config.WEBHOOK_RETRY_FOR * 1000
-  const tail = startTail({ service: 'notifier', sql, nats, log })
-  // Operations have connections of their own, so that long searches do not hold up the intake and the sending.
-  const asked = openDatabase(config.DATABASE_URL, 'notifier', log)
-  const answers = keepAnswers(asked, keys, log)
-  const vocabulary = { evolve: { webhook: evolveWebhook }, project }
-  const store = createStore(asked, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const queue = openWebhookQueue(redis, log)
-  const concurrency = config.WEBHOOK_CONCURRENCY
-  const within = config.WEBHOOK_TIMEOUT * 1000
-  const worker = startWebhookWorker({
-    redis,
-    sql,
-    store,
-    keys,
-    destinations,
-    queue,
-    log,
-    retryFor,
-    within,
-    concurrency,
-  })
-  const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
-  const feeds = feedsOf(asked, nats, log)
-  const wakeups = startWakeups({ nats, feeds, log })
-  const intake = Object.entries(feeds).map(([service, feed]) =>
-    startTakingIn({ service, feed, sql, nats, log, wake: queue.wake }),
-  )
-  const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
-  const context: Context = { sql: asked, store, keys, feeds, wakeups, destinations, mostWebhooks, wake: queue.wake }
-  const answering = await serve({
+// Operations have connections of their own, so that long searches do not hold up the intake and the sending.
+function startAnswering(sql: Sql, options: WithDatabaseOptions): Promise<Service> {
+  const asked = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
+  return answerFrom(sql, notifier(sql, options.redis), options, asked)
+}
+
+function notifier(sql: Sql, redis: Redis): StoringService<Config, Context> {
+  return {
     name: 'notifier',
-    nats,
-    log,
-    context,
-    readCaller: createCallerReader('notifier', config.ROSTER_CALLER_KEY(log)),
-    answers,
-    parked: tail.parked,
-    services: [
+    vocabulary: { evolve: { webhook: evolveWebhook }, project },
+    async open({ config, nats, log, sql: asked, store }) {
+      const keys = config.ROSTER_ENCRYPTION_KEY
+      const destinations = config.WEBHOOK_ALLOW_PRIVATE
+      const retryFor = config.WEBHOOK_RETRY_FOR * 1000
+      const queue = openWebhookQueue(redis, log)
+      const { wake } = queue
+      const worker = startWebhookWorker({
+        redis,
+        sql,
+        store,
+        keys,
+        destinations,
+        queue,
+        log,
+        retryFor,
+        within: config.WEBHOOK_TIMEOUT * 1000,
+        concurrency: config.WEBHOOK_CONCURRENCY,
+      })
+      const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
+      const feeds = feedsOf(asked, nats, log)
+      const wakeups = startWakeups({ nats, feeds, log })
+      const intake = Object.entries(feeds).map(([service, feed]) =>
+        startTakingIn({ service, feed, sql, nats, log, wake }),
+      )
+      const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
+      return {
+        context: { sql: asked, store, keys, feeds, wakeups, destinations, mostWebhooks, wake },
+        waitedFor: [wakeups],
+        background: [{ stop: () => stopSending([sweep, worker, ...intake], queue) }],
+      }
+    },
+    services: () => [
       served<typeof WebhookServiceDefinition, Context>(WebhookServiceDefinition, {
         addWebhook,
         updateWebhook,
@@ -156,18 +153,12 @@ async function startAnswering(sql: Sql, { config, nats, redis, log }: WithDataba
         watchOrganizationEvents,
       }),
     ],
-  })
-  return {
-    async stop() {
-      // First: this answers the callers that wait for events.
-      await wakeups.stop()
-      await Promise.all([answering, sweep, worker, ...intake].map((part) => part.stop()))
-      answers.stop()
-      await queue.close()
-      await tail.stop()
-      await asked.end()
-    },
   }
+}
+
+async function stopSending(senders: Service[], queue: { close(): Promise<void> }): Promise<void> {
+  await Promise.all(senders.map((sender) => sender.stop()))
+  await queue.close()
 }
 
 function feedsOf(sql: Sql, nats: Nats, log: Log): Feeds {

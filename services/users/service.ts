@@ -4,18 +4,10 @@ import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
-import { openDatabase } from '#lib/eventstore/database'
-import { createFeed } from '#lib/eventstore/feed'
-import { migrate } from '#lib/eventstore/migrate'
-import { keepAnswers } from '#lib/eventstore/once'
-import { createStore } from '#lib/eventstore/store'
-import { startTail } from '#lib/eventstore/tail'
-import type { Log } from '#lib/log'
-import type { Nats } from '#lib/nats'
-import type { Service } from '#lib/process'
+import type { Parts, Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
-import { serve, served } from '#lib/rpc/serve'
-import { createCallerReader } from '#lib/rpc/verify-callers'
+import { served } from '#lib/rpc/serve'
+import { startStoringService, type StoringService } from '#lib/storing-service'
 import { bootstrap } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
@@ -64,91 +56,73 @@ import { openSigningKeys } from './oauth/signing-keys.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary/evolve.ts'
 
+const users: StoringService<Config, Context> = {
+  name: 'users',
+  vocabulary: { evolve, project },
+  callerChangedBy,
+  async open({ config, nats, log, sql, store }) {
+    const keys = config.ROSTER_ENCRYPTION_KEY
+    const grants = createClient(nats, 'users', GrantsInternal)
+    const signingKeys = await openSigningKeys(sql, keys, config, log)
+    const context: Context = { config, sql, store, keys, signingKeys, grants, log }
+    await bootstrap(context)
+    const background = [startPruning(context), startEndingSurplus(context), startExpiryWarnings(context), signingKeys]
+    return { context, background }
+  },
+  owners: { user_id: ownerOfUser, session_id: ownerOfSession },
+  services: (listEvents) => [
+    served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
+      updateMyProfile,
+      addMachineUser,
+      addHumanUser,
+      getUser,
+      setEmail,
+      verifyEmail,
+      resendEmailCode,
+      deactivateUser,
+      reactivateUser,
+      lockUser,
+      unlockUser,
+      deleteUser,
+    }),
+    served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, {
+      createSession: { beforeReplay: beforeSessionReplay, handle: createSession },
+      deleteSession,
+    }),
+    served<typeof OAuthServiceDefinition, Context>(OAuthServiceDefinition, {
+      issueToken,
+      introspectToken,
+      revokeToken,
+      listSigningKeys,
+      getServerMetadata,
+      setDPoP,
+      getUserInfo,
+    }),
+    served<typeof CredentialServiceDefinition, Context>(CredentialServiceDefinition, {
+      addPersonalAccessToken,
+      listPersonalAccessTokens,
+      removePersonalAccessToken,
+      addMachineKey,
+      listMachineKeys,
+      removeMachineKey,
+      addMachineSecret,
+      listMachineSecrets,
+      removeMachineSecret,
+    }),
+    served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
+      authenticate,
+      getSigningKeys,
+      useProof,
+      lookupUser,
+      getEmailCode,
+      recordEmailCode,
+      listUnsentEmailCodes,
+      listEvents,
+    }),
+  ],
+}
+
 /** Starts the users service: brings its schema up to date, makes the first administrators, and answers. */
-export async function startUsers({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
-  const sql = openDatabase(config.DATABASE_URL, 'users', log)
-  await migrate(sql, new URL('./migrations/', import.meta.url), log)
-  const tail = startTail({ service: 'users', sql, nats, log, callerChangedBy })
-  const answers = keepAnswers(sql, config.ROSTER_ENCRYPTION_KEY, log)
-  const store = createStore(sql, { evolve, project }, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const grants = createClient(nats, 'users', GrantsInternal)
-  const keys = config.ROSTER_ENCRYPTION_KEY
-  const signingKeys = await openSigningKeys(sql, keys, config, log)
-  const context: Context = { config, sql, store, keys, signingKeys, grants, log }
-  await bootstrap(context)
-  const pruning = startPruning(context)
-  const endingSurplus = startEndingSurplus(context)
-  const expiryWarnings = startExpiryWarnings(context)
-  const answering = await serve({
-    name: 'users',
-    nats,
-    log,
-    context,
-    readCaller: createCallerReader('users', config.ROSTER_CALLER_KEY(log)),
-    answers,
-    parked: tail.parked,
-    owners: { user_id: ownerOfUser, session_id: ownerOfSession },
-    services: [
-      served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
-        updateMyProfile,
-        addMachineUser,
-        addHumanUser,
-        getUser,
-        setEmail,
-        verifyEmail,
-        resendEmailCode,
-        deactivateUser,
-        reactivateUser,
-        lockUser,
-        unlockUser,
-        deleteUser,
-      }),
-      served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, {
-        createSession: { beforeReplay: beforeSessionReplay, handle: createSession },
-        deleteSession,
-      }),
-      served<typeof OAuthServiceDefinition, Context>(OAuthServiceDefinition, {
-        issueToken,
-        introspectToken,
-        revokeToken,
-        listSigningKeys,
-        getServerMetadata,
-        setDPoP,
-        getUserInfo,
-      }),
-      served<typeof CredentialServiceDefinition, Context>(CredentialServiceDefinition, {
-        addPersonalAccessToken,
-        listPersonalAccessTokens,
-        removePersonalAccessToken,
-        addMachineKey,
-        listMachineKeys,
-        removeMachineKey,
-        addMachineSecret,
-        listMachineSecrets,
-        removeMachineSecret,
-      }),
-      served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
-        authenticate,
-        getSigningKeys,
-        useProof,
-        lookupUser,
-        getEmailCode,
-        recordEmailCode,
-        listUnsentEmailCodes,
-        listEvents: createFeed({ service: 'users', sql, log }),
-      }),
-    ],
-  })
-  return {
-    async stop() {
-      await answering.stop()
-      answers.stop()
-      pruning.stop()
-      signingKeys.stop()
-      await expiryWarnings.stop()
-      await endingSurplus.stop()
-      await tail.stop()
-      await sql.end()
-    },
-  }
+export function startUsers(parts: Parts<Config>): Promise<Service> {
+  return startStoringService(users, new URL('./migrations/', import.meta.url), parts)
 }
