@@ -3,7 +3,7 @@ import type { Service } from './process.ts'
 
 export interface RepeatOptions {
   /** Works once. Answers `more` to go on at once, `done` to end, nothing to wait. */
-  work(stopped: AbortSignal): Promise<'more' | 'done' | void>
+  work(stopped: AbortSignal): Promise<'more' | 'done' | undefined | void>
   /** Milliseconds from the end of the work to the next time, unless somebody wakes it. */
   every: number
   /**

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { GenericContainer, Wait } from 'testcontainers'
 import { projectRoot } from '../deploy/local/home.ts'
-import { natsUsers, passwordVariable } from '../deploy/local/nats-users.ts'
+import { natsUsers, passwordVariable } from '../deploy/local/servers/nats-users.ts'
 
 /** PostgreSQL, NATS and Redis from their images, as the variables that name them. */
 export async function startContainers(): Promise<{ env: Record<string, string>; stop(): Promise<void> }> {

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { startServers } from '../deploy/local/servers.ts'
-import type { NatsUser } from '../deploy/local/nats-users.ts'
+import type { NatsUser } from '../deploy/local/servers/nats-users.ts'
 import { provision, type StoringService } from '../deploy/provision.ts'
 import { startContainers } from './infra-containers.ts'
 

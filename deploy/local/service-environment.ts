@@ -1,6 +1,6 @@
 import { deriveKeys } from '../derive-keys.ts'
 import type { StoringService } from '../provision.ts'
-import { natsUsers, passwordVariable } from './nats-users.ts'
+import { natsUsers, passwordVariable } from './servers/nats-users.ts'
 import type { Servers } from './servers.ts'
 import type { Backoff } from './supervise.ts'
 

@@ -1,7 +1,7 @@
 import { connect, createInbox, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startTestKeeper } from '#test/support/keeper'
-import type { NatsUser } from '../local/nats-users.ts'
+import type { NatsUser } from '../local/servers/nats-users.ts'
 import { startServers, type Servers } from '../local/servers.ts'
 
 const elsewhere = { DATABASE_URL: 'postgres://none', REDIS_URL: 'redis://none', SMTP_URL: 'smtp://none' }

@@ -1,6 +1,6 @@
 import { createInbox, type NatsConnection } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { NatsUser } from '../local/nats-users.ts'
+import type { NatsUser } from '../local/servers/nats-users.ts'
 import { accountOf, type Broker, type Heard, marked, reaches, startBroker, stores } from './test-broker.ts'
 import { subjects } from './test-subjects.ts'
 

@@ -5,7 +5,7 @@ import { connect, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Daemon } from '../local/daemon.ts'
 import { openHome } from '../local/home.ts'
-import { startNats } from '../local/nats-server.ts'
+import { startNats } from '../local/servers/nats-server.ts'
 import { freePort } from '../local/ports.ts'
 import { addOrganizationConsumer } from './organization-consumer.ts'
 

@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ensureConsumer, ensureStream } from '../../lib/events/stream-keeper.ts'
 import { startTestKeeper } from '#test/support/keeper'
 import { openHome } from '../local/home.ts'
-import { startNats } from '../local/nats-server.ts'
-import type { NatsUser } from '../local/nats-users.ts'
+import { startNats } from '../local/servers/nats-server.ts'
+import type { NatsUser } from '../local/servers/nats-users.ts'
 import { freePort } from '../local/ports.ts'
 
 // As it was: one account, and in it everybody.

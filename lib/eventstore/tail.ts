@@ -73,6 +73,7 @@ export function startTail(options: TailOptions): Tail {
       const began = performance.now()
       if (await takeTurn()) return 'more'
       await pause(collectFor - (performance.now() - began), stopped)
+      return undefined
     },
     every: pollEvery,
     retryAfter,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Mailbox } from '../../deploy/local/mailbox.ts'
+import type { Mailbox } from '../../deploy/local/mailbox/mailbox.ts'
 import type { Inspection } from './inspect.ts'
 
 /** Every mail of a run, read while it goes on: the mailbox keeps the newest only. */

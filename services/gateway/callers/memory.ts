@@ -3,7 +3,7 @@ export interface Memory<Value> {
   /** What is remembered under the key and not too old. */
   get(key: string): Value | undefined
   /** Asks, unless somebody asks already; remembers the answer until `maxAge` or `until` (Unix time in milliseconds). */
-  obtain(key: string, ask: () => Promise<{ value: Value; until?: number }>): Promise<Value>
+  obtain(key: string, ask: () => Promise<{ value: Value; until?: number | undefined }>): Promise<Value>
   /** Forgets what fits, also the answer that is still under way. */
   forget(fits: (value: Value) => boolean): void
   forgetAll(): void
@@ -27,7 +27,7 @@ export function createMemory<Value>({ capacity, maxAge }: { capacity: number; ma
     if (entries.size > capacity) entries.delete(entries.keys().next().value!)
   }
 
-  function start(key: string, ask: () => Promise<{ value: Value; until?: number }>): Question<Value> {
+  function start(key: string, ask: () => Promise<{ value: Value; until?: number | undefined }>): Question<Value> {
     const asked = Date.now()
     const question: Question<Value> = { answer: undefined!, forgotten: [] }
     const run = async () => {

@@ -45,7 +45,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOpt
     async work(stopped) {
       const more = await takeIn()
       await pause(collectFor, stopped)
-      if (more) return 'more'
+      return more ? 'more' : undefined
     },
     every: lookEvery,
     retryAfter,

@@ -68,8 +68,8 @@ export function mailOnce({ users, mailer, log }: MailOnceOptions): MailCode {
 }
 
 interface Outcome {
-  sentAt?: string
-  failure?: string
+  sentAt?: string | undefined
+  failure?: string | undefined
 }
 
 function outcomeOf({ sentAt, failure }: MailJob): Outcome | undefined {

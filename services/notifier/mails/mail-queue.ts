@@ -15,9 +15,9 @@ export interface MailJob {
   /** The id of the event that asked for the mail. The sweep does not know it. */
   cause?: string
   /** When the mail server took the mail, if that is not recorded yet. RFC 3339. */
-  sentAt?: string
+  sentAt?: string | undefined
   /** Why the mail failed for good, if that is not recorded yet. */
-  failure?: string
+  failure?: string | undefined
 }
 
 export interface MailQueue {

@@ -28,7 +28,7 @@ export async function permitCredential(
  */
 export function checkExpiry(
   { config }: Context,
-  { userId, expirationDate }: { userId: string; expirationDate?: Date },
+  { userId, expirationDate }: { userId: string; expirationDate?: Date | undefined },
   { caller }: Call,
 ): Violation[] {
   const time = expirationDate?.getTime()

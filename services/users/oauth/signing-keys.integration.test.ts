@@ -1,4 +1,4 @@
-import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
+import { createLocalJWKSet, type JWK, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openUsers, type TestUsers } from '../test-users.ts'
@@ -31,7 +31,7 @@ test('replicas that start at once make one key, and what each signs is verified 
   expect(new Set(published().flat()).size).toBe(1)
   for (const { signingKeys: signer } of replicas)
     for (const { signingKeys: publisher } of replicas) {
-      const keys = createLocalJWKSet({ keys: publisher.published().map(({ ...key }) => key) })
+      const keys = createLocalJWKSet({ keys: publisher.published() as JWK[] })
       const { protectedHeader } = await jwtVerify(await signer.sign({ sub: 'x' }), keys, { typ: 'at+jwt' })
       expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'at+jwt' })
     }

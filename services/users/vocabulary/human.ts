@@ -31,7 +31,7 @@ export interface Human {
   profile: Profile
   email: string
   isVerified: boolean
-  code?: Code
+  code?: Code | undefined
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]

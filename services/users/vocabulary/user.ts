@@ -19,8 +19,8 @@ export interface User {
   human?: Human
   machine?: Machine
   /** Deactivated. */
-  inactive?: true
-  locked?: true
+  inactive?: true | undefined
+  locked?: true | undefined
   /** Nothing else is kept, and the id stays taken for good. */
   removed?: true
 }

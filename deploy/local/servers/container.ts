@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import type { Home } from './home.ts'
-import type { DaemonSpec } from './daemon.ts'
+import type { Home } from '../home.ts'
+import type { DaemonSpec } from '../daemon.ts'
 
 /** A server that runs in a container of the local Docker engine, its data in a named volume. */
 export interface ContainerSpec {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startMailbox, type Mailbox } from './mailbox.ts'
-import { openMailStore } from './mailbox-store.ts'
+import { openMailStore } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'roster-mailbox-test-'))
 let mailbox: Mailbox

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { mailboxPage } from './mailbox-page.ts'
-import { isTo, type Mail, type MailStore } from './mailbox-store.ts'
+import { mailboxPage } from './page.ts'
+import { isTo, type Mail, type MailStore } from './store.ts'
 
 /**
  * Answers Mailpit's `/api/v1/messages`, `/message/{ID}`, `/search`, `/view/{ID}.txt|html`, where the ID may be `latest` with a

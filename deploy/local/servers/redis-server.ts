@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { containerSpec } from './container.ts'
-import { daemon, type Daemon } from './daemon.ts'
-import type { Home } from './home.ts'
+import { daemon, type Daemon } from '../daemon.ts'
+import type { Home } from '../home.ts'
 import { findProgram } from './program.ts'
 
 /** A Redis of ours on 127.0.0.1 that keeps what it acknowledged and evicts nothing, as BullMQ needs it. */

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
-import { mailboxPages } from './mailbox-http.ts'
-import { openMailStore, type MailStore } from './mailbox-store.ts'
+import { mailboxPages } from './http.ts'
+import { openMailStore, type MailStore } from './store.ts'
 
 /** What the mailbox says to the next mails instead of taking them. */
 export interface Refusal {

@@ -1,4 +1,4 @@
-import type { Mail } from './mailbox-store.ts'
+import type { Mail } from './store.ts'
 
 /** The mailbox as a page without scripts: the list, and the mail with that id (default: the newest). */
 export function mailboxPage(mails: readonly Mail[], id: string | null): string {
