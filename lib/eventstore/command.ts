@@ -80,6 +80,8 @@ export interface Command<State, Event extends NewEvent = NewEvent, Answer = void
   /** Other aggregates that the decision depends on. They stay unchanged until it is stored. */
   reads?: AggregateKey[]
   call: Origin
+  // Each of `reads` has a state of its own kind, which the decision knows.
+  // oxlint-disable-next-line typescript/no-explicit-any
   decide(aggregate: Aggregate<State>, now: Date, reads: Aggregate<any>[]): Decision<Event, Answer>
   /**
    * Makes the answer to the caller, from the outcome alone, because a keyed request stores it. Default: the outcome.

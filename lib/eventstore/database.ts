@@ -8,6 +8,8 @@ export type Transaction = postgres.TransactionSql
 /** A statement that runs in the given transaction. */
 export type Statement = (sql: Transaction) => PromiseLike<unknown>
 /** A row that one statement inserts together with other rows of its kind. */
+// Inserts of many kinds stand in one list. Each makes its rows itself.
+// oxlint-disable-next-line typescript/no-explicit-any
 export interface Insert<Row extends object = any> {
   row: Row
   into(sql: Transaction, rows: Row[]): PromiseLike<unknown>

@@ -64,8 +64,11 @@ interface Codec<Message> {
   decode(input: BinaryReader | Uint8Array): Message
 }
 
-interface ServiceDefinition {
+/** A generated service definition. */
+export interface ServiceDefinition {
   fullName: string
+  // Each method has its own request and response; no type holds for all of them.
+  // oxlint-disable-next-line typescript/no-explicit-any
   methods: Record<string, MethodDefinition<any, any>>
 }
 

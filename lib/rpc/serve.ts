@@ -6,7 +6,7 @@ import { addMicroService, type Nats, natsHeaders } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { type Answers, type Once, onceId } from '../eventstore/once.ts'
 import { encodeStatus } from '../status.ts'
-import { type MethodDefinition } from './call.ts'
+import type { MethodDefinition, ServiceDefinition } from './call.ts'
 import { deadlineExceeded, invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
 import { authorize, type FindOwner } from './authorize.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
@@ -35,11 +35,6 @@ export type Operation<Context, Request, Response> =
       handle: Handle<Context, Request, Response>
     }
 
-interface ServiceDefinition {
-  fullName: string
-  methods: Record<string, MethodDefinition<any, any>>
-}
-
 /** One operation for each method of the definition. A missing one does not compile. */
 export type Operations<S extends ServiceDefinition, Context> = {
   [M in keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
@@ -50,15 +45,19 @@ export type Operations<S extends ServiceDefinition, Context> = {
 /** A service definition with the operations that answer it. */
 export interface Served<Context> {
   definition: ServiceDefinition
-  operations: Record<string, Operation<Context, any, any>>
+  operations: Record<string, AnyOperation<Context>>
 }
+
+// Each operation has its own request and response. `Operations` ties them to the definition.
+// oxlint-disable-next-line typescript/no-explicit-any
+type AnyOperation<Context> = Operation<Context, any, any>
 
 /** Pairs a definition with its operations. */
 export function served<S extends ServiceDefinition, Context>(
   definition: S,
   operations: Operations<S, Context>,
 ): Served<Context> {
-  return { definition, operations: operations as Record<string, Operation<Context, any, any>> }
+  return { definition, operations: operations as Record<string, AnyOperation<Context>> }
 }
 
 export interface ServeOptions<Context> {

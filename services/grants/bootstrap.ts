@@ -14,7 +14,7 @@ export async function bootstrap({ config, store }: Context): Promise<void> {
   for (const { id } of [humanAdministrator, machineAdministrator])
     await ensure('member', id, () => addedMember(instance.id, { userId: id, roles: [administratorRole] }))
 
-  function ensure(type: string, id: string, create: () => Decision<any>) {
+  function ensure(type: string, id: string, create: () => Decision) {
     return store.execute({
       aggregate: { type, id },
       call: { caller: anonymous, requestId: 'bootstrap', deadline: Date.now() + 30_000 },

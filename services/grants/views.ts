@@ -4,7 +4,7 @@ import type { Happened } from '#lib/eventstore/tail'
 import type { Member } from './vocabulary.ts'
 
 /** Keeps the service's own tables in step with a change. */
-export function project({ after }: { after: Aggregate<any> }): Write[] {
+export function project({ after }: { after: Aggregate }): Write[] {
   if (after.type !== 'member') return []
   const { organizationId, state } = after as Aggregate<Member>
   if (!state) return []

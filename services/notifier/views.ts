@@ -3,8 +3,8 @@ import type { Write } from '#lib/eventstore/database'
 import type { Webhook } from './vocabulary.ts'
 
 /** Brings the service's own tables up to date with a change. */
-export function project({ after }: { after: Aggregate<Webhook> }): Write[] {
-  return after.type === 'webhook' ? projectWebhook(after) : []
+export function project({ after }: { after: Aggregate }): Write[] {
+  return after.type === 'webhook' ? projectWebhook(after as Aggregate<Webhook>) : []
 }
 
 function projectWebhook({ id, organizationId, createdAt, state }: Aggregate<Webhook>): Write[] {

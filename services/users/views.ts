@@ -9,12 +9,15 @@ import type { Session } from './vocabulary/session.ts'
 import type { User } from './vocabulary/user.ts'
 
 /** Keeps the service's own tables in step with a change. */
-export function project({ before, after }: { before: Aggregate<any>; after: Aggregate<any> }): Write[] {
-  if (after.type === 'user')
-    return [...projectUnsentCode(before, after), ...projectCredentials(before, after), ...projectState(before, after)]
-  if (after.type === codeMailType) return projectCodeMail(after)
-  if (after.type === 'session') return projectSession(after)
+export function project({ before, after }: { before: Aggregate; after: Aggregate }): Write[] {
+  if (after.type === 'user') return projectUser(before as Aggregate<User>, after as Aggregate<User>)
+  if (after.type === codeMailType) return projectCodeMail(after as Aggregate<CodeMail>)
+  if (after.type === 'session') return projectSession(after as Aggregate<Session>)
   return []
+}
+
+function projectUser(before: Aggregate<User>, after: Aggregate<User>): Write[] {
+  return [...projectUnsentCode(before, after), ...projectCredentials(before, after), ...projectState(before, after)]
 }
 
 function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Write[] {

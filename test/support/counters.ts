@@ -75,7 +75,8 @@ export async function openReplicas(...wraps: ((sql: Sql) => Sql)[]) {
   }
 }
 
-function project({ after }: { after: Aggregate<Counter> }): Write[] {
+function project({ after: changed }: { after: Aggregate }): Write[] {
+  const after = changed as Aggregate<Counter>
   const { id, state } = after
   return [
     (sql) => sql`
