@@ -51,7 +51,7 @@ async function sign({ claims = {}, header = {}, by = published[0]!.key }: Signed
 }
 
 interface Signed {
-  claims?: JWTPayload
+  claims?: { [Name in keyof JWTPayload]: JWTPayload[Name] | undefined }
   header?: object
   by?: Awaited<ReturnType<typeof makeKey>>
 }

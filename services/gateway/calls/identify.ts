@@ -18,8 +18,8 @@ export interface IdentifiedCall {
   /** Writes what the service is told of the call, with the caller as of the last look. */
   tell(): Call
   /**
-   * Authenticates the caller again; `tell` speaks of that one from then on. False where it is another caller, or the same one with
-   * other rights. Errors of `identify`.
+   * Authenticates the caller again; `tell` speaks of that one from then on. False where it is another caller, or the
+   * same one with other rights. Errors of `identify`.
    */
   identifyAgain(): Promise<boolean>
 }

@@ -3,7 +3,10 @@ import { HealthImplementation } from 'grpc-health-check'
 import { isReady } from './readiness.ts'
 import { offeredServices } from '../protocols/reflection.ts'
 
-/** Adds the health service, for the server as a whole and for each offered service; gives what is to be told what is missing. */
+/**
+ * Adds the gRPC health service, for the whole server and for each offered service. Gives a function that takes what is
+ * missing.
+ */
 export function addHealth(server: Server): (missing: string[]) => void {
   const names = ['', ...offeredServices]
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))

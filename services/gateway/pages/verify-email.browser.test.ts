@@ -169,17 +169,17 @@ const files: Record<string, [string, string]> = {
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = '', url = '', headers } = request
   const file = files[url]
   if (file) {
     response.writeHead(200, { 'content-security-policy': policy, 'content-type': file[1] })
-    return response.end(readFileSync(new URL(file[0], import.meta.url)))
+    return void response.end(readFileSync(new URL(file[0], import.meta.url)))
   }
-  if (method !== 'POST') return response.writeHead(404).end()
+  if (method !== 'POST') return void response.writeHead(404).end()
   const body = (await request.toArray()).join('')
   asked.push({ method, url, type: headers['content-type'], body })
-  if (answer.status === 0) return request.socket.destroy()
+  if (answer.status === 0) return void request.socket.destroy()
   const { status: code, retryAfter } = answer
   response.writeHead(code, retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }).end('{}')
 }
