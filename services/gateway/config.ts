@@ -52,10 +52,7 @@ const settings = {
   WRITES_PER_CALLER: integer(0, 1_000_000, 20),
   WRITES_PER_MEMBER: integer(0, 1_000_000, 500),
   WRITES_PER_ORGANIZATION: integer(0, 1_000_000, 2_000),
-  /**
-   * Calls a second from one address without a valid token. Reads of public methods, and OAuth calls, count a tenth. 0:
-   * no limit.
-   */
+  /** Calls a second from one address without a valid token. Public reads and OAuth calls count a tenth. 0: no limit. */
   CALLS_PER_ADDRESS: integer(0, 1_000_000, 50),
   /** Streams that are open at once. 0: no limit. */
   STREAMS_PER_CALLER: integer(0, 1_000_000, 10),

@@ -17,8 +17,8 @@ const overhead = 4 * 1024
 const headLimit = 16 * 1024
 
 /**
- * Lets a request in. The hold counts its bytes from now on; `ended` is given the function that ends the hold, and must
- * see that it runs, also where this throws. INVALID_ARGUMENT HTTP_MALFORMED; RESOURCE_EXHAUSTED HEADERS_TOO_LARGE,
+ * Lets a request in. The hold counts its bytes from now on. `ended` gets the function that ends the hold, even where
+ * this throws later, and must run it once. INVALID_ARGUMENT HTTP_MALFORMED; RESOURCE_EXHAUSTED HEADERS_TOO_LARGE,
  * TOO_MUCH_UNDER_WAY.
  */
 export function admit(
@@ -32,7 +32,7 @@ export function admit(
   checkHost(raw)
   let bytes = 0
   for (const part of raw) bytes += part.length
-  // Node's HTTP/1.1 parser has refused longer heads already; over HTTP/2 nobody has.
+  // Node's HTTP/1.1 parser has refused longer heads already, but a head over HTTP/2 may have any length.
   if (bytes > headLimit)
     throw new RosterError('RESOURCE_EXHAUSTED', 'HEADERS_TOO_LARGE', 'The head of the request has more than 16 KiB.')
   hold.take(bytes + overhead + unreadBytes)

@@ -37,7 +37,7 @@ export function readBody(
   { bytes, patience, hold }: Allowance,
   limit = bytes,
 ): Promise<Buffer> {
-  // One buffer grows. A list of small pieces would take more memory for each piece than the piece has bytes.
+  // Let one buffer grow. A list of small pieces would take more memory for each piece than the piece has bytes.
   let [body, length, beyond] = [Buffer.alloc(0), 0, 0]
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   let settled = false

@@ -10,8 +10,8 @@ const none: ReadonlySet<string> = new Set()
 const lists = new Set(['x-forwarded-for', 'x-request-id', 'traceparent'])
 
 /**
- * Reads headers, or metadata, that have one value. It refuses a header that comes twice: a proxy may take the first value where
- * this gateway takes the last. `raw` is names and values in turn.
+ * Reads headers, or metadata, that have one value. It refuses a header that comes twice: a proxy may take the first
+ * value where this gateway takes the last. `raw` is names and values in turn.
  */
 export function readHeaders(headers: IncomingHttpHeaders, raw: readonly string[]): Header {
   let repeated: ReadonlySet<string> | undefined

@@ -5,9 +5,9 @@ import { tokenInvalid } from './token-header.ts'
 /** Checks access tokens that are JWTs, so that no service is asked about a forged one. */
 export interface AccessTokens {
   /**
-   * Passes a token that is no JWT, and an access token (RFC 9068) that we signed and that has not expired. Its audience
-   * is for the service to check that stored it. UNAUTHENTICATED TOKEN_INVALID for every other JWT; errors of the
-   * question for the keys.
+   * Passes a token that is no JWT, and an access token (RFC 9068) that we signed and that has not expired. The service
+   * that stored it checks its audience. UNAUTHENTICATED TOKEN_INVALID for every other JWT; errors of the question for
+   * the keys.
    */
   check(token: string): Promise<void>
   /** Gives the issuer of access tokens, which is the public address of this gateway. */

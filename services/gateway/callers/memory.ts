@@ -1,4 +1,4 @@
-/** An answer to remember, until `until` (Unix time in milliseconds) where it has an end of its own. */
+/** An answer to remember. `until` is the end that it has of its own: Unix time in milliseconds. */
 export interface Remembered<Value> {
   value: Value
   until?: number | undefined
@@ -18,7 +18,7 @@ export interface Memory<Value> {
 interface Question<Value> {
   answer: Promise<Value>
   /**
-   * What was forgotten while the question was under way. Its answer may be older than that, so it is not remembered.
+   * The tests of each `forget` since the question began. An answer that fits one is not remembered: it may be older.
    */
   forgotten: ((value: Value) => boolean)[]
 }

@@ -18,7 +18,7 @@ const grpcType = /^application\/grpc(\+|;|$)/i
 const ownServices = /^\/grpc\.(health|reflection)\./
 
 /**
- * Takes the streams of a gRPC server's HTTP/2 connections over from it. The server keeps the connections, health and
+ * Takes over the streams of a gRPC server's HTTP/2 connections. The server keeps the connections, health and
  * reflection. It must not have the other calls: it would read the whole message of any client before anything is
  * checked. A client that does not read an answer for `patience` milliseconds is cut off. Call this once connections can
  * be injected.
@@ -63,7 +63,7 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   }
 }
 
-/** Ends an answered stream, whose rest of a request nobody reads. */
+/** Ends an answered stream: nobody reads the rest of its request. */
 export function leave(stream: ServerHttp2Stream): void {
   if (!stream.readableEnded) stream.close()
 }

@@ -4,8 +4,7 @@ import { isReady } from './readiness.ts'
 import { offeredServices } from '../protocols/reflection.ts'
 
 /**
- * Adds the gRPC health service, for the whole server and for each offered service. Gives a function that takes what is
- * missing.
+ * Adds gRPC health of the whole server and each offered service. Gives the function that tells it which are missing.
  */
 export function addHealth(server: Server): (missing: string[]) => void {
   const names = ['', ...offeredServices]

@@ -25,7 +25,10 @@ export interface TestCaller {
 
 /** What stands behind the gateway: change it at will. */
 export interface Backstage {
-  /** By token. At first `admin`, an owner of the instance, and `member`, who manages the users of the organization `home`. */
+  /**
+   * By token. At first `admin`, an owner of the instance, and `member`, who manages the users of the organization
+   * `home`.
+   */
   callers: Map<string, TestCaller>
   organizations: Set<string>
   /** How often each internal method was asked. */

@@ -24,7 +24,9 @@ export const serviceNames = ['users', 'grants', 'idp', 'notifier'] as const
 /** A connection of each service. */
 export type TestNats = Record<(typeof serviceNames)[number], Nats>
 
-/** Answers the operations over NATS as real services, one per package. The user `member-id` of `home` owns every object. */
+/**
+ * Answers the operations over NATS as real services, one per package. The user `member-id` of `home` owns every object.
+ */
 export async function serveJsonOperations(nats: TestNats, operations: Operations): Promise<Map<string, Service>> {
   const services = new Map<string, Map<string, Served<object>>>()
   for (const [subject, operation] of Object.entries(operations)) {
