@@ -52,6 +52,6 @@ function hostMalformed() {
   return new RosterError(
     'INVALID_ARGUMENT',
     'HTTP_MALFORMED',
-    'The request says twice for which host it is, or not in a name.',
+    'The request names its host twice, or not by a host name.',
   )
 }

@@ -39,7 +39,7 @@ export function arrive(
 
 /** The allowance of a call that was let in. */
 export function allowanceOf({ config }: Gateway, { hold }: Exchange, method: Method): Allowance {
-  if (!hold) throw new Error('a body is read of a request that was not let in')
+  if (!hold) throw new Error('the body of a request is read before the request is let in')
   return allow(config, method, hold)
 }
 

@@ -34,7 +34,7 @@ export function compressionUnsupported(): RosterError {
   return new RosterError(
     'UNIMPLEMENTED',
     'COMPRESSION_UNSUPPORTED',
-    'The message is compressed in a way that is not taken.',
+    'The gateway does not know the compression of the message.',
   )
 }
 

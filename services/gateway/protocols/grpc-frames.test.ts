@@ -27,7 +27,7 @@ test.each([
   )
 })
 
-test('a compressed message is told from one that is not', () => {
+test('a compressed message is recognized', () => {
   expect([readFrame(frame(1, []), limit).isCompressed, readFrame(frame(0, []), limit).isCompressed]).toEqual([
     true,
     false,

@@ -19,7 +19,7 @@ export async function readForm(desc: DescMessage, exchange: Exchange, allowance:
   const { request, header, query } = exchange
   // Logs and histories keep addresses, and a secret must not get there.
   if (query !== '')
-    throw malformed([{ field: '', description: 'has parameters in its address: they belong into the body' }])
+    throw malformed([{ field: '', description: 'has parameters in its address: they belong in the body' }])
   const message = create(desc)
   if (request.method !== 'POST') return message
   const parameters = parseForm(await readFormBody(exchange, allowance))

@@ -16,7 +16,7 @@ import { method, registry } from '#lib/rpc/methods'
 import { serve, type Served } from '#lib/rpc/serve'
 import { testReader } from '#lib/rpc/test-caller-keys'
 
-/** Operations by full method name; they take and give canonical JSON. */
+/** Operations by full method name. They take and give canonical JSON. */
 export type Operations = Record<string, (request: JsonObject, call: Call) => JsonValue | Promise<JsonValue>>
 
 export const serviceNames = ['users', 'grants', 'idp', 'notifier'] as const
