@@ -12,7 +12,7 @@ export function readToken(authorization: string | undefined): { token: string; i
   return { token, isBound: scheme.toLowerCase() === 'dpop' }
 }
 
-/** The one error of every false token: a client must not learn what is wrong with it. */
+/** The one error of every false token: a client must not learn why it is false. */
 export function tokenInvalid(cause?: unknown): RosterError {
   return new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.', { cause })
 }

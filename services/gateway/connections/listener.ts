@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Log } from '#lib/log'
 import { networkOf } from '../arrival/network-of.ts'
+import { sniff } from './sniff.ts'
 
 /** The settings of the port: see `config.ts`. */
 export interface ListenerSettings {
@@ -94,32 +95,6 @@ function createTls(
   })
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   return server
-}
-
-const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-
-// Reads just enough to tell the HTTP/2 preface from any other beginning, and puts it back. Decides on undefined where
-// the connection ended before.
-function sniff(socket: Socket, timeout: number, decide: (isHttp2: boolean | undefined) => void) {
-  const quit = () => socket.destroy()
-  const timer = setTimeout(quit, timeout)
-  const settle = (isHttp2: boolean | undefined) => {
-    clearTimeout(timer)
-    socket.off('readable', look).off('error', quit).off('end', quit).off('close', giveUp)
-    decide(isHttp2)
-  }
-  const giveUp = () => settle(undefined)
-  let head = Buffer.alloc(0)
-  const look = () => {
-    const bytes = socket.read() as Buffer | null
-    if (bytes === null) return
-    head = Buffer.concat([head, bytes])
-    const isPreface = head.subarray(0, preface.length).equals(preface.subarray(0, head.length))
-    if (isPreface && head.length < preface.length) return
-    socket.unshift(head)
-    settle(isPreface)
-  }
-  socket.on('readable', look).on('error', quit).on('end', quit).on('close', giveUp)
 }
 
 // Refuses silently, as Node does beyond `maxConnections`: an attacker that opens connections wants just the work of an

@@ -1,15 +1,14 @@
 import {
-  type DescEnum,
   type DescField,
   type DescMessage,
   type DescOneof,
   fromJson,
   type JsonObject,
   type JsonValue,
-  ScalarType,
 } from '@bufbuild/protobuf'
 import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/rpc/methods'
+import { expectationOf } from './json-expectations.ts'
 import type { JsonPath } from './json-text.ts'
 
 /** The most faults of a request that an error tells. */
@@ -138,36 +137,7 @@ function checkItems(
 function checkSingle(field: DescField, value: JsonValue, path: string, faults: Violation[]) {
   if (field.message && !field.message.typeName.startsWith('google.protobuf.'))
     checkMessage(field.message, value, path, faults)
-  else faults.push({ field: path, description: `must be ${describe(field, value)}` })
-}
-
-function describe({ scalar, message, enum: enumeration }: DescField, value: JsonValue): string {
-  if (enumeration) return `one of ${namesOf(enumeration)}`
-  if (message) return message.typeName === 'google.protobuf.Timestamp' ? 'an RFC 3339 time' : `a ${message.typeName}`
-  if (scalar === ScalarType.STRING && typeof value === 'string') return 'well-formed Unicode text'
-  return scalar === undefined ? 'a value' : descriptions[scalar]
-}
-
-const descriptions: Record<ScalarType, string> = {
-  [ScalarType.STRING]: 'a string',
-  [ScalarType.BOOL]: 'true or false',
-  [ScalarType.BYTES]: 'a string in base64',
-  [ScalarType.DOUBLE]: 'a number',
-  [ScalarType.FLOAT]: 'a number',
-  [ScalarType.INT32]: 'a whole number of 32 bits',
-  [ScalarType.SINT32]: 'a whole number of 32 bits',
-  [ScalarType.SFIXED32]: 'a whole number of 32 bits',
-  [ScalarType.UINT32]: 'a whole number of 32 bits, not negative',
-  [ScalarType.FIXED32]: 'a whole number of 32 bits, not negative',
-  [ScalarType.INT64]: 'a whole number of 64 bits',
-  [ScalarType.SINT64]: 'a whole number of 64 bits',
-  [ScalarType.SFIXED64]: 'a whole number of 64 bits',
-  [ScalarType.UINT64]: 'a whole number of 64 bits, not negative',
-  [ScalarType.FIXED64]: 'a whole number of 64 bits, not negative',
-}
-
-function namesOf(enumeration: DescEnum): string {
-  return enumeration.values.map(({ name }) => name).join(', ')
+  else faults.push({ field: path, description: `must be ${expectationOf(field, value)}` })
 }
 
 function canRead(desc: DescMessage, json: JsonValue): boolean {

@@ -15,6 +15,7 @@ import { registry } from '#lib/rpc/methods'
 import type { Match } from '../calls/routes.ts'
 import { mostValues, tooManyValues } from '../arrival/body.ts'
 import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
+import { splitPair, unescapePart } from './percent-encoding.ts'
 import { findTextFault, placeOf, type TextFault } from './json-text.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -90,7 +91,7 @@ function firstMalformedByte(body: Uint8Array): number {
   return offset
 }
 
-// An error of protobuf-es speaks of its own internals. This one says in the caller's terms what is wrong, and where.
+// An error of protobuf-es speaks of its own internals. This one names the fault and its place in the caller's terms.
 function explain(desc: DescMessage, text: string, fault: TextFault): RosterError {
   if (fault.tooMany) return tooManyValues()
   if (fault.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
@@ -146,22 +147,6 @@ function merge(desc: DescMessage, message: Message, json: Record<string, JsonVal
     mergeFromJson(desc, message, json, { registry })
   } catch {
     throw malformed(findFaults(desc, json))
-  }
-}
-
-/** Splits a part of a query or a form into name and value. Each is undefined where it is not percent-encoded UTF-8. */
-export function splitPair(pair: string): [string | undefined, string | undefined] {
-  const at = pair.indexOf('=')
-  const parts = at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
-  const [name, value] = parts.map((part) => unescapePart(part.replaceAll('+', ' ')))
-  return [name, value]
-}
-
-function unescapePart(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -4,7 +4,7 @@ import { RosterError, type Violation } from '#lib/errors'
 import type { Exchange } from '../http/exchange.ts'
 import { type Allowance, readBody } from '../arrival/body.ts'
 import { malformed, maxFaults } from './json-faults.ts'
-import { splitPair } from './json-request.ts'
+import { splitPair } from './percent-encoding.ts'
 import { unsupportedType } from './json.ts'
 
 const formType = /^application\/x-www-form-urlencoded *(; *charset="?utf-8"? *)?$/i
