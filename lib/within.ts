@@ -1,4 +1,4 @@
-/** How long to wait, and what to throw when that is over. */
+/** How long to wait, and the errors that end the wait. */
 export interface Bounds {
   /** Milliseconds. With none left, only work that is done already gives its result. */
   timeout: number
@@ -11,8 +11,8 @@ export interface Bounds {
 }
 
 /**
- * Waits for work, but no longer than the bounds say. The work itself goes on: others may share it, or it does no harm when it ends
- * late. An error that it throws once nobody waits is dropped.
+ * Waits for work, but no longer than the bounds say. The work itself goes on: others may share it, or it does no harm
+ * when it ends late. An error that it throws once nobody waits is dropped.
  */
 export async function within<T>(work: Promise<T>, { timeout, late, signal, gone = late }: Bounds): Promise<T> {
   const { promise: interrupted, reject } = Promise.withResolvers<never>()

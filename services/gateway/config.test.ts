@@ -16,12 +16,12 @@ test.each([
   [`${ROSTER_CALLER_KEYS},idp:${key}`, 'ROSTER_CALLER_KEYS names a service twice'],
   ['users', 'ROSTER_CALLER_KEYS is not 32 bytes in base64'],
   [key, 'ROSTER_CALLER_KEYS is not 32 bytes in base64'],
-])('keys that do not serve are refused without being shown (%#)', (keys, problem) => {
+])('unusable keys are refused without being shown (%#)', (keys, problem) => {
   expect(() => readGatewayConfig({ ROSTER_CALLER_KEYS: keys })).toThrow(problem)
   expect(() => readGatewayConfig({ ROSTER_CALLER_KEYS: keys })).not.toThrow(key)
 })
 
-test('the limits are those of the contract where none is set', () => {
+test('without settings the limits are those of the contract', () => {
   expect(readGatewayConfig({ ROSTER_CALLER_KEYS })).toMatchObject({
     WRITES_PER_CALLER: 20,
     WRITES_PER_MEMBER: 500,

@@ -6,7 +6,7 @@ import { services } from './health/readiness.ts'
 
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>
 
-/** The gateway's settings. Throws one Error that lists every problem. */
+/** Reads the gateway's settings. Throws one Error that lists every problem. */
 export function readGatewayConfig(environment: Record<string, string | undefined> = process.env) {
   const problems: string[] = []
   const read = <T>(work: () => T) => {
@@ -24,7 +24,7 @@ export function readGatewayConfig(environment: Record<string, string | undefined
 }
 
 const tlsSettings = {
-  /** Certificate chain and private key in PEM. With both, the port speaks TLS only. */
+  /** The certificate chain and its private key, in PEM. With both, the port speaks TLS only. */
   TLS_CERT: optional(),
   TLS_KEY: optional(),
 }
@@ -36,46 +36,46 @@ const settings = {
   /** Empty: every address of the machine. */
   HOST: text(''),
   NATS_URL: url(['nats', 'tls'], 'nats://127.0.0.1:4222'),
-  /** NATS as whoever looks after the stream of events. Empty: as NATS_URL, which does where NATS has one account for all. */
+  /** NATS as the user of the keeper. Empty: as NATS_URL, which will do where all services share one NATS account. */
   NATS_KEEPER_URL: url(['nats', 'tls'], ''),
   LOG_LEVEL: logLevel,
-  /** What callers are signed with, for each service. */
+  /** The keys that sign callers, one for each service. */
   ROSTER_CALLER_KEYS: callerKeys(services),
-  /** Origins whose pages may read answers; none named: any. Credentials of the browser never count. */
+  /** Origins whose pages may read answers. None named: all origins. The browser's credentials never count. */
   CORS_ORIGINS: list([]),
-  /** How many proxies in front add to X-Forwarded-For. */
+  /** How many proxies in front of the gateway add to X-Forwarded-For. */
   TRUSTED_PROXIES: integer(0, 10, 0),
   /**
-   * Calls a second that change something, of a caller without roles, of one with a role, and of all callers of an organization:
-   * ten times as many may only read, ten seconds' worth may come at once, and 0 is without limit.
+   * Writes a second: of a caller without roles, of a caller with a role, and of all callers of an organization. Reads
+   * may be ten times as many. Ten seconds' worth may come at once. 0: no limit.
    */
   WRITES_PER_CALLER: integer(0, 1_000_000, 20),
   WRITES_PER_MEMBER: integer(0, 1_000_000, 500),
   WRITES_PER_ORGANIZATION: integer(0, 1_000_000, 2_000),
-  /** Calls a second without a token that counts, from one address; likewise, OAuth's counting as reads. */
+  /** Calls a second from one address without a valid token. Public reads and OAuth calls count a tenth. 0: no limit. */
   CALLS_PER_ADDRESS: integer(0, 1_000_000, 50),
-  /** Streams that are open at once; 0: any number. */
+  /** Streams that are open at once. 0: no limit. */
   STREAMS_PER_CALLER: integer(0, 1_000_000, 10),
   STREAMS_PER_ORGANIZATION: integer(0, 1_000_000, 100),
-  /** Milliseconds that a call may take when its client names no deadline, and at most. */
+  /** Milliseconds that a call may take: where its client names no timeout, and at most. */
   CALL_TIMEOUT_MS: integer(1, 3_600_000, 10_000),
   MAX_CALL_TIMEOUT_MS: integer(1, 3_600_000, 60_000),
-  /** Milliseconds after which a stream is ended, and its client begins another. */
+  /** Milliseconds after which a stream ends. Its client then begins another. */
   STREAM_MAX_AGE_MS: integer(100, 86_400_000, 3_600_000),
   MAX_CONNECTIONS: integer(1, 1_000_000, 10_000),
-  /** Connections of one address (of IPv6, of its /64); counts where no proxy is in front. */
+  /** Connections of one address (of IPv6, of its /64). It holds only where no proxy is in front. */
   MAX_CONNECTIONS_PER_ADDRESS: integer(1, 1_000_000, 1_000),
   /** Calls that may be under way on one HTTP/2 connection. */
   MAX_STREAMS_PER_CONNECTION: integer(1, 10_000, 100),
-  /** Bytes that the message of a public method may have. */
+  /** The most bytes of the message of a public method. */
   PUBLIC_REQUEST_BYTES: integer(1024, 1024 * 1024, 16 * 1024),
-  /** Bytes of requests and answers that may be in memory: in all, and of one connection. An address may have an eighth. */
+  /** Bytes of requests and answers in memory: in all, and of one connection. An address may have an eighth of all. */
   UNDER_WAY_BYTES: integer(16 * 1024 * 1024, 2 ** 40, 64 * 1024 * 1024),
   UNDER_WAY_BYTES_PER_CONNECTION: integer(2 * 1024 * 1024, 2 ** 40, 4 * 1024 * 1024),
-  /** Milliseconds until the head of a request, and the whole request, must have arrived. */
+  /** Milliseconds within which the head of a request, and the whole request, must arrive. */
   HEADERS_TIMEOUT_MS: integer(100, 600_000, 10_000),
   REQUEST_TIMEOUT_MS: integer(100, 600_000, 30_000),
-  /** Milliseconds that an idle HTTP/1.1 connection is kept. */
+  /** Milliseconds for which an idle HTTP/1.1 connection is kept. */
   KEEP_ALIVE_TIMEOUT_MS: integer(0, 600_000, 65_000),
   /** Milliseconds that calls under way may still take once the gateway stops. */
   DRAIN_TIMEOUT_MS: integer(0, 60_000, 8_000),

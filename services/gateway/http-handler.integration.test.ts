@@ -37,7 +37,7 @@ const reasonOf = ({ body }: { body: string }) =>
   (JSON.parse(body) as { details: { reason: string }[] }).details[0]!.reason
 const email = '{"email":"a@example.com"}'
 
-test('answers to calls are JSON that no browser keeps, sniffs or runs', async () => {
+test('answers to calls are JSON, and no browser keeps, sniffs or runs them', async () => {
   for (const answer of [await post(email), await post('{')])
     expect(answer.headers).toMatchObject({
       'content-type': 'application/json',
@@ -51,7 +51,7 @@ test('answers to calls are JSON that no browser keeps, sniffs or runs', async ()
 
 const refusals: [string, string, string, Record<string, string>, string | undefined, number, string][] = [
   ['an unknown path', 'GET', '/nope', {}, undefined, 404, 'PATH_NOT_FOUND'],
-  ['a path that is none', 'GET', '/%', {}, undefined, 404, 'PATH_NOT_FOUND'],
+  ['a malformed path', 'GET', '/%', {}, undefined, 404, 'PATH_NOT_FOUND'],
   ['an internal method', 'POST', '/roster.users.v1.InternalService/LookupUser', json, '{}', 404, 'PATH_NOT_FOUND'],
   ['a wrong verb', 'GET', '/v2/users/u1/email', admin, undefined, 405, 'METHOD_NOT_ALLOWED'],
   [
@@ -124,13 +124,13 @@ test.each(refusals)('%s: %s %s', async (_name, verb, path, headers, body, status
   expect(JSON.parse(answer.body)).toMatchObject({ code: expect.any(Number), message: expect.any(String) })
 })
 
-test('1 MiB exactly is taken', async () => {
+test('a body of exactly 1 MiB is accepted', async () => {
   const body = `{"email":"a@example.com"${' '.repeat(1024 * 1024 - 25)}}`
   expect(body.length).toBe(1024 * 1024)
   expect((await post(body)).status).toBe(200)
 })
 
-test('a body with charset, an empty one and one without type where there is none are taken', async () => {
+test('a body with a charset, an empty body, and no body without a type are accepted', async () => {
   const answers = [
     await post(email, { ...admin, 'content-type': 'Application/JSON; charset="UTF-8"' }),
     await send(gateway.url, { path: '/v2/users/u1', headers: json }),
@@ -141,7 +141,7 @@ test('a body with charset, an empty one and one without type where there is none
   expect(reasonOf(answers[3]!)).toBe('VALIDATION_FAILED')
 })
 
-test('a wrong verb is told the right ones', async () => {
+test('the answer to a wrong verb names the right ones', async () => {
   const allow = async (verb: string, path: string) => (await send(gateway.url, { method: verb, path })).headers['allow']
   expect(await allow('PATCH', '/v2/users/u1/email')).toBe('POST, OPTIONS')
   expect(await allow('POST', '/admin/v1/idps/x')).toBe('PUT, GET, HEAD, OPTIONS')
@@ -186,7 +186,7 @@ test('Retry-After comes wherever RetryInfo does', async () => {
   expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1'])
 })
 
-test('a page of another origin may call and read, also what failed', async () => {
+test('a page of another origin may call and read the answer, also of a failed call', async () => {
   const origin = 'https://app.example'
   const preflight = await send(gateway.url, {
     method: 'OPTIONS',
@@ -201,7 +201,7 @@ test('a page of another origin may call and read, also what failed', async () =>
     })
 })
 
-test('a gRPC-web call is answered with HTTP 200, whatever became of it', async () => {
+test('a gRPC-web call is answered with HTTP 200, whether it failed or not', async () => {
   const type = { 'content-type': 'application/grpc-web+proto' }
   const path = '/roster.users.v1.UserService/SetEmail'
   for (const [headers, at] of [
@@ -215,7 +215,7 @@ test('a gRPC-web call is answered with HTTP 200, whatever became of it', async (
   }
 })
 
-test('pages come with a strict policy and are not sent twice', async () => {
+test('pages come with a strict policy, and a page that the browser has is not sent again', async () => {
   const path = '/ui/verify-email'
   const page = await send(gateway.url, { path })
   expect([page.status, page.headers['content-type'], page.headers['cache-control']]).toEqual([
@@ -235,7 +235,7 @@ test('pages come with a strict policy and are not sent twice', async () => {
   expect((await send(gateway.url, { method: 'POST', path })).headers['allow']).toBe('GET, HEAD, OPTIONS')
 })
 
-test('the whole address of a request is taken as its path', async () => {
+test('a request with a whole address is served by the path in it', async () => {
   expect((await send(gateway.url, { path: `${gateway.url}/v2/users/u1`, headers: admin })).status).toBe(200)
 })
 
@@ -262,7 +262,7 @@ test.each([
     'never ends its body',
     `POST /v2/users/u1/email HTTP/1.1\r\nauthorization: Bearer admin\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
   ],
-])('a client that %s is let go', async (_name, text) => {
+])('a client that %s is cut off', async (_name, text) => {
   const started = performance.now()
   await raw(text)
   expect(performance.now() - started).toBeLessThan(5_000)
@@ -277,7 +277,7 @@ test('a client that goes away ends the wait', async () => {
   const socket = connect(gateway.port, '127.0.0.1')
   socket.write(`${head}content-length: 2\r\n\r\n{}`)
   await new Promise((r) => setTimeout(r, 100))
-  // Merely closed, it might still wait for the answer.
+  // A client that only closes its half might still wait for the answer.
   socket.resetAndDestroy()
   const resends = () => gateway.log.filter(({ method }) => (method as string | undefined)?.endsWith('ResendEmailCode'))
   await expect.poll(resends).toMatchObject([{ msg: 'call', code: 1, reason: 'CANCELLED' }])
@@ -293,7 +293,7 @@ test('requests that follow one another on one connection are answered in order',
   expect((await raw(text)).match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200'])
 })
 
-test('whatever bytes come, the gateway lives', async () => {
+test('the gateway survives any bytes', async () => {
   const start = fc.constantFrom(
     '',
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',

@@ -34,7 +34,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
       if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
       const probe = verb === 'GET' && operational.get(path)
       if (probe) {
-        // Whoever looks whether the gateway lives is not told that it has much to do.
+        // A probe passes no limit: a busy gateway is alive.
         checkHost(request.rawHeaders)
         return probe(exchange)
       }

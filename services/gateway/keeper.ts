@@ -7,8 +7,9 @@ import type { GatewayConfig } from './config.ts'
 const patience = 10_000
 
 /**
- * Keeps the stream of events, over a connection and as a user of its own. It lives here because whoever has taken over a gateway may act as
- * everybody already; any other service would gain by it. No call waits for it.
+ * Starts the keeper of the event stream, which has a connection and a NATS user of its own. It lives in the gateway
+ * because an intruder there can act as every caller already. In any other service, an intruder would gain power by it.
+ * No call waits for the keeper.
  */
 export function startKeeper(config: GatewayConfig, log: Log): Service {
   let running: Service | undefined

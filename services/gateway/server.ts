@@ -20,7 +20,7 @@ import { createListener } from './connections/listener.ts'
 import { readPages } from './pages/pages.ts'
 import { createGrpcHandler, createWatchGuard } from './protocols/grpc.ts'
 import { createGrpcServer } from './protocols/grpc-server.ts'
-import { addHealth } from './health/health.ts'
+import { addHealth } from './health/grpc-health.ts'
 import { addReflection } from './protocols/reflection.ts'
 import { startKeeper } from './keeper.ts'
 import { createRates } from './limits/rates.ts'
@@ -30,14 +30,14 @@ import { createUnderWay } from './limits/under-way.ts'
 
 export interface GatewayOptions {
   config: GatewayConfig
-  /** Stays the caller's: stopping the gateway does not close it. */
+  /** The caller owns the connection: stopping the gateway does not close it. */
   nats: Nats
   log: Log
-  /** Milliseconds, by which calls are counted; never goes back. */
+  /** Gives milliseconds for the rates, and never goes back. */
   clock?: () => number
 }
 
-/** Starts the gateway. `port` is the one it listens on, of use where the configured one is 0. */
+/** Starts the gateway. `port` is the port that it listens on, also where the configured one is 0. */
 export async function startGateway(options: GatewayOptions): Promise<Service & { port: number }> {
   const { config, log, clock = () => performance.now() } = options
   const nats: AskingNats = { ...options.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }

@@ -4,21 +4,22 @@ import { type Hold, type Kind, type UnderWay, unreadBytes } from '../limits/unde
 
 /** Where a request came from, and its head. */
 export interface Origin {
-  /** What its connection is known by. */
+  /** The socket or session: requests of one connection share its budget. */
   connection: object
-  /** Of its client. */
+  /** The client's address as limits count it. */
   address: string
   /** Names and values of its headers in turn. */
   raw: readonly string[]
 }
 
-/** Bytes that a request takes besides those of its head, message and answer. */
+/** Bytes of memory that a request takes besides its head, message and answer. */
 const overhead = 4 * 1024
 const headLimit = 16 * 1024
 
 /**
- * Lets a request in; `hold` is known at once, and counts it until its end. INVALID_ARGUMENT HTTP_MALFORMED; RESOURCE_EXHAUSTED
- * HEADERS_TOO_LARGE, TOO_MUCH_UNDER_WAY.
+ * Lets a request in. The hold counts its bytes from now on. `ended` gets the function that ends the hold, even where
+ * this throws later, and must run it once. INVALID_ARGUMENT HTTP_MALFORMED; RESOURCE_EXHAUSTED HEADERS_TOO_LARGE,
+ * TOO_MUCH_UNDER_WAY.
  */
 export function admit(
   { underWay }: { underWay: UnderWay },
@@ -31,7 +32,7 @@ export function admit(
   checkHost(raw)
   let bytes = 0
   for (const part of raw) bytes += part.length
-  // HTTP/1.1 sees to this before.
+  // Node's HTTP/1.1 parser has refused longer heads already, but a head over HTTP/2 may have any length.
   if (bytes > headLimit)
     throw new RosterError('RESOURCE_EXHAUSTED', 'HEADERS_TOO_LARGE', 'The head of the request has more than 16 KiB.')
   hold.take(bytes + overhead + unreadBytes)

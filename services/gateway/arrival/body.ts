@@ -3,11 +3,11 @@ import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import { type Hold, unreadBytes } from '../limits/under-way.ts'
 
-/** What a request may bring. */
+/** How much a request may send, and in which time. */
 export interface Allowance {
-  /** Bytes of its message. */
+  /** The most bytes of its message. */
   bytes: number
-  /** Milliseconds until all of it must be there. */
+  /** Milliseconds within which the whole body must arrive. */
   patience: number
   hold: Hold
 }
@@ -20,15 +20,16 @@ export interface BodySettings {
 
 const mebibyte = 1024 * 1024
 
-/** Who shows nothing may bring little. */
+/** The allowance of a request. Without a token, a client may send little. */
 export function allow(config: BodySettings, { access }: Method, hold: Hold): Allowance {
   const bytes = access.rule === 'public' ? config.PUBLIC_REQUEST_BYTES : mebibyte
   return { bytes, patience: config.REQUEST_TIMEOUT_MS, hold }
 }
 
 /**
- * Reads the body of a request, of up to `limit` bytes. RESOURCE_EXHAUSTED REQUEST_TOO_LARGE, TOO_MUCH_UNDER_WAY; DEADLINE_EXCEEDED
- * REQUEST_TIMEOUT; CANCELLED where it ends too soon; what `breakBody` says.
+ * Reads the body of a request, of up to `limit` bytes. `announced` is its Content-Length. RESOURCE_EXHAUSTED
+ * REQUEST_TOO_LARGE, TOO_MUCH_UNDER_WAY; DEADLINE_EXCEEDED REQUEST_TIMEOUT; CANCELLED where it ends too soon; the error
+ * that `breakBody` was given.
  */
 export function readBody(
   request: Readable,
@@ -36,7 +37,7 @@ export function readBody(
   { bytes, patience, hold }: Allowance,
   limit = bytes,
 ): Promise<Buffer> {
-  // One buffer that grows: of many small pieces, each would take more memory than its bytes.
+  // Let one buffer grow. A list of small pieces would take more memory for each piece than the piece has bytes.
   let [body, length, beyond] = [Buffer.alloc(0), 0, 0]
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   let settled = false
@@ -56,7 +57,7 @@ export function readBody(
   const timer = setTimeout(() => fail(requestTimeout()), patience)
   request.on('data', (chunk: Buffer) => {
     if (settled) {
-      // A little more is read so that the client gets to see the answer.
+      // Read a little more: a client whose writes fail would not get to see the answer.
       beyond += chunk.length
       if (beyond > 4 * mebibyte) request.destroy()
       return
@@ -87,7 +88,7 @@ export function readBody(
   const known = brokenBodies.get(request)
   if (known) fail(known)
   else if (Number(announced) > limit) fail(tooLarge(bytes))
-  // A stream without a body may have ended before anybody listened.
+  // A stream without a body may have ended before this listened.
   else if (request.readableEnded) request.emit('end')
   return promise
 }
@@ -95,27 +96,28 @@ export function readBody(
 const broken = Symbol('broken')
 const brokenBodies = new WeakMap<Readable, RosterError>()
 
-/** Whoever reads the body of the request gets this error: the rest will not come. */
+/** Tells the reader of this request's body that the rest will not come: `readBody` throws the error, now or later. */
 export function breakBody(request: Readable, error: RosterError): void {
   brokenBodies.set(request, error)
   request.emit(broken, error)
 }
 
-/** Values that a message may have: reading them is what takes time, much more than their bytes. */
+/** The most values of a message. Reading takes time by the value, much more than by the byte. */
 export const mostValues = 2_000
 
-/** The error of a request whose message has more values than are accepted. */
+/** The error of a message with more than `mostValues` values. */
 export function tooManyValues(): RosterError {
   const most = mostValues.toLocaleString('en')
   return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', `The request has more than ${most} values.`)
 }
 
-/** The error of a request whose message has more bytes than are accepted. */
+/** The error of a message with more than `limit` bytes. */
 export function tooLarge(limit: number): RosterError {
   const most = limit >= mebibyte ? `${limit / mebibyte} MiB` : `${limit / 1024} KiB`
   return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', `The request has more than ${most}.`)
 }
 
+/** The error of a request that does not arrive in time. */
 export function requestTimeout(): RosterError {
   return new RosterError('DEADLINE_EXCEEDED', 'REQUEST_TIMEOUT', 'The request did not arrive in time.')
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** What is answered to these bytes; `end` closes the half of the connection that the client writes to. */
+/** Gives the answer to these bytes. `end` closes the client's half of the connection. */
 async function raw(text: string, end: boolean): Promise<string> {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true })
   if (end) socket.end(text)
@@ -34,12 +34,12 @@ const chunked = 'transfer-encoding: chunked\r\n\r\n'
 const breaks: [string, string, boolean, string][] = [
   ['a chunk whose size is no number', `${chunked}zz\r\n{}`, false, 'HTTP_MALFORMED'],
   ['a chunk that is longer than it says', `${chunked}2\r\n{}}\r\n`, false, 'HTTP_MALFORMED'],
-  ['a second chunk of a size that is none', `${chunked}1\r\n{\r\n-1\r\n`, false, 'HTTP_MALFORMED'],
+  ['a second chunk with a negative size', `${chunked}1\r\n{\r\n-1\r\n`, false, 'HTTP_MALFORMED'],
   ['chunks that end midway', `${chunked}5\r\n{`, true, 'HTTP_MALFORMED'],
   ['a length that is not reached', 'content-length: 100\r\n\r\n{"email":', true, 'HTTP_MALFORMED'],
-  ['a length, and nothing', 'content-length: 100\r\n\r\n', true, 'HTTP_MALFORMED'],
+  ['a length without a body', 'content-length: 100\r\n\r\n', true, 'HTTP_MALFORMED'],
   ['a length that is not reached in time', 'content-length: 100\r\n\r\n{"email":', false, 'REQUEST_TIMEOUT'],
-  ['chunks that do not go on', `${chunked}5\r\n{`, false, 'REQUEST_TIMEOUT'],
+  ['chunks that stop', `${chunked}5\r\n{`, false, 'REQUEST_TIMEOUT'],
 ]
 const encodings: [string, string][] = [
   ['JSON', json],
@@ -66,7 +66,7 @@ test.each(encodings.flatMap(([name, head]) => breaks.map(([what, ...rest]) => [w
   },
 )
 
-test.each(encodings)('a whole request in %s is answered where its client closes its half', async (_name, head) => {
+test.each(encodings)('a whole request in %s is answered also after its client closed its half', async (_name, head) => {
   const body =
     head === webBinary
       ? frameOf(Buffer.alloc(0)).toString('latin1')
@@ -77,13 +77,13 @@ test.each(encodings)('a whole request in %s is answered where its client closes 
   expect(answer).toMatch(head === form ? /^HTTP\/1\.1 503 [^]*"error":/ : /^HTTP\/1\.1 200 /)
 })
 
-test('whole requests are answered where their client closes its half, and one that is cut off is told so', async () => {
+test('of a client that closed its half, whole requests are answered and a cut one is refused', async () => {
   const whole = `${json}content-length: 17\r\n\r\n{"email":"a@b.c"}`
   const answer = await raw(`${whole}${whole}${json}content-length: 2\r\n\r\n{`, true)
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400'])
 })
 
-test('a stream ends where its client closes its half: it may have gone', async () => {
+test('a stream ends when its client closes its half, for the client may have gone', async () => {
   gateway.log.length = 0
   const stream = webBinary.replace('users.v1.UserService/SetEmail', 'notifier.v1.EventService/WatchEvents')
   const body = frameOf(Buffer.alloc(0)).toString('latin1')
@@ -91,7 +91,7 @@ test('a stream ends where its client closes its half: it may have gone', async (
   expect(gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([{ reason: 'CANCELLED' }])
 })
 
-test('what is broken behind a request that is whole does not take its answer', async () => {
+test('a whole request is answered although broken bytes follow it', async () => {
   const answer = await raw(`${json}content-length: 17\r\n\r\n{"email":"a@b.c"}nonsense\r\n\r\n`, false)
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
 })
@@ -110,13 +110,13 @@ test.each(['a b', 'a/b', 'a@b', 'ä', '<', 'a\\b', 'a"', 'a,b/'])('the host %j i
   expect(answer).toMatch(/^HTTP\/1.1 400 [^]*"reason":"HTTP_MALFORMED"/)
 })
 
-test.each(['a', 'a.example:8080', '[::1]:80', 'xn--4ca.example', ''])('the host %j is taken', async (host) => {
+test.each(['a', 'a.example:8080', '[::1]:80', 'xn--4ca.example', ''])('the host %j is accepted', async (host) => {
   expect(await raw(`GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`, false)).toMatch(
     /^HTTP\/1.1 200/,
   )
 })
 
-test('a body over the limit of public methods is told so, in pieces too', async () => {
+test('a body over the limit of public methods is refused, in pieces too', async () => {
   const headers = { 'content-type': 'application/json' }
   const pieces: Record<string, string> = { 'transfer-encoding': 'chunked' }
   for (const more of [{}, pieces]) {

@@ -29,7 +29,7 @@ async function call(count: number, forwarded?: (n: number) => string) {
 
 const warnings = () => gateway.log.filter(({ level }) => level === 40).map(({ msg }) => String(msg))
 
-test('the port that a proxy writes makes no other client of it, in every encoding', async () => {
+test('a client is the same in every encoding, with or without the port that a proxy writes', async () => {
   await start('1')
   await call(6, (n) => `spoofed, 198.51.100.1:${1000 + n}`)
   await call(6, (n) => `[2001:db8:1:2::${n}]:${1000 + n}`)
@@ -37,7 +37,7 @@ test('the port that a proxy writes makes no other client of it, in every encodin
   expect(seen).toEqual([...Array(6).fill('198.51.100.1'), ...Array(6).fill('2001:db8:1:2::/64'), ...Array(3).fill('127.0.0.1')]) // prettier-ignore
 })
 
-test('a proxy that was not named is said in the log, once', async () => {
+test('the log warns once of a proxy that TRUSTED_PROXIES does not count', async () => {
   await start('0')
   await call(99, (n) => `198.51.100.${n}`)
   expect(warnings()).toEqual([])
@@ -46,7 +46,7 @@ test('a proxy that was not named is said in the log, once', async () => {
   expect(new Set(seen)).toEqual(new Set(['127.0.0.1']))
 })
 
-test('a proxy that was named and is not there is said in the log, once', async () => {
+test('the log warns once of a counted proxy that is missing', async () => {
   await start('1')
   await call(111)
   expect(warnings()).toEqual([expect.stringContaining('TRUSTED_PROXIES is set')])

@@ -41,12 +41,12 @@ describe('X-Forwarded-For', () => {
     expect(read(undefined, 2)).toBe(peer)
   })
 
-  test('of ten proxies is read whole, whatever a client wrote before', () => {
+  test('of ten proxies is read whole, whatever the client wrote before it', () => {
     const longest = Array.from({ length: 10 }, (_, n) => `[2001:0db8:0000:000${n}:0000:0000:255.255.255.255]:65535`)
     expect(read(`${'x'.repeat(10_000)}, ${longest.join(', ')}`, 10)).toBe('2001:db8:0:0::/64')
   })
 })
 
-test('the other end may be an IPv6 address with a zone', () => {
+test('the peer may have an IPv6 address with a zone', () => {
   expect(read(undefined, 0, 'fe80::1%eth0')).toBe('fe80:0:0:0::/64')
 })

@@ -4,12 +4,13 @@ import type { Header } from './header-reader.ts'
 import { networkOf } from './network-of.ts'
 import { watchProxies } from './watch-proxies.ts'
 
-/** Where a call came from: an IPv4 address or the /64 of an IPv6 address. */
+/** Gives the address of a request's client: an IPv4 address, or the /64 of an IPv6 address. */
 export type ClientAddresses = (from: { header: Header; peerAddress: string }) => string
 
 /**
- * With n proxies in front, the n-th entry from the right of X-Forwarded-For is what the outermost of them saw; those before it
- * anybody can write. Without the header, or where that entry is no address: the other end of the connection.
+ * With n proxies in front, the outermost of them wrote the n-th entry from the right of X-Forwarded-For. Any client can
+ * write the entries before it. Without the header, or where that entry is no address, the peer of the connection is the
+ * client.
  */
 export function createClientAddresses(proxies: number, log: Log): ClientAddresses {
   const watch = watchProxies(proxies, log)
@@ -21,7 +22,8 @@ export function createClientAddresses(proxies: number, log: Log): ClientAddresse
   }
 }
 
-// Of fewer entries than proxies the first one. Ten proxies write no more than is looked at; a client may write what it likes.
+// Takes the first entry where there are fewer than proxies. A client may write a header of any length, but ten proxies
+// write less than 1024 characters.
 function readEntry(forwarded: string, proxies: number): string | undefined {
   const entries = forwarded
     .slice(-1024)

@@ -4,9 +4,9 @@ import type { Method } from '#lib/rpc/methods'
 import type { Header } from './header-reader.ts'
 
 /**
- * What a write is bound to. `Idempotency-Key`: 1 to 255 visible characters; the request has one effect, however often it comes
- * within 24 hours. `If-Match`: an ETag that an answer gave, or `*`; the object must still be as it was.
- * INVALID_ARGUMENT IDEMPOTENCY_KEY_MALFORMED, IF_MATCH_MALFORMED. Reads are bound to nothing.
+ * The conditions of a write; a read has none. `Idempotency-Key` is 1 to 255 visible characters: the request has one
+ * effect, however often it comes within 24 hours. `If-Match` is an ETag of an earlier answer, or `*`: the object must
+ * still be as it was then. INVALID_ARGUMENT IDEMPOTENCY_KEY_MALFORMED, IF_MATCH_MALFORMED.
  */
 export function readConditions(method: Method, header: Header): Pick<Call, 'idempotencyKey' | 'ifMatch'> {
   if (method.reads) return {}

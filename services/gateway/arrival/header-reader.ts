@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid, RosterError } from '#lib/errors'
 
-/** The value of a header, by its lower-case name. */
+/** Gives the value of a header, or of metadata, by its lower-case name. INVALID_ARGUMENT HEADER_REPEATED. */
 export type Header = (name: string) => string | undefined
 
 const none: ReadonlySet<string> = new Set()
 
-/** These are lists, or to be passed over where they come twice. */
+/** These headers may come twice: they are lists, or a malformed one is ignored. */
 const lists = new Set(['x-forwarded-for', 'x-request-id', 'traceparent'])
 
 /**
- * Reads headers, or metadata, that have one value: INVALID_ARGUMENT HEADER_REPEATED names one that comes twice, since which of the
- * two counts would depend on who reads. `raw` is names and values in turn.
+ * Reads headers, or metadata, that have one value. It refuses a header that comes twice: a proxy may take the first
+ * value where this gateway takes the last. `raw` is names and values in turn.
  */
 export function readHeaders(headers: IncomingHttpHeaders, raw: readonly string[]): Header {
   let repeated: ReadonlySet<string> | undefined
   return (name) => {
-    // Where there are as many as names, none comes twice.
+    // With as many lines as names, no name comes twice.
     repeated ??= Object.keys(headers).length * 2 === raw.length ? none : findRepeated(raw)
     if (repeated.has(name) && !lists.has(name))
       throw invalid([{ field: name, description: 'is a header that must come once' }], 'HEADER_REPEATED')
@@ -25,7 +25,9 @@ export function readHeaders(headers: IncomingHttpHeaders, raw: readonly string[]
   }
 }
 
-/** INVALID_ARGUMENT HTTP_MALFORMED for a request that says twice for whom it is, or in letters that no name has. */
+/**
+ * INVALID_ARGUMENT HTTP_MALFORMED for a request that names its host twice, or with characters that no host name has.
+ */
 export function checkHost(raw: readonly string[]): void {
   const hosts: string[] = []
   for (let at = 0; at < raw.length; at += 2) {
@@ -50,6 +52,6 @@ function hostMalformed() {
   return new RosterError(
     'INVALID_ARGUMENT',
     'HTTP_MALFORMED',
-    'The request says twice for which host it is, or not in a name.',
+    'The request names its host twice, or not by a host name.',
   )
 }

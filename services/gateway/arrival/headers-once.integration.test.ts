@@ -20,7 +20,7 @@ const once = {
   dpop: 'x',
 }
 
-/** Headers in which one name comes twice, in two spellings of it. */
+/** These headers with one name twice, in two spellings. */
 function twice(name: string, headers: Record<string, string>): string[] {
   return [...Object.entries(headers).flat(), name.toUpperCase(), headers[name]!]
 }
@@ -35,7 +35,7 @@ async function overHttp1(path: string, headers: string[], body: Uint8Array | str
   return (await buffer(socket)).toString()
 }
 
-// By hand, since node:http2 sends no such thing. Gives the bytes of the answer's DATA.
+// Speaks HTTP/2 by hand, since node:http2 sends no header twice. Gives the bytes of the answer's DATA.
 async function overHttp2(path: string, headers: string[], body: Uint8Array | string): Promise<string> {
   const socket = connectTcp(gateway.port, '127.0.0.1')
   const all = [':method', 'POST', ':scheme', 'http', ':authority', 'a', ':path', path, ...headers]
@@ -97,7 +97,7 @@ test('an authority that the header host contradicts is refused', async () => {
   expect(await ask('a')).not.toContain('HTTP_MALFORMED')
 })
 
-test('who shows no token learns nothing of the other headers', async () => {
+test('a client without a token learns nothing of the other headers', async () => {
   const headers = twice('if-match', { 'content-type': 'application/json', 'if-match': '*' })
   expect(await overHttp1('/v2/users/u/email', headers, '{}')).toContain('TOKEN_MISSING')
 })

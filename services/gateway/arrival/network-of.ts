@@ -1,8 +1,11 @@
 import { isIPv6 } from 'node:net'
 
-/** An IPv4 address as it is; of an IPv6 address the /64: whoever has one has all of that, and could come from another each time. */
+/**
+ * Gives an IPv4 address as it is, and of an IPv6 address its /64. A client that has one address of a /64 has all of
+ * them, and could come from another one each time.
+ */
 export function networkOf(address: string): string {
-  // As a socket for both versions gives it.
+  // A socket for both versions writes IPv4 addresses like this.
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
   const groups = groupsOf(address)
@@ -14,7 +17,7 @@ export function networkOf(address: string): string {
     .join(':')}::/64`
 }
 
-// The eight groups of what is an IPv6 address.
+// The eight groups of an IPv6 address. The text must be one.
 function groupsOf(address: string): number[] {
   const plain = address.replace(/%.*/, '').replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes) => {
     const [a, b, c, d] = bytes.map(Number) as [number, number, number, number]

@@ -2,7 +2,10 @@ import { RosterError } from '#lib/errors'
 
 const milliseconds: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 }
 
-/** `grpc-timeout`: up to eight digits and a unit of H, M, S, m, u, n. Gives milliseconds. INVALID_ARGUMENT TIMEOUT_MALFORMED. */
+/**
+ * Reads `grpc-timeout`, up to eight digits and a unit of H, M, S, m, u, n, in milliseconds. INVALID_ARGUMENT
+ * TIMEOUT_MALFORMED.
+ */
 export function readGrpcTimeout(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? []
@@ -11,7 +14,7 @@ export function readGrpcTimeout(text: string | undefined): number | undefined {
 }
 
 /**
- * `x-request-timeout`, for JSON: seconds as a decimal number, such as `5` or `0.25`. Gives milliseconds.
+ * Reads `x-request-timeout` of a call in JSON, seconds as a decimal number such as `5` or `0.25`, in milliseconds.
  * INVALID_ARGUMENT TIMEOUT_MALFORMED.
  */
 export function readRequestTimeout(text: string | undefined): number | undefined {

@@ -12,7 +12,7 @@ function watch(proxies: number) {
   return watchProxies(proxies, pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) }))
 }
 
-test('a proxy that nobody named is warned of once, also where it is one of a few', () => {
+test('the log warns once of an uncounted proxy, also where it is one of a few', () => {
   const see = watch(0)
   for (let n = 0; n < 99; n++) see(`10.0.0.${n % 3}`, true)
   expect(lines).toEqual([])
@@ -22,14 +22,14 @@ test('a proxy that nobody named is warned of once, also where it is one of a few
   ])
 })
 
-test('clients that send the header by themselves are no proxy: others send none, or they are many', () => {
+test('clients that send the header themselves are no proxies: other clients send none, or they are many', () => {
   const see = watch(0)
   for (let n = 0; n < 1000; n++) see(n % 50 === 0 ? '10.0.0.2' : '10.0.0.1', n % 50 !== 0)
   for (let n = 0; n < 1000; n++) see(`10.0.0.${n % 5}`, true)
   expect(lines).toEqual([])
 })
 
-test('a proxy that is named but not there is warned of once', () => {
+test('the log warns once of a counted proxy that is missing', () => {
   const see = watch(1)
   for (let n = 0; n < 1000; n++) see(`10.0.0.${n % 99}`, n % 99 === 0)
   expect(lines).toEqual([])
@@ -37,7 +37,7 @@ test('a proxy that is named but not there is warned of once', () => {
   expect(lines).toEqual([expect.objectContaining({ level: 40, msg: expect.stringContaining('set it to 0') })])
 })
 
-test('what is as it was set up is not warned of', () => {
+test('calls that agree with the setting cause no warning', () => {
   const [none, one] = [watch(0), watch(1)]
   for (let n = 0; n < 1000; n++) {
     none('10.0.0.1', false)

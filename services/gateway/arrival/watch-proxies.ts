@@ -1,13 +1,13 @@
 import type { Log } from '#lib/log'
 
-/** So many calls in a row must look alike. */
+/** So many calls in a row must look wrong before the warning. */
 const row = 100
-/** Proxies are few; more peers than that are clients who send the header themselves. */
+/** Proxies are few. More peers than that are clients that send the header themselves. */
 const mostProxies = 4
 
 /**
- * Sees of each call its peer and whether it carries X-Forwarded-For. Warns once where calls arrive otherwise than `proxies`, the
- * setting TRUSTED_PROXIES, says.
+ * Looks at the peer of each call, and whether the call carries X-Forwarded-For. Warns once where calls contradict
+ * `proxies`, the setting TRUSTED_PROXIES.
  */
 export function watchProxies(proxies: number, log: Log): (peer: string, isForwarded: boolean) => void {
   const peers = new Set<string>()

@@ -51,7 +51,7 @@ async function sign({ claims = {}, header = {}, by = published[0]!.key }: Signed
 }
 
 interface Signed {
-  claims?: Record<string, unknown>
+  claims?: object
   header?: object
   by?: Awaited<ReturnType<typeof makeKey>>
 }
@@ -79,24 +79,24 @@ const refused: { what: string; token: () => Promise<string> }[] = [
   { what: 'of another type', token: () => sign({ header: { typ: 'JWT' } }) },
   { what: 'without a type', token: () => sign({ header: { typ: undefined } }) },
   { what: 'by another key', token: async () => sign({ by: await makeKey() }) },
-  { what: 'that is over', token: () => sign({ claims: { exp: now() - 31 } }) },
+  { what: 'that has expired', token: () => sign({ claims: { exp: now() - 31 } }) },
   { what: 'without an end', token: () => sign({ claims: { exp: undefined } }) },
   { what: 'that has not begun', token: () => sign({ claims: { nbf: now() + 60 } }) },
   { what: 'without a jti', token: () => sign({ claims: { jti: undefined } }) },
 ]
 
-test.each(refused)('a JWT $what is refused, and nobody is asked for it', async ({ token }) => {
+test.each(refused)('a JWT $what is refused without asking a service', async ({ token }) => {
   expect(await call(await token())).toBe('TOKEN_INVALID')
   expect(gateway.backstage.asked.authenticate).toBe(0)
 })
 
-test('however many unknown keys are named, the keys are not asked for more than once in ten seconds', async () => {
+test('tokens of many unknown keys make the gateway ask for the keys once in ten seconds', async () => {
   const before = asked
   for (let n = 0; n < 20; n++) expect(await call(await sign({ header: { kid: `unknown-${n}` } }))).toBe('TOKEN_INVALID')
   expect(asked - before).toBeLessThanOrEqual(1)
 })
 
-test('without the service that has the keys a JWT is neither taken nor refused', async () => {
+test('without the service that has the keys, a JWT is neither accepted nor refused', async () => {
   const other = await startTestGateway({ [getUser]: () => ({}) })
   try {
     const { status } = await callJson(other.url, getUser, { userId: 'u' }, { authorization: `Bearer ${await sign()}` })

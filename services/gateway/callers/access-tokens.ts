@@ -2,23 +2,24 @@ import { createLocalJWKSet, errors, jwtVerify } from 'jose'
 import type { GetSigningKeysResponse } from '#gen/roster/users/v1/internal_service'
 import { tokenInvalid } from './token-header.ts'
 
-/** Looks at access tokens that are JWTs before anybody is asked for them. */
+/** Checks access tokens that are JWTs, so that no service is asked about a forged one. */
 export interface AccessTokens {
   /**
-   * Lets pass what is no JWT, and what we signed as an access token (RFC 9068) that is not over; whom it is for is known to the
-   * service that stored it. UNAUTHENTICATED TOKEN_INVALID for every other JWT; errors of the service that is asked for the keys.
+   * Passes a token that is no JWT, and an access token (RFC 9068) that we signed and that has not expired. The service
+   * that stored it checks its audience. UNAUTHENTICATED TOKEN_INVALID for every other JWT; errors of the question for
+   * the keys.
    */
   check(token: string): Promise<void>
-  /** Who issues access tokens, which is the address of this very gateway. */
+  /** Gives the issuer of access tokens, which is the public address of this gateway. */
   issuer(): Promise<string>
 }
 
 const algorithms = ['ES256', 'EdDSA', 'RS256']
 const maxAge = 300_000
-/** Milliseconds between two questions for a key that is not known. */
+/** Milliseconds between two questions for an unknown key. */
 const patience = 10_000
 
-/** Checks with the keys that `ask` gives; they are asked for again when they are five minutes old, or one is missing. */
+/** Checks with the keys that `ask` gives. It asks again when the keys are five minutes old, or one is missing. */
 export function createAccessTokens(ask: () => Promise<GetSigningKeysResponse>): AccessTokens {
   let known: Promise<Known> | undefined
   let askedAt = 0
@@ -27,7 +28,7 @@ export function createAccessTokens(ask: () => Promise<GetSigningKeysResponse>): 
     if (known && askedAt > Date.now() - age) return known
     askedAt = Date.now()
     const asked = ask().then(({ issuer, keys }) => ({ issuer, keys: createLocalJWKSet({ keys: keys.map(toJwk) }) }))
-    // What cannot be had is asked for again at once.
+    // After a failure, the next token asks again at once.
     asked.catch(() => {
       if (known === asked) known = undefined
     })
@@ -70,7 +71,7 @@ interface Known {
   keys: ReturnType<typeof createLocalJWKSet>
 }
 
-// What is not set must not be there.
+// Leaves out the members that are not set: a JWK must not have them as undefined.
 function toJwk(key: GetSigningKeysResponse['keys'][number]) {
   return JSON.parse(JSON.stringify(key)) as { kty: string }
 }

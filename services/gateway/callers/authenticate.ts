@@ -10,6 +10,7 @@ import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { within } from '#lib/within'
 import { createAccessTokens } from './access-tokens.ts'
+import { createDirectory, type Holder, ownCall } from './directory.ts'
 import { createMemory } from './memory.ts'
 import { createProofs } from './proofs.ts'
 import type { Strangers } from '../limits/strangers.ts'
@@ -17,13 +18,13 @@ import { readToken, tokenInvalid } from './token-header.ts'
 
 export interface Credentials {
   authorization: string | undefined
-  /** The request itself: a proof that came with it is used up once, however often is asked who calls. */
+  /** The request itself. Its proof is used up once, however often its caller is authenticated. */
   request: object
-  /** The header DPoP, and what the proof in it must be of: the verb, and the path without query. */
+  /** The header DPoP. The proof in it must be of this verb, and of this path without query. */
   proof: string | undefined
   verb: string
   path: string
-  /** The one that the caller wants to act for. INVALID_ARGUMENT ORGANIZATION_AMBIGUOUS. */
+  /** Gives the organization that the caller wants to act for. INVALID_ARGUMENT ORGANIZATION_AMBIGUOUS. */
   organization(): string | undefined
   clientAddress: string
   requestId: string
@@ -40,28 +41,29 @@ export interface Identity {
 
 export interface Authenticator {
   /**
-   * Who calls, and for which organization. A public method looks at neither token nor organization: a stale token must not
-   * keep anybody from signing in again.
-   * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID or TOKEN_FOR_PROJECT; PERMISSION_DENIED for an organization that is unknown or where the
-   * caller may nothing; INVALID_ARGUMENT for one that is named twice; RESOURCE_EXHAUSTED RATE_LIMITED where too many tokens from the
-   * address were none; errors of the services that are asked.
-   * `admit` is told who calls, once that is proved and before anything else is looked at; what it throws is thrown.
+   * Gives the caller, and the organization that it acts for. For a public method it looks at neither token nor
+   * organization: a stale token must keep nobody from signing in again.
+   *
+   * `admit` is told the caller as soon as that is proved, before the organization is checked. Its errors are thrown.
+   *
+   * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID, TOKEN_FOR_PROJECT, DPOP_PROOF_INVALID; PERMISSION_DENIED for an
+   * organization that is unknown, or where the caller has no role; INVALID_ARGUMENT for two organizations;
+   * RESOURCE_EXHAUSTED RATE_LIMITED for an address that sent too many false tokens; errors of the services that it
+   * asks.
    */
   authenticate(access: Access, credentials: Credentials, admit?: (caller: Caller) => void): Promise<Identity>
   stop(): void
 }
 
 const nobody: Identity = { caller: anonymous, organizationId: '' }
-const lookupTimeout = 5_000
 
-/** Asks users and grants who holds a token, and remembers it for at most `maxAge` milliseconds. */
+/** Authenticates by the answers of users and grants, which it remembers for at most `maxAge` milliseconds. */
 export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
   const users = createClient(nats, 'gateway', UsersDefinition)
   const grants = createClient(nats, 'gateway', GrantsDefinition)
-  const accessTokens = createAccessTokens(() =>
-    users.getSigningKeys({}, { requestId: '', deadline: Date.now() + lookupTimeout }),
-  )
+  const accessTokens = createAccessTokens(() => users.getSigningKeys({}, ownCall()))
   const proofs = createProofs(users, () => accessTokens.issuer())
+  const directory = createDirectory({ users, grants, accessTokens })
   const callers = createMemory<Holder>({ capacity: 10_000, maxAge })
   const organizations = createMemory<true>({ capacity: 10_000, maxAge })
 
@@ -73,45 +75,13 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   })
   const unwatch = nats.onDisconnect(() => callers.forgetAll())
 
-  async function lookUp(token: string, tokenHash: string) {
-    const call = { requestId: '', deadline: Date.now() + lookupTimeout }
-    await accessTokens.check(token)
-    const holder = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
-    const { instanceRoles, memberships } = await grants.listMemberships({ userId: holder.userId }, call)
-    const caller: Caller = {
-      userId: holder.userId,
-      human: holder.human,
-      organizationId: holder.organizationId,
-      sessionId: holder.sessionId,
-      scope: holder.scope,
-      tokenEnd: holder.scope === undefined ? undefined : holder.expirationDate?.getTime(),
-      instanceRoles,
-      organizationRoles: Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles])),
-    }
-    const { dpopThumbprint: thumbprint, forProject, expirationDate } = holder
-    return { value: { caller, thumbprint, forProject }, until: expirationDate?.getTime() }
-  }
-
-  async function exists(organizationId: string) {
-    const call = { requestId: '', deadline: Date.now() + lookupTimeout }
-    try {
-      await grants.lookupOrganization({ by: { $case: 'organizationId', value: organizationId } }, call)
-    } catch (error) {
-      if (error instanceof RosterError && error.code === codes.NOT_FOUND) throw permissionDenied()
-      throw error
-    }
-    return { value: true as const }
-  }
-
-  // Only what is not known yet costs anything.
+  // A known token costs an address nothing, so callers go on where strangers have used up its rate.
   async function obtain(token: string, key: string, credentials: Credentials) {
     const { clientAddress } = credentials
     strangers.check(clientAddress)
     try {
-      return await waitFor(
-        callers.obtain(key, () => lookUp(token, key)),
-        credentials,
-      )
+      const lookup = callers.obtain(key, () => directory.findHolder(token, key))
+      return await waitFor(lookup, credentials)
     } catch (error) {
       if (error instanceof RosterError && error.code === codes.UNAUTHENTICATED) strangers.count(clientAddress)
       throw error
@@ -124,11 +94,10 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
       return caller.organizationId
     if (Object.hasOwn(caller.organizationRoles, organization)) return organization
     if (caller.instanceRoles.length === 0 || !/^[\x21-\x7e]{1,200}$/.test(organization)) throw permissionDenied()
-    if (!organizations.get(organization))
-      await waitFor(
-        organizations.obtain(organization, () => exists(organization)),
-        credentials,
-      )
+    if (!organizations.get(organization)) {
+      const lookup = organizations.obtain(organization, () => directory.checkOrganization(organization))
+      await waitFor(lookup, credentials)
+    }
     return organization
   }
 
@@ -141,7 +110,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
       const { token, isBound } = readToken(credentials.authorization)
       const key = hash('sha256', token, 'base64')
       const { caller, thumbprint, forProject } = callers.get(key) ?? (await obtain(token, key, credentials))
-      // A bound token is worth nothing by itself, and no other may come as one.
+      // A bound token without its proof proves nothing, and an unbound token must not pass for a bound one.
       if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
       if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
       if (forProject && !access.anyAudience) throw tokenForProject()
@@ -153,14 +122,6 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
       unwatch()
     },
   }
-}
-
-interface Holder {
-  caller: Caller
-  /** Of the key that the token is bound to. */
-  thumbprint: string | undefined
-  /** It is for a project, and whoever serves that has seen it. */
-  forProject: boolean
 }
 
 function tokenForProject(): RosterError {

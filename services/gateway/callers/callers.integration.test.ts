@@ -47,7 +47,7 @@ async function announce(userId: string) {
   await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
-test('a caller is looked up once, however many calls come', async () => {
+test('a caller is looked up once for many calls', async () => {
   const token = newToken(owner)
   expect(await Promise.all(Array.from({ length: 20 }, () => call(token)))).toEqual(Array(20).fill('ok'))
   expect(await call(token)).toBe('ok')
@@ -152,7 +152,7 @@ test('a call that gives up while its caller is looked up does not end the lookup
   expect(gateway.backstage.asked.authenticate).toBe(1)
 })
 
-test('the acting organization is the own one unless x-service-orgid names another', async () => {
+test('the acting organization is the caller’s own unless x-service-orgid names another', async () => {
   const token = newToken({ ...owner, userId: 'everywhere' })
   await call(token)
   await call(token, { 'x-service-orgid': '' })
@@ -188,7 +188,7 @@ describe.each([
     expect(unknown).toMatchObject({ code: 7, details: [{ reason: 'PERMISSION_DENIED' }] })
   })
 
-  test('that names another organization is refused by name, but to nobody without a token', async () => {
+  test('is refused by name where it contradicts x-service-orgid, but only to a caller with a token', async () => {
     const headers = { 'x-zitadel-orgid': 'away', 'x-service-orgid': 'home' }
     expect((await ask(headers)).status).toMatchObject({
       code: 3,
@@ -199,7 +199,7 @@ describe.each([
   })
 })
 
-test('who has roles in an organization may act there, without a question', async () => {
+test('a caller with roles in an organization may act there, and no service is asked', async () => {
   const memberships = [{ organizationId: 'away', roles: ['ORG_USER_MANAGER'] }]
   const token = newToken({ userId: 'guest', organizationId: 'home', memberships })
   await call(token, { 'x-service-orgid': 'away' })
@@ -216,14 +216,14 @@ test.each(['nowhere', 'x'.repeat(500), 'ü', '__proto__', 'a b', '>', '*'])(
   },
 )
 
-test('what services tell each other nobody tells them from outside: who calls, from where, for whom and because of what', async () => {
+test('no client can set the headers that services trust: caller, address, organization and cause', async () => {
   const forged = { 'roster-caller': '{"userId":"root"}', 'roster-organization': 'away', 'roster-client': 'x' }
   expect(await call(newToken(owner), { ...forged, 'roster-cause': 'users-1' })).toBe('ok')
   expect(calls[0]).toMatchObject({ caller: { userId: 'owner' }, organizationId: 'home', clientAddress: '127.0.0.1' })
   expect(calls[0]).not.toHaveProperty('cause')
 })
 
-test('an organization that was unknown is asked for again', async () => {
+test('an unknown organization is asked for again at the next call', async () => {
   const token = newToken({ ...owner, userId: 'founder' })
   expect(await call(token, { 'x-service-orgid': 'new' })).toBe('PERMISSION_DENIED')
   gateway.backstage.organizations.add('new')

@@ -9,7 +9,7 @@ function pending() {
   return { ask: vi.fn(() => promise), answer: (value: string) => resolve({ value }), fail: reject }
 }
 
-test('an answer is remembered, and not longer than its age or its own end', async () => {
+test('an answer is remembered until its age or its own end', async () => {
   vi.useFakeTimers({ now: 1000 })
   try {
     const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
@@ -41,7 +41,7 @@ test('the age counts from the question, since the answer may be as old as that',
   }
 })
 
-test('who asks at the same time shares one question', async () => {
+test('questions at the same time are one question', async () => {
   const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
   const slow = pending()
   const all = [memory.obtain('a', slow.ask), memory.obtain('a', slow.ask)]
@@ -50,7 +50,7 @@ test('who asks at the same time shares one question', async () => {
   expect(slow.ask).toHaveBeenCalledTimes(1)
 })
 
-test('a failure is told to all who wait and not remembered', async () => {
+test('a failure reaches all that wait, and is not remembered', async () => {
   const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
   const slow = pending()
   const all = [memory.obtain('a', slow.ask), memory.obtain('a', slow.ask)]
@@ -59,7 +59,7 @@ test('a failure is told to all who wait and not remembered', async () => {
   expect(await memory.obtain('a', answer('A'))).toBe('A')
 })
 
-test('what is used least goes first when there are too many', async () => {
+test('beyond the capacity the least recently used answer goes first', async () => {
   const memory = createMemory<string>({ capacity: 2, maxAge: 1000 })
   await memory.obtain('a', answer('A'))
   await memory.obtain('b', answer('B'))
@@ -68,7 +68,7 @@ test('what is used least goes first when there are too many', async () => {
   expect(['a', 'b', 'c'].map((key) => memory.get(key))).toEqual(['A', undefined, 'C'])
 })
 
-test('forgetting takes what fits and leaves the rest', async () => {
+test('forgetting takes the answers that fit and leaves the rest', async () => {
   const memory = createMemory<string>({ capacity: 9, maxAge: 1000 })
   await memory.obtain('a', answer('A'))
   await memory.obtain('b', answer('B'))
@@ -78,7 +78,7 @@ test('forgetting takes what fits and leaves the rest', async () => {
   expect(memory.get('b')).toBeUndefined()
 })
 
-test('an answer that was on its way when it was to be forgotten is not remembered, and nobody joins it any more', async () => {
+test('an answer under way when it was forgotten is not remembered, and no later question joins it', async () => {
   const memory = createMemory<string>({ capacity: 9, maxAge: 1000 })
   const [old, other, fresh] = [pending(), pending(), pending()]
   const first = memory.obtain('a', old.ask)

@@ -1,17 +1,25 @@
-/** Answers that are remembered for a short while, each asked for once however many wait for it. */
+/** An answer to remember. `until` is the end that it has of its own: Unix time in milliseconds. */
+export interface Remembered<Value> {
+  value: Value
+  until?: number | undefined
+}
+
+/** Remembers answers for a short while. Of many that wait for the same answer, one asks. */
 export interface Memory<Value> {
-  /** What is remembered under the key and not too old. */
+  /** Gives the answer that is remembered under the key, unless it is too old. */
   get(key: string): Value | undefined
-  /** Asks, unless somebody asks already; remembers the answer until `maxAge` or `until` (Unix time in milliseconds). */
-  obtain(key: string, ask: () => Promise<{ value: Value; until?: number | undefined }>): Promise<Value>
-  /** Forgets what fits, also the answer that is still under way. */
+  /** Asks, or waits for the same question that is under way. Remembers the answer for at most `maxAge`. */
+  obtain(key: string, ask: () => Promise<Remembered<Value>>): Promise<Value>
+  /** Forgets the answers that fit, also an answer that is still under way. */
   forget(fits: (value: Value) => boolean): void
   forgetAll(): void
 }
 
 interface Question<Value> {
   answer: Promise<Value>
-  /** What was to be forgotten while it was under way: its answer may be older than that. */
+  /**
+   * The tests of each `forget` since the question began. An answer that fits one is not remembered: it may be older.
+   */
   forgotten: ((value: Value) => boolean)[]
 }
 
@@ -27,7 +35,7 @@ export function createMemory<Value>({ capacity, maxAge }: { capacity: number; ma
     if (entries.size > capacity) entries.delete(entries.keys().next().value!)
   }
 
-  function start(key: string, ask: () => Promise<{ value: Value; until?: number | undefined }>): Question<Value> {
+  function start(key: string, ask: () => Promise<Remembered<Value>>): Question<Value> {
     const asked = Date.now()
     const question: Question<Value> = { answer: undefined!, forgotten: [] }
     const run = async () => {
@@ -49,7 +57,7 @@ export function createMemory<Value>({ capacity, maxAge }: { capacity: number; ma
   function forget(fits: (value: Value) => boolean) {
     for (const [key, { value }] of entries) if (fits(value)) entries.delete(key)
     for (const question of questions) question.forgotten.push(fits)
-    // Who asks from now on must not get an answer that was on its way before.
+    // A question from now on must not get an answer that was on its way before.
     underWay.clear()
   }
 

@@ -3,17 +3,17 @@ import { verifyProof } from '#lib/dpop'
 import { RosterError } from '#lib/errors'
 import type { Client } from '#lib/rpc/call'
 
-/** Looks at the DPoP proofs (RFC 9449) that bound tokens come with. */
+/** Checks the DPoP proofs (RFC 9449) that come with bound tokens. */
 export interface Proofs {
   /**
-   * Lets pass a proof of this request and token by the key of this thumbprint, once at all gateways. UNAUTHENTICATED
-   * DPOP_PROOF_INVALID; errors of the service that notes which were used.
+   * Passes a proof of this request and token by the key with this thumbprint. A proof passes once at all gateways
+   * together. UNAUTHENTICATED DPOP_PROOF_INVALID; errors of users, which stores the used proofs.
    */
   check(token: string, thumbprint: string, request: ProvenRequest): Promise<void>
 }
 
 interface ProvenRequest {
-  /** Whose proof is looked at once. */
+  /** The request itself: its proof is checked once, and holds for as long as the request lasts. */
   request: object
   proof: string | undefined
   verb: string
@@ -22,7 +22,7 @@ interface ProvenRequest {
   deadline: number
 }
 
-/** Checks proofs for the address that `issuer` gives, which is how clients know this gateway. */
+/** Checks proofs for the address that `issuer` gives: clients know this gateway by it. */
 export function createProofs(users: Client<'gateway', typeof UsersDefinition>, issuer: () => Promise<string>): Proofs {
   const proven = new WeakSet<object>()
   return {

@@ -1,8 +1,8 @@
 import { RosterError } from '#lib/errors'
 
 /**
- * The token of an `Authorization` header; `isBound`: it comes as one that is bound to a key (DPoP). UNAUTHENTICATED TOKEN_MISSING,
- * TOKEN_INVALID.
+ * Reads the token of an `Authorization` header. `isBound` says that the client presents it as bound to a key (DPoP).
+ * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID.
  */
 export function readToken(authorization: string | undefined): { token: string; isBound: boolean } {
   if (authorization === undefined || authorization === '')
@@ -12,7 +12,7 @@ export function readToken(authorization: string | undefined): { token: string; i
   return { token, isBound: scheme.toLowerCase() === 'dpop' }
 }
 
-/** The one answer for every token that is none. */
+/** The one error of every false token: a client must not learn why it is false. */
 export function tokenInvalid(cause?: unknown): RosterError {
   return new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The token is not valid.', { cause })
 }

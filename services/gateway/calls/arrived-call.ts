@@ -15,7 +15,10 @@ export interface Arrival {
   header: Header
   /** Lets the request in, before anything else is done for it. Throws RosterError where there is no room for it. */
   admit(): void
-  /** Milliseconds that the client gives the call; undefined where it names none. Throws RosterError where it is malformed. */
+  /**
+   * Milliseconds that the client gives the call; undefined where it names none. Throws RosterError where it is
+   * malformed.
+   */
   timeout(): number | undefined
   /** The client's address as limits count it: see `ClientAddresses`. */
   clientAddress: string

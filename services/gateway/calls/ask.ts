@@ -7,8 +7,9 @@ import type { IdentifiedCall } from './identify.ts'
 export const revokedWithin = 1000
 
 /**
- * Asks the service, and gives its answer. During a long wait for a read, the caller may lose the right to the answer. So the caller is
- * identified again, and the service asked again where that changed. Errors of `callBytes` and `identifyAgain`.
+ * Asks the service, and gives its answer. During a long wait for a read, the caller may lose the right to the answer.
+ * So the caller is identified again, and the service asked again where that changed. Errors of `callBytes` and
+ * `identifyAgain`.
  */
 export async function ask(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
   const asked = performance.now()
@@ -19,8 +20,8 @@ export async function ask(call: IdentifiedCall, request: Uint8Array): Promise<An
 
 const retryAfter = 250
 
-// Where no answer came, the service may or may not have done the work. A request with an Idempotency-Key has one effect even when it
-// is sent twice, so it is sent once more.
+// Where no answer came, the service may or may not have done the work. A request with an Idempotency-Key has one effect
+// even when it is sent twice, so it is sent once more.
 async function askInDoubtTwice(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
   const { gateway, method, signal } = call
   const told = call.tell()

@@ -15,11 +15,11 @@ export interface IdentifiedCall {
   method: Method
   /** Aborted once nobody waits for an answer. */
   signal: AbortSignal
-  /** Writes what the service is told of the call, with the caller as of the last look. */
+  /** Gives the facts of the call for its service, with the caller as of the last look. */
   tell(): Call
   /**
-   * Authenticates the caller again; `tell` speaks of that one from then on. False where it is another caller, or the same one with
-   * other rights. Errors of `identify`.
+   * Authenticates the caller again; `tell` speaks of that one from then on. False where it is another caller, or the
+   * same one with other rights. Errors of `identify`.
    */
   identifyAgain(): Promise<boolean>
 }
@@ -31,7 +31,7 @@ export interface Wait {
   signal: AbortSignal
 }
 
-/** Proves who makes the call, counts it against the caller's rates, and reads the conditions. Errors of these three. */
+/** Proves the caller, counts the call against the caller's rates, and reads its conditions. Errors of these three. */
 export async function identify(call: ArrivedCall, wait: Wait): Promise<IdentifiedCall> {
   const { gateway, arrival } = call
   const { method, requestId, clientAddress, header } = arrival

@@ -15,7 +15,7 @@ let asked: JsonObject[]
 
 afterEach(() => gateway?.stop())
 
-/** A gateway whose service answers the n-th request, from 0, with what `answer` gives. */
+/** A gateway whose service answers the n-th request, from 0, with the result of `answer`. */
 async function start(answer: (n: number, request: JsonObject) => Promise<JsonObject>, environment = {}) {
   asked = []
   const operations = { [subject]: (request: JsonObject) => answer(asked.push(request) - 1, request) }
@@ -27,7 +27,7 @@ const never = () => new Promise<never>(() => {})
 const events = (n: number) => [{ id: `users-${n}` }]
 
 describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
-  test('is asked for with the cursor of the last answer; an answer with the same one is no message', async () => {
+  test('polls with the cursor of the last answer, and an answer with the same cursor is no message', async () => {
     const options = await start(async (n): Promise<JsonObject> => {
       if (n === 3) return never()
       return n === 1 ? { cursor: 'c0' } : { cursor: `c${n}`, events: events(n) }
@@ -39,7 +39,7 @@ describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
     stream.cancel()
   })
 
-  test('whose service answers nothing new at once does not ask without pause', async () => {
+  test('whose service answers nothing new at once does not poll without a pause', async () => {
     const options = await start(async () => ({ cursor: 'same' }))
     const stream = open('WatchEvents', { cursor: 'same' }, options)
     await sleep(1100)
@@ -47,7 +47,7 @@ describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
     stream.cancel()
   })
 
-  test('bears with a service that is away for a while, but does not wait for one at its beginning', async () => {
+  test('bears with a service that goes away for a while, but fails at once where none is there at its beginning', async () => {
     const away = () => new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'Away.')
     const last = Promise.withResolvers<JsonObject>()
     const options = await start(async (n) => {
@@ -72,7 +72,7 @@ describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
     expect(stream.messages).toHaveLength(1)
   })
 
-  test('that its client leaves asks no more', async () => {
+  test('polls no more once its client has gone', async () => {
     const answer = Promise.withResolvers<JsonObject>()
     const options = await start((n) => (n === 0 ? Promise.resolve({ cursor: 'c' }) : answer.promise))
     const stream = open('WatchEvents', {}, options)
@@ -84,7 +84,7 @@ describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
     expect(asked).toHaveLength(2)
   })
 
-  test('whose caller lost a right is asked for anew, as whom the caller is now, and the answer before is nobody’s', async () => {
+  test('whose caller lost a right is polled anew with the rights of now, and drops the answer before', async () => {
     const answer = Promise.withResolvers<JsonObject>()
     const options = await start((n) => (n === 0 ? answer.promise : never()))
     const stream = open('WatchEvents', { cursor: 'mine' }, options)
@@ -116,7 +116,7 @@ describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
   })
 })
 
-// gRPC-web over HTTP/2 goes another way than over HTTP/1.1.
+// gRPC-web takes another way over HTTP/2 than over HTTP/1.1.
 test.each(['application/grpc', 'application/grpc-web+proto'])('%s: who does not read is not read for', async (type) => {
   const text = 'x'.repeat(200_000)
   const options = await start(async (n) => ({ cursor: `c${n}`, events: [{ id: `users-${n}`, data: { text } }] }))

@@ -16,9 +16,10 @@ const patience = 30_000
 const [retryAfter, retryAtMost] = [250, 2_000]
 
 /**
- * Takes one stream all its way, from `admit` to the line in the log. It polls the service again and again, each time with the
- * `cursor` of the last answer. An answer with a new cursor is a message, written once the message before it has left. The caller
- * is identified anew before each message. A stream ends only by an error, which this gives. Never throws.
+ * Takes one stream all its way, from `admit` to the line in the log. It polls the service again and again, each time
+ * with the `cursor` of the last answer. An answer with a new cursor is a message, written once the message before it
+ * has left. The caller is identified anew before each message. A stream ends only by an error, which this gives. Never
+ * throws.
  */
 export async function performStream(
   gateway: Gateway,

@@ -6,8 +6,8 @@ import { identify } from './identify.ts'
 import { logCall } from './log-call.ts'
 
 /**
- * Takes one call all its way: lets it in, identifies its caller, reads its bytes, asks the service, writes the answer, logs it.
- * Gives what `write` made, or the error. Never throws.
+ * Takes one call all its way: lets it in, identifies its caller, reads its bytes, asks the service, writes the answer,
+ * logs it. Gives the result of `write`, or the error. Never throws.
  */
 export async function perform<Answer>(
   gateway: Gateway,

@@ -22,11 +22,11 @@ test('internal methods are not offered', () => {
   for (const { path } of internal) expect(byGrpcPath.has(path)).toBe(false)
 })
 
-test('path variables come out as they stand in the path', () => {
+test('path variables keep their percent-encoding', () => {
   expect(at('GET', '/management/v1/users/a%2Fb/grants/7')).toEqual(['GetUserGrant', 'user_id=a%2Fb', 'grant_id=7'])
 })
 
-test('a literal segment comes before a variable, for its own verbs only', () => {
+test('a literal segment wins over a variable, for its own verbs only', () => {
   expect(at('POST', '/admin/v1/idps/oidc')).toEqual(['AddOIDCIDP'])
   expect(at('PUT', '/admin/v1/idps/oidc')).toEqual(['UpdateIDP', 'idp_id=oidc'])
   expect(at('GET', '/v2/users/human')).toEqual(['GetUser', 'user_id=human'])

@@ -4,25 +4,25 @@ import { type HttpRule, type Method, methods } from '#lib/rpc/methods'
 /** A path variable and the request field that it fills. */
 export interface Variable {
   field: DescField
-  /** As it stands in the path, percent-encoding included. */
+  /** The text in the path, percent-encoding included. */
   text: string
 }
 
-/** Where a path leads: by verb. */
+/** The method that a verb and path lead to. */
 export interface Match {
   method: Method
   variables: Variable[]
 }
 
-/** The methods that the gateway offers: all but the internal ones. */
+/** The methods that the gateway offers: all but the internal methods. */
 export const offered: Method[] = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
 
 /** Offered methods by gRPC path, `/package.Service/Method`. */
 export const byGrpcPath: ReadonlyMap<string, Method> = new Map(offered.map((method) => [method.path, method]))
 
 /**
- * What `google.api.http` rules lead to from this path, by verb: empty where no rule has the path. Where several rules fit,
- * a literal segment comes before a variable.
+ * Finds where the `google.api.http` rules lead from this path, by verb. Empty where no rule has the path. Where several
+ * rules fit, a literal segment wins over a variable.
  */
 export function findRoutes(path: string): Map<string, Match> {
   const found = new Map<string, Match>()

@@ -7,8 +7,8 @@ import { breakBody, requestTimeout } from '../arrival/body.ts'
 import { requestIdOf } from '../arrival/request-id.ts'
 
 /**
- * Answers requests that are no HTTP, too slow, have too long a head or break midway with the same error shape, and closes the
- * connection. Who does not read an answer for `patience` milliseconds is cut off.
+ * Answers a request that is no HTTP, is too slow, has too long a head or breaks midway. The answer has the shape of
+ * every error, and ends the connection. A client that does not read an answer for `patience` milliseconds is cut off.
  */
 export function answerBrokenRequests(server: Server, patience: number): void {
   const underWay = new WeakMap<Socket, Map<ServerResponse, IncomingMessage>>()
@@ -21,7 +21,7 @@ export function answerBrokenRequests(server: Server, patience: number): void {
     response.once('close', () => busy(socket).delete(response))
   }
   server.prependListener('request', track).prependListener('checkExpectation', track)
-  // What is under way and merely silent may be a stream.
+  // A silent connection with a request under way may be a stream: leave it unless its client does not read.
   server.setTimeout(patience, (socket) => {
     if (busy(socket).size === 0 || socket.writableLength > 0) socket.destroy()
   })
@@ -30,8 +30,8 @@ export function answerBrokenRequests(server: Server, patience: number): void {
     const error = toError(failure.code)
     const answers = [...busy(socket)]
     const halfway = answers.find(([, request]) => !request.complete)
-    // On a connection with answers under way, anything else that is written would be read as part of them. And a request has one
-    // answer, however much of it is still to come.
+    // The client would read anything written now as part of the answers under way, so wait for their end. Write nothing
+    // where the latest request has its answer already, although the rest of its body is still to come.
     const end = () => {
       if (busy(socket).size === 0) socket.end(latest.get(socket)?.complete === false ? '' : render(error))
     }
@@ -42,7 +42,7 @@ export function answerBrokenRequests(server: Server, patience: number): void {
 }
 
 function giveUp(response: ServerResponse, request: IncomingMessage, error: RosterError) {
-  // An answer that has left stays the answer.
+  // An answer whose head has left cannot become an error any more.
   if (response.headersSent) return void request.socket.destroy()
   response.setHeader('connection', 'close')
   breakBody(request, error)

@@ -14,7 +14,7 @@ async function start(environment: Record<string, string>) {
   return gateway
 }
 
-/** A connection that stays, and whether it was refused. */
+/** Opens a connection, keeps it, and tells whether the gateway refused it. */
 async function join({ port }: TestGateway, localAddress: string, host = '127.0.0.1'): Promise<[Socket, boolean]> {
   const socket = connect({ port, host, localAddress })
   onTestFinished(() => void socket.destroy())
@@ -25,7 +25,7 @@ async function join({ port }: TestGateway, localAddress: string, host = '127.0.0
   return [socket, await promise]
 }
 
-test('an address gets no more connections than configured, others do, and what ends makes room', async () => {
+test('an address gets no more connections than configured while others get theirs, and a closed one makes room', async () => {
   const gateway = await start({ MAX_CONNECTIONS_PER_ADDRESS: '2' })
   const [[first, one], [, two], [, three]] = [
     await join(gateway, '127.0.0.1'),
@@ -39,13 +39,13 @@ test('an address gets no more connections than configured, others do, and what e
   await expect.poll(async () => (await join(gateway, '127.0.0.1'))[1]).toBe(false)
 })
 
-test('an address of IPv4 that is written as one of IPv6 is the same', async () => {
+test('an IPv4 address in the notation of IPv6 is the same address', async () => {
   const gateway = await start({ MAX_CONNECTIONS_PER_ADDRESS: '1', HOST: '::' })
   expect((await join(gateway, '127.0.0.1'))[1]).toBe(false)
   expect((await join(gateway, '127.0.0.1'))[1]).toBe(true)
 })
 
-test('behind proxies, whose connections are those of everybody, they are not counted', async () => {
+test('behind proxies, where all clients share connections, they are not counted', async () => {
   const gateway = await start({ MAX_CONNECTIONS_PER_ADDRESS: '1', TRUSTED_PROXIES: '1' })
   for (let i = 0; i < 3; i++) expect((await join(gateway, '127.0.0.1'))[1]).toBe(false)
 })
@@ -72,7 +72,7 @@ test.each([
   ['health', '/grpc.health.v1.Health/Watch', Buffer.alloc(0)],
   ['reflection', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', Buffer.from([0x3a, 0])],
 ])(
-  'of strangers who keep watching %s only some are served, and nobody else waits for them',
+  'of strangers that keep watching %s only some are served, and no other client waits for them',
   async (_name, path, message) => {
     const gateway = await start({ UNDER_WAY_BYTES: String(16 * 1024 * 1024) })
     const { answers, streams, ask } = watch(gateway, '127.0.0.1', path, message, 90)
@@ -105,7 +105,7 @@ test('more calls than allowed at once on one connection wait for each other', as
   expect(await promise).toBe(3)
 })
 
-test('pings, settings, resets and heads without end leave a gateway that serves others', async () => {
+test('the gateway serves others under pings, settings, resets and heads without end', async () => {
   const gateway = await start({})
   const attack = (frames: Buffer) => {
     const socket = connect(gateway.port, '127.0.0.1')
@@ -134,7 +134,7 @@ test('pings, settings, resets and heads without end leave a gateway that serves 
   )
   await Promise.all([
     attack(Buffer.concat(resets)),
-    // Unread acknowledgements pile up where they are not counted.
+    // Acknowledgements that no client reads would pile up if nothing counted them.
     attack(Buffer.concat([frame(1, 0, 1, fields), ...Array.from({ length: 300 }, () => frame(9, 0, 1, more))])),
   ])
   const pings = connect(gateway.port, '127.0.0.1').pause()
@@ -179,7 +179,7 @@ test('requests of one connection that come at once are handled one after the oth
   expect(most).toBe(1)
 })
 
-test('what waits is not handled once its client has gone, nor behind the last answer of a connection', async () => {
+test('a waiting request is dropped once its client has gone, or behind the last answer of its connection', async () => {
   const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const asked: unknown[] = []
   const gateway = await startTestGateway({
@@ -206,7 +206,7 @@ test('what waits is not handled once its client has gone, nor behind the last an
 test.each([
   ['a thousand requests at once', ask('u').repeat(1_000)],
   ['a few with much to read', `${ask('u', 'content-length: 60000\r\n')}${'x'.repeat(60_000)}`.repeat(6)],
-])('a connection that brings %s while one is under way is cut off, and its call ends', async (_name, text) => {
+])('a connection that sends %s while a call is under way is cut off, and its call ends', async (_name, text) => {
   const gateway = await startTestGateway({ [getUser]: () => new Promise(() => {}) })
   onTestFinished(() => gateway.stop())
   const socket = connect(gateway.port, '127.0.0.1').on('error', () => {})
@@ -215,7 +215,7 @@ test.each([
   await expect.poll(() => gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([{ reason: 'CANCELLED' }])
 })
 
-test('of thousands of requests at once, those beyond what may wait are not even read', async () => {
+test('of thousands of requests at once, only as many as may wait are parsed', async () => {
   let read = 0
   class Counted extends IncomingMessage {
     constructor(socket: Socket) {

@@ -5,12 +5,12 @@ import { unreadBytes } from '../limits/under-way.ts'
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 
-/** Who serves what comes over HTTP/2. */
+/** The handlers of the streams of HTTP/2. */
 export interface StreamHandlers {
-  /** What is no gRPC, in the shape of HTTP/1.1. */
+  /** Serves a request that is no gRPC, in the shape of HTTP/1.1. */
   http(request: IncomingMessage, response: ServerResponse): void
   grpc(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]): void
-  /** Whether a gRPC call of the server's own services may begin; answers it where not. */
+  /** Says whether a call of health or reflection may begin. Answers the call where it may not. */
   admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]): boolean
 }
 
@@ -18,22 +18,23 @@ const grpcType = /^application\/grpc(\+|;|$)/i
 const ownServices = /^\/grpc\.(health|reflection)\./
 
 /**
- * Serves the streams of a gRPC server's HTTP/2 connections; to the server itself are left its connections, health and reflection: it
- * would take whole messages of anybody. Who does not read an answer for `patience` milliseconds is cut off. To be called once
- * connections can be injected.
+ * Takes over the streams of a gRPC server's HTTP/2 connections. The server keeps the connections, health and
+ * reflection. It must not have the other calls: it would read the whole message of any client before anything is
+ * checked. A client that does not read an answer for `patience` milliseconds is cut off. Call this once connections can
+ * be injected.
  *
- * grpc-js offers no way to share its connections: should a later version keep its servers elsewhere, it answers all streams by itself
- * again (and tests fail).
+ * grpc-js offers no way to share its connections. Should a later version keep its servers elsewhere, it would answer
+ * all streams by itself again, and tests would fail.
  */
 export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: number): void {
   const servers: unknown = Reflect.get(grpc, 'http2Servers')
   if (!(servers instanceof Map)) return
-  // Else connections that are in use would count as idle.
+  // Tell the server of each stream: else it would close a connection in use as idle.
   const opened = Reflect.get(grpc, 'onStreamOpened') as ((stream: ServerHttp2Stream) => void) | undefined
   const others = createServer()
   others.on('request', (request, response) => {
     const { stream } = request
-    // A reset is an error of the request too, and nobody has to listen for it.
+    // A reset is an error of the request too, and an error without a listener would end the process.
     request.on('error', () => {})
     stream.once('finish', () => leave(stream))
     handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)
@@ -44,7 +45,7 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     server.removeAllListeners('stream')
     server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
       stream.setTimeout(patience, () => {
-        // Any other end would wait until all of it is read.
+        // Any other way to end the stream would wait until the client has read the answer.
         if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
       })
       const path = headers[':path']
@@ -62,7 +63,7 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   }
 }
 
-/** Ends the request of a stream that is answered: nobody waits for the rest of it. */
+/** Ends an answered stream: nobody reads the rest of its request. */
 export function leave(stream: ServerHttp2Stream): void {
   if (!stream.readableEnded) stream.close()
 }

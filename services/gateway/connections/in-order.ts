@@ -6,16 +6,18 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void
 interface Waiting {
   request: IncomingMessage
   response: ServerResponse
-  /** Bytes that the connection had brought when it came. */
+  /** Bytes that the connection had received when this request arrived. */
   bytesBefore: number
 }
 
-/** Requests of a connection that may wait for the one before them, and bytes that may come while one waits. */
+/**
+ * How many requests of a connection may wait for the one before them, and how many bytes may arrive while one waits.
+ */
 const [mostWaiting, mostBytes] = [16, 64 * 1024]
 
 /**
- * Handles the requests of each HTTP/1.1 connection one after the other: the next one once the answer before it has left. A
- * connection that brings more than may wait is destroyed.
+ * Handles the requests of each HTTP/1.1 connection one after the other: the next once the answer before it has left. A
+ * connection that sends more requests or bytes than may wait is destroyed.
  */
 export function inOrder(handle: Handle): Handle {
   const lines = new WeakMap<Socket, Waiting[]>()
@@ -24,7 +26,7 @@ export function inOrder(handle: Handle): Handle {
     response.once('close', () => {
       const next = line.shift()
       if (!next) lines.delete(socket)
-      // An answer may have been the last one of its connection.
+      // The answer may have ended the connection.
       else if (socket.writable) begin(next.request, next.response, line)
     })
     handle(request, response)
@@ -44,8 +46,9 @@ export function inOrder(handle: Handle): Handle {
   }
 }
 
-// Node would still read all requests of the bytes at hand, of which there may be thousands, unless told that one is broken. It
-// offers no way to say so: should a later version keep its parsers elsewhere, the rest is read (and a test fails).
+// Node would still parse every request in the bytes that it has, and these may be thousands, unless it takes one for
+// broken. It offers no way to say so. Should a later version keep its parsers elsewhere, it would parse the rest, and a
+// test would fail.
 function cutOff(socket: Socket) {
   socket.destroy()
   const { parser } = socket as Socket & { parser?: { onIncoming?: () => number } | null }

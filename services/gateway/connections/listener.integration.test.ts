@@ -41,7 +41,7 @@ function callGrpc(target: string, channel = credentials.createInsecure()): Promi
   return promise.finally(() => client.close())
 }
 
-test('with TLS, gRPC and HTTP/1.1 share the port; who offers both speaks HTTP/1.1', async () => {
+test('with TLS, gRPC and HTTP/1.1 share the port, and a client that offers both speaks HTTP/1.1', async () => {
   const { cert, key, ca } = makeCertificate()
   const gateway = await start({ [setEmail.subject]: () => ({}) }, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key })
   const { port } = gateway
@@ -78,7 +78,7 @@ test('with TLS, gRPC and HTTP/1.1 share the port; who offers both speaks HTTP/1.
   expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(ca))).toBe(0)
 })
 
-test('a beginning that comes byte by byte is told apart all the same', async () => {
+test('the protocol is recognized also where its first bytes arrive one by one', async () => {
   const gateway = await start({ [setEmail.subject]: () => ({}) })
   const drip = async (text: string) => {
     const socket = connect({ port: gateway.port, host: '127.0.0.1', noDelay: true })
@@ -96,7 +96,7 @@ test('a beginning that comes byte by byte is told apart all the same', async () 
   expect((await drip('PRI * HTTP/1.1\r\nconnection: close\r\n\r\n')).toString()).toContain('400')
 })
 
-test('no more connections are taken than configured', async () => {
+test('no more connections are accepted than configured', async () => {
   const gateway = await start({ [setEmail.subject]: () => ({}) }, { MAX_CONNECTIONS: '2' })
   const open = [1, 2].map(() => connect(gateway.port, '127.0.0.1'))
   await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
@@ -115,7 +115,7 @@ test('no more connections are taken than configured', async () => {
   open[1]!.destroy()
 })
 
-test('X-Forwarded-For counts as far as there are proxies to trust', async () => {
+test('X-Forwarded-For counts as far as proxies are trusted', async () => {
   const seen: string[] = []
   const operations = {
     [setEmail.subject]: (_request: unknown, { clientAddress }: { clientAddress: string }) => {
@@ -160,7 +160,7 @@ test('stopping refuses new connections at once and lets calls under way end, in 
   silent.destroy()
 })
 
-test('stopping does not wait for connections that are kept open for the next call', async () => {
+test('stopping does not wait for idle connections', async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const gateway = await start({ [setEmail.subject]: () => held.then(() => ({})) })
   const kept = connect(gateway.port, '127.0.0.1')

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Log } from '#lib/log'
 import { networkOf } from '../arrival/network-of.ts'
+import { sniff } from './sniff.ts'
 
 /** The settings of the port: see `config.ts`. */
 export interface ListenerSettings {
@@ -21,7 +22,7 @@ export interface ListenerSettings {
 export interface Listener {
   /** The HTTP/1.1 server that listens on it. */
   server: Server
-  /** Ends the connections that have not shown yet what they speak. */
+  /** Ends the connections whose protocol is not known yet. */
   closeUndecided(): void
   /** Ends every connection. */
   closeAll(): void
@@ -30,8 +31,8 @@ export interface Listener {
 type Serve = (socket: Socket) => void
 
 /**
- * An HTTP/1.1 server that hands every HTTP/2 connection to `http2`. Without TLS the first bytes decide, with TLS the protocol
- * that was agreed on: HTTP/1.1 with whoever offers it.
+ * Creates an HTTP/1.1 server that hands every HTTP/2 connection to `http2`. Without TLS, the first bytes of a
+ * connection decide. With TLS, the agreed protocol does: HTTP/1.1 with every client that offers it.
  */
 export function createListener(config: ListenerSettings, log: Log, http2: Serve): Listener {
   const options: ServerOptions = {
@@ -46,12 +47,12 @@ export function createListener(config: ListenerSettings, log: Log, http2: Serve)
     keepAliveInitialDelay: 60_000,
   }
   const inject: Serve = (socket) => {
-    // An HTTP server keeps the half of a connection open that the client closed; HTTP/2 has no use for it.
+    // The HTTP/1.1 server lets a client close its half of a connection. HTTP/2 has no use for the other half.
     socket.allowHalfOpen = false
     http2(socket)
   }
   const server = config.TLS_CERT === undefined ? createServer(options) : createTls(options, config)
-  // Who has asked all may close that half of the connection, and still gets the answer.
+  // A client with no more to ask may close its half of the connection, and still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
   const event = config.TLS_CERT === undefined ? 'connection' : 'secureConnection'
   const http1 = server.listeners(event)[0] as Serve
@@ -96,32 +97,8 @@ function createTls(
   return server
 }
 
-const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-
-// Reads as much as it takes to tell the HTTP/2 preface from anything else, and puts it back. Undefined: it was not to be told.
-function sniff(socket: Socket, timeout: number, decide: (isHttp2: boolean | undefined) => void) {
-  const quit = () => socket.destroy()
-  const timer = setTimeout(quit, timeout)
-  const settle = (isHttp2: boolean | undefined) => {
-    clearTimeout(timer)
-    socket.off('readable', look).off('error', quit).off('end', quit).off('close', giveUp)
-    decide(isHttp2)
-  }
-  const giveUp = () => settle(undefined)
-  let head = Buffer.alloc(0)
-  const look = () => {
-    const bytes = socket.read() as Buffer | null
-    if (bytes === null) return
-    head = Buffer.concat([head, bytes])
-    const isPreface = head.subarray(0, preface.length).equals(preface.subarray(0, head.length))
-    if (isPreface && head.length < preface.length) return
-    socket.unshift(head)
-    settle(isPreface)
-  }
-  socket.on('readable', look).on('error', quit).on('end', quit).on('close', giveUp)
-}
-
-// Silently, as those beyond all connections: an answer to each would be work for who asks for nothing else.
+// Refuses silently, as Node does beyond `maxConnections`: an attacker that opens connections wants just the work of an
+// answer to each.
 function countConnections(limit: number, log: Log): (socket: Socket) => boolean {
   const counts = new Map<string, number>()
   let warned = -Infinity

@@ -6,7 +6,7 @@ import { startTestGateway } from '../testing/test-gateway.ts'
 
 const timeouts = { HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '400', KEEP_ALIVE_TIMEOUT_MS: '400' }
 
-test('who asks and never reads the answers does not keep the connection for ever', async () => {
+test('a client that never reads its answers is cut off', async () => {
   const big = { userId: 'x'.repeat(900_000) }
   const operations = { 'roster.users.v1.UserService.GetUser': () => ({ user: big }) }
   const gateway = await startTestGateway(operations, { ...timeouts, MAX_CONNECTIONS: '1' })
@@ -14,7 +14,7 @@ test('who asks and never reads the answers does not keep the connection for ever
   const socket = connect(gateway.port, '127.0.0.1').pause()
   onTestFinished(() => void socket.destroy())
   socket.on('error', () => {})
-  // Whole requests, of which one read takes all, and more answers than the kernel holds.
+  // These are whole requests: one read takes them all, and their answers are more than the kernel holds.
   socket.write('GET /v2/users/u1 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin\r\n\r\n'.repeat(16))
   await sleep(300)
   const isServed = () =>
@@ -26,7 +26,7 @@ test('who asks and never reads the answers does not keep the connection for ever
   await expect.poll(isServed, { timeout: 6_000 }).toBe(true)
 })
 
-test('who waits long for an answer is not cut off', async () => {
+test('a client that waits long for an answer is not cut off', async () => {
   const subject = 'roster.users.v1.UserService.GetUser'
   const gateway = await startTestGateway({ [subject]: () => sleep(1_500, {}) }, timeouts)
   onTestFinished(() => gateway.stop())

@@ -3,29 +3,31 @@ import type { Nats } from '#lib/nats'
 import { offered } from '../calls/routes.ts'
 
 export interface Readiness {
-  /** What is missing right now; empty when the gateway can answer every call. */
+  /** Names the services that are missing right now. Empty when the gateway can answer every call. */
   missing(): Promise<string[]>
-  /** How many events were refused for good, by the service that has them, as of the last look at what is missing. */
+  /** Counts the events that were refused for good, by their service, as of the last `missing`. */
   parked(): Record<string, number>
-  /** From now on the gateway is not ready, whatever is there. */
+  /** Makes the gateway not ready from now on, whatever answers. */
   close(): void
 }
 
 const askTimeout = 1_000
 const interval = 2_000
 
-/** Names of the services behind the gateway: the packages of the offered methods, `roster.<name>.v1`. */
+/** The names of the services behind the gateway, from the packages of the offered methods, `roster.<name>.v1`. */
 export const services = [...new Set(offered.map(({ subject }) => subject.split('.')[1]!))]
 
-/** Without these no call can be answered, since nobody knows who calls. What lacks another is its own calls. */
+/**
+ * Without these, no caller can be identified and no call answered. Without another service, only its own calls fail.
+ */
 const essential = ['gateway', 'nats', 'users', 'grants']
 
-/** Whether calls may come although this is missing. */
+/** Whether the gateway can answer calls while these are missing. */
 export function isReady(missing: string[]): boolean {
   return !missing.some((name) => essential.includes(name))
 }
 
-/** Watches whether the services answer; calls back with what is missing at every change, and once at the start. */
+/** Watches whether the services answer. Tells `onChange` which are missing, once at the start and at every change. */
 export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[]) => void): Readiness {
   let closed = false
   let known: string | undefined
@@ -45,7 +47,7 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
     }
     return missing
   }
-  // However many ask, one look is under way, and one that begins after they asked.
+  // However many callers ask, at most two looks run: one under way, and the next, which begins after they asked.
   function missing(): Promise<string[]> {
     if (!checking) return (checking = check().finally(() => (checking = undefined)))
     return (next ??= checking.then(missingNext, missingNext))
@@ -69,7 +71,7 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
   }
 }
 
-// One that answers but tells no number has none that are known.
+// A service that answers without a number of parked events counts as having none.
 async function look(nats: Nats): Promise<[missing: string[], parked: Record<string, number>]> {
   if (!nats.connected()) return [['nats'], {}]
   const missing: string[] = []

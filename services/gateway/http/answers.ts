@@ -37,14 +37,14 @@ export function httpStatus({ code, reason }: RosterError): number {
   return statusOfReason.get(reason) ?? statusOfCode[code]
 }
 
-/** Headers that keep a browser from doing anything with an answer but reading it. */
+/** Headers that let a browser read an answer, and do nothing else with it. */
 export const protective = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** Answers with a body that is there as a whole. */
+/** Answers with a whole body. */
 export function send(
   { request, response, hold, headers }: Exchange,
   status: number,
@@ -63,7 +63,7 @@ export function sendJson(exchange: Exchange, status: number, text: string) {
   send(exchange, status, { ...protective, 'content-type': 'application/json' }, text)
 }
 
-/** Answers with the error: its Status in JSON, and what of it HTTP has a header for. */
+/** Answers with the error: its Status in JSON, and its parts that HTTP has a header for. */
 export function sendError(exchange: Exchange, error: RosterError, own: Record<string, string> = {}) {
   send(
     exchange,
@@ -73,7 +73,7 @@ export function sendError(exchange: Exchange, error: RosterError, own: Record<st
   )
 }
 
-/** The headers, or metadata, that belong to an error. */
+/** The headers, or gRPC metadata, that belong to an error. */
 export function errorHeaders({ code, reason, retryAfter, replayed }: RosterError): Record<string, string> {
   const headers: Record<string, string> = {}
   if (retryAfter !== undefined) headers['retry-after'] = String(Math.ceil(retryAfter))
@@ -82,7 +82,7 @@ export function errorHeaders({ code, reason, retryAfter, replayed }: RosterError
   return headers
 }
 
-// RFC 6750 section 3, RFC 9449 section 7.1: what is wrong, and both ways to come.
+// RFC 6750 section 3 and RFC 9449 section 7.1: a challenge says what is wrong, and names both schemes.
 function challengeOf(reason: string): string {
   const [error, algorithms] = [tokenErrors.get(reason), `algs="${proofAlgorithms.join(' ')}"`]
   if (error === 'invalid_dpop_proof') return `DPoP realm="roster", error="${error}", ${algorithms}`

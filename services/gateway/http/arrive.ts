@@ -8,7 +8,7 @@ import type { Arrival, Encoding } from '../calls/arrived-call.ts'
 import type { Gateway } from '../calls/gateway.ts'
 import type { Kind } from '../limits/under-way.ts'
 
-/** A call that arrived over HTTP/1.1, or in its shape. */
+/** The arrival of a call over HTTP/1.1, or over HTTP/2 in its shape. */
 export function arrive(
   gateway: Gateway,
   exchange: Exchange,
@@ -37,13 +37,13 @@ export function arrive(
   }
 }
 
-/** What a call may bring that was let in. */
+/** The allowance of a call that was let in. */
 export function allowanceOf({ config }: Gateway, { hold }: Exchange, method: Method): Allowance {
-  if (!hold) throw new Error('a body is read of a request that was not let in')
+  if (!hold) throw new Error('the body of a request is read before the request is let in')
   return allow(config, method, hold)
 }
 
-/** Lets a request in that arrived over HTTP/1.1, or in its shape. Errors of `admit`. */
+/** Lets a request in that arrived over HTTP/1.1, or over HTTP/2 in its shape. Errors of `admit`. */
 export function letIn(gateway: Gateway, exchange: Exchange, kind: Kind, address = addressOf(gateway, exchange)): void {
   const { request, response } = exchange
   const { stream } = request as Partial<Pick<Http2ServerRequest, 'stream'>>
@@ -55,7 +55,8 @@ function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange):
   return clientAddresses({ header, peerAddress: request.socket.remoteAddress ?? '' })
 }
 
-// Who has no more to ask may still wait for an answer, which comes within a time. A stream has no such time, so that it ends.
+// A client that closes its half of a connection may still wait for an answer. Calls have a deadline, so they go on. A
+// stream has none, and would write to nobody: it ends.
 function onEnd({ request, response }: Exchange, ended: () => void) {
   if ('stream' in request) return
   const { socket } = request

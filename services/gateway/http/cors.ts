@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 export interface Cors {
-  /** The headers by which a page of this origin may read the answer. */
+  /** Gives the headers that let a page of this origin read the answer. */
   headers(origin: string | undefined): Record<string, string>
-  /** The headers of the answer to a preflight; undefined when the request is none. */
+  /** Gives the headers of the answer to a preflight. Undefined where the request is no preflight. */
   preflight(method: string | undefined, headers: IncomingHttpHeaders): Record<string, string> | undefined
 }
 
@@ -37,7 +37,9 @@ const accepted = [
   'connect-protocol-version',
 ].join(', ')
 
-/** Cross-origin access, never with the browser's credentials: for the given origins, or for any when none is given. */
+/**
+ * Allows cross-origin access, without the browser's credentials, to the given origins. Without any, all may have it.
+ */
 export function createCors(origins: string[]): Cors {
   const any = origins.length === 0 || origins.includes('*')
   const headers = (origin: string | undefined): Record<string, string> => {

@@ -3,23 +3,23 @@ import { type Header, readHeaders } from '../arrival/header-reader.ts'
 import { requestIdOf } from '../arrival/request-id.ts'
 import type { Hold } from '../limits/under-way.ts'
 
-/** One HTTP/1.1 request with its answer under way. */
+/** One request over HTTP/1.1, or over HTTP/2 in its shape, and its answer. */
 export interface Exchange {
   request: IncomingMessage
   response: ServerResponse
   requestId: string
   header: Header
-  /** Counts what is in memory of it, once it is let in. */
+  /** Counts the bytes of it that are in memory. Undefined until it is let in. */
   hold: Hold | undefined
-  /** Path without the query string, percent-encoded as it came. */
+  /** The path without the query string, percent-encoded as the client sent it. */
   path: string
-  /** What follows the question mark. */
+  /** The text after the question mark. */
   query: string
-  /** Headers that every answer to this request carries. */
+  /** Headers of every answer to this request. */
   headers: Record<string, string>
 }
 
-/** Starts to answer a request. `headers` are those that every answer to it carries, besides the request id. */
+/** Opens the exchange of a request. Every answer to it carries `headers`, and the request id. */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -41,7 +41,7 @@ export function openExchange(
   }
 }
 
-// A proxy's client sends the whole address.
+// A client that takes the gateway for a proxy sends the whole address instead of the path.
 function relative(url: string): string {
   const parsed = URL.parse(url)
   return parsed ? parsed.pathname + parsed.search : url

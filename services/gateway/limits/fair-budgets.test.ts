@@ -9,7 +9,7 @@ beforeEach(() => {
   now = 5_000
 })
 
-/** Whether the call passes, or the seconds to wait. */
+/** Whether the call passes, or how many seconds it must wait. */
 function take(userId: string, rate: number, organizationId = 'home'): true | number {
   try {
     budgets.take(userId, rate, organizationId, now)
@@ -21,7 +21,7 @@ function take(userId: string, rate: number, organizationId = 'home'): true | num
   }
 }
 
-/** How many calls a second of each pass where all try so many a second, after they did so for a quarter of a minute. */
+/** How many calls a second of each caller pass while each tries `wanted` a second, after a quarter of a minute. */
 function passing(wanted: Record<string, number>, rate: number) {
   const counts: Record<string, number> = {}
   for (let tick = 0; tick < 30_000; tick++) {
@@ -40,13 +40,13 @@ describe('a caller', () => {
     budgets = createFairBudgets(2000)
   })
 
-  test('may call ten seconds’ worth at once, and then so often a second as the rate says', () => {
+  test('may call ten seconds’ worth at once, and then at the rate', () => {
     expect(Array.from({ length: 200 }, () => take('one', 20))).toEqual(Array(200).fill(true))
     expect(take('one', 20)).toBe(1)
     expect(passing({ one: 1000 }, 20)['one']).toBeCloseTo(20, 0)
   })
 
-  test('is let pass after the time that the refusal says', () => {
+  test('passes after the time that the refusal names', () => {
     while (take('one', 20) === true);
     for (let n = 0; n < 20; n++) {
       const seconds = take('one', 20) as number
@@ -56,20 +56,20 @@ describe('a caller', () => {
     }
   })
 
-  test('who loses a role waits no longer than one who never had it', () => {
+  test('that loses a role waits no longer than one that never had it', () => {
     for (let n = 0; n < 5000; n++) take('one', 500)
     expect(take('one', 20)).toBe(1)
     now += 1000
     expect(take('one', 20)).toBe(true)
   })
 
-  test('of another organization does not hear of it', () => {
+  test('of another organization is not affected', () => {
     for (let n = 0; n < 50_000; n++) take(`greedy-${n % 100}`, 0)
     expect(take('newcomer', 500, 'away')).toBe(true)
     expect(passing({ newcomer: 400 }, 500)['newcomer']).toBeCloseTo(400, 0)
   })
 
-  test('is without limit where the rate is 0', () => {
+  test('has no limit where the rate is 0', () => {
     budgets = createFairBudgets(0)
     expect(new Set(Array.from({ length: 100_000 }, () => take('one', 0)))).toEqual(new Set([true]))
   })
@@ -80,26 +80,26 @@ describe('the callers of an organization', () => {
     budgets = createFairBudgets(200)
   })
 
-  test('have no more than the organization together, whatever their number', () => {
+  test('have no more than the organization’s rate together, whatever their number', () => {
     const all = passing(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`caller-${n}`, 20])), 50)
     const rates = Object.values(all)
     expect(rates.reduce((sum, rate) => sum + rate)).toBeCloseTo(200, -1)
     expect(Math.min(...rates)).toBeGreaterThan(5)
   })
 
-  test('who take less than their share get all that they ask for, and the rest is divided evenly', () => {
+  test('that take less than their share get all of it, and the others divide the rest evenly', () => {
     const greedy = { g1: 500, g2: 500, g3: 500, g4: 500, g5: 500 }
     const { modest, small, ...rest } = passing({ ...greedy, modest: 25, small: 2 }, 100)
     expect([modest, small]).toEqual([25, 2].map((rate) => expect.closeTo(rate, 1)))
     for (const rate of Object.values(rest)) expect(rate).toBeCloseTo(173 / 5, -1)
   })
 
-  test('who come when others have filled it since long are let pass at once', () => {
+  test('that come when others have long filled its budget pass at once', () => {
     passing({ g1: 500, g2: 500, g3: 500, g4: 500, g5: 500 }, 100)
     for (let n = 0; n < 20; n++) expect(take(`newcomer-${n}`, 20)).toBe(true)
   })
 
-  test('are let pass after the time that the refusal says, also where the others go on', () => {
+  test('pass after the time that the refusal names, also while the others go on', () => {
     const greedy = ['g1', 'g2', 'g3', 'g4']
     const fill = () => greedy.forEach((userId) => take(userId, 1000))
     while (greedy.some((userId) => take(userId, 1000) === true));

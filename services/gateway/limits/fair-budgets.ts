@@ -2,18 +2,19 @@ import { type Bucket, burstSeconds, createBucket, wait, wear } from './bucket.ts
 import { rateLimited } from './rate-limited.ts'
 import { createRecent } from './recent.ts'
 
-/** Budgets of callers who share those of their organizations. */
+/** Budgets of callers that share the budgets of their organizations. */
 export interface FairBudgets {
   /**
-   * Takes one of the caller's budget, which is `rate` a second, and one of the organization's; both allow ten seconds' worth at
-   * once, and 0 is without limit. A caller has at most as much of the organization's in use as is left for the others, so one
-   * that takes less than its share always finds some. RESOURCE_EXHAUSTED RATE_LIMITED, and nothing was taken.
+   * Takes one call from the caller's budget of `rate` a second, and one from the organization's. Ten seconds' worth may
+   * be taken at once, and a rate of 0 is no limit. No caller may use more of the organization's budget than it leaves
+   * to the others. So a caller that takes less than its share always finds some. RESOURCE_EXHAUSTED RATE_LIMITED takes
+   * nothing.
    */
   take(userId: string, rate: number, organizationId: string, now: number): void
 }
 
 interface Own extends Bucket {
-  /** What of the organization's budget is this caller's use. */
+  /** The part of the organization's used budget that this caller used. */
   share: number
 }
 
@@ -21,7 +22,7 @@ export function createFairBudgets(organizationRate: number): FairBudgets {
   const callers = createRecent<Own>(() => ({ ...createBucket(), share: 0 }), burstSeconds * 1000)
   const organizations = createRecent(createBucket, burstSeconds * 1000)
 
-  // What an organization used wears off of all who used it, in proportion.
+  // As the use of an organization wears off, the share of each of its callers shrinks in proportion.
   function wearShare(own: Own, all: Bucket, now: number) {
     const worn = ((now - own.at) * organizationRate) / 1000
     own.share = worn < all.used ? own.share * (1 - worn / all.used) : 0
@@ -30,7 +31,7 @@ export function createFairBudgets(organizationRate: number): FairBudgets {
   function waitForShare({ share }: Own, all: Bucket): number {
     const missing = share + 1 - (organizationRate * burstSeconds - all.used)
     if (missing <= 0) return 0
-    // The others may keep what they use, so only its own is sure to wear off.
+    // The other callers may keep using theirs, so only this caller's own share is sure to wear off.
     return (missing / organizationRate) * (share > 1 ? all.used / share : 1)
   }
 

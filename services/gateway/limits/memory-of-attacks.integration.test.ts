@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => backstage.stop())
 
-// A gateway of its own, so that its memory is not that of the attackers.
+// The gateway runs in a process of its own, so that its memory is not the attackers'.
 beforeEach(async () => {
   open = []
   port = await freePort(0)
@@ -40,7 +40,7 @@ beforeEach(async () => {
     stdio: 'ignore',
   })
   await expect.poll(isReady, { timeout: 30_000 }).toBe(true)
-  // What is allocated at the first call of each kind is none of the attack.
+  // Memory that the first call of each kind allocates is not the attack's.
   await Promise.all(Array.from({ length: 200 }, () => isReady()))
   before = resident('VmRSS')
 })
@@ -81,12 +81,12 @@ function session(localAddress = '127.0.0.1', settings = {}): ClientHttp2Session 
 
 interface Answers {
   streams: ClientHttp2Stream[]
-  /** How many were answered, by gRPC status or else by that of HTTP. */
+  /** How many requests were answered, by gRPC status, else by HTTP status. */
   counts: Map<string, number>
   total(): number
 }
 
-/** Sends the same request many times over; without `end` none ever ends. */
+/** Sends the same request many times over. Without `end` no request ever ends. */
 function flood(
   over: ClientHttp2Session[],
   times: number,
@@ -129,7 +129,7 @@ async function servesOthers() {
   await expect.poll(() => [...counts.keys()], wait).toEqual(['0'])
 }
 
-/** The growth must be small; `ROSTER_SHOW` says how small. */
+/** Checks that the growth is small. `ROSTER_SHOW` prints it. */
 const checkGrowth = (attack: string) => {
   if (process.env['ROSTER_SHOW']) process.stdout.write(`${attack}: ${Math.round(growth())} MB\n`)
   expect(growth()).toBeLessThan(100)
@@ -139,21 +139,18 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
   test.each([
     ['that never end', large.length - 1],
     ['', large.length],
-  ])(
-    'while strangers send 500 messages of 1 MiB over gRPC %s, who are told that a token is needed',
-    async (what, sent) => {
-      const answers = flood([session(), session()], 250, grpc, large.subarray(0, sent), sent === large.length)
-      await expect.poll(() => answers.total() === 500 || growth() > 300, wait).toBe(true)
-      checkGrowth(`gRPC, anonymous, 500 messages ${what}`)
-      expect([...answers.counts]).toEqual([['16', 500]])
-    },
-  )
+  ])('while strangers send 500 messages of 1 MiB over gRPC %s and hear that a token is needed', async (what, sent) => {
+    const answers = flood([session(), session()], 250, grpc, large.subarray(0, sent), sent === large.length)
+    await expect.poll(() => answers.total() === 500 || growth() > 300, wait).toBe(true)
+    checkGrowth(`gRPC, anonymous, 500 messages ${what}`)
+    expect([...answers.counts]).toEqual([['16', 500]])
+  })
 
   test.each([
     ['gRPC', grpc],
     ['JSON', json],
     ['gRPC-web', web],
-  ])('while 20 strangers send over %s what never ends', async (name, headers) => {
+  ])('while 20 strangers send bodies over %s that never end', async (name, headers) => {
     const over = Array.from({ length: 20 }, () => session())
     const answers = flood(over, 100, { ...headers, authorization: 'Bearer unknown' }, Buffer.alloc(60_000), false)
     await expect.poll(() => answers.streams.every((stream) => stream.closed || stream.destroyed), wait).toBe(true)
@@ -161,7 +158,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
     await servesOthers()
   })
 
-  // What is read and thrown away is memory until the collector comes by, and when it does so is chance.
+  // Discarded bytes stay in memory until the collector runs, and it runs by chance.
   test('while strangers send 1 MiB each over 300 connections of HTTP/1.1', { retry: 3 }, async () => {
     const head = `POST ${setEmail} HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: ${mebibyte}\r\n\r\n`
     let answered = 0

@@ -21,7 +21,7 @@ const settings = {
 }
 let gateway: TestGateway
 let served: string[]
-/** Milliseconds; they pass when a test says so. */
+/** The clock in milliseconds. A test moves it on. */
 let now = 1000
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 beforeEach(() => {
   served = []
-  // All that was used has worn off.
+  // All use has worn off by then.
   now += 20_000
   gateway.backstage.asked.authenticate = 0
 })
@@ -81,7 +81,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
   const one = (token: string, name = 'UpdateMyProfile', metadata: Record<string, string> = {}) =>
     call(gateway.url, `${users}.${name}`, requests[name]!, { authorization: `Bearer ${token}`, ...metadata })
 
-  /** How many of so many calls were let pass; every other is refused for this limit. */
+  /** How many of `count` calls passed. Every other call must be refused for this limit. */
   async function passed(count: number, limit: string, each: (n: number) => Promise<Ending>): Promise<number> {
     const outcomes = (await Promise.all(Array.from({ length: count }, (_, n) => each(n)))).map(outcome)
     const refused = outcomes.filter((text) => text.startsWith('RATE_LIMITED'))
@@ -89,7 +89,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     return count - refused.length
   }
 
-  test('a caller without roles writes as often as the limit says; what is refused reaches no service', async () => {
+  test('a caller without roles writes up to the limit, and a refused call reaches no service', async () => {
     const token = newCaller()
     expect(await passed(30, 'caller', () => one(token))).toBe(20)
     expect(served).toHaveLength(20)
@@ -97,7 +97,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(await passed(5, 'caller', () => one(token))).toBe(2)
   })
 
-  test('a caller with a role in any organization writes as often as the limit for those says', async () => {
+  test('a caller with a role in any organization writes up to the limit of such callers', async () => {
     const token = newCaller(memberOf('elsewhere'))
     expect(await passed(45, 'caller', () => one(token))).toBe(40)
   })
@@ -110,7 +110,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(await passed(25, 'caller', () => one(token, 'GetUser'))).toBe(20)
   })
 
-  test('an owner of the instance calls as often as he likes', async () => {
+  test('an owner of the instance has no limit', async () => {
     expect(await passed(120, 'caller', () => one('admin'))).toBe(120)
   })
 
@@ -127,7 +127,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(await passed(50, 'caller', all)).toBe(40)
   })
 
-  test('after the time that a refusal says the call is let pass', async () => {
+  test('a call passes after the time that its refusal names', async () => {
     const token = newCaller()
     for (let round = 0; round < 3; round++) {
       await passed(25, 'caller', () => one(token))
@@ -148,12 +148,12 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     for (let second = 0; second < 5; second++) {
       expect(outcome(await one(modest))).toBe('ok')
       now += 1000
-      // What the modest caller has just used included.
+      // The use of the modest caller is part of it.
       expect(await fill()).toBeLessThanOrEqual(9)
     }
   })
 
-  test('what a guest sends is counted on the organization that the guest belongs to', async () => {
+  test('a guest’s calls count against the organization that the guest belongs to', async () => {
     const hosts = `hosts-${call.name}`
     const guests = Array.from({ length: 6 }, () =>
       newCaller({ organizationId: `guests-${call.name}`, ...memberOf(hosts) }),
@@ -163,7 +163,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(await passed(20, 'none', () => one(member))).toBe(20)
   })
 
-  test('an address calls public methods as often as the limit says, and others go on', async () => {
+  test('an address calls public methods up to the limit, and other addresses go on', async () => {
     const from = (address: string) => one('', 'VerifyEmail', { 'x-forwarded-for': address })
     expect(await passed(14, 'address', (n) => from(`198.51.100.1:${n}`))).toBe(10)
     expect(outcome(await from('198.51.100.2'))).toBe('ok')
@@ -175,7 +175,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(await passed(40, 'address', () => from('127.0.0.1'))).toBe(40)
   })
 
-  test('an address from which too many tokens were none asks no service with more; a known caller there goes on', async () => {
+  test('after too many false tokens, an address reaches no service with more, and a known caller there goes on', async () => {
     const from = (token: string) => one(token, 'UpdateMyProfile', { 'x-forwarded-for': '198.51.100.7' })
     const [known, unknown] = [newCaller(), newCaller()]
     expect(outcome(await from(known))).toBe('ok')
@@ -189,7 +189,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(outcome(await from(unknown))).toBe('ok')
   })
 
-  test('who is nobody hears that first; what is wrong or may not be is counted too', async () => {
+  test('a false token is refused before the limit is, and wrong or forbidden calls count too', async () => {
     const token = newCaller()
     await passed(20, 'caller', () => one(token))
     expect(outcome(await one(`bad-${token}`))).toBe('TOKEN_INVALID')
@@ -209,7 +209,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
   })
 })
 
-test('in HTTP it is 429 with Retry-After; OAuth says temporarily_unavailable', async () => {
+test('the refusal is 429 with Retry-After in HTTP, and temporarily_unavailable in OAuth', async () => {
   const headers = { authorization: `Bearer ${newCaller()}`, 'content-type': 'application/json' }
   const path = '/auth/v1/users/me/profile'
   const put = () => send(gateway.url, { method: 'PUT', path, headers, body: JSON.stringify(profile) })
@@ -218,7 +218,7 @@ test('in HTTP it is 429 with Retry-After; OAuth says temporarily_unavailable', a
   const form = { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': '198.51.100.9' }
   const token = () =>
     send(gateway.url, { method: 'POST', path: '/oauth/v2/token', headers: form, body: 'grant_type=x' })
-  // A tenth of what others cost.
+  // Such calls cost a tenth of others.
   for (let n = 0; n < 100; n++) expect((await token()).status).not.toBe(429)
   const refused = await token()
   expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })

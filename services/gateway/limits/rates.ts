@@ -3,11 +3,11 @@ import type { Method } from '#lib/rpc/methods'
 import { createFairBudgets } from './fair-budgets.ts'
 import { createStrangers, type Strangers } from './strangers.ts'
 
-/** How many calls a second this gateway takes. */
+/** Limits the calls a second that this gateway takes. */
 export interface Rates {
   /**
-   * Counts a call: on its caller and the organization that the caller belongs to, whichever it acts for; a public method's on
-   * the address. An owner of the instance calls as often as he likes. RESOURCE_EXHAUSTED RATE_LIMITED.
+   * Counts a call against its caller and the organization that the caller belongs to, whichever it acts for. A call of
+   * a public method counts against its address. An owner of the instance has no limit. RESOURCE_EXHAUSTED RATE_LIMITED.
    */
   admit(caller: Caller, method: Method, address: string): void
   strangers: Strangers
@@ -23,7 +23,7 @@ export interface RateSettings {
   CALLS_PER_ADDRESS: number
 }
 
-/** `clock` gives milliseconds and never goes back. */
+/** Counts from zero. `clock` gives milliseconds and never goes back. */
 export function createRates(config: RateSettings, clock: () => number): Rates {
   const writes = createFairBudgets(config.WRITES_PER_ORGANIZATION)
   const reads = createFairBudgets(config.WRITES_PER_ORGANIZATION * readsPerWrite)
@@ -41,7 +41,7 @@ export function createRates(config: RateSettings, clock: () => number): Rates {
   }
 }
 
-// Programs ask for tokens, many from one address, and what they prove it with costs little to look at.
+// Many programs at one address may ask for tokens, and their proofs cost little to check.
 function costOf({ reads, oauth }: Method): number {
   return reads || oauth ? 1 / readsPerWrite : 1
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRecent } from './recent.ts'
 
-test('what is asked for stays, what is not goes', () => {
+test('a value that is asked for stays, and one that is not goes', () => {
   let made = 0
   const recent = createRecent(() => ++made, 10)
   expect(recent('busy', 0)).toBe(1)
@@ -10,7 +10,7 @@ test('what is asked for stays, what is not goes', () => {
   expect(recent('idle', 101)).toBe(3)
 })
 
-test('is kept for its age after it was last asked for', () => {
+test('a value is kept for its age after it was last asked for', () => {
   for (let at = 0; at < 30; at++) {
     let made = 0
     const recent = createRecent(() => ++made, 10)
@@ -21,7 +21,7 @@ test('is kept for its age after it was last asked for', () => {
   }
 })
 
-test('more keys than it has room for make it forget the older ones: it never grows without end', () => {
+test('beyond its capacity it forgets the older keys, so it never grows without end', () => {
   let made = 0
   const recent = createRecent(() => ++made, 1000, 10)
   for (let n = 0; n < 21; n++) recent(`key-${n}`, 0)

@@ -1,6 +1,7 @@
 /**
- * Values by key, each made when it is first asked for and kept at least `maxAge` milliseconds after it was last asked for, unless
- * more than `capacity` others are asked for meanwhile. `now` is in milliseconds and never goes back.
+ * Gives values by key, and makes a value when it is first asked for. A value stays at least `maxAge` milliseconds after
+ * it was last asked for, unless more than `capacity` others are asked for meanwhile. `now` is in milliseconds and never
+ * goes back.
  */
 export function createRecent<Value>(make: () => Value, maxAge: number, capacity = 50_000) {
   let young = new Map<string, Value>()

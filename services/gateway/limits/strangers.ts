@@ -2,17 +2,20 @@ import { burstSeconds, createBucket, wait, wear } from './bucket.ts'
 import { rateLimited } from './rate-limited.ts'
 import { createRecent } from './recent.ts'
 
-/** Calls that prove nobody: of public methods, and with a token that is none. Each is its address's. */
+/** Limits calls that prove no caller, by address: calls of public methods, and calls with a false token. */
 export interface Strangers {
-  /** Counts a call, as so much of one. RESOURCE_EXHAUSTED RATE_LIMITED, and it was not counted. */
+  /** Counts a call at `cost`, where 1 is a whole call. RESOURCE_EXHAUSTED RATE_LIMITED counts nothing. */
   admit(address: string, cost: number): void
-  /** Lets pass where a call would; counts none. */
+  /** Checks that a call would pass, and counts none. RESOURCE_EXHAUSTED RATE_LIMITED. */
   check(address: string): void
-  /** Counts one that was let pass. */
+  /** Counts a call that has passed. */
   count(address: string): void
 }
 
-/** Takes `rate` calls a second of an address, ten seconds' worth at once; 0: any number. The machine's own addresses may always. */
+/**
+ * Takes `rate` calls a second of an address, and ten seconds' worth at once. A rate of 0 is no limit. The machine's own
+ * addresses have none.
+ */
 export function createStrangers(rate: number, clock: () => number): Strangers {
   const addresses = createRecent(createBucket, burstSeconds * 1000)
 
@@ -44,7 +47,8 @@ export function createStrangers(rate: number, clock: () => number): Strangers {
   }
 }
 
-// Who calls from there runs the machine, or came by a proxy that nobody was told of, and then is anybody.
+// A client on this machine runs it, or came by a proxy that TRUSTED_PROXIES does not count. All clients share that
+// proxy's address, so a limit on it would let one of them shut out the others.
 function isOwn(address: string): boolean {
   return address.startsWith('127.') || address === '0:0:0:0::/64'
 }

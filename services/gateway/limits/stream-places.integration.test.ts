@@ -55,13 +55,13 @@ describe.each(streaming)('streams over $encoding', ({ open }) => {
   const began = ({ messages }: OpenStream) =>
     vi.waitFor(() => expect(messages.length).toBeGreaterThan(0), { timeout: 20_000 })
 
-  /** One that has its place: its first message came. */
+  /** A stream that has its place: its first message has arrived. */
   async function hold(token: string): Promise<OpenStream> {
     const stream = begin(token)
     await began(stream)
     return stream
   }
-  /** A place is given back a moment after the client has left. */
+  /** The gateway frees a place a moment after the client has gone. */
   async function eventuallyHold(token: string) {
     for (const until = Date.now() + 20_000; Date.now() < until;) {
       const stream = begin(token)
@@ -71,7 +71,7 @@ describe.each(streaming)('streams over $encoding', ({ open }) => {
     throw new Error('the place was not given back')
   }
 
-  test('are no more than a caller, and an organization, may have; others have theirs', async () => {
+  test('are refused to a caller or organization that has all its places, while others open theirs', async () => {
     await start()
     await hold('h1')
     await hold('h1')
@@ -84,7 +84,7 @@ describe.each(streaming)('streams over $encoding', ({ open }) => {
     for (const stream of opened) stream.cancel()
   })
 
-  test('that their client leaves give their place to the next', async () => {
+  test('give their place to the next once their client has gone', async () => {
     await start()
     for (let round = 0; round < 3; round++) {
       const [one, other] = [await hold('h1'), await hold('h1')]
@@ -100,7 +100,7 @@ describe.each(streaming)('streams over $encoding', ({ open }) => {
     for (const stream of opened) stream.cancel()
   })
 
-  test('that end of age, by an error or before they begin give their place to the next', async () => {
+  test('give their place to the next when they end by age or error, or before they begin', async () => {
     await start({ STREAM_MAX_AGE_MS: '300' }, (n) => {
       if (n === 0) return Promise.resolve({ cursor: 'c' })
       return opened.length % 2 === 0 ? never() : Promise.reject(new RosterError('NOT_FOUND', 'NOT_FOUND', 'Gone.'))
@@ -115,7 +115,7 @@ describe.each(streaming)('streams over $encoding', ({ open }) => {
     await Promise.all(opened.map(({ ended }) => ended))
   })
 
-  test('are begun as often as reads are let pass', async () => {
+  test('begin as often as the rate of reads allows', async () => {
     await start({ WRITES_PER_MEMBER: '1', STREAMS_PER_CALLER: '0', STREAMS_PER_ORGANIZATION: '0' }, () =>
       Promise.reject(new RosterError('NOT_FOUND', 'NOT_FOUND', 'Gone.')),
     )

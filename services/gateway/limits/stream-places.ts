@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Caller } from '#lib/rpc/caller'
 
-/** Gives the caller a place for a stream, to be given back once; RESOURCE_EXHAUSTED LIMIT_REACHED where there is none. */
+/** Takes a place for a stream of the caller, and gives the function that frees it. RESOURCE_EXHAUSTED LIMIT_REACHED. */
 export type StreamPlaces = (caller: Caller) => () => void
 
 /** The settings of the places: see `config.ts`. */
@@ -10,7 +10,10 @@ export interface StreamSettings {
   STREAMS_PER_ORGANIZATION: number
 }
 
-/** Counts the open streams of each caller, and of the organization that the caller belongs to. */
+/**
+ * Counts the open streams of each caller, and of the organization that the caller belongs to. A setting of 0 is no
+ * limit.
+ */
 export function createStreamPlaces(config: StreamSettings): StreamPlaces {
   const callers = createCounter('streams.caller', config.STREAMS_PER_CALLER)
   const organizations = createCounter('streams.organization', config.STREAMS_PER_ORGANIZATION)

@@ -19,7 +19,7 @@ test('a connection, an address, a kind and all together have limits of their own
   expect(() => underWay.open('call', {}, 'm').take(1)).toThrow(refused)
 })
 
-test('what ends makes room, and what was refused takes none', () => {
+test('a request that ends makes room, and a refused one takes none', () => {
   const underWay = createUnderWay(limits)
   const connection = {}
   const hold = underWay.open('call', connection, 'a')
@@ -30,7 +30,7 @@ test('what ends makes room, and what was refused takes none', () => {
   underWay.open('call', connection, 'a').take(1_000)
 })
 
-test('answers count, but are not refused themselves', () => {
+test('answers count, but are never refused themselves', () => {
   const underWay = createUnderWay(limits)
   const hold = underWay.open('call', {}, 'a')
   hold.add(50_000)

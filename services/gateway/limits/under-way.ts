@@ -1,8 +1,8 @@
 import { RosterError } from '#lib/errors'
 
 /**
- * What a request is: a call of somebody who shows a token, one that anybody may make, or a stream that anybody may keep open. Each kind
- * has a share of its own, so that those who show nothing never take the place of those who do.
+ * The kind of a request: `call` shows a token, `public` needs none, and `watch` is a stream that anybody may keep open.
+ * Each kind has a share of its own, so that clients without a token never take the place of clients with one.
  */
 export type Kind = keyof typeof shares
 
@@ -14,20 +14,20 @@ export interface UnderWay {
 
 /** The bytes of one request and its answer. */
 export interface Hold {
-  /** Counts bytes. RESOURCE_EXHAUSTED TOO_MUCH_UNDER_WAY where they are too many; then they do not count. */
+  /** Counts bytes. Where they are too many, they do not count: RESOURCE_EXHAUSTED TOO_MUCH_UNDER_WAY. */
   take(bytes: number): void
-  /** Counts bytes, however many there are: it is the next request that is refused. */
+  /** Counts bytes, even where they are too many: the next request is refused for them. */
   add(bytes: number): void
-  /** Gives all of it back. To be called once. */
+  /** Gives all bytes back. Call it once. */
   end(): void
 }
 
-/** Bytes that may have come of a body before anybody reads it: what a stream of HTTP/2 may send unasked. */
+/** Bytes of a body that may arrive before the gateway reads it: the window that each HTTP/2 stream is given unasked. */
 export const unreadBytes = 16 * 1024
 
-/** Parts of all bytes that a kind may have at most. */
+/** The largest part of all bytes that each kind may have. */
 const shares = { call: 1, public: 1 / 2, watch: 1 / 8 }
-/** Part of a share that one address may have. */
+/** The largest part of a share that one address may have. */
 const ofAddress = 1 / 8
 
 /** Counts up to `inAll` bytes, and up to `perConnection` for each connection. */
@@ -81,7 +81,7 @@ interface Count {
   most: number
 }
 
-/** What an address has, and how many requests of it are counted. */
+/** The bytes of an address, and how many of its requests are counted. */
 interface Users extends Count {
   users: number
 }

@@ -19,7 +19,7 @@ for (const file of [
   writeFileSync(join(folder, file), file)
 const pages = readPages(folder)
 
-test('pages are found by file name, and HTML also without its ending', () => {
+test('pages are found by file name, and HTML pages also without their ending', () => {
   const paths = ['/ui/', '/ui/index', '/ui/index.html', '/ui/verify', '/ui/verify.html', '/ui/verify.0123abcd.js']
   expect([...pages.keys()].toSorted()).toEqual(
     [...paths, '/ui/help/', '/ui/help/index', '/ui/help/index.html'].toSorted(),

@@ -31,7 +31,7 @@ const security = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** Pages by the path under `/ui/`, such as `/ui/verify` or `/ui/verify.html` for verify.html and `/ui/verify.css`. */
+/** Pages by their path, such as `/ui/verify.css`, or both `/ui/verify` and `/ui/verify.html` for verify.html. */
 export type Pages = ReadonlyMap<string, Page>
 
 /** Reads every page of a folder, once. Only files of known types are served. */
@@ -42,7 +42,7 @@ export function readPages(folder: string): Pages {
     if (type === undefined || file.split(sep).some((part) => part.startsWith('.'))) continue
     const body = readFileSync(join(folder, file))
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
-    // A name that holds a hash of the content, such as page.3f2a9c01.js, never means anything else.
+    // A name that holds a hash of the content, such as page.3f2a9c01.js, never gets other content.
     const page = { type, body, etag, immutable: /\.[0-9a-f]{8,}\.\w+$/.test(file) }
     const path = `/ui/${file.split(sep).join('/')}`
     pages.set(path, page)

@@ -10,7 +10,7 @@ const missing = !existsSync(executablePath)
 let browser: Browser
 let server: Server
 let site: string
-/** What the page asked, and what it is answered: a status, with a Retry-After, or 0 for a cut connection. */
+/** The requests of the page, and the answer to them: a status, with a Retry-After, or 0 for a cut connection. */
 let asked: { method: string; url: string; type: string | undefined; body: string }[]
 let answer: { status: number; retryAfter?: number }
 
@@ -36,7 +36,7 @@ const link = '/ui/verify-email#userId=u-1&code=ABC234'
 async function open(path = link, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
   const page = await context.newPage()
-  // Whatever the policy forbids shows up here.
+  // Everything that the policy forbids shows up here.
   page.on('console', (message) => expect(message.text()).not.toContain('Content Security Policy'))
   page.on('pageerror', (error) => expect.unreachable(error.message))
   await page.goto(site + path)
@@ -133,7 +133,7 @@ describe.skipIf(missing)(
       await page.context().close()
     })
 
-    it('speaks German to whom prefers it, and says which language it is', async () => {
+    it('speaks German to a reader that prefers it, and names its language', async () => {
       const page = await open(link, { locale: 'de-AT' })
       await page.getByRole('button', { name: 'E-Mail-Adresse bestätigen' }).click()
       await page.getByRole('heading', { name: 'Ihre E-Mail-Adresse ist bestätigt' }).waitFor()
@@ -165,21 +165,21 @@ const files: Record<string, [string, string]> = {
   '/ui/verify-email.css': ['verify-email.css', 'text/css; charset=utf-8'],
 }
 
-// As the gateway serves them.
+// The gateway serves pages with this policy.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = '', url = '', headers } = request
   const file = files[url]
   if (file) {
     response.writeHead(200, { 'content-security-policy': policy, 'content-type': file[1] })
-    return response.end(readFileSync(new URL(file[0], import.meta.url)))
+    return void response.end(readFileSync(new URL(file[0], import.meta.url)))
   }
-  if (method !== 'POST') return response.writeHead(404).end()
+  if (method !== 'POST') return void response.writeHead(404).end()
   const body = (await request.toArray()).join('')
   asked.push({ method, url, type: headers['content-type'], body })
-  if (answer.status === 0) return request.socket.destroy()
+  if (answer.status === 0) return void request.socket.destroy()
   const { status: code, retryAfter } = answer
   return response.writeHead(code, retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }).end('{}')
 }

@@ -162,7 +162,7 @@ test.each(encodings)('in %s a deadline ends the wait and is passed on', async (n
   resolve()
 })
 
-test('without a deadline a call gets the default, and none gets more than the maximum', async () => {
+test('a call without a deadline gets the default, and no call gets more than the maximum', async () => {
   const left: number[] = []
   answer = (_request, { deadline }) => {
     left.push((deadline - Date.now()) / 1000)
@@ -175,7 +175,7 @@ test('without a deadline a call gets the default, and none gets more than the ma
   expect(left.map((seconds) => Math.round(seconds))).toEqual([10, 10, 10, 10, 60, 60, 60])
 })
 
-test('a timeout that cannot be read is refused', async () => {
+test('a malformed timeout is refused', async () => {
   const status = { code: 3, details: [{ reason: 'TIMEOUT_MALFORMED' }] }
   expect(
     (await callJson(gateway.url, setEmail, request, { ...admin, 'x-request-timeout': '5s' })).status,
@@ -221,7 +221,7 @@ test('each call is one line in the log, which shows neither token nor address no
   expect(JSON.stringify(gateway.log)).not.toMatch(/Bearer|sesame|127\.0\.0\.1|example\.com/)
 })
 
-test('what the gateway cannot do itself is told to the log with its cause, and not to the caller', async () => {
+test('an internal error of the gateway is logged with its cause, which the caller does not see', async () => {
   gateway.log.length = 0
   const bytes = Uint8Array.from([0xff, 0xff])
   const presence = showPresence(gateway.nats.users, 'roster.users.v1.UserService.GetUser')

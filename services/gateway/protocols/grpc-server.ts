@@ -8,9 +8,12 @@ export interface GrpcServerSettings {
   STREAM_MAX_AGE_MS: number
 }
 
-/** The server that keeps the HTTP/2 connections, and answers health and reflection. It listens nowhere: connections are injected. */
+/**
+ * Creates the server that keeps the HTTP/2 connections, and answers health and reflection. It listens nowhere: see
+ * `Listener`.
+ */
 export function createGrpcServer(config: GrpcServerSettings): Server {
-  // Its own log shows metadata, and so tokens.
+  // The log of grpc-js shows metadata, and so tokens.
   setLogVerbosity(logVerbosity.NONE)
   return new Server({
     'grpc.enable_channelz': 0,
@@ -18,7 +21,7 @@ export function createGrpcServer(config: GrpcServerSettings): Server {
     'grpc.max_receive_message_length': unreadBytes,
     'grpc.max_send_message_length': -1,
     'grpc.max_connection_idle_ms': 300_000,
-    // Streams that a client never ends go with their connection.
+    // Streams that a client never ends are ended with their connection.
     'grpc.max_connection_age_ms': 3_600_000,
     'grpc.max_connection_age_grace_ms': Math.max(config.MAX_CALL_TIMEOUT_MS, config.STREAM_MAX_AGE_MS + 1000),
     'grpc.keepalive_time_ms': 60_000,

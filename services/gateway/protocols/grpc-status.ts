@@ -1,9 +1,8 @@
-import type { RosterError } from '#lib/errors'
+import { RosterError } from '#lib/errors'
 import { encodeStatus } from '#lib/status'
 import { errorHeaders } from '../http/answers.ts'
-import { encodeMessage } from './grpc-web.ts'
 
-/** The trailers of an error, the `google.rpc.Status` among them. */
+/** The trailers of an error, with its `google.rpc.Status`. */
 export function toGrpcTrailers(error: RosterError): Record<string, string> {
   const { message, details } = fit(error)
   return {
@@ -14,7 +13,7 @@ export function toGrpcTrailers(error: RosterError): Record<string, string> {
   }
 }
 
-// Clients take 8 KiB of metadata, or refuse the whole answer: of very many violations, the first ones have to do.
+// Many clients refuse an answer with more than 8 KiB of metadata. So of very many violations, only the first ones go.
 function fit(error: RosterError): { message: string; details: Buffer } {
   const { code, reason, retryAfter } = error
   let { message, metadata, violations } = error
@@ -31,3 +30,20 @@ function fit(error: RosterError): { message: string; details: Buffer } {
 }
 
 const mostViolations = 100
+
+/**
+ * Percent-encodes the characters that `grpc-message` cannot hold: all but visible ASCII and blanks, and the percent
+ * sign.
+ */
+export function encodeMessage(message: string): string {
+  return message.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, (part) => percentEncode(part))
+}
+
+function percentEncode(part: string): string {
+  return [...Buffer.from(part)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+}
+
+/** UNIMPLEMENTED METHOD_UNKNOWN: the gRPC path leads nowhere. */
+export function unknownMethod(): RosterError {
+  return new RosterError('UNIMPLEMENTED', 'METHOD_UNKNOWN', 'There is no such method.')
+}

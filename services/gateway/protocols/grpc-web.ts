@@ -3,13 +3,16 @@ import type { Method } from '#lib/rpc/methods'
 import { encodeStatus } from '#lib/status'
 import { errorHeaders, protective, send } from '../http/answers.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { readBody, tooLarge } from '../arrival/body.ts'
+import { readBody } from '../arrival/body.ts'
 import type { Gateway } from '../calls/gateway.ts'
 import { perform } from '../calls/perform.ts'
 import { allowanceOf, arrive, letIn } from '../http/arrive.ts'
 import { performStream } from '../calls/perform-stream.ts'
 import { readGrpcTimeout } from '../arrival/timeout.ts'
 import { writeOut } from './write-out.ts'
+import { compressionUnsupported } from './grpc-compression.ts'
+import { frame, frameMalformed, readFrame } from './grpc-frames.ts'
+import { encodeMessage, unknownMethod } from './grpc-status.ts'
 import { limitValues } from './wire-values.ts'
 
 const contentType = /^application\/grpc-web(-text)?(\+proto)?(;.*)?$/i
@@ -20,8 +23,8 @@ export function isGrpcWeb(type: string | undefined): boolean {
 }
 
 /**
- * Answers a gRPC-web call, binary or text: HTTP 200, the message where there is one, and always a trailer frame. Without a
- * method: UNIMPLEMENTED.
+ * Answers a gRPC-web call, binary or text, with HTTP 200. The body is the message, unless the call failed, and a
+ * trailer frame. Without a method the answer is UNIMPLEMENTED.
  */
 export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method: Method | undefined): Promise<void> {
   const text = contentType.exec(exchange.request.headers['content-type']!)?.[1] !== undefined
@@ -45,7 +48,7 @@ export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method:
   send(exchange, 200, headersOf(text), pack(frames, text))
 }
 
-// Each frame is base64 by itself: a client reads it as it comes.
+// Each frame is base64 by itself, so that a client can read it when it arrives.
 async function streamGrpcWeb(gateway: Gateway, exchange: Exchange, method: Method, text: boolean): Promise<void> {
   const { response } = exchange
   const end = await performStream(
@@ -70,37 +73,18 @@ function pack(frames: Buffer, text: boolean): Buffer | string {
   return text ? frames.toString('base64') : frames
 }
 
-/** UNIMPLEMENTED for a gRPC path that leads nowhere. */
-export function unknownMethod(): RosterError {
-  return new RosterError('UNIMPLEMENTED', 'METHOD_UNKNOWN', 'There is no such method.')
-}
-
-/**
- * The one message of a body of gRPC or gRPC-web frames, of up to `limit` bytes, and whether it is compressed. INVALID_ARGUMENT
- * FRAME_MALFORMED; RESOURCE_EXHAUSTED REQUEST_TOO_LARGE.
- */
-export function readFrame(body: Uint8Array, limit: number): { message: Uint8Array; isCompressed: boolean } {
-  if (body.length < 5) throw malformed('it has no whole frame')
-  if (body[0]! > 1) throw malformed('its first frame is no message')
-  const length = new DataView(body.buffer, body.byteOffset).getUint32(1)
-  if (length > limit) throw tooLarge(limit)
-  if (length > body.length - 5) throw malformed('its frame is longer than the body')
-  if (length < body.length - 5) throw malformed('something follows its message')
-  return { message: body.subarray(5), isCompressed: body[0] === 1 }
-}
-
 const mostPieces = 1_000
 
-/** Bytes of base64 text, of which several pieces, each padded by itself, may follow one another. */
+/** Decodes base64 text. It may consist of several pieces, each padded by itself. */
 export function decodeText(text: string): Uint8Array {
   const pieces: Buffer[] = []
   let length = 0
   for (const [piece] of text.matchAll(/[A-Za-z0-9+/]+={0,2}/g)) {
     length += piece.length
-    if (piece.length % 4 !== 0) throw malformed('it is no base64')
-    if (pieces.push(Buffer.from(piece, 'base64')) > mostPieces) throw malformed('it comes in too many pieces')
+    if (piece.length % 4 !== 0) throw frameMalformed('it is no base64')
+    if (pieces.push(Buffer.from(piece, 'base64')) > mostPieces) throw frameMalformed('it comes in too many pieces')
   }
-  if (length !== text.length) throw malformed('it is no base64')
+  if (length !== text.length) throw frameMalformed('it is no base64')
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
@@ -113,15 +97,6 @@ async function readMessage(gateway: Gateway, exchange: Exchange, method: Method,
   const { message, isCompressed } = readFrame(text ? decodeText(body.toString('latin1')) : body, allowance.bytes)
   if (isCompressed) throw compressionUnsupported()
   return limitValues(method.desc.input, message)
-}
-
-/** The error of a message that is compressed in a way that is not taken. */
-export function compressionUnsupported(): RosterError {
-  return new RosterError(
-    'UNIMPLEMENTED',
-    'COMPRESSION_UNSUPPORTED',
-    'The message is compressed in a way that is not taken.',
-  )
 }
 
 function errorTrailers(error: RosterError): Record<string, string> {
@@ -138,26 +113,4 @@ function trailerFrame(trailers: Record<string, string>, requestId: string): Buff
     ([name, value]) => `${name}:${value}\r\n`,
   )
   return frame(0x80, Buffer.from(lines.join('')))
-}
-
-/** A frame around a message. */
-export function frame(flag: number, payload: Uint8Array): Buffer {
-  const bytes = Buffer.allocUnsafe(payload.length + 5)
-  bytes[0] = flag
-  bytes.writeUInt32BE(payload.length, 1)
-  bytes.set(payload, 5)
-  return bytes
-}
-
-/** Percent-encodes what `grpc-message` cannot hold: all but visible ASCII and blanks, and the percent sign. */
-export function encodeMessage(message: string): string {
-  return message.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, (part) => percentEncode(part))
-}
-
-function percentEncode(part: string): string {
-  return [...Buffer.from(part)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
-}
-
-function malformed(problem: string) {
-  return new RosterError('INVALID_ARGUMENT', 'FRAME_MALFORMED', `The body is no gRPC-web call: ${problem}.`)
 }

@@ -52,7 +52,7 @@ test('reflection shows every offered service, and none that is internal', async 
   )
 })
 
-test('a client that knows nothing but reflection can call', async () => {
+test('a client can call with nothing but reflection', async () => {
   const data = '{"userId":"u1","email":"a@example.com","returnCode":{}}'
   expect(await buf('-H', 'authorization: Bearer admin', '-d', data, `${gateway.url}${path}`)).toContain('{}')
 })
@@ -68,7 +68,7 @@ async function check(service: string): Promise<string> {
   return promise.finally(() => client.close())
 }
 
-/** One HTTP/2 request as raw as node:http2 lets it be; gives headers and trailers in one. */
+/** Sends an HTTP/2 request as raw as node:http2 allows. Gives its headers and trailers in one. */
 async function request(headers: Record<string, string>, body: Uint8Array, end = true): Promise<IncomingHttpHeaders> {
   const session = connect(gateway.url)
   const stream = session.request({
@@ -112,7 +112,7 @@ test.each([
   expect([sent, rest['x-request-id']]).toEqual([String(code), 'mine'])
 })
 
-test('a request that does not arrive is let go', async () => {
+test('a request that does not arrive is given up', async () => {
   expect(await request({}, message().subarray(0, 4), false)).toMatchObject({ 'grpc-status': '4' })
   expect(await request({ ':path': '/a.B/C' }, Buffer.alloc(0), false)).toMatchObject({ 'grpc-status': '12' })
 })
@@ -130,7 +130,7 @@ test('a compressed message that grows beyond 1 MiB is refused', async () => {
   client.close()
 })
 
-test('metadata that is no text does not reach the log, nor end anything', async () => {
+test('metadata that is no text does not reach the log, and the process survives it', async () => {
   gateway.log.length = 0
   await request({ authorization: 'Bearer ÿsesame', 'x-bin': '%%', 'x-request-id': 'ÿ' }, message())
   expect(JSON.stringify(gateway.log)).not.toContain('sesame')
@@ -140,7 +140,7 @@ test('metadata that is no text does not reach the log, nor end anything', async 
   ).toEqual({})
 })
 
-test('an error of more violations than metadata can hold still arrives', async () => {
+test('an error with more violations than metadata can hold still arrives', async () => {
   const roles = Array.from({ length: 1900 }, (_, index) => `role-${index}`)
   const request = { userId: 'u', roles }
   const subject = 'roster.grants.v1.OrganizationService.AddOrganizationMember'
@@ -172,8 +172,8 @@ test('a client that cancels ends the wait', async () => {
   client.close()
 })
 
-// The last one: the services that it stops stay away.
-test('health and readiness follow the services behind, without one that only some calls need it is degraded, liveness stays', async () => {
+// Keep this test the last one: the services that it stops stay away.
+test('health and readiness follow the services: without an essential one not ready, without another degraded, always alive', async () => {
   const readyz = async () => {
     const { status, body } = await send(gateway.url, { path: '/readyz' })
     return [status, JSON.parse(body) as JsonValue]
@@ -186,7 +186,7 @@ test('health and readiness follow the services behind, without one that only som
   expect(await readyz()).toEqual([200, { status: 'degraded', missing: ['idp'] }])
   expect([await check(''), await check('roster.users.v1.UserService')]).toEqual(['SERVING', 'SERVING'])
   expect(await check('roster.idp.v1.IdentityProviderService')).toBe('NOT_SERVING')
-  // Its look is still under way when the next is asked: it waits for idp.
+  // This look waits for idp, so it is still under way when the next is asked for.
   const before = readyz()
   expect(await check('')).toBe('SERVING')
   await gateway.services.get('users')!.stop()

@@ -16,8 +16,8 @@ import { readGrpcTimeout } from '../arrival/timeout.ts'
 import type { Hold, Kind } from '../limits/under-way.ts'
 import { writeOut } from './write-out.ts'
 import { inflate, takenCompressions } from './grpc-compression.ts'
-import { toGrpcTrailers } from './grpc-status.ts'
-import { frame, readFrame, unknownMethod } from './grpc-web.ts'
+import { frame, readFrame } from './grpc-frames.ts'
+import { toGrpcTrailers, unknownMethod } from './grpc-status.ts'
 import { limitValues } from './wire-values.ts'
 
 /** A gRPC call on a stream of its own. */
@@ -26,11 +26,11 @@ interface Call {
   header: Header
   requestId: string
   clientAddress: string
-  /** Lets it in. Errors of `admit`. */
+  /** Lets the call in. Errors of `admit`. */
   admit(kind: Kind): Hold
 }
 
-/** Answers gRPC calls of the offered methods, each message read once it is known who calls. */
+/** Answers gRPC calls of the offered methods. It reads a message only once the caller is identified. */
 export function createGrpcHandler(gateway: Gateway) {
   return (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): void => {
     const call = open(gateway, stream, headers, raw)
@@ -40,7 +40,7 @@ export function createGrpcHandler(gateway: Gateway) {
   }
 }
 
-/** Lets calls of health and reflection begin as far as there is room for what anybody may keep open. */
+/** Lets calls of health and reflection begin while the share of streams that anybody may keep open has room. */
 export function createWatchGuard(gateway: Gateway) {
   return (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): boolean => {
     const call = open(gateway, stream, headers, raw)
@@ -51,7 +51,7 @@ export function createWatchGuard(gateway: Gateway) {
 }
 
 function open(gateway: Gateway, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): Call {
-  // A reset is an error too; what it ends hears of it by `close`.
+  // A reset is an error too. The call that it ends hears of it by `close`.
   stream.on('error', () => {})
   const header = readHeaders(headers, raw)
   const peerAddress = stream.session?.socket.remoteAddress ?? ''
@@ -126,7 +126,8 @@ function arrive(gateway: Gateway, { stream, header, requestId, clientAddress, ad
   return { arrival, read, held: () => hold }
 }
 
-// A hair less than the client waits, so that it gets the answer with its details rather than its own clock's.
+// Waits a little less than the client does. Else the client's own clock would end the call, and it would get no
+// details.
 function shorten(timeout: number | undefined): number | undefined {
   return timeout === undefined ? undefined : timeout - Math.min(10, timeout / 10)
 }
@@ -138,7 +139,7 @@ const headOf = ({ requestId }: Call) => ({
   'x-request-id': requestId,
 })
 
-/** Begins the answer, once. False where nobody waits for it any more. */
+/** Begins the answer, once. False where the client has gone. */
 function begin(call: Call, headers: Record<string, string>): boolean {
   const { stream } = call
   if (stream.destroyed || stream.closed) return false
@@ -146,7 +147,7 @@ function begin(call: Call, headers: Record<string, string>): boolean {
   return true
 }
 
-/** Ends the call: well, or with an error. */
+/** Ends the call, with OK or with an error. */
 function end(call: Call, error?: RosterError): void {
   const { stream } = call
   if (stream.destroyed || stream.closed) return

@@ -1,18 +1,17 @@
 import {
-  type DescEnum,
   type DescField,
   type DescMessage,
   type DescOneof,
   fromJson,
   type JsonObject,
   type JsonValue,
-  ScalarType,
 } from '@bufbuild/protobuf'
 import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/registry'
+import { expectationOf } from './json-expectations.ts'
 import type { JsonPath } from './json-text.ts'
 
-/** How many faults of a request are told. */
+/** The most faults of a request that an error tells. */
 export const maxFaults = 100
 const maxNameLength = 200
 
@@ -32,8 +31,8 @@ export function malformed(violations: Violation[]): RosterError {
 }
 
 /**
- * What keeps a JSON value from being this message: every fault, up to a hundred, with the whole path in JSON spelling. None where
- * only a null beside another member of a oneof does, which is no fault.
+ * Finds every fault that keeps a JSON value from being this message, up to a hundred, each with its whole path in JSON
+ * spelling. A null beside another member of a oneof is no fault: see `withoutUnset`.
  */
 export function findFaults(desc: DescMessage, json: JsonValue): Violation[] {
   const faults: Violation[] = []
@@ -43,7 +42,7 @@ export function findFaults(desc: DescMessage, json: JsonValue): Violation[] {
   return faults.slice(0, maxFaults)
 }
 
-/** The same message without the members of oneofs that are null, that is, not set: protobuf-es takes some for given. */
+/** Leaves out the members of oneofs that are null. Null means not set, but protobuf-es takes some of them for set. */
 export function withoutUnset(desc: DescMessage, json: JsonValue): JsonValue {
   if (!isObject(json) || desc.typeName.startsWith('google.protobuf.')) return json
   const kept: [string, JsonValue][] = []
@@ -62,14 +61,14 @@ export function withoutUnset(desc: DescMessage, json: JsonValue): JsonValue {
   return Object.fromEntries(kept)
 }
 
-// Of these two types null is a value.
+// For a Value and a NullValue, null is a value.
 function isUnset({ oneof, message, enum: enumeration }: DescField, value: JsonValue): boolean {
   const typeName = message?.typeName ?? enumeration?.typeName
   const takesNull = typeName === 'google.protobuf.Value' || typeName === 'google.protobuf.NullValue'
   return value === null && oneof !== undefined && !takesNull
 }
 
-/** A path in JSON spelling, such as `sendCode.urlTemplate` or `roleKeys[1]`. */
+/** Writes a path in JSON spelling, such as `sendCode.urlTemplate` or `roleKeys[1]`. */
 export function spellPath(desc: DescMessage, path: JsonPath): string {
   let spelled = ''
   let message: DescMessage | undefined = desc
@@ -120,7 +119,7 @@ function checkField(desc: DescMessage, field: DescField, value: JsonValue, path:
   } else checkSingle(field, value, path, faults)
 }
 
-// By halves: of a quarter of a million items, few are at fault.
+// Searches by halves: of a quarter of a million items, few are at fault.
 function checkItems(
   items: JsonValue[],
   start: number,
@@ -138,36 +137,7 @@ function checkItems(
 function checkSingle(field: DescField, value: JsonValue, path: string, faults: Violation[]) {
   if (field.message && !field.message.typeName.startsWith('google.protobuf.'))
     checkMessage(field.message, value, path, faults)
-  else faults.push({ field: path, description: `must be ${describe(field, value)}` })
-}
-
-function describe({ scalar, message, enum: enumeration }: DescField, value: JsonValue): string {
-  if (enumeration) return `one of ${namesOf(enumeration)}`
-  if (message) return message.typeName === 'google.protobuf.Timestamp' ? 'an RFC 3339 time' : `a ${message.typeName}`
-  if (scalar === ScalarType.STRING && typeof value === 'string') return 'well-formed Unicode text'
-  return scalar === undefined ? 'a value' : descriptions[scalar]
-}
-
-const descriptions: Record<ScalarType, string> = {
-  [ScalarType.STRING]: 'a string',
-  [ScalarType.BOOL]: 'true or false',
-  [ScalarType.BYTES]: 'a string in base64',
-  [ScalarType.DOUBLE]: 'a number',
-  [ScalarType.FLOAT]: 'a number',
-  [ScalarType.INT32]: 'a whole number of 32 bits',
-  [ScalarType.SINT32]: 'a whole number of 32 bits',
-  [ScalarType.SFIXED32]: 'a whole number of 32 bits',
-  [ScalarType.UINT32]: 'a whole number of 32 bits, not negative',
-  [ScalarType.FIXED32]: 'a whole number of 32 bits, not negative',
-  [ScalarType.INT64]: 'a whole number of 64 bits',
-  [ScalarType.SINT64]: 'a whole number of 64 bits',
-  [ScalarType.SFIXED64]: 'a whole number of 64 bits',
-  [ScalarType.UINT64]: 'a whole number of 64 bits, not negative',
-  [ScalarType.FIXED64]: 'a whole number of 64 bits, not negative',
-}
-
-function namesOf(enumeration: DescEnum): string {
-  return enumeration.values.map(({ name }) => name).join(', ')
+  else faults.push({ field: path, description: `must be ${expectationOf(field, value)}` })
 }
 
 function canRead(desc: DescMessage, json: JsonValue): boolean {

@@ -26,13 +26,13 @@ const addGrant = (body: string) => read('POST', '/management/v1/users/u1/grants'
 const profile = (body: string) => read('PUT', '/auth/v1/users/me/profile', body)
 const fields = (work: () => unknown) => refusal(work).violations.map(({ field }) => field)
 
-describe('what is accepted', () => {
+describe('the reader accepts', () => {
   test('both spellings of a name', () => {
     expect(setEmail('{"email":"a@b.c","send_code":{"url_template":"x"}}')).toEqual(
       setEmail('{"email":"a@b.c","sendCode":{"urlTemplate":"x"}}'),
     )
   })
-  test('enum values by name and by number, unknown numbers too: those the service refuses', () => {
+  test('enum values by name and by number, also unknown numbers, which the service refuses', () => {
     expect(profile('{"gender":"GENDER_FEMALE"}')).toEqual({ gender: 'GENDER_FEMALE' })
     expect(profile('{"gender":2}')).toEqual({ gender: 'GENDER_MALE' })
     expect(profile('{"gender":77}')).toEqual({ gender: 77 })
@@ -87,9 +87,9 @@ describe('the field at fault is named with its whole path in JSON spelling', () 
   test.each([
     ['a wrong type', () => setEmail('{"email":5}'), ['email']],
     ['a wrong type deep inside', () => setEmail('{"send_code":{"url_template":[]}}'), ['sendCode.urlTemplate']],
-    ['a message that is none', () => setEmail('{"sendCode":"x"}'), ['sendCode']],
+    ['a string for a message', () => setEmail('{"sendCode":"x"}'), ['sendCode']],
     ['a wrong element', () => addGrant('{"roleKeys":["a",5,"b",null]}'), ['roleKeys[1]', 'roleKeys[3]']],
-    ['a list that is none', () => addGrant('{"roleKeys":"a"}'), ['roleKeys']],
+    ['a string for a list', () => addGrant('{"roleKeys":"a"}'), ['roleKeys']],
     ['an unknown field', () => setEmail('{"emial":"x"}'), ['emial']],
     ['an unknown field deep inside', () => setEmail('{"sendCode":{"x":1}}'), ['sendCode.x']],
     ['a name from another world', () => setEmail('{"__proto__":{"email":"x"}}'), ['__proto__']],
@@ -114,10 +114,10 @@ describe('the field at fault is named with its whole path in JSON spelling', () 
     expect(error.violations.map(({ field }) => field)).toEqual(expected)
     for (const { description } of error.violations) expect(description).toMatch(/^(must|is) /)
   })
-  test('an unknown enum value is told which ones there are', () => {
+  test('the fault of an unknown enum value names the known ones', () => {
     expect(refusal(() => profile('{"gender":"X"}')).violations[0]!.description).toContain('GENDER_DIVERSE')
   })
-  test('a thousand faults make an answer of bearable size', () => {
+  test('a thousand faults make an answer of a bounded size', () => {
     const body = JSON.stringify(
       Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`${at}${'x'.repeat(900)}`, 1])),
     )
@@ -150,7 +150,7 @@ describe('where the text itself is broken, the place is named', () => {
   })
 })
 
-test('whatever the body is, it is read or refused with INVALID_ARGUMENT', () => {
+test('any body is read or refused with INVALID_ARGUMENT', () => {
   const names = fc.constantFrom(
     'email',
     'sendCode',

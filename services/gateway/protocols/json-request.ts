@@ -15,13 +15,14 @@ import { registry } from '#lib/registry'
 import type { Match } from '../calls/routes.ts'
 import { mostValues, tooManyValues } from '../arrival/body.ts'
 import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
+import { splitPair, unescapePart } from './percent-encoding.ts'
 import { findTextFault, placeOf, type TextFault } from './json-text.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The request message of a call over HTTP: body, path variables and query string, strictly.
- * INVALID_ARGUMENT REQUEST_MALFORMED names the field; where the text itself is broken, its place. RESOURCE_EXHAUSTED
+ * Reads the request message of a call over HTTP from its body, path variables and query string, strictly.
+ * INVALID_ARGUMENT REQUEST_MALFORMED names the field, or the place where the text is broken. RESOURCE_EXHAUSTED
  * REQUEST_TOO_LARGE.
  */
 export function readRequest({ method, variables }: Match, query: string, body: Uint8Array | undefined): Message {
@@ -59,7 +60,7 @@ function readUnset(desc: DescMessage, text: string): Message {
   return fromJson(desc, withoutUnset(desc, json), { registry })
 }
 
-// These letters may also be within a text.
+// These letters may stand in strings too, so this may say yes of a text with few values.
 function mayHaveTooManyValues(body: Uint8Array): boolean {
   let values = 0
   for (let at = 0; at < body.length; at++) {
@@ -82,7 +83,7 @@ function decode(body: Uint8Array): string {
   }
 }
 
-// Where decoding and encoding again first gives another byte.
+// The first byte that is another one after decoding and encoding again.
 function firstMalformedByte(body: Uint8Array): number {
   const repaired = Buffer.from(Buffer.from(body).toString('utf8'))
   let offset = 0
@@ -90,7 +91,7 @@ function firstMalformedByte(body: Uint8Array): number {
   return offset
 }
 
-// protobuf-es says that something is wrong, in terms of its own; this says what and where, in those of the caller.
+// An error of protobuf-es speaks of its own internals. This one names the fault and its place in the caller's terms.
 function explain(desc: DescMessage, text: string, fault: TextFault): RosterError {
   if (fault.tooMany) return tooManyValues()
   if (fault.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
@@ -149,23 +150,7 @@ function merge(desc: DescMessage, message: Message, json: Record<string, JsonVal
   }
 }
 
-/** Name and value of a part of a query or a form; undefined where it is not percent-encoded UTF-8. */
-export function splitPair(pair: string): [string | undefined, string | undefined] {
-  const at = pair.indexOf('=')
-  const parts = at < 0 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
-  const [name, value] = parts.map((part) => unescapePart(part.replaceAll('+', ' ')))
-  return [name, value]
-}
-
-function unescapePart(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
-
-// Text stands for numbers, enum names and times in JSON too; only these need another form.
+// JSON takes a string for a number, an enum name and a time as well. Booleans and enum numbers need their own form.
 function toJsonValue(field: DescField, text: string): JsonValue {
   if (field.scalar === ScalarType.BOOL && (text === 'true' || text === 'false')) return text === 'true'
   if (field.enum && /^-?\d{1,10}$/.test(text)) return Number(text)

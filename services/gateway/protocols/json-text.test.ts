@@ -11,11 +11,11 @@ const isJson = (text: string) => {
   }
 }
 
-test('the scanner finds no fault in what JSON.parse accepts, unless a name is given twice', () => {
+test('the scanner finds no fault in a text that JSON.parse accepts, unless it has a name twice', () => {
   fc.assert(fc.property(fc.json({ maxDepth: 6 }), (text) => findTextFault(text) === undefined))
 })
 
-test('the scanner finds a fault in all that JSON.parse refuses, whatever is cut, put in or changed', () => {
+test('the scanner finds a fault in every text that JSON.parse refuses, whatever is cut, put in or changed', () => {
   const piece = fc.constantFrom(
     '"',
     '\\',
@@ -71,7 +71,7 @@ test('a name that is given twice is found with its path, however it is written',
   expect(findTextFault('{"a":[{},{"b":1,"\\u0062":2}]}')).toMatchObject({ duplicate: true, path: ['a', 1, 'b'] })
 })
 
-test('text that is nested without end is refused and ends nothing', () => {
+test('text that is nested without end is refused, and the process survives it', () => {
   expect(findTextFault('['.repeat(1_000_000))?.problem).toBe('it is nested too deeply')
 })
 

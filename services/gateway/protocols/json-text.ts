@@ -1,20 +1,23 @@
-/** Where something stands in a JSON document: member names and array indices. */
+/** A place in a JSON document: member names and array indices. */
 export type JsonPath = (string | number)[]
 
-/** What is wrong with a JSON text. */
+/** A fault of a JSON text. */
 export interface TextFault {
-  /** UTF-16 units before it. */
+  /** How many UTF-16 units stand before it. */
   offset: number
   problem: string
-  /** Where in the document it is. */
+  /** Its place in the document. */
   path: JsonPath
-  /** It is sound JSON, but an object has a name twice. */
+  /** The text may be JSON, but an object has a name twice. */
   duplicate: boolean
-  /** It may be sound, but has more values than were to be looked at. */
+  /** The text may be JSON, but has more values than the scan looks at. */
   tooMany: boolean
 }
 
-/** Finds the first fault of a JSON text of `most` values, a name that an object has twice included; undefined when it is sound. */
+/**
+ * Finds the first fault of a JSON text of at most `most` values. An object with the same name twice is a fault too.
+ * Undefined where it has none.
+ */
 export function findTextFault(text: string, most = Infinity): TextFault | undefined {
   try {
     scanDocument({ text, offset: 0, path: [], left: most })
@@ -27,7 +30,7 @@ export function findTextFault(text: string, most = Infinity): TextFault | undefi
 
 const newline = 10
 
-/** Line and column, both from 1, of an offset in a text. */
+/** The line and column of an offset in a text, both from 1. */
 export function placeOf(text: string, offset: number): { line: number; column: number } {
   let [line, start] = [1, 0]
   for (let at = 0; at < offset; at++)
@@ -51,14 +54,14 @@ interface Scanner {
   text: string
   offset: number
   path: JsonPath
-  /** Values that may still come. */
+  /** How many more values may follow. */
   left: number
 }
 
 const maxDepth = 200
 const blanks = /[ \t\r\n]*/y
 const literals = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-// In turns, since an expression that repeats very often runs out of room.
+// Matches at most a thousand pieces at a time: an expression that repeats very often overflows the stack of the engine.
 const letters = /(?:[ !#-[\]-\uffff]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1000}/y
 
 function scanDocument(scanner: Scanner) {

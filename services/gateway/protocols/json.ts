@@ -12,7 +12,7 @@ import type { Match } from '../calls/routes.ts'
 import { readRequestTimeout } from '../arrival/timeout.ts'
 import { readRequest } from './json-request.ts'
 
-/** Answers a call that came over the HTTP path of a method, in JSON. */
+/** Answers a call over the HTTP path of a method, in JSON. */
 export async function serveJson(gateway: Gateway, exchange: Exchange, match: Match): Promise<void> {
   const { method } = match
   if (method.deprecatedSince !== undefined) exchange.headers.deprecation = `@${method.deprecatedSince}`
@@ -44,7 +44,7 @@ async function readJsonBody(gateway: Gateway, exchange: Exchange, method: Method
   return body
 }
 
-/** The error of a request whose content type is not one that its path reads. */
+/** The error of a request whose path does not read its content type. */
 export function unsupportedType(wanted = 'application/json'): RosterError {
   return new RosterError('INVALID_ARGUMENT', 'CONTENT_TYPE_UNSUPPORTED', `The content type must be ${wanted}.`)
 }

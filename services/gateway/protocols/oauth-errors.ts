@@ -1,7 +1,7 @@
 import { codes, type RosterError } from '#lib/errors'
 import { errorHeaders, httpStatus } from '../http/answers.ts'
 
-/** What OAuth calls an error: by its reason, else by its code. */
+/** OAuth's name of an error: by its reason, else by its code. */
 const byReason = new Map([
   ['INVALID_CLIENT', 'invalid_client'],
   ['INVALID_GRANT', 'invalid_grant'],
@@ -20,14 +20,14 @@ const byCode = new Map<number, string>([
   [codes.ABORTED, 'temporarily_unavailable'],
 ])
 
-/** The answer of RFC 6749 section 5.2, or RFC 6750 section 3.1, for an error; `basic`: the client came with HTTP Basic. */
+/** The answer of RFC 6749 section 5.2, or RFC 6750 section 3.1, for an error. `basic`: the client sent HTTP Basic. */
 export function toOAuthError(error: RosterError, basic: boolean) {
   const name = byReason.get(error.reason) ?? byCode.get(error.code) ?? 'server_error'
   const headers = errorHeaders(error)
   const challenge =
     name === 'invalid_client' ? 'Basic realm="roster"' : bearerChallenge(name, headers['www-authenticate'])
   delete headers['www-authenticate']
-  // Only who came with a header is asked for one.
+  // Challenge only a client that sent its credentials in a header.
   const refused = name === 'invalid_client' && !basic
   if (challenge && !refused) headers['www-authenticate'] = challenge
   return {
@@ -41,7 +41,7 @@ function bearerChallenge(name: string, usual: string | undefined) {
   return name === 'insufficient_scope' ? 'Bearer realm="roster", error="insufficient_scope"' : usual
 }
 
-// The characters that a description may have.
+// Keeps to the characters that RFC 6749 allows in a description.
 function toDescription(message: string): string {
   return message
     .replaceAll('"', "'")

@@ -4,22 +4,22 @@ import { RosterError, type Violation } from '#lib/errors'
 import type { Exchange } from '../http/exchange.ts'
 import { type Allowance, readBody } from '../arrival/body.ts'
 import { malformed, maxFaults } from './json-faults.ts'
-import { splitPair } from './json-request.ts'
+import { splitPair } from './percent-encoding.ts'
 import { unsupportedType } from './json.ts'
 
 const formType = /^application\/x-www-form-urlencoded *(; *charset="?utf-8"? *)?$/i
 
 /**
- * The request message of an OAuth client: a form, with the client's id and secret from `Authorization: Basic` where they come so,
- * and the proof from `DPoP`.
- * What the request does not know is passed over, and what has no value counts as not sent (RFC 6749 section 3.2).
- * INVALID_ARGUMENT REQUEST_MALFORMED for what is given twice, in the address or in two ways; UNAUTHENTICATED INVALID_CLIENT.
+ * Reads the request message of an OAuth client from a form. The client's id and secret may be in `Authorization:
+ * Basic`, and the proof is in `DPoP`. An unknown parameter is ignored, and a parameter without a value counts as not
+ * sent (RFC 6749 section 3.2). INVALID_ARGUMENT REQUEST_MALFORMED for a parameter that comes twice, in the address or
+ * in two ways; UNAUTHENTICATED INVALID_CLIENT.
  */
 export async function readForm(desc: DescMessage, exchange: Exchange, allowance: Allowance): Promise<Message> {
   const { request, header, query } = exchange
-  // An address is kept in logs and histories, where a secret must not be.
+  // Logs and histories keep addresses, and a secret must not get there.
   if (query !== '')
-    throw malformed([{ field: '', description: 'has parameters in its address: they belong into the body' }])
+    throw malformed([{ field: '', description: 'has parameters in its address: they belong in the body' }])
   const message = create(desc)
   if (request.method !== 'POST') return message
   const parameters = parseForm(await readFormBody(exchange, allowance))
@@ -59,7 +59,7 @@ interface Client {
   secret: string
 }
 
-// Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
+// The client form-encodes both parts before it joins them (RFC 6749 section 2.3.1).
 function readBasic(authorization: string | undefined): Client | undefined {
   const encoded = /^basic +(\S*) *$/i.exec(authorization ?? '')?.[1]
   if (encoded === undefined) return undefined

@@ -11,7 +11,10 @@ import { readRequestTimeout } from '../arrival/timeout.ts'
 import { toOAuthError } from './oauth-errors.ts'
 import { readForm } from './oauth-form.ts'
 
-/** Answers a call as OAuth 2.0 clients speak: a form comes, JSON goes with the names of the proto, errors are those of RFC 6749. */
+/**
+ * Answers a call of an OAuth 2.0 client. It sends a form, and gets JSON with the names of the proto, or an error of RFC
+ * 6749.
+ */
 export async function serveOAuth(gateway: Gateway, exchange: Exchange, { method }: Match): Promise<void> {
   const isDocument = method.oauth === 'document'
   const answer = await perform(

@@ -5,10 +5,10 @@ import { ReflectionService } from '@grpc/reflection'
 import { registry } from '#lib/registry'
 import { offered } from '../calls/routes.ts'
 
-/** Full names of the services that the gateway offers. */
+/** The full names of the services that the gateway offers. */
 export const offeredServices: string[] = [...new Set(offered.map(({ desc }) => desc.parent.typeName))]
 
-/** Adds server reflection, of the offered services only. */
+/** Adds server reflection for the offered services, and no others. */
 export function addReflection(server: Server): void {
   const files = [...registry.files].filter(({ services }) =>
     services.every(({ typeName }) => !typeName.startsWith('roster.') || offeredServices.includes(typeName)),

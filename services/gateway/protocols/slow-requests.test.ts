@@ -14,7 +14,7 @@ const grant = method('roster.grants.v1.UserGrantService.AddUserGrant')
 const human = method('roster.users.v1.UserService.AddHumanUser')
 const profile = method('roster.users.v1.UserService.UpdateMyProfile')
 
-/** Items, up to so many and up to 1 MiB. */
+/** Joins items, up to `most` of them and up to 1 MiB. */
 function list(item: (index: number) => string, most = Infinity): string {
   const items: string[] = []
   for (let length = 0; length < mebibyte - 100 && items.length < most; length += items.at(-1)!.length + 1)
@@ -26,13 +26,13 @@ const few = 1_900
 const long = 'x'.repeat(500)
 const bodies: [string, typeof grant, string][] = [
   ['unknown members', profile, `{${list((n) => `"a${n}":1`)}}`],
-  ['as many unknown members as are taken', profile, `{${list((n) => `"a${n}":1`, few)}}`],
-  ['as many long names as are taken', profile, `{${list((n) => `"${long}${n}":1`, few)}}`],
+  ['as many unknown members as are allowed', profile, `{${list((n) => `"a${n}":1`, few)}}`],
+  ['as many long names as are allowed', profile, `{${list((n) => `"${long}${n}":1`, few)}}`],
   ['unknown members of a message', human, `{"profile":{${list((n) => `"a${n}":1`)}}}`],
   ['names in escapes', profile, `{${list((n) => `"${'\\u0061'.repeat(80)}${n}":1`, few)}}`],
   ['a name twice at the end', profile, `{${list((n) => `"a${n}":1`, few)},"a0":1}`],
   ['items of a wrong type', grant, `{"roleKeys":[${list(() => '1')}]}`],
-  ['as many items of a wrong type as are taken', grant, `{"roleKeys":[${list(() => '1', few)}]}`],
+  ['as many items of a wrong type as are allowed', grant, `{"roleKeys":[${list(() => '1', few)}]}`],
   ['one wrong item in the midst', grant, `{"roleKeys":[${list((n) => (n === 1_000 ? '1' : '"a"'), few)}]}`],
   ['a wrong item now and then', grant, `{"roleKeys":[${list((n) => (n % 40 ? `"${long}"` : '1'), few)}]}`],
   ['sound items', grant, `{"roleKeys":[${list(() => '"a"', few)}]}`],
@@ -47,7 +47,7 @@ const bodies: [string, typeof grant, string][] = [
   ['no UTF-8', profile, `{"firstName":"${'é'.repeat(mebibyte / 2 - 20)}\xff`],
 ]
 
-/** Milliseconds, the least of some tries. */
+/** The shortest time of some tries, in milliseconds. */
 function cost(work: () => unknown): number {
   const tries = Array.from({ length: 10 }, () => {
     const started = performance.now()
@@ -63,7 +63,7 @@ function cost(work: () => unknown): number {
   return Math.min(...tries)
 }
 
-// What any body of the size costs: it is parsed once, and gone through once.
+// The cost of any body of this size: one parse, and one look at each value.
 const harmless = cost(() => JSON.parse(`{"a":"${'\\n'.repeat(mebibyte / 2 - 20)}"}`))
 
 const show = (name: string, milliseconds: number) => {
@@ -71,13 +71,16 @@ const show = (name: string, milliseconds: number) => {
     process.stdout.write(`${name}: ${milliseconds.toFixed(1)} ms of ${harmless.toFixed(1)}\n`)
 }
 
-test.each(bodies)('a body of 1 MiB with %s costs no more than a few of one text', (name, { desc, ...rest }, body) => {
-  const bytes = Buffer.from(body, name === 'no UTF-8' ? 'latin1' : 'utf8')
-  expect(bytes.length).toBeLessThanOrEqual(mebibyte + 200)
-  const spent = cost(() => toBinary(desc.input, readRequest({ method: { desc, ...rest }, variables: [] }, '', bytes)))
-  show(name, spent)
-  expect(spent).toBeLessThan(20 + 10 * harmless)
-})
+test.each(bodies)(
+  'a body of 1 MiB with %s costs no more than a few bodies of one text',
+  (name, { desc, ...rest }, body) => {
+    const bytes = Buffer.from(body, name === 'no UTF-8' ? 'latin1' : 'utf8')
+    expect(bytes.length).toBeLessThanOrEqual(mebibyte + 200)
+    const spent = cost(() => toBinary(desc.input, readRequest({ method: { desc, ...rest }, variables: [] }, '', bytes)))
+    show(name, spent)
+    expect(spent).toBeLessThan(20 + 10 * harmless)
+  },
+)
 
 const messages: [string, typeof grant, string, number][] = [
   ['empty role keys', grant, '2200', mebibyte / 2],
@@ -98,13 +101,13 @@ test.each(messages)(
   },
 )
 
-test('a group is read by nobody, and so not counted: the service refuses it where it begins', () => {
+test('a group is not counted: the service refuses it where it begins, and reads none of it', () => {
   const bytes = Buffer.from('0b0c'.repeat(mebibyte / 2), 'hex')
   expect(limitValues(profile.desc.input, bytes)).toBe(bytes)
   expect(isStrictWire(profile.desc.input, bytes)).toBe(false)
 })
 
-test('a message of as many values as are taken is taken', () => {
+test('a message with just as many values as allowed is accepted', () => {
   const bytes = Buffer.from('220161'.repeat(2_000), 'hex')
   expect(limitValues(grant.desc.input, bytes)).toBe(bytes)
 })

@@ -109,7 +109,7 @@ export function frameOf(message: Uint8Array, flag = 0, length = message.length):
   return Buffer.concat([head, message])
 }
 
-/** The message and the trailers of a gRPC-web answer; throws unless the trailer frame is the last one. */
+/** Reads the message and the trailers of a gRPC-web answer. Throws unless the trailer frame is the last one. */
 export function readFrames(bytes: Uint8Array): { message: Uint8Array | undefined; trailers: Map<string, string> } {
   const body = Buffer.from(bytes)
   const frames: { flag: number; payload: Buffer }[] = []
@@ -125,7 +125,7 @@ export function readFrames(bytes: Uint8Array): { message: Uint8Array | undefined
   return { message: frames[0]?.payload, trailers }
 }
 
-/** A bare HTTP/1.1 request: fetch hides too much. */
+/** Sends a bare HTTP/1.1 request: fetch hides too much. */
 export function send(
   url: string,
   options: { method?: string; headers?: Record<string, string>; body?: string | Uint8Array; path?: string } = {},

@@ -23,14 +23,17 @@ export interface TestCaller {
   memberships?: { organizationId: string; roles: string[] }[]
 }
 
-/** What stands behind the gateway: change it at will. */
+/** The state behind the gateway. A test may change it at will. */
 export interface Backstage {
-  /** By token. At first `admin`, an owner of the instance, and `member`, who manages the users of the organization `home`. */
+  /**
+   * The callers by token. At first there are `admin`, an owner of the instance, and `member`, a manager of the users of
+   * the organization `home`.
+   */
   callers: Map<string, TestCaller>
   organizations: Set<string>
   /** How often each internal method was asked. */
   asked: { authenticate: number; listMemberships: number; lookupOrganization: number }
-  /** Runs within Authenticate, after the caller was looked up and before the answer leaves. */
+  /** Authenticate runs this after it has looked the caller up, and before its answer leaves. */
   beforeAuthenticated: () => Promise<void>
 }
 
@@ -39,9 +42,9 @@ export interface TestGateway {
   /** Such as `http://127.0.0.1:40123`. */
   url: string
   backstage: Backstage
-  /** A connection of each service: in its account, and as it. */
+  /** A connection of each service, in the service's account. */
   nats: TestNats
-  /** Where a gateway of its own finds the same broker. */
+  /** The address where another gateway finds the same broker. */
   natsUrl: string
   /** The gateway's log, parsed. */
   log: Record<string, unknown>[]
@@ -52,7 +55,10 @@ export interface TestGateway {
   stop(): Promise<void>
 }
 
-/** A gateway in this process over a real nats-server, and behind it these operations, by full method name, in JSON. */
+/**
+ * Starts a gateway in this process over a real nats-server. Behind it stand these operations, by full method name, in
+ * JSON.
+ */
 export async function startTestGateway(
   operations: Operations = {},
   environment: Record<string, string> = {},
@@ -103,7 +109,7 @@ export async function startTestGateway(
   }
 }
 
-// Each service is there, whatever a test serves.
+// These make each service answer, even where a test serves none of its operations.
 const idle: Operations = {
   'roster.idp.v1.IdentityProviderService.GetIDP': () => ({}),
   'roster.notifier.v1.EventService.SearchEvents': () => ({}),

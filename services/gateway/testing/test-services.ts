@@ -17,7 +17,7 @@ import { registry } from '#lib/registry'
 import { serve, type Served } from '#lib/rpc/serve'
 import { testReader } from '#test/support/caller-keys'
 
-/** Operations by full method name; they take and give canonical JSON. */
+/** Operations by full method name. They take and give canonical JSON. */
 export type Operations = Record<string, (request: JsonObject, call: Call) => JsonValue | Promise<JsonValue>>
 
 export const serviceNames = ['users', 'grants', 'idp', 'notifier'] as const
@@ -25,7 +25,9 @@ export const serviceNames = ['users', 'grants', 'idp', 'notifier'] as const
 /** A connection of each service. */
 export type TestNats = Record<(typeof serviceNames)[number], Nats>
 
-/** Answers the operations over NATS as real services, one per package. The user `member-id` of `home` owns every object. */
+/**
+ * Answers the operations over NATS as real services, one per package. The user `member-id` of `home` owns every object.
+ */
 export async function serveJsonOperations(nats: TestNats, operations: Operations): Promise<Map<string, Service>> {
   const services = new Map<string, Map<string, Served<object>>>()
   for (const [subject, operation] of Object.entries(operations)) {

@@ -3,7 +3,9 @@ import { HealthImplementation } from 'grpc-health-check'
 import { isReady } from './readiness.ts'
 import { offeredServices } from '../protocols/reflection.ts'
 
-/** Adds the health service, for the server as a whole and for each offered service; gives what is to be told what is missing. */
+/**
+ * Adds gRPC health of the whole server and each offered service. Gives the function that tells it which are missing.
+ */
 export function addHealth(server: Server): (missing: string[]) => void {
   const names = ['', ...offeredServices]
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))
