@@ -23,12 +23,12 @@ describe('the primary domain is a slug of the name under the host of the public 
   ])('%s: %s', (name, slug) => expect(domain(name)).toBe(`${slug}.id.example.com`))
 })
 
-test('a name that is taken has a suffix', () => {
+test('a taken name gets a suffix', () => {
   expect(domain('Default', '1a2b3c4d')).toBe('default-1a2b3c4d.id.example.com')
   expect(domain('株式会社', '1a2b3c4d')).toBe('org-1a2b3c4d.id.example.com')
 })
 
-test('whatever the name is, the domain is one that DNS would take, and says no other host', () => {
+test('every name gives a domain that DNS accepts, and no other host', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), fc.boolean(), (name, suffixed) => {
       const [label, ...rest] = domain(name, suffixed ? '1a2b3c4d' : '').split('.')

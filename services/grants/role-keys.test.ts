@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { roleNotFound, sortRoleKeys } from './role-keys.ts'
 
 describe('role keys', () => {
-  test('are each taken once, in their order', () => {
+  test('count once each, in their order', () => {
     expect(sortRoleKeys(['b', 'a', 'b', 'c'], () => true)).toEqual({ roleKeys: ['b', 'a', 'c'], unknown: [] })
   })
-  test('that are unknown are each named once', () => {
+  test('are named once each where they are unknown', () => {
     expect(sortRoleKeys(['b', 'a', 'a'], (key) => key === 'b').unknown).toEqual(['a'])
   })
-  test('that are compared exactly are not folded', () => {
+  test('are compared exactly, case included', () => {
     expect(sortRoleKeys(['Admin', 'admin'], (key) => key === 'admin').unknown).toEqual(['Admin'])
   })
 })

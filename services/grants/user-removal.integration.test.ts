@@ -68,7 +68,7 @@ afterAll(async () => {
   await Promise.all([servers?.stop(), database?.drop()])
 })
 
-/** Users that find everybody, as they do just before a removal. */
+/** A users service that finds every user, as just before a removal. */
 async function serveUsers(nats: Nats) {
   const others = Object.keys(UsersInternal.methods).map((name) => [name, () => new Promise(() => {})])
   const operations = { ...Object.fromEntries(others), lookupUser: async () => ({ organizationId: 'acme' }) }
@@ -109,11 +109,12 @@ const noted = (userId: string) =>
   vi.waitFor(async () => expect(await context.store.load('removed_user', userId)).toBeDefined())
 const events = (userId: string) => context.sql<{ type: string; creator: string; request_id: string; cause: string }[]>`
   select aggregate_type || '.' || type as type, creator, request_id, cause from events
-  where type = 'removed' and payload ->> 'userId' = ${userId} or aggregate_type = 'removed_user' and aggregate_id = ${userId}
+  where type = 'removed' and payload ->> 'userId' = ${userId}
+    or aggregate_type = 'removed_user' and aggregate_id = ${userId}
   order by 1
 `
 
-test('what a removed user holds is taken away by events that name who did it and why, however often they are told', async () => {
+test('a removed user loses its holdings once, by events that name actor and cause', async () => {
   const userId = 'holder'
   const held = await give(userId, await newProject())
   await join(userId)
@@ -136,7 +137,7 @@ test('what a removed user holds is taken away by events that name who did it and
 test.each([
   ['a grant', give],
   ['a membership', (userId: string) => join(userId)],
-])('%s that was decided before the removal and is stored after it is refused', async (name, gift) => {
+])('%s is refused that was decided before the removal and would be stored after it', async (name, gift) => {
   const userId = `late-${name.slice(2)}`
   const projectId = await newProject()
   const { arrived, release } = slow.hold()

@@ -12,7 +12,7 @@ describe('a project', () => {
     expect(added.roles).toEqual({})
   })
 
-  test('begins with nothing else', () => {
+  test('begins with no other event', () => {
     const event = { type: 'role.added' as const, payload: { roleKey: 'r', displayName: '', group: '' } }
     expect(() => evolve.project(undefined, event)).toThrow('begins with role.added')
   })

@@ -41,7 +41,7 @@ beforeEach(() => {
   ;[old, next] = [newKey(), newKey()]
 })
 
-/** Runs the service with these keys meanwhile; gives what it logged. */
+/** Starts the service with these keys and stops it; returns its log. */
 async function withService(ROSTER_ENCRYPTION_KEY: string, meanwhile = async () => {}): Promise<string> {
   const { log, lines } = keepingLog()
   const config = readIdpConfig({
@@ -71,13 +71,13 @@ async function add(clientSecret: string): Promise<string> {
   return responseType.decode((await callBytes(gateway, subject, request, call)).bytes).idpId
 }
 
-/** The secret of a provider, by these keys alone. */
+/** The secret of a provider, opened with these keys alone. */
 async function secretOf(idpId: string, keys: string): Promise<string> {
   const [row] = await sql<{ sealed: Buffer }[]>`select sealed from client_secrets where idp_id = ${idpId}`
   return encryptionKey.read(keys).open(sealedSecrets.purpose, row!.sealed)
 }
 
-test('a client secret is sealed anew when the service starts with a new key, so that the former one may go', async () => {
+test('a start with a new key seals client secrets anew, so that the former key may go', async () => {
   let ids: string[] = []
   await withService(old, async () => {
     ids = await Promise.all(['first', 'second'].map(add))
@@ -91,7 +91,7 @@ test('a client secret is sealed anew when the service starts with a new key, so 
   }
 })
 
-test('one that no key opens stays as it is, the log says so, and the others are sealed anew', async () => {
+test('a secret that no key opens stays and is logged, and the others are sealed anew', async () => {
   let ids: string[] = []
   await withService(newKey(), async () => void (ids = [await add('lost')]))
   const before = await sql`select sealed from client_secrets where idp_id = ${ids[0]!}`

@@ -37,7 +37,7 @@ const counts = async () =>
     `
   )[0]
 
-test('three replicas that start at once make each administrator once, and the file’s token is the one that works', async () => {
+test('three replicas that start at once make each administrator once, and the token in the file works', async () => {
   await Promise.all(replicas.map((replica) => bootstrap(replica)))
   expect(await counts()).toEqual({ events: 3, tokens: 1, passwords: 1 })
   expect(await holderOf(read(replicas[0]!.tokenFile))).toMatchObject({
@@ -49,12 +49,12 @@ test('three replicas that start at once make each administrator once, and the fi
   })
 })
 
-test('only its owner may read what is written', async () => {
+test('only the owner of a written file may read it', async () => {
   await bootstrap(replicas[0]!)
   expect([mode(replicas[0]!.tokenFile), mode(passwordFile())]).toEqual([0o600, 0o600])
 })
 
-test('a file that was there, open to all, is closed', async () => {
+test('an existing file that all may read is replaced by a closed one', async () => {
   mkdirSync(dirname(replicas[0]!.tokenFile), { recursive: true })
   writeFileSync(replicas[0]!.tokenFile, 'placeholder')
   chmodSync(replicas[0]!.tokenFile, 0o644)
@@ -63,7 +63,7 @@ test('a file that was there, open to all, is closed', async () => {
   expect(await holderOf(read(replicas[0]!.tokenFile))).toMatchObject({ userId: 'admin-machine' })
 })
 
-test('later starts change nothing, not even where the file was removed', async () => {
+test('later starts change nothing, even if the file was removed', async () => {
   await bootstrap(replicas[0]!)
   const token = read(replicas[0]!.tokenFile)
   const before = await counts()
@@ -75,7 +75,7 @@ test('later starts change nothing, not even where the file was removed', async (
   expect(await counts()).toEqual(before)
 })
 
-test('an administrator who was removed does not come back', async () => {
+test('a removed administrator does not come back', async () => {
   await bootstrap(replicas[0]!)
   const token = read(replicas[0]!.tokenFile)
   for (const id of ['admin', 'admin-machine'])
@@ -89,7 +89,7 @@ test('an administrator who was removed does not come back', async () => {
   await expect(holderOf(token)).rejects.toThrow('not valid')
 })
 
-test('a start that dies after the file and before the commit is made good by the next one', async () => {
+test('a start may die between the file and the commit: the next start replaces the file', async () => {
   const dying = {
     ...replicas[0]!,
     store: { ...replicas[0]!.store, execute: () => Promise.reject(new Error('killed')) },
@@ -104,11 +104,11 @@ test('a start that dies after the file and before the commit is made good by the
   expect(await holderOf(read(replicas[0]!.tokenFile))).toMatchObject({ userId: 'admin-machine' })
 })
 
-test('a start that is told of no success makes each administrator once, although it is stored late', async () => {
+test('a try that is stored late, without an answer, makes each administrator once', async () => {
   const [{ store }] = replicas as [TestUsers]
   const late: (() => Promise<unknown>)[] = []
   const execute: typeof store.execute = async (command) => {
-    // The first try of each is stored when the next one has looked and seen nothing.
+    // The first try of each is stored after the next one has looked and seen nothing.
     for (const work of late.splice(0)) await work()
     if (tried.has(command.aggregate.id)) return store.execute(command)
     tried.add(command.aggregate.id)
@@ -121,7 +121,7 @@ test('a start that is told of no success makes each administrator once, although
   expect(await holderOf(read(replicas[0]!.tokenFile))).toMatchObject({ userId: 'admin-machine' })
 })
 
-test('a password that is given is taken and written nowhere', async () => {
+test('a given password is used and written nowhere', async () => {
   const given = await openUsers(database.urls.users, { ROSTER_ADMIN_PASSWORD: 'correct horse' })
   replicas.push(given)
   await bootstrap(given)

@@ -28,7 +28,7 @@ export interface TestUsers extends Context {
   stop(): Promise<void>
 }
 
-/** A replica of the users service without its NATS side, over a database that may be shared; `settings` as in the environment. */
+/** A replica of users that answers no calls; replicas may share a database. `settings` are as in the environment. */
 export async function openUsers(databaseUrl: string, settings: Record<string, string> = {}): Promise<TestUsers> {
   const folder = mkdtempSync(join(tmpdir(), 'roster-users-'))
   const config = readUsersConfig({
@@ -65,7 +65,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   }
 }
 
-/** Answers what users asks of grants: which organization has a domain. */
+/** Answers, in place of grants, which organization has a domain. */
 export async function serveDomains(domains: Record<string, string>): Promise<{ stop(): Promise<void> }> {
   const nats = await connectNats(inject('servers').natsUrl.grants, 'grants', silent)
   const service = await serve({

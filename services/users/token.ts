@@ -91,7 +91,7 @@ export async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken 
   return { ...token, access: { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt } }
 }
 
-/** What is stored in place of a token or secret. Both are so random that a slow hash would not protect them better. */
+/** The stored form of a token or secret. Both are so random that a slow hash would not protect them better. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

@@ -55,7 +55,7 @@ const warnings = async () =>
     >`select payload from events where type = 'credential.expiring' order by position`
   ).map(({ payload }) => payload)
 
-/** A token as the token endpoint stores it for somebody who signed in with this credential. */
+/** A token, stored as by the token endpoint for a machine that signed in with this credential. */
 async function obtainWith(credentialId: string): Promise<string> {
   const token = newToken()
   const facts = { userId, organizationId: 'home', human: false, sessionId: '', credentialId, expiresAt: inDays(1) }
@@ -65,7 +65,7 @@ async function obtainWith(credentialId: string): Promise<string> {
 }
 
 describe('the warning before an end', () => {
-  test('is given 14 days before it, not earlier, and once, however often and by how many replicas it is looked for', async () => {
+  test('is given 14 days before, not earlier, and once, however many replicas look for it', async () => {
     const end = inDays(30)
     const added = [await addToken(end), await addKey(end), await addSecret(end)] as const
     await addToken()
@@ -87,7 +87,7 @@ describe('the warning before an end', () => {
     expect(await users.sql`select * from expiring_credentials`).toHaveLength(0)
   })
 
-  test('is given at once where less than 14 days are left', async () => {
+  test('is given at once if less than 14 days are left', async () => {
     const end = inDays(13)
     const { tokenId } = await addToken(end)
     expect(await warnings()).toEqual([{ kind: 'pat', credentialId: tokenId, expiresAt: end.toISOString() }])
@@ -95,7 +95,7 @@ describe('the warning before an end', () => {
     expect(await warnings()).toHaveLength(1)
   })
 
-  test('is not given for what was removed, nor for what ended while nobody looked', async () => {
+  test('is not given for a removed credential, nor for one that ended while nobody looked', async () => {
     const { tokenId } = await addToken(inDays(30))
     await removePersonalAccessToken.handle(users, { userId, tokenId }, call())
     await addSecret(inDays(30))
@@ -105,7 +105,7 @@ describe('the warning before an end', () => {
   })
 })
 
-describe('with a credential ends, at once, all that was obtained with it, and nothing else:', () => {
+describe('the end of a credential ends, at once, every token obtained with it, and nothing else:', () => {
   test('a secret', async () => {
     const [removed, kept] = [await addSecret(), await addSecret()]
     const tokens = [await obtainWith(removed.secretId), await obtainWith(kept.secretId)]
@@ -131,7 +131,7 @@ describe('with a credential ends, at once, all that was obtained with it, and no
 })
 
 describe('a presented secret', () => {
-  test('is found among the living ones of its own user', async () => {
+  test('is found only among the living secrets of its own user', async () => {
     const end = inDays(1)
     const [lasting, ending] = [await addSecret(), await addSecret(end)]
     const found = async (secret: string, at = new Date()) =>
@@ -149,7 +149,7 @@ describe('a presented secret', () => {
   })
 })
 
-test('the first administrator’s token of an older Roster becomes one that is listed and can be removed', async () => {
+test('the first administrator’s token of an older Roster becomes listed, and can be removed', async () => {
   await bootstrap(users)
   const machineId = 'admin-machine'
   await users.sql`update tokens set credential_id = '' where user_id = ${machineId}`

@@ -13,7 +13,7 @@ describe('a code', () => {
   const facts = newCode(codeId, keys, 3600, now)
   const code = deriveCode(keys, facts, 'arthur', 'a@example.com')
 
-  test('has six symbols of the 32 that nobody mistakes for others', () => {
+  test('has six of the 32 symbols that nobody mistakes for others', () => {
     expect(new Set(alphabet).size).toBe(32)
     for (let i = 0; i < 500; i++)
       expect(deriveCode(keys, newCode(randomUUID(), keys, 1, now), 'arthur', 'a@example.com')).toMatch(
@@ -21,13 +21,13 @@ describe('a code', () => {
       )
   })
 
-  test('is the same whenever it is derived, also after the key was changed', () => {
+  test('is the same at every derivation, also after the key was changed', () => {
     const rotated = encryptionKey.read(`${randomBytes(32).toString('base64')},${key}`)
     expect(deriveCode(keys, { ...facts }, 'arthur', 'a@example.com')).toBe(code)
     expect(deriveCode(rotated, facts, 'arthur', 'a@example.com')).toBe(code)
   })
 
-  test('is another for another user, address, code id or installation', () => {
+  test('differs for another user, address, code id or installation', () => {
     const other = encryptionKey.read(randomBytes(32).toString('base64'))
     const codes = [
       code,
@@ -44,7 +44,7 @@ describe('a code', () => {
     expect(() => deriveCode(other, facts, 'arthur', 'a@example.com')).toThrow('no encryption key')
   })
 
-  test('is not part of what is stored of it', () => {
+  test('is not part of its stored facts', () => {
     expect(facts).toEqual({ codeId, keyId: keys.currentId, expiresAt: '2026-11-20T13:00:00.000Z' })
     expect(JSON.stringify(facts).toUpperCase()).not.toContain(code)
   })
@@ -55,7 +55,7 @@ describe('guessing does not help:', () => {
   const codes = Array.from({ length: rounds }, (_, i) =>
     deriveCode(keys, { codeId: String(i), keyId: keys.currentId, expiresAt: '' }, 'u', 'e'),
   )
-  /** How far what is seen is from all being equally likely: in standard deviations, about. */
+  /** How far the sample is from equal likelihood of all kinds, in standard deviations, about. */
   function deviation(seen: string[], kinds: number): number {
     const counts = new Map<string, number>()
     for (const kind of seen) counts.set(kind, (counts.get(kind) ?? 0) + 1)
@@ -84,7 +84,7 @@ describe('guessing does not help:', () => {
   })
 })
 
-describe('what is typed', () => {
+describe('a typed code', () => {
   test.each(['7KQ2MX', '7kq2mx', '7KQ-2MX', ' 7kq 2mx ', '7\tK\nQ2\u00a0MX', '--7KQ2MX'])(
     '"%s" matches 7KQ2MX',
     (typed) => {

@@ -5,7 +5,7 @@ import { checkTemplate, defaultTemplate, linkOf, linkTargets } from './link.ts'
 const check = (template: string, hosts: string[] = [], anyHost = true, PUBLIC_URL = 'https://id.example.com') =>
   checkTemplate(template, linkTargets({ PUBLIC_URL, EMAIL_LINK_HOSTS: hosts }, anyHost), 'urlTemplate')
 
-describe('a template is taken', () => {
+describe('a template is accepted', () => {
   test.each([
     'https://app.example.com/verify?user={{.UserID}}&code={{.Code}}&org={{.OrgID}}',
     'http://localhost:3000/{{.Code}}',
@@ -19,7 +19,7 @@ describe('a template is taken', () => {
   ])('%s', (template) => expect(check(template)).toEqual([]))
 })
 
-describe('a template is refused, by its field,', () => {
+describe('a template is refused, naming its field,', () => {
   test.each([
     ['another scheme', 'javascript:alert("{{.Code}}")'],
     ['another scheme that looks like a host', 'javascript://app.example.com/%0aalert(1)'],
@@ -74,8 +74,8 @@ describe('a template is refused, by its field,', () => {
   })
 })
 
-// A check that leaves to another what it does not look at would let all of it pass where that one is evaded.
-test.each([500, 100_000])('one of %d characters is looked at like any other, and not for long', (length) => {
+// If this check left long templates to the rule on length, they would pass wherever that rule is evaded.
+test.each([500, 100_000])('a template of %d characters is checked like any other, and quickly', (length) => {
   const started = performance.now()
   for (const part of ['{{', '}}', '{{.Code', '{', 'https://', '{{.Code}}', '\\', 'a@', 'a'])
     check(`https://app.example.com/${part.repeat(length)}`)
@@ -113,7 +113,7 @@ describe('where an allow-list is configured', () => {
   ])('%s is not', (template) => expect(check(template, hosts)).not.toEqual([]))
 })
 
-describe('who may not manage users leads to the service itself or to an allowed host', () => {
+describe('a caller who may not manage users may name the service itself or an allowed host', () => {
   const byUser = (template: string, hosts: string[] = [], publicUrl?: string) =>
     check(template, hosts, false, publicUrl)
 
@@ -123,7 +123,7 @@ describe('who may not manage users leads to the service itself or to an allowed 
     ['https://app.example.com/{{.Code}}', ['app.example.com']],
     ['https://id.example.com/{{.Code}}', ['app.example.com']],
     ['https://app.example.com/{{.Code}}', ['app.example.com:443']],
-  ])('%s is taken where the allow-list is %j', (template, hosts) => expect(byUser(template, hosts)).toEqual([]))
+  ])('%s is accepted where the allow-list is %j', (template, hosts) => expect(byUser(template, hosts)).toEqual([]))
 
   test.each([
     'https://evil.example/{{.Code}}',
@@ -154,7 +154,7 @@ describe('who may not manage users leads to the service itself or to an allowed 
   })
 })
 
-test('what is mailed is what was understood, not what was written', () => {
+test('the mailed link is the URL as the check understood it, not as it was written', () => {
   const values = { UserID: 'u', Code: '7KQ2MX', OrgID: 'o' }
   expect(linkOf('HTTPS://Bücher.example:443/a/../ü?c={{.Code}}', values)).toBe(
     'https://xn--bcher-kva.example/%C3%BC?c=7KQ2MX',
@@ -162,7 +162,7 @@ test('what is mailed is what was understood, not what was written', () => {
   expect(linkOf('https://%65xample.com/"><b>{{.Code}}', values)).toBe('https://example.com/%22%3E%3Cb%3E7KQ2MX')
 })
 
-describe('a template that was taken', () => {
+describe('an accepted template', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9._~:/?#@!$&'()*+,;=%{}\\-]{0,40}$/)
   const template = fc
     .array(fc.oneof(word, fc.constantFrom('{{.Code}}', '{{.UserID}}', '{{.OrgID}}', '/', '//', 'https:')), {
@@ -171,7 +171,7 @@ describe('a template that was taken', () => {
     .map((parts) => `https://${parts.join('')}`)
   const value = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
 
-  test('leads to one host, whatever the values are', () => {
+  test('leads to one host with all values', () => {
     fc.assert(
       fc.property(template, value, value, value, (text, UserID, Code, OrgID) => {
         if (check(text).length > 0) return
@@ -186,7 +186,7 @@ describe('a template that was taken', () => {
   })
 })
 
-test('values are escaped, and are not looked at for variables again', () => {
+test('values are escaped, and variables in them are not filled', () => {
   const values = { UserID: 'a/b?c#d&e', Code: '{{.OrgID}}', OrgID: "$& $1 'ö" }
   expect(linkOf('https://x/{{.UserID}}/{{.Code}}/{{.OrgID}}', values)).toBe(
     "https://x/a%2Fb%3Fc%23d%26e/%7B%7B.OrgID%7D%7D/%24%26%20%241%20'%C3%B6",
@@ -194,7 +194,7 @@ test('values are escaped, and are not looked at for variables again', () => {
 })
 
 test.each(['https://id.example.com', 'http://localhost:8080', 'https://example.com/roster/'])(
-  'the service’s own page under %s keeps what it needs behind the #, where no server’s log sees it',
+  'the link of the service’s own page under %s has its values behind the #, so that no server logs them',
   (publicUrl) => {
     expect(check(defaultTemplate(publicUrl))).toEqual([])
     const url = new URL(linkOf(defaultTemplate(publicUrl), { UserID: 'u', Code: '7KQ2MX', OrgID: 'o' }))

@@ -43,7 +43,7 @@ async function addHuman(
 const change = (context: TestUsers, userId: string, email: string, verification?: Verification) =>
   setEmail.handle(context, { userId, email, verification }, callIn('any'))
 
-/** What becomes of so many, half at each replica. */
+/** The outcomes of so many calls, half of them at each replica. */
 async function tally(number: number, work: (context: TestUsers, n: number) => Promise<unknown>) {
   const outcomes = await Promise.all(
     Array.from({ length: number }, (_, n) =>
@@ -71,7 +71,7 @@ const throttled = async (work: Promise<unknown>) => {
   return error && { reason: error.reason, ...error.metadata }
 }
 
-/** How many mails were asked for to an address, whoever has it. */
+/** How many mails to an address were requested, whichever user has it. */
 const mailsTo = async (email: string) =>
   (
     await a().sql`
@@ -81,7 +81,7 @@ const mailsTo = async (email: string) =>
   ).count
 
 describe('one address gets five mails in ten minutes', () => {
-  test('by fifty SetEmail of fifty users of as many organizations at two replicas at once', async () => {
+  test('of fifty SetEmail at once, for fifty users of fifty organizations at two replicas', async () => {
     for (let round = 0; round < 3; round++) {
       const [humans, victim] = [await newHumans(50), newAddress()]
       const answers = await tally(50, (context, n) => change(context, humans[n]!, victim))
@@ -90,7 +90,7 @@ describe('one address gets five mails in ten minutes', () => {
     }
   })
 
-  test('by fifty AddHumanUser at once, of which the others create nothing', async () => {
+  test('of fifty AddHumanUser at once, and the refused ones create nothing', async () => {
     const victim = newAddress()
     const answers = await tally(50, (context) => addHuman(randomUUID(), victim, unverified, context))
     expect(answers).toEqual({ mailed: 5, MAILS_THROTTLED: 45 })
@@ -100,7 +100,7 @@ describe('one address gets five mails in ten minutes', () => {
     expect(created.count).toBe(5)
   })
 
-  test('in all ways together, and however it is spelt', async () => {
+  test('over all operations together, and in every spelling', async () => {
     const name = randomUUID()
     const [one, other] = await newHumans(2)
     const sendCode: Verification = { $case: 'sendCode', value: {} }
@@ -113,7 +113,7 @@ describe('one address gets five mails in ten minutes', () => {
     expect(await throttled(sixth())).toEqual({ reason: 'MAILS_THROTTLED', limit: 'address' })
   })
 
-  test('and what is refused changes nothing', async () => {
+  test('and a refused change changes nothing', async () => {
     const [humans, victim] = [await newHumans(6), newAddress()]
     for (const human of humans.slice(0, 5)) await change(a(), human, victim)
     const before = await a().store.load('user', humans[5]!)
@@ -121,7 +121,7 @@ describe('one address gets five mails in ten minutes', () => {
     expect(await a().store.load('user', humans[5]!)).toEqual(before)
   })
 
-  test('and what mails nothing neither counts nor is refused', async () => {
+  test('and a change without a mail neither counts nor is refused', async () => {
     const [[human], victim] = [await newHumans(1), newAddress()]
     for (let n = 0; n < 10; n++) {
       await change(a(), human!, newAddress(), returned)
@@ -135,7 +135,7 @@ describe('one address gets five mails in ten minutes', () => {
     expect(mailed.count).toBe(5)
   })
 
-  test('and twenty a day, and says when the next may come', async () => {
+  test('and twenty a day, and the error says when the next may come', async () => {
     const [[human], victim] = [await newHumans(1), newAddress()]
     const mail = () => change(a(), human!, victim, unverified)
     const wait = async () => ((await mail().catch((error: unknown) => error)) as RosterError).retryAfter
@@ -150,7 +150,7 @@ describe('one address gets five mails in ten minutes', () => {
   })
 })
 
-test('the users of one organization get so many mails an hour, those of another as many', async () => {
+test('each organization has its own number of mails an hour for its users', async () => {
   const [mine, other] = [randomUUID(), randomUUID()]
   const humans = await newHumans(50, () => mine)
   expect(await tally(50, (context, n) => change(context, humans[n]!, newAddress()))).toEqual({
@@ -166,7 +166,7 @@ test('the users of one organization get so many mails an hour, those of another 
   await change(a(), humans[0]!, newAddress(), returned)
 })
 
-test('what is counted by tells no address', async () => {
+test('the stored keys of the counts show no address', async () => {
   const [[human], victim] = [await newHumans(1), newAddress()]
   await change(a(), human!, victim)
   const rows = await a().sql<{ key: string }[]>`select key from uses`

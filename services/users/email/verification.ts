@@ -16,7 +16,7 @@ export type Verification =
   | undefined
 
 /**
- * What is wrong with the urlTemplate of a choice. With `anyHost`, it may lead to any host where none is configured.
+ * The problems of the urlTemplate of a choice. With `anyHost`, it may lead to any host where none is configured.
  * `prefix` is the path to the choice in the request.
  */
 export function checkVerification(

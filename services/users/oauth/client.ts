@@ -36,7 +36,7 @@ export interface Client {
 const soonest = 100
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-/** What is wrong with the way in which a client proves who it is. It must use exactly one. */
+/** The problems of how a client proves who it is. It must do so in exactly one way. */
 export function checkClient(request: ClientRequest): Violation[] {
   const { clientSecret, clientAssertion, clientAssertionType } = request
   if (clientAssertion === '' && clientAssertionType === '') return []

@@ -22,12 +22,12 @@ const signers = async () =>
   new Set(
     await Promise.all(replicas.map(async ({ signingKeys }) => decodeProtectedHeader(await signingKeys.sign({})).kid)),
   )
-/** As if so many seconds had passed. */
+/** Moves all keys back, as if so many seconds had passed. */
 const pass = (seconds: number) =>
   replicas[0]!.sql`update signing_keys set signs_from = signs_from - make_interval(secs => ${seconds})`
 const day = 86_400
 
-test('replicas that start at once make one key, and what each signs is verified with what every other publishes', async () => {
+test('replicas that start at once make one key, and each verifies what the others sign', async () => {
   expect(new Set(published().flat()).size).toBe(1)
   for (const { signingKeys: signer } of replicas)
     for (const { signingKeys: publisher } of replicas) {
@@ -37,7 +37,7 @@ test('replicas that start at once make one key, and what each signs is verified 
     }
 })
 
-test('the next key is made once, published before it signs, and the one before stays published while its tokens live', async () => {
+test('the next key is made once and published before it signs; the former stays while its tokens live', async () => {
   const [first] = await signers()
   await pass(90 * day - 3000)
   await refresh()
@@ -48,7 +48,7 @@ test('the next key is made once, published before it signs, and the one before s
   await refresh()
   expect(await signers()).toEqual(new Set([second]))
   expect(published()).toEqual(replicas.map(() => [first, second]))
-  // Until the next rotation nobody looks, so that it may stay longer.
+  // Old keys are removed only at the next rotation, so this one may stay longer.
   await pass(90 * day)
   await refresh()
   expect(published()[0]).toHaveLength(2)
@@ -56,7 +56,7 @@ test('the next key is made once, published before it signs, and the one before s
   expect(published()[0]).toContain(second)
 })
 
-test('another algorithm signs after its key was published', async () => {
+test('another algorithm signs only after its key was published', async () => {
   const other = await openUsers(database.urls.users, { ACCESS_TOKEN_ALGORITHM: 'EdDSA' })
   replicas.push(other)
   expect(other.signingKeys.published().map(({ alg }) => alg)).toEqual(['ES256', 'EdDSA'])
@@ -80,7 +80,7 @@ test.each(['ES256', 'EdDSA', 'RS256'])(
   },
 )
 
-test('without the encryption key a new one signs at once', async () => {
+test('if the encryption key is lost, a new signing key signs at once', async () => {
   const [first] = await signers()
   const other = await openUsers(database.urls.users, { ROSTER_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') })
   replicas.push(other)
@@ -88,7 +88,7 @@ test('without the encryption key a new one signs at once', async () => {
   expect(other.signingKeys.published().map(({ kid }) => kid)).toContain(first)
 })
 
-test('a key goes on signing after the encryption key was changed, and the old one is gone', async () => {
+test('a signing key goes on signing after the encryption key was replaced and the old one is gone', async () => {
   await replicas[0]!.sql`delete from signing_keys`
   const [old, current] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'))
   const kids: (string | undefined)[] = []

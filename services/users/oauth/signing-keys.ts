@@ -76,7 +76,8 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     const published = { ...publicKey, use: 'sig', alg: algorithm, kid }
     await transaction`
       insert into signing_keys (kid, algorithm, public_key, private_key, signs_from)
-      values (${kid}, ${algorithm}, ${JSON.stringify(published)}::text::jsonb, ${sealed}, now() + make_interval(secs => ${seconds}))
+      values (${kid}, ${algorithm}, ${JSON.stringify(published)}::text::jsonb, ${sealed},
+        now() + make_interval(secs => ${seconds}))
     `
     log.info({ kid, algorithm, seconds }, 'made a key that will sign access tokens')
   }

@@ -41,7 +41,9 @@ export async function findLoginUser(
 function select(sql: Context['sql'], userName: string, organizationId?: string) {
   return sql<LoginUser[]>`
     select k.aggregate_id as "userId", k.scope as "organizationId", u.state, p.hash, (
-      select coalesce(json_agg(json_build_object('keyId', key_id, 'address', encode(address, 'hex'), 'usedAt', used_at)), '[]')
+      select coalesce(
+        json_agg(json_build_object('keyId', key_id, 'address', encode(address, 'hex'), 'usedAt', used_at)), '[]'
+      )
       from known_addresses a where a.user_id = k.aggregate_id
     ) as known
     from unique_keys k

@@ -19,7 +19,7 @@ test('a password is stored as Argon2id in the PHC format, with a salt of its own
   expect(one).not.toBe(two)
 })
 
-test('the right password is right, every other one is wrong', async () => {
+test('only the right password verifies', async () => {
   const hash = await hashPassword('correct horse')
   expect(await verifyPassword('correct horse', hash)).toBe(true)
   for (const wrong of ['', 'correct hors', 'correct horse ', 'Correct horse', hash])
@@ -30,7 +30,7 @@ test('a password may be typed on another keyboard: ü is u with two dots', async
   expect(await verifyPassword('u\u0308ber', await hashPassword('über'))).toBe(true)
 })
 
-test('a hash of other parameters, such as an import’s, is verified by its own', async () => {
+test('a hash with other parameters, such as an imported one, is verified with its own', async () => {
   const nonce = randomBytes(16)
   const tag = argon2Sync('argon2id', { message: 'old', nonce, memory: 1024, passes: 3, parallelism: 2, tagLength: 24 })
   const encode = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
@@ -39,7 +39,7 @@ test('a hash of other parameters, such as an import’s, is verified by its own'
   expect(await verifyPassword('new', hash)).toBe(false)
 })
 
-test('without a hash, as for an unknown user, exactly the same is computed, and the answer is no', async () => {
+test('without a hash, as for an unknown user, the same computation answers no', async () => {
   const hash = await hashPassword('correct horse')
   works.length = 0
   expect(await verifyPassword('correct horse', hash)).toBe(true)
@@ -49,6 +49,6 @@ test('without a hash, as for an unknown user, exactly the same is computed, and 
 })
 
 test.each(['', 'plain', '$2b$10$abc', '$argon2i$v=19$m=1024,t=3,p=2$AAAA$AAAA', '$argon2id$v=19$m=1024,t=3,p=2$$'])(
-  'what is no hash is an error and not a wrong password: %s',
+  'a malformed hash is an error, not a wrong password: %s',
   (hash) => expect(verifyPassword('x', hash)).rejects.toThrow('no Argon2id hash'),
 )

@@ -60,7 +60,7 @@ const eventsOf = async (id: string) =>
   (await users.sql<{ type: string }[]>`select type from events where aggregate_id = ${id} order by sequence`).map(({ type }) => type) // prettier-ignore
 
 describe('a session that ended thirty days ago', () => {
-  test('leaves its events and its owner, and is answered as before', async () => {
+  test('keeps its events and its owner, and gets the same answers as before', async () => {
     const { userId, signIn } = await newHuman()
     const { sessionId } = await signIn()
     expect(await end(sessionId)).toBe('ended')
@@ -73,7 +73,7 @@ describe('a session that ended thirty days ago', () => {
     expect(await eventsOf(sessionId)).toEqual(['created', 'ended'])
   })
 
-  test('or expired then, goes, and one that lives stays', async () => {
+  test('or expired then is pruned, and a living one stays', async () => {
     const { signIn } = await newHuman()
     const [one, other] = [await signIn(), await signIn()]
     const expiry = (at: number) => users.sql`
@@ -88,7 +88,7 @@ describe('a session that ended thirty days ago', () => {
     expect(await end(other.sessionId)).toBe('ended')
   })
 
-  test('a thousand and more go at one time', async () => {
+  test('is pruned together with more than a thousand others', async () => {
     await users.sql`
       insert into aggregates (type, id, organization_id, sequence, created_at, changed_at, state)
       select 'session', '01000000-0000-7000-8000-' || lpad(n::text, 12, '0'), 'home', 2, now(), now() - interval '90 days',
@@ -100,8 +100,8 @@ describe('a session that ended thirty days ago', () => {
   })
 })
 
-describe('a session more than a user may have', () => {
-  test('is ended by another replica where the one that took its token away has died, once', async () => {
+describe('a surplus session of a user', () => {
+  test('is ended once, by another replica, if the one that removed its token has died', async () => {
     const { userId, signIn } = await newHuman()
     const { sessionId } = await signIn()
     await users.sql`insert into surplus_sessions (session_id, user_id) values (${sessionId}, ${userId})`
@@ -110,7 +110,7 @@ describe('a session more than a user may have', () => {
     expect(await users.sql`select from surplus_sessions`).toHaveLength(0)
   })
 
-  test('is told by who comes last, of two that are stored at one time at two replicas', async () => {
+  test('is ended by the later of two replicas that store sessions at once', async () => {
     const { userId, signIn } = await newHuman()
     for (let n = 0; n < 3; n++) await signIn()
     const store = (sql: TestUsers['sql'] | Transaction) => {
@@ -139,7 +139,7 @@ describe('a session more than a user may have', () => {
     await endSurplus(users)
   })
 
-  test('is the oldest, whatever ends first: an expired one does not count', async () => {
+  test('is the oldest, not the one that expires first; expired ones do not count', async () => {
     const { userId, signIn } = await newHuman()
     const sessions = [await signIn(), await signIn(), await signIn()]
     await users.sql`update tokens set expires_at = now() + interval '9 days' where session_id = ${sessions[0]!.sessionId}`
@@ -156,7 +156,7 @@ describe('a session more than a user may have', () => {
 describe('the addresses that a user signs in from', () => {
   const known = (userId: string) => users.sql`select address, key_id from known_addresses where user_id = ${userId}`
 
-  test('are the last ten, of each user others, and cannot be read', async () => {
+  test('are the last ten of each user, and the database shows none of them', async () => {
     const [one, other] = [await newHuman(), await newHuman()]
     for (let n = 0; n < 13; n++) await one.signIn(`198.51.100.${n}`)
     await other.signIn('198.51.100.12')

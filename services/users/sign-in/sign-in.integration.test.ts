@@ -57,7 +57,7 @@ describe('a human signs in', () => {
   const signIn = (loginName: string, password: string) =>
     createSession(users!, { loginName, password }, { ...callIn(''), clientAddress: fresh() })
 
-  test('with the bare name while it is of one user, else with the domain of the organization', async () => {
+  test('with the bare name if one user has it, else with the domain of the organization', async () => {
     const { userId } = await human('acme', 'arthur', 'acme-password')
     expect(await reasonOf(signIn('arthur', 'acme-password'))).toBe('in')
     await human('umbrella', 'ARTHUR', 'umbrella-password')
@@ -68,13 +68,13 @@ describe('a human signs in', () => {
     expect(await reasonOf(signIn('arthur@umbrella.localhost', 'acme-password'))).toBe('CREDENTIALS_INVALID')
   })
 
-  test('with a name that has an @ itself', async () => {
+  test('with a user name that contains an @', async () => {
     await human('acme', 'lancelot@lake.example', 'lake-password')
     expect(await reasonOf(signIn('lancelot@lake.example', 'lake-password'))).toBe('in')
     expect(await reasonOf(signIn('lancelot@lake.example@acme.localhost', 'lake-password'))).toBe('in')
   })
 
-  test('and cannot be shut out by a user of another organization who took the qualified name for a user name', async () => {
+  test('although a user of another organization took the qualified name as a user name', async () => {
     await human('acme', 'victim', 'victim-password')
     await human('umbrella', 'victim@acme.localhost', 'squatter-password')
     expect(await reasonOf(signIn('victim@acme.localhost', 'victim-password'))).toBe('in')
@@ -82,7 +82,7 @@ describe('a human signs in', () => {
     expect(await reasonOf(signIn('victim@acme.localhost@umbrella.localhost', 'squatter-password'))).toBe('in')
   })
 
-  test('and a machine, a human without a password, an unknown name and domain, and nothing at all do not', async () => {
+  test('but not a machine, a human without a password, an unknown name or domain, or an empty name', async () => {
     await human('acme', 'nopassword')
     await addMachineUser(users!, { userName: 'robot', name: 'R', description: '', accessTokenType: 0, userId: undefined }, callIn('acme')) // prettier-ignore
     for (const name of ['robot', 'nopassword', 'nobody', 'nobody@acme.localhost', 'nobody@nowhere', '@', '@@', ' '])
@@ -90,7 +90,7 @@ describe('a human signs in', () => {
   })
 })
 
-test('who owns a user is asked of the database that is meant, though the id is the same in two', async () => {
+test('the owner of a user comes from the right database, though two have a user of that id', async () => {
   const request = { userId: 'same-id', userName: 'same', name: 'S', description: '', accessTokenType: 0 as const }
   await addMachineUser(users!, request, callIn('acme'))
   expect(await ownerOfUser(users!, 'same-id')).toEqual({ userId: 'same-id', organizationId: 'acme' })

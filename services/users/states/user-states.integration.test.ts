@@ -66,7 +66,7 @@ describe.each([
   ['deactivated', 'reactivated'],
   ['locked', 'unlocked'],
 ] as const)('a user who is %s', (ended, back) => {
-  test('loses the sessions; personal access tokens are refused until the user is active again', async () => {
+  test('loses its sessions, and its personal access tokens are refused until it is active again', async () => {
     const userId = `user-${ended}`
     await newHuman(userId)
     const [{ sessionToken }, personal] = [await signIn(userId), await newPersonalToken(userId)]
@@ -77,7 +77,7 @@ describe.each([
     expect([await holder(sessionToken), await holder(personal)]).toEqual(['TOKEN_INVALID', userId])
   })
 
-  test('gets no session by a sign-in that was decided before and is stored after it', async () => {
+  test('gets no session from a sign-in that was decided before and is stored after', async () => {
     const userId = `late-${ended}`
     await newHuman(userId)
     const store = createStore(slow.wrap(users.sql), { evolve, project }, users.log, () => {})
@@ -91,7 +91,7 @@ describe.each([
   })
 })
 
-test('of a removed user nothing is kept but the events: no token, password, waiting code, name or address', async () => {
+test('a removed user leaves only its events: no token, password, waiting code, name or address', async () => {
   const userId = 'removed'
   await newHuman(userId)
   await signIn(userId)

@@ -26,7 +26,7 @@ const outcome = (work: Promise<unknown>) =>
   )
 const fail = (client: string, from: string) => outcome(countFailure(users, client, from))
 
-test('ten failures of a client from an address are heard, there; others, and the client elsewhere, go on', async () => {
+test('a client may fail ten times from an address, and has its own number there and elsewhere', async () => {
   const from = fresh()
   for (let n = 0; n < 10; n++) expect(await fail('one', from)).toBe('in')
   expect(await fail('one', from)).toBe('CLIENT_THROTTLED')
@@ -34,14 +34,14 @@ test('ten failures of a client from an address are heard, there; others, and the
   expect(await fail('other', from)).toBe('in')
 })
 
-test('another spelling of its name does not make it another client', async () => {
+test('another spelling of the name is the same client', async () => {
   const from = fresh()
   const spellings = ['robot@acme.localhost', 'Robot@acme.localhost', 'ＲＯＢＯＴ@ACME.localhost']
   for (let n = 0; n < 10; n++) expect(await fail(spellings[n % 3]!, from)).toBe('in')
   expect(await fail('rObOt@acme.localhost', from)).toBe('CLIENT_THROTTLED')
 })
 
-test('five thousand failures from a /48 are heard, however many addresses it has', async () => {
+test('a /48 may have five thousand failures, from however many addresses', async () => {
   const from = (n: number) => `2001:db8:4:${n.toString(16)}::/64`
   const work = Array.from({ length: 5000 }, (_, n) => fail(`client ${n}`, from(n % 1000)))
   expect(new Set(await Promise.all(work))).toEqual(new Set(['in']))
@@ -50,19 +50,19 @@ test('five thousand failures from a /48 are heard, however many addresses it has
   expect(await fail('another', '2001:db8:5:1::/64')).toBe('in')
 })
 
-test('five hundred failures from an address are heard, whatever client they name, and the others leave nothing behind', async () => {
+test('an address may have five hundred failures, of any clients, and further ones store nothing', async () => {
   const from = fresh()
   const rows = async () => (await users.sql<{ n: number }[]>`select count(*)::int as n from turns`)[0]!.n
   const seen = await Promise.all(Array.from({ length: 500 }, (_, n) => fail(`client ${n}`, from)))
   expect(seen).toEqual(Array(500).fill('in'))
-  // What it has paid meanwhile.
+  // The turns that came back meanwhile.
   await users.sql`update turns set paid_until = paid_until + interval '1 minute' where paid_until > now() + interval '200 seconds'`
   const before = await rows()
   for (let n = 500; n < 505; n++) expect(await fail(`client ${n}`, from)).toBe('CLIENT_THROTTLED')
   expect(await rows()).toBe(before)
 })
 
-test('a hundred failures of a client are heard, wherever they come from', async () => {
+test('a client may have a hundred failures, from all addresses together', async () => {
   const seen = await Promise.all(Array.from({ length: 105 }, () => fail('famous', fresh())))
   expect(seen.filter((reason) => reason === 'CLIENT_THROTTLED')).toHaveLength(5)
 })

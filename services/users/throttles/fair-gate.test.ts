@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { RosterError } from '#lib/errors'
 import { createFairGate, type Place } from './fair-gate.ts'
 
-/** A gate with work that ends when it is told, and the names of what began. */
+/** A gate with work that ends on command, and the names of the work that began. */
 function openGate(atOnce: number, waiting = 100) {
   const through = createFairGate({ atOnce, waiting })
   const begun: string[] = []
@@ -32,7 +32,7 @@ function openGate(atOnce: number, waiting = 100) {
   return { begun, enter, finish }
 }
 
-test('so much work runs at a time, and no more', async () => {
+test('no more work than allowed runs at a time', async () => {
   const { begun, enter, finish } = openGate(2)
   for (const name of ['a', 'b', 'c', 'd']) void enter(name, { lane: name })
   await turn()
@@ -41,14 +41,14 @@ test('so much work runs at a time, and no more', async () => {
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('lanes that ask as often take turns, and who asks less goes first', async () => {
+test('lanes that ask equally often take turns, and a lane that asks less goes first', async () => {
   const { begun, enter, finish } = openGate(1)
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2']) void enter(name, { lane: name[0]! })
   await finish()
   expect(begun).toEqual(['a1', 'c1', 'c2', 'a2', 'b1', 'a3', 'b2', 'b3'])
 })
 
-test('every second turn is for the preferred while there are any', async () => {
+test('every second turn is for preferred work while some waits', async () => {
   const { begun, enter, finish } = openGate(1)
   for (const name of ['a', 'b', 'c', 'd']) void enter(name, { lane: name })
   for (const name of ['X', 'Y']) void enter(name, { lane: name, preferred: true })
@@ -57,7 +57,7 @@ test('every second turn is for the preferred while there are any', async () => {
   expect(begun).toHaveLength(6)
 })
 
-test('where too much waits, the longest lane loses its last', async () => {
+test('if too much waits, the longest lane loses its last entry', async () => {
   const { begun, enter, finish } = openGate(1, 3)
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) void enter(name, { lane: name[0]! })
   const outcomes = await finish()
@@ -65,7 +65,7 @@ test('where too much waits, the longest lane loses its last', async () => {
   expect(begun).toEqual(['a1', 'b1', 'c1', 'a2'])
 })
 
-test('where too much waits, whoever asks again and again gives way to a newcomer, and the preferred to nobody', async () => {
+test('if too much waits, a lane that asks often gives way to a newcomer, and a preferred one to nobody', async () => {
   const { enter, finish } = openGate(1, 50)
   void enter('first', { lane: 'first' })
   const preferred = ['P', 'Q'].map((name) => enter(name, { lane: name, preferred: true }))
@@ -77,7 +77,7 @@ test('where too much waits, whoever asks again and again gives way to a newcomer
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(51)
 })
 
-test('work that fails makes room, and what nobody waits for any more is not done', async () => {
+test('failed work makes room, and work past its deadline is not done', async () => {
   const through = createFairGate({ atOnce: 1, waiting: 10 })
   const failing = through({ lane: 'a' }, () => Promise.reject(new Error('broken')))
   const late = through({ lane: 'b', deadline: Date.now() - 1 }, () => Promise.resolve())

@@ -35,7 +35,7 @@ const waitOf = (work: Promise<unknown>) =>
 const passes = (seconds: number) =>
   replicas[0]!.sql`update turns set paid_until = paid_until - make_interval(secs => ${seconds})`
 
-/** How many of so many tries pass. */
+/** How many of the given number of tries pass. */
 async function passing(tries: number, once: () => Promise<unknown>): Promise<number> {
   let count = 0
   for (let n = 0; n < tries; n++) if ((await waitOf(once())) === 0) count++
@@ -51,7 +51,7 @@ async function attack(name: string) {
 }
 
 describe('attempts to sign in', () => {
-  test('are five at once, and then one a minute, of a name from an address', async () => {
+  test('may be five at once, then one a minute, for a name from an address', async () => {
     const [name, from] = [newName(), fresh()]
     expect(await passing(8, () => attempt(name, from))).toBe(5)
     const wait = await waitOf(attempt(name, from))
@@ -61,16 +61,16 @@ describe('attempts to sign in', () => {
     expect(await passing(3, () => attempt(name, from))).toBe(1)
   })
 
-  test('at one time count too, at two replicas', async () => {
+  test('count also if they come at once, at two replicas', async () => {
     const [name, from] = [newName(), fresh()]
     const waits = await Promise.all(Array.from({ length: 50 }, () => waitOf(attempt(name, from))))
     expect(waits.filter((wait) => wait === 0)).toHaveLength(5)
   })
 
-  test('that have all been found early enough before one of them is counted, count one by one', async () => {
+  test('count one by one, although all of them looked before any was counted', async () => {
     const [name, from] = [newName(), fresh()]
     await attempt(name, from)
-    // So that each has connections to wait with.
+    // Each replica then has connections enough to wait with.
     await Promise.all(replicas.flatMap(({ sql }) => Array.from({ length: 8 }, () => sql`select pg_sleep(0.1)`)))
     const [holder, observer] = [replicas[0]!.sql, replicas[1]!.sql]
     let waits: Promise<number[]> | undefined
@@ -86,14 +86,14 @@ describe('attempts to sign in', () => {
     expect((await waits!).filter((wait) => wait === 0)).toHaveLength(4)
   })
 
-  test('from another address, and of another name, are others', async () => {
+  test('are counted apart for another address and for another name', async () => {
     const [name, from] = [newName(), fresh()]
     await passing(6, () => attempt(name, from))
     expect(await waitOf(attempt(name, fresh()))).toBe(0)
     expect(await waitOf(attempt(newName(), from))).toBe(0)
   })
 
-  test('of one name in any spelling are of one name', async () => {
+  test('count together for every spelling of a name', async () => {
     const from = fresh()
     const spellings = [
       'separate',
@@ -106,11 +106,11 @@ describe('attempts to sign in', () => {
     for (const spelling of spellings) expect(await waitOf(attempt(spelling, from))).toBeGreaterThan(0)
   })
 
-  test('from one address are a hundred at once, and leave nothing behind when they are refused', async () => {
+  test('may be a hundred at once from one address, and refused ones store nothing', async () => {
     const from = fresh()
     expect(await passing(100, () => attempt(newName(), from))).toBe(100)
     const rows = async () => (await replicas[0]!.sql<{ n: number }[]>`select count(*)::int as n from turns`)[0]!.n
-    // What it has paid meanwhile.
+    // The turns that came back meanwhile.
     await replicas[0]!
       .sql`update turns set paid_until = paid_until + interval '1 minute' where paid_until > now() + interval '200 seconds'`
     const before = await rows()
@@ -118,7 +118,7 @@ describe('attempts to sign in', () => {
     expect(await rows()).toBe(before)
   })
 
-  test('that succeed are taken back, also at one time with others, and nobody waits for another', async () => {
+  test('are taken back if they succeed, also at once with others, without a deadlock', async () => {
     const [name, from] = [newName(), fresh()]
     for (let n = 0; n < 20; n++) await (await attempt(name, from)).takeBack()
     const work = Array.from({ length: 60 }, (_, n) => attempt(`${name} ${n % 7}`, from).then(({ takeBack }) => takeBack(), () => {})) // prettier-ignore
@@ -126,7 +126,7 @@ describe('attempts to sign in', () => {
     expect(await passing(6, () => attempt(name, from))).toBe(5)
   })
 
-  test('that hold nobody up any more are forgotten', async () => {
+  test('are forgotten once they delay nobody', async () => {
     await attempt(newName(), fresh())
     await passes(86_400)
     await forgetTurns(replicas[0]!.sql)
@@ -135,7 +135,7 @@ describe('attempts to sign in', () => {
 })
 
 describe('while a name is attacked', () => {
-  test('a new address has its turns as ever', async () => {
+  test('a new address has its usual turns', async () => {
     const name = newName()
     await attack(name)
     expect(await passing(6, () => attempt(name, fresh()))).toBe(6)
@@ -143,7 +143,7 @@ describe('while a name is attacked', () => {
     expect(await passing(6, () => attempt(name, from))).toBe(5)
   })
 
-  test('whoever failed ten times from an address waits a quarter of an hour, and no longer', async () => {
+  test('a caller who failed ten times from an address waits a quarter of an hour, and no longer', async () => {
     const [name, from] = [newName(), fresh()]
     let passed = 0
     for (let minute = 0; minute < 10; minute++) {
@@ -159,7 +159,7 @@ describe('while a name is attacked', () => {
     expect(await waitOf(attempt(name, from))).toBe(0)
   })
 
-  test('its user has turns of his own at an address that is known, which nothing touches that others do there', async () => {
+  test('its user has own turns at a known address, and nobody else there can use them up', async () => {
     const [name, from] = [newName(), fresh()]
     await attack(name)
     await passing(101, () => attempt(newName(), from))
@@ -174,7 +174,7 @@ describe('a /48 of IPv6', () => {
   let networks = 0
   const inside = (network: number) => `2001:db8:${network.toString(16)}:${(networks++).toString(16)}::/64`
 
-  test('has 64 attempts of a name at once, however many addresses it has, and then one in ten seconds', async () => {
+  test('has 64 attempts at a name at once, from however many addresses, then one in ten seconds', async () => {
     const name = newName()
     expect(await passing(80, () => attempt(name, inside(1)))).toBe(64)
     expect(await waitOf(attempt(name, inside(1)))).toBeLessThanOrEqual(10)

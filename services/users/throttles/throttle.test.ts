@@ -23,12 +23,12 @@ test('as many as most: wait until the oldest of them leaves the window', () => {
 test('more than most: wait until so many have left that there is room', () => {
   expect(wait([ago(50), ago(40), ago(30), ago(1)], 3, 60)).toBe(20)
 })
-test('what is a window old counts no more, what is less does', () => {
+test('a time as old as the window does not count, a later one does', () => {
   expect(wait([ago(60)], 1, 60)).toBeUndefined()
   expect(wait([ago(59.999)], 1, 60)).toBe(1)
 })
-test('the wait is never shorter than what is needed, and at least a second', () => {
+test('the wait is never too short, and at least a second', () => {
   expect(wait([ago(59.5)], 1, 60)).toBe(1)
   expect(wait([ago(58.5)], 1, 60)).toBe(2)
 })
-test('a clock that is ahead on another replica counts', () => expect(wait([ago(-5)], 1, 60)).toBe(65))
+test('a time from a replica whose clock is ahead counts', () => expect(wait([ago(-5)], 1, 60)).toBe(65))

@@ -10,7 +10,7 @@ const expiresAt = '2026-01-01T12:00:00.123Z'
 const code = { codeId: 'c', keyId: 'k', expiresAt }
 const publicKey = { kty: 'EC', n: 'n', e: 'AQAB', crv: 'P-256', x: 'x', y: 'y' }
 
-// The marks of mails that users have of earlier versions are published alike, and their payloads are held below.
+// Earlier versions stored the end of a mail at the user. These events are published like those of `CodeMail` below.
 type FormerMarks = { type: 'email.code.sent' | 'email.code.failed' }
 
 const user: Payloads<Exclude<UserEvent, FormerMarks>> = {

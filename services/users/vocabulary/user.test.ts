@@ -36,13 +36,13 @@ describe('a user', () => {
     })
   })
 
-  test('begins with nothing else', () => {
+  test('begins with no other event', () => {
     expect(() => evolveUser(undefined, { type: 'email.verified', payload: {} }, at)).toThrow(
       'begins with email.verified',
     )
   })
 
-  test('that is a machine is not changed by what happens to humans', () => {
+  test('stays the same through events of humans, if it is a machine', () => {
     const machine = after({
       type: 'machine.added',
       payload: { userName: 'robot', name: 'M', description: '', accessTokenType: 0 },
@@ -50,7 +50,7 @@ describe('a user', () => {
     expect(evolveUser(machine, requested('1'), at)).toEqual(machine)
   })
 
-  test('takes an event that is not known yet as one that changes nothing', () => {
+  test('is not changed by an unknown event', () => {
     const user = after(added)
     expect(evolveUser(user, { type: 'renamed', payload: {} } as never, at)).toEqual(user)
   })
@@ -93,11 +93,11 @@ describe('the credentials of a machine', () => {
     expect(robot(...all, { type: 'secret.removed', payload: { secretId: '2' } })).toEqual(robot(...all))
   })
 
-  test('are also the tokens of the time before them', () => {
+  test('include the tokens that were stored before credentials were listed', () => {
     expect(robot({ type: 'token.added', payload: { tokenId: '1' } }).pat).toEqual([{ id: '1', createdAt }])
   })
 
-  test('remember that they were warned of', () => {
+  test('remember their warning', () => {
     const warned: UserEvent = {
       type: 'credential.expiring',
       payload: { kind: 'pat', credentialId: '1', expiresAt: later(60).toISOString() },
@@ -105,7 +105,7 @@ describe('the credentials of a machine', () => {
     expect(robot(token('1'), token('2'), warned).pat.map((credential) => credential.warned)).toEqual([true, undefined])
   })
 
-  test('that have expired are forgotten with the next one, so that a machine does not grow', () => {
+  test('are forgotten, once expired, with the next one, so that a machine does not grow', () => {
     let user = after(machine)
     for (let hour = 0; hour < 100; hour++)
       user = evolveUser(user, token(`${hour}`, later(hour * 3600 + 5400).toISOString()), later(hour * 3600))
@@ -118,7 +118,7 @@ describe('the credentials of a machine', () => {
     expect(living(pat, later(60)).map(({ id }) => id)).toEqual(['1'])
   })
 
-  test('leave all else as it was: another event gives the very same user', () => {
+  test('are not touched by another event: the result is the very same user', () => {
     const user = after(machine, token('1'))
     expect(evolveUser(user, { type: 'not known', payload: {} } as never, at)).toBe(user)
   })
@@ -135,7 +135,7 @@ describe('the state of a user', () => {
     expect(states('locked', 'deactivated', 'reactivated', 'unlocked')).toEqual(after(added))
   })
 
-  test('removed leaves nothing of it, and is no user to anybody', () => {
+  test('is nothing but removed after its removal, and no operation finds the user', () => {
     const user = states('removed')
     expect(user).toEqual({ userName: '', removed: true })
     expect(isActive(user)).toBe(false)
@@ -145,7 +145,7 @@ describe('the state of a user', () => {
 })
 
 describe('a profile', () => {
-  test('is replaced whole: what is not in the new one is gone', () => {
+  test('is replaced whole: a field that the new one lacks is gone', () => {
     const named: UserEvent = { type: 'profile.changed', payload: { ...profile, nickName: 'Wart' } }
     expect(human(named).profile.nickName).toBe('Wart')
     expect(human(named, { type: 'profile.changed', payload: profile }).profile).not.toHaveProperty('nickName')
@@ -169,7 +169,7 @@ describe('a code', () => {
     })
   })
 
-  test.each(['sent', 'failed'] as const)('that is superseded is not touched by the news that it was %s', (how) => {
+  test.each(['sent', 'failed'] as const)('is not changed by an event that an earlier code was %s', (how) => {
     const news: UserEvent =
       how === 'sent'
         ? { type: 'email.code.sent', payload: { codeId: '1' } }
@@ -194,8 +194,8 @@ describe('a code', () => {
   })
 })
 
-describe('what is counted', () => {
-  test('are mails that the user asked for, each kind by itself', () => {
+describe('the counted mails', () => {
+  test('are those that the user asked for, each kind by itself', () => {
     const { ownChanges, resends } = human(
       requested('1', 'creation'),
       requested('2', 'change'),
@@ -206,26 +206,26 @@ describe('what is counted', () => {
     expect([ownChanges.length, resends.length]).toEqual([1, 2])
   })
 
-  test('is forgotten after an hour, so that a user does not grow', () => {
+  test('are forgotten after an hour, so that a user does not grow', () => {
     let user = after(added)
     for (let minute = 0; minute < 300; minute++)
       user = evolveUser(user, requested(`${minute}`, 'resend'), later(minute * 60))
     expect(user.human!.resends).toHaveLength(60)
   })
 
-  test('is what is less than an hour old', () => {
+  test('are less than an hour old', () => {
     expect(withinAnHour([later(-3600).toISOString(), later(-3599.999).toISOString()], at)).toHaveLength(1)
   })
 })
 
-test('a session ends once, and nothing begins with its end', () => {
+test('a session ends once, and no session begins with its end', () => {
   const created = evolveSession(undefined, { type: 'created', payload: { userId: 'u', expiresAt: 'e' } })
   expect(created).toEqual({ userId: 'u', expiresAt: 'e', ended: false })
   expect(evolveSession(created, { type: 'ended', payload: { userId: 'u' } })).toEqual({ ...created, ended: true })
   expect(() => evolveSession(undefined, { type: 'ended', payload: { userId: 'u' } })).toThrow('begins with ended')
 })
 
-test('a machine and nobody are alike where a human is asked for', () => {
+test('a machine is answered like a missing user where a human is needed', () => {
   const reasons = [
     undefined,
     { userName: 'm', machine: { name: '', description: '', accessTokenType: 0 as const } },

@@ -17,7 +17,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** The link of the mail, where the template was stored without having been looked at. */
+/** The link of the mail, with a template that was stored unchecked. */
 async function linkOf(urlTemplate: string, hosts: string[] = []): Promise<string> {
   const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 as const }
   const verification = { $case: 'sendCode' as const, value: { urlTemplate } }
@@ -44,12 +44,12 @@ test.each([
   expect(await linkOf(template)).toBe(own)
 })
 
-test('nor is one that leads elsewhere than the hosts that were configured since', async () => {
+test('nor is a template that leads to none of the hosts configured since', async () => {
   expect(await linkOf('https://app.example.com/{{.Code}}')).toBe('https://app.example.com/CODE')
   expect(await linkOf('https://app.example.com/{{.Code}}', ['other.example.com'])).toBe(own)
   expect(await linkOf('https://app.example.com/{{.Code}}', ['app.example.com'])).toBe('https://app.example.com/CODE')
 })
 
-test('what is mailed is the address as it was understood', async () => {
+test('the mailed link is the URL as the check understood it', async () => {
   expect(await linkOf('HTTPS://App.Example.com:443/x/../"<{{.Code}}>')).toBe('https://app.example.com/%22%3CCODE%3E')
 })

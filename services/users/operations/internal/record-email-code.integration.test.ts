@@ -47,9 +47,9 @@ const record = (userId: string, codeId: string, failure?: string) =>
   recordEmailCode(users, { userId, codeId, ...(failure !== undefined && { failure }) }, call)
 
 test.each([
-  ['sent', undefined],
-  ['failed', '550'],
-])('that a mail was %s is recorded once, and the user stays at its sequence', async (end, failure) => {
+  ['was sent', 'sent', undefined],
+  ['failed', 'failed', '550'],
+])('that a mail %s is recorded once, and the user stays at its sequence', async (_, end, failure) => {
   const { userId, codeId } = await newHuman()
   const before = await users.store.load('user', userId)
   await Promise.all([record(userId, codeId, failure), record(userId, codeId, failure)])

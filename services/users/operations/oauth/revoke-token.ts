@@ -18,8 +18,8 @@ export const revokeToken = {
     const found = token?.userId === userId ? token.access : undefined
     const { requestId, deadline, once } = call
     const claims = client.once ? [client.once] : []
-    // Without an event no key is claimed, so the assertion is used up here. An answer kept before that would be given to a
-    // caller that is refused here.
+    // Without an event no key is claimed, so the assertion is used up here. An answer kept before that would be given
+    // to a caller that is refused here.
     if (!found && client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
     try {
       return await context.store.execute<object, AuthenticationEvent, void, RevokeTokenResponse>({

@@ -44,7 +44,7 @@ async function newHuman(isVerified: boolean) {
   return userId
 }
 
-/** What a wrong code costs, and whether its answer was given before; keyed as `serve` does it. */
+/** The statements that a wrong code costs, and whether its answer was stored before; keyed as `serve` does it. */
 async function cost(userId: string, key?: string) {
   ;[statements, macs] = [0, 0]
   const request = { userId, verificationCode: 'WRONG2' }
@@ -58,7 +58,7 @@ async function cost(userId: string, key?: string) {
   return { reason: error!.reason, replayed: error!.replayed ?? false, statements, macs }
 }
 
-describe('a wrong code costs as much, and is remembered alike, of whomever it is tried', () => {
+describe('a wrong code costs the same and is stored alike, whether the user or a code exists or not', () => {
   test.each([
     ['once', false],
     ['under an Idempotency-Key, once and again', true],
@@ -75,7 +75,7 @@ describe('a wrong code costs as much, and is remembered alike, of whomever it is
     for (const [who, userId] of Object.entries(all)) {
       const key = keyed ? randomUUID() : undefined
       const first = await cost(userId, key)
-      // What is there, and the transaction; under a key also whether it came before.
+      // One look, and the transaction; with a key, also a look for an earlier answer.
       expect({ who, ...first }).toMatchObject({
         who,
         reason: 'CODE_INVALID',
