@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { methods } from './methods.ts'
 import { registry } from '../registry.ts'
 
-// Contract, sections 1 and 4: method, HTTP, who may.
+// Contract, sections 1 and 4: method, HTTP route, allowed callers.
 const operations: Record<string, [http: string, who: string]> = {
   'roster.users.v1.UserService/UpdateMyProfile': ['PUT /auth/v1/users/me/profile', 'authenticated'],
   'roster.idp.v1.IdentityProviderService/UpdateIDP': ['PUT /admin/v1/idps/{idp_id}', 'iam.idp.write on the instance'],
@@ -305,7 +305,7 @@ const enums: Record<string, string> = {
 
 const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
 
-describe('an operation is reached and allowed as the contract says:', () => {
+describe('an operation has the route and the access of the contract:', () => {
   test.each(Object.keys(operations))('%s', (name) => {
     const { access, http, desc } = methods.get(name.replace('/', '.'))!
     const { permission, scope, resource, orSelf } = access
@@ -320,17 +320,17 @@ describe('an operation is reached and allowed as the contract says:', () => {
     if (resource) expect(input).toContain(resource)
   })
 
-  test('and there is no other', () => {
+  test('and no other operation exists', () => {
     expect(offered.map(({ path }) => path.slice(1)).sort()).toEqual(Object.keys(operations).sort())
   })
 
-  test('each has a verb and path of its own', () => {
+  test('each has its own verb and path', () => {
     const routed = offered.filter(({ http }) => http)
     const routes = routed.map(({ http }) => `${http!.verb} ${http!.template.replaceAll(/\{.+?\}/g, '{}')}`)
     expect(new Set(routes).size).toBe(routes.length)
   })
 
-  test('internal methods have none, and the others are of the four services', () => {
+  test('internal methods have no route, and the others belong to the four services', () => {
     for (const { access, http } of methods.values()) if (access.rule === 'internal') expect(http).toBeUndefined()
     for (const { path } of methods.values())
       expect(path).toMatch(/^\/roster\.(users|grants|idp|notifier)\.v1\.[A-Z]\w+Service\//)
@@ -350,7 +350,7 @@ describe('a message has the fields of the contract, by number:', () => {
     expect(spell(registry.getMessage(`roster.${name}`)!)).toBe(messages[name])
   })
 
-  test('and no message of an operation is left out', () => {
+  test('and every message of an operation is in the contract', () => {
     for (const { desc } of offered)
       for (const type of reachable(desc.input, reachable(desc.output)))
         if (type.startsWith('roster.')) expect(messages).toHaveProperty([type.replace('roster.', '')])
@@ -363,7 +363,7 @@ test.each(Object.keys(enums))('an enum has the names and numbers of the contract
   expect(values.map((value) => value.name).join(' ')).toBe(enums[name])
 })
 
-// What the gateway needs in order to make a stream of answers.
+// Fields that the gateway needs to turn answers into a stream.
 function expectStream({ methodKind, input, output }: DescMethod) {
   expect(methodKind).toBe('server_streaming')
   for (const { field } of [input, output]) expect(field['cursor']?.scalar).toBe(ScalarType.STRING)
