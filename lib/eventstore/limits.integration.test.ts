@@ -5,7 +5,7 @@ import type { Decision } from './command.ts'
 import { createStore, type Store } from './store.ts'
 import { call, openReplicas, silent } from '#test/support/counters'
 
-// The vocabulary is like that of users. A project keeps its events in its state.
+// The event types of users. The state keeps every text, so that it grows.
 const vocabulary = {
   evolve: {
     user: (notes: string[] = [], { payload }: { payload: { failure: string } }) => [...notes, payload.failure],
