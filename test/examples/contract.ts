@@ -1,4 +1,7 @@
-/** The operations as spec/contract.md names them, and those that came later: written down once more, not read from proto/, so that proto/ is held to it. */
+/**
+ * The operations of spec/contract.md and later ones. They are written down again here, not read from proto/, so that
+ * tests can check proto/ against them.
+ */
 export const contract = {
   UpdateMyProfile: ['roster.users.v1.UserService', 'PUT /auth/v1/users/me/profile'],
   AddMachineUser: ['roster.users.v1.UserService', 'POST /management/v1/users/machine'],
@@ -69,7 +72,7 @@ export const contract = {
   SearchOrganizationEvents: ['roster.notifier.v1.EventService', 'POST /management/v1/events/_search'],
 } as const
 
-/** The operations whose answer is a stream, which have no path. */
+/** The operations that answer with a stream; they have no path. */
 export const streams = {
   WatchEvents: 'roster.notifier.v1.EventService',
   WatchOrganizationEvents: 'roster.notifier.v1.EventService',
@@ -79,7 +82,7 @@ export type Stream = keyof typeof streams
 
 export type Operation = keyof typeof contract
 
-/** Fields of messages as spec/contract.md numbers them; `?`: presence is known. */
+/** Fields of messages with the numbers of spec/contract.md. `?`: the field has presence. */
 export const fields: Record<string, string> = {
   'roster.object.v1.ObjectDetails': 'sequence 1, creation_date 2, change_date 3, resource_owner 4',
   'roster.users.v1.UpdateMyProfileRequest':
@@ -192,7 +195,7 @@ export const fields: Record<string, string> = {
   'roster.idp.v1.OIDCConfig': 'client_id 1, issuer 2, scopes 3',
 }
 
-/** Values of enumerations, in their order from 0. */
+/** Values of enumerations, in order from 0. */
 export const enums: Record<string, string[]> = {
   'roster.users.v1.Gender': ['GENDER_UNSPECIFIED', 'GENDER_FEMALE', 'GENDER_MALE', 'GENDER_DIVERSE'],
   'roster.users.v1.AccessTokenType': ['ACCESS_TOKEN_TYPE_BEARER', 'ACCESS_TOKEN_TYPE_JWT'],
