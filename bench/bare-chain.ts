@@ -12,7 +12,7 @@ export interface BareChain {
   stop(): Promise<void>
 }
 
-/** Starts the two processes of the bare chain, over the same servers as Roster, with a table in a schema of its own. */
+/** Starts the two processes of the bare chain, over the same servers as Roster. Its table is in a schema of its own. */
 export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): Promise<BareChain> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   await sql`create schema if not exists bench`

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../deploy/provision.ts'
 import type { Servers } from '../deploy/local/servers.ts'
 
-/** What the store holds, to be held against what was acknowledged. */
+/** Numbers of stored changes, to compare with the acknowledged ones. */
 export interface Stored {
   SetEmail: number
   AddMachineUser: number
@@ -14,17 +14,17 @@ export interface Stored {
 
 export interface Check {
   stored(): Promise<Stored>
-  /** Waits until every event is published: what a round leaves behind belongs to its price. */
+  /** Waits until every event is published, because that work belongs to the price of a round. */
   settled(): Promise<void>
-  /** What is wrong with the store and the stream; nothing should be. */
+  /** The faults of the store and the stream. The list should be empty. */
   problems(): Promise<string[]>
-  /** How many events a transaction of the users service has, on average. */
+  /** The number of events in a transaction of the users service, on average. */
   eventsPerTransaction(): Promise<number>
   version(): Promise<string>
   close(): Promise<void>
 }
 
-/** Looks into the servers from outside, as their administrator. */
+/** Inspects the servers from outside, as their administrator. */
 export function openCheck({ databaseUrl, natsUrl }: Servers): Check {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   return {

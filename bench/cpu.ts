@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-// USER_HZ, which Linux fixes for all that read /proc.
+// USER_HZ, the unit of /proc, which is fixed in Linux.
 const ticksPerSecond = 100
 
 /** CPU time (user and system) that a process and its children have used, in microseconds. */
@@ -18,7 +18,7 @@ export function cpuTime(pid: number): number {
 function readStat(pid: number): { parent: number; ticks: number; ticksOfEnded: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name in parentheses may hold anything; fields after it begin with the third.
+    // The name in parentheses may contain anything. The field after it is the third.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const field = (number: number) => Number(fields[number - 3])
     return { parent: field(4), ticks: field(14) + field(15), ticksOfEnded: field(16) + field(17) }

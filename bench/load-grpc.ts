@@ -4,7 +4,7 @@ import { type Subjects, type Workload } from './workloads.ts'
 
 const channels = 4
 
-/** As many lines as asked for, over a few HTTP/2 connections of the official client. */
+/** Opens the wanted number of lines over a few HTTP/2 connections of the official client. */
 export function openGrpcLines(
   count: number,
   url: string,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type Subjects, type Workload } from './workloads.ts'
 
-/** Sends the n-th request and resolves with its answer; rejects where that is anything but a success. */
+/** Sends the n-th request and resolves with its answer. Rejects unless it succeeds. */
 export type Ask = (n: number) => Promise<void>
 
 export interface Line {
@@ -10,7 +10,10 @@ export interface Line {
   close(): void
 }
 
-/** One HTTP/1.1 connection that is kept alive, written by hand: the generator must cost less than what it measures. */
+/**
+ * One HTTP/1.1 connection that stays open, written by hand, because the generator must cost less than the measured
+ * system.
+ */
 export async function openJsonLine(url: string, token: string, workload: Workload, subjects: Subjects): Promise<Line> {
   const { hostname, port, host } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -52,7 +55,7 @@ export async function openJsonLine(url: string, token: string, workload: Workloa
   }
 }
 
-// Both servers say how long an answer is.
+// Both servers announce the length of an answer.
 function readAnswer(text: string): { status: number; body: string } | undefined {
   const head = text.indexOf('\r\n\r\n')
   if (head < 0) return undefined

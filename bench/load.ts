@@ -1,4 +1,5 @@
-// The load generator, a process of its own so that its CPU time is counted apart. Its parent sends rounds and gets results.
+// The load generator is a process of its own, so that its CPU time is counted separately. Its parent sends rounds and
+// gets results.
 import { openGrpcLines } from './load-grpc.ts'
 import { type Line, openJsonLine } from './load-json.ts'
 import { type Subjects, type WorkloadName, workloads } from './workloads.ts'
@@ -10,13 +11,13 @@ export interface Round {
   token: string
   subjects: Subjects
   connections: number
-  /** Seconds that are not timed, and seconds that are. */
+  /** Seconds of warm-up without a measurement, and seconds with one. */
   warmUp: number
   seconds: number
 }
 
 export interface RoundResult {
-  /** Answers within the timed seconds. */
+  /** Answers within the measured seconds. */
   timed: number
   seconds: number
   p50: number
@@ -46,7 +47,7 @@ async function run(round: Round): Promise<RoundResult> {
   let acknowledged = 0
   let n = 0
 
-  // A closed loop: the next request goes out when the answer is there.
+  // A closed loop: the next request starts when the answer has come.
   async function drive({ ask }: Line) {
     for (let now = performance.now(); now < end && errors.length === 0;) {
       const sent = now

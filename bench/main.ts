@@ -1,4 +1,4 @@
-// What `npm run bench` runs: Roster and the bare chain under the same load, on the same servers, in turn.
+// `npm run bench`: puts Roster and the bare chain under the same load, on the same servers, in turn.
 import { writeFileSync } from 'node:fs'
 import { type Check, openCheck } from './check.ts'
 import { type Generator, startGenerator } from './generator.ts'

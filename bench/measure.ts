@@ -3,7 +3,7 @@ import { cpuTime } from './cpu.ts'
 import type { Generator } from './generator.ts'
 import type { Round, RoundResult } from './load.ts'
 
-/** One round with what it cost. */
+/** One round and its costs. */
 export interface Measured extends RoundResult {
   workload: Round['workload']
   encoding: Round['encoding']
@@ -13,7 +13,7 @@ export interface Measured extends RoundResult {
   cpu: Record<string, number>
 }
 
-/** Runs a round and counts every process' CPU time until its last event is published. */
+/** Runs a round and counts every process's CPU time until its last event is published. */
 export async function measure(
   round: Round,
   generator: Generator,

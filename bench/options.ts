@@ -23,7 +23,7 @@ export const usage = `npm run bench -- [options]
   --profiles FOLDER  writes a CPU profile of each service there
 `
 
-/** Reads the command line; throws one Error. */
+/** Reads the command line. Throws one Error. */
 export function readOptions(args: string[]): Options {
   const text = (value: string) => ({ type: 'string', default: value }) as const
   const { values } = parseArgs({

@@ -9,13 +9,13 @@ export interface Row {
   rate: number
   p50: number
   p99: number
-  /** Rate over that of the bare chain in the round before: the median of the rounds. */
+  /** The rate divided by that of the bare chain in the round before: the median of the rounds. */
   ofBare: number
   errors: number
   cpu: Record<string, number>
 }
 
-/** Sums up the rounds, in which each of ours follows one of the bare chain. */
+/** Summarizes the rounds. Each round of Roster follows a round of the bare chain. */
 export function summarize(rounds: Measured[]): Row[] {
   const ratios = new Map(rounds.map((round, index) => [round, round.rate / (rounds[index - 1]?.rate ?? NaN)]))
   const groups = Map.groupBy(rounds, ({ workload, encoding }) =>
@@ -36,7 +36,7 @@ export function summarize(rounds: Measured[]): Row[] {
   })
 }
 
-/** Two tables: speed, and CPU time per request of each process; then what a condition costs. */
+/** Two tables: speed, and CPU time per request of each process. Then the cost of each condition. */
 export function render(rows: Row[]): string {
   const speed = [
     ['', 'req/s', 'p50 ms', 'p99 ms', 'of bare', 'errors'],
@@ -70,7 +70,7 @@ function table(lines: string[][]): string {
   return lines.map((line) => line.map(pad).join('  ')).join('\n')
 }
 
-/** What of jose's bare signing the token requests come to, by rate and by CPU time; nothing where there were none. */
+/** Compares the token requests with jose's bare signing, by rate and by CPU time. Empty where there were none. */
 export function compareToSigning(rows: Row[], { rate, cpu }: Signing): string {
   const all = (row: Row) => Object.values(row.cpu).reduce((total, value) => total + value, 0)
   const lines = rows
@@ -82,7 +82,7 @@ export function compareToSigning(rows: Row[], { rate, cpu }: Signing): string {
   return [`jose alone signs ${rate.toFixed(0)}/s (ES256), ${cpu.toFixed(0)} µs CPU each`, ...lines].join('\n')
 }
 
-/** What the numbers were measured on. No names of hosts or people. */
+/** Facts about the machine. No names of hosts or people. */
 export function facts(postgres: string): Record<string, string> {
   return {
     cpu: `${cpus().length} × ${cpus()[0]!.model.trim()}`,

@@ -1,4 +1,4 @@
-// What `node bench/revocations.ts [how many]` runs: how long a revoked access token is still taken by one of two gateways.
+// `node bench/revocations.ts [how many]`: measures how long one of two gateways still accepts a revoked access token.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'

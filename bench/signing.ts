@@ -1,10 +1,10 @@
 import { generateKeyPair, SignJWT } from 'jose'
 
-/** What signing alone costs. */
+/** The cost of signing alone. */
 export interface Signing {
-  /** Signatures per second of one process, several under way. */
+  /** Signatures per second of one process, with several under way. */
   rate: number
-  /** CPU time in microseconds of each. */
+  /** CPU time of each signature, in microseconds. */
   cpu: number
 }
 

@@ -7,7 +7,7 @@ import { type Services, startServices } from '../deploy/local/services.ts'
 import { provision, storingServices, type StoringService } from '../deploy/provision.ts'
 import { type BareChain, startBareChain } from './bare-chain.ts'
 
-/** A running Roster with the bare chain beside it. */
+/** A running Roster and the bare chain beside it. */
 export interface System {
   url: string
   token: string
@@ -19,8 +19,8 @@ export interface System {
 }
 
 /**
- * Starts what `npm start` starts, as durable as that, on free ports and in a folder that goes away with `stop`. With
- * `profiles`, each service writes a CPU profile there when it ends.
+ * Starts the same as `npm start`, just as durable, on free ports and in a folder that `stop` deletes. With `profiles`,
+ * each service writes a CPU profile into that folder when it ends.
  */
 export async function startSystem(profiles: string | undefined): Promise<System> {
   const folder = mkdtempSync(join(tmpdir(), 'roster-bench-'))

@@ -5,11 +5,11 @@ export interface TokenClient {
   id: string
   secret: string
   keyId: string
-  /** PKCS #8 in PEM; ES256. */
+  /** PKCS #8 in PEM, for ES256. */
   privateKey: string
 }
 
-/** Adds so many machines whose access tokens are JWTs, each with a secret and a key. */
+/** Adds so many machines whose access tokens are JWTs. Each has a secret and a key. */
 export async function addClients(
   { url, token }: { url: string; token: string },
   count: number,
@@ -37,20 +37,20 @@ export async function addClients(
   )
 }
 
-/** Who issues tokens there. */
+/** The issuer of tokens there. */
 export async function issuerOf({ url }: { url: string }): Promise<string> {
   const answer = await fetch(`${url}/.well-known/oauth-authorization-server`)
   return ((await answer.json()) as { issuer: string }).issuer
 }
 
-/** The form of a request by secret. */
+/** The form of a request with a secret. */
 export function tokenBySecret({ id, secret }: TokenClient): Record<string, string> {
   return { grant_type: 'client_credentials', client_id: id, client_secret: secret }
 }
 
 const keys = new Map<string, KeyObject>()
 
-/** The form of a request by an assertion, signed here and now. */
+/** The form of a request with a freshly signed assertion. */
 export function tokenByAssertion({ id, keyId, privateKey }: TokenClient, issuer: string): Record<string, string> {
   let key = keys.get(privateKey)
   if (!key) keys.set(privateKey, (key = createPrivateKey(privateKey)))

@@ -1,4 +1,4 @@
-/** Adds so many humans whose address is verified; gives their ids. */
+/** Adds so many humans with a verified address. Gives their ids. */
 export async function addHumans({ url, token }: { url: string; token: string }, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => `bench-${index}`)
   for (const userId of ids) {

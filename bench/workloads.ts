@@ -15,23 +15,23 @@ export const roster = [
 
 export type WorkloadName = 'bare' | (typeof roster)[number]
 
-/** What a workload's requests are made of. */
+/** The objects that a workload's requests name. */
 export interface Subjects {
   userIds: string[]
   /** Machines with a secret and a key. */
   clients: TokenClient[]
-  /** Who issues tokens. */
+  /** The issuer of tokens. */
   issuer: string
-  /** Makes names unique between rounds. */
+  /** Keeps names unique across rounds. */
   round: number
 }
 
 export interface Workload {
   /** The n-th request over HTTP. */
   http(subjects: Subjects, n: number): { verb: string; path: string; body: string; type?: string }
-  /** The same over gRPC; the bare chain has none. */
+  /** The same over gRPC. The bare chain has none. */
   grpc?: { path: string; encode(subjects: Subjects, n: number): Uint8Array }
-  /** What it sends beside that, as headers or as metadata. */
+  /** Further headers or metadata of the request. */
   headers?(subjects: Subjects, n: number): Record<string, string>
 }
 
@@ -53,7 +53,7 @@ const setEmailGrpc = {
 }
 
 export const workloads: Record<WorkloadName, Workload> = {
-  // The body of a SetEmail, so that both chains carry the same.
+  // The body of a SetEmail, so that both chains carry the same bytes.
   bare: { http: (subjects, n) => ({ ...setEmail(subjects, n), path: '/' }) },
   SetEmail: { http: setEmail, grpc: setEmailGrpc },
   'SetEmail+key': {
@@ -61,7 +61,7 @@ export const workloads: Record<WorkloadName, Workload> = {
     grpc: setEmailGrpc,
     headers: ({ round }, n) => ({ 'idempotency-key': `bench-${round}-${n}` }),
   },
-  // Any sequence: more writers than users have the same one under way, and each would outdate the other's.
+  // Any sequence. There are more writers than users, so an exact sequence would often be outdated by another writer.
   'SetEmail+match': { http: setEmail, grpc: setEmailGrpc, headers: () => ({ 'if-match': '*' }) },
   AddMachineUser: {
     http: (subjects, n) => ({

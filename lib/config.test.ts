@@ -25,7 +25,7 @@ const settings = {
 const key = Buffer.alloc(32, 7).toString('base64')
 const needed = { DATABASE_URL: 'postgres://host/db', KEY: key }
 
-test('what is not set has its default', () => {
+test('a setting that is not set has its default', () => {
   const config = readConfig(settings, needed)
   expect(config).toMatchObject({ PORT: 8080, HOSTS: ['localhost'], NAME: 'roster', PASSWORD: undefined })
 })
@@ -34,24 +34,24 @@ test('an empty variable is not set', () => {
   expect(readConfig(settings, { ...needed, PORT: '', NAME: '' })).toMatchObject({ PORT: 8080, NAME: 'roster' })
 })
 
-test('a file is read in the place of a variable, without the line break at its end', () => {
+test('a setting may come from a file, without the line break at its end', () => {
   expect(readConfig(settings, { ...needed, PASSWORD_FILE: file('pass word\n') }).PASSWORD).toBe('pass word')
   expect(readConfig(settings, { ...needed, PASSWORD: 'a', PASSWORD_FILE: file('b') }).PASSWORD).toBe('a')
 })
 
-test('a file is read by the same rules', () => {
+test('the same rules apply to a file', () => {
   expect(readConfig(settings, { ...needed, PORT_FILE: file('99') }).PORT).toBe(99)
   expect(() => readConfig(settings, { ...needed, PORT_FILE: file('x') })).toThrow('PORT is not a whole number')
 })
 
-test('a list is separated by commas, blanks do not count', () => {
+test('commas separate a list, and blanks do not count', () => {
   expect(readConfig(settings, { ...needed, HOSTS: ' a.example, ,b.example:8443 ' }).HOSTS).toEqual([
     'a.example',
     'b.example:8443',
   ])
 })
 
-test('hosts are as a URL has them', () => {
+test('hosts are spelled as in a URL', () => {
   const { read } = hosts()
   expect(read('App.Example.com, bücher.example,localhost:3000 ,[::1]:8443,a.example:443')).toEqual([
     'app.example.com',
@@ -87,7 +87,7 @@ describe('problems', () => {
     }
   })()
 
-  test('are told all at once', () => {
+  test('are all reported at once', () => {
     for (const name of ['DATABASE_URL', 'PORT', 'KEY', 'PASSWORD']) expect(message).toContain(`${name} `)
   })
 
@@ -96,7 +96,7 @@ describe('problems', () => {
     expect(message).not.toContain(secrets.KEY)
   })
 
-  test('are told of what is missing too', () => {
+  test('include missing settings', () => {
     expect(() => readConfig(settings, {})).toThrow('DATABASE_URL is not set (nor DATABASE_URL_FILE); KEY is not set')
   })
 })

@@ -6,13 +6,13 @@ test('the codes are those of gRPC', () => {
   expect(codes).toMatchObject({ INVALID_ARGUMENT: 3, NOT_FOUND: 5, INTERNAL: 13, UNAVAILABLE: 14, UNAUTHENTICATED: 16 })
 })
 
-test('an error of ours stays itself', () => {
+test('a RosterError stays itself', () => {
   const error = new RosterError('NOT_FOUND', 'USER_NOT_FOUND', 'There is no such user.')
   expect(toRosterError(error)).toBe(error)
 })
 
 test.each([new Error('password=hunter2'), 'password=hunter2', undefined, null, 42, { code: 7, reason: 'FAKED' }])(
-  'what is not one of ours becomes INTERNAL and shows nothing of itself: %s',
+  'a foreign error becomes INTERNAL and shows nothing of itself: %s',
   (thrown) => {
     const { cause, ...shown } = toRosterError(thrown)
     expect(cause).toBe(thrown)
@@ -21,7 +21,7 @@ test.each([new Error('password=hunter2'), 'password=hunter2', undefined, null, 4
   },
 )
 
-test('an invalid request names every field at fault, in the message too', () => {
+test('an invalid request names every faulty field, in the message too', () => {
   const violations = [
     { field: 'a', description: 'is empty' },
     { field: 'b[1]', description: 'is odd' },

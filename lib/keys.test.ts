@@ -7,7 +7,7 @@ const old = encryptionKey.read(first)
 const rotated = encryptionKey.read(`${second}, ${first}`)
 const foreign = encryptionKey.read(second)
 
-describe('what is sealed', () => {
+describe('a sealed text', () => {
   const sealed = old.seal('purpose', 'geheim — ünïcödé')
 
   test('opens again, and does not show its text', () => {
@@ -19,7 +19,7 @@ describe('what is sealed', () => {
   test('may be empty', () => expect(old.open('purpose', old.seal('purpose', ''))).toBe(''))
   test('does not open for another purpose', () => expect(() => old.open('another', sealed)).toThrow())
   test('opens after the key was changed', () => expect(rotated.open('purpose', sealed)).toContain('geheim'))
-  test('with the new key does not open with the old one alone', () =>
+  test('that is sealed with the new key does not open with the old key alone', () =>
     expect(() => old.open('purpose', rotated.seal('purpose', 'x'))).toThrow('no encryption key has the id'))
   test('does not open once its key is gone', () =>
     expect(() => foreign.open('purpose', sealed)).toThrow('no encryption key has the id'))
@@ -32,7 +32,7 @@ describe('what is sealed', () => {
     }
   })
 
-  test('does not open where it was cut, not even to a shorter seal', () => {
+  test('does not open where it was cut, not even with a shorter tag', () => {
     for (let length = 0; length < sealed.length; length++)
       expect(() => old.open('purpose', sealed.subarray(0, length))).toThrow()
   })
@@ -42,11 +42,11 @@ describe('a mac', () => {
   const mac = (keys: typeof old, purpose: string, ...parts: string[]) =>
     keys.mac(purpose, old.currentId, parts).toString('hex')
 
-  test('is the same again, also after the key was changed', () => {
+  test('stays the same after the key was changed', () => {
     expect(mac(old, 'p', 'a', 'b')).toBe(mac(rotated, 'p', 'a', 'b'))
   })
 
-  test('differs by purpose, key and every part and where the parts end', () => {
+  test('differs by purpose, by key, by each part, and by the place where a part ends', () => {
     const macs = [
       mac(old, 'p', 'a', 'b'),
       mac(old, 'q', 'a', 'b'),
@@ -58,41 +58,41 @@ describe('a mac', () => {
     expect(new Set(macs).size).toBe(macs.length)
   })
 
-  test('is not made with a key that nobody has', () => {
+  test('needs a known key', () => {
     expect(() => foreign.mac('p', old.currentId, ['a'])).toThrow('no encryption key has the id')
   })
 })
 
-describe('what is left of a former key for one purpose', () => {
+describe('the derived key that replaces a former key for one purpose', () => {
   const former = decodeKey(first)
   const entry = (purpose: string) => `${keyId(former)}:${purpose}:${purposeKey(former, purpose).toString('base64')}`
   const ring = encryptionKey.read(`${second}, ${entry('p')}, ${entry('other')}`)
 
-  test('opens what that key closed for it, and makes its macs', () => {
+  test('opens texts that the former key sealed for this purpose, and makes its macs', () => {
     expect(ring.open('p', old.seal('p', 'x'))).toBe('x')
     expect(ring.mac('p', old.currentId, ['a'])).toEqual(old.mac('p', old.currentId, ['a']))
     expect(ring.currentId).toBe(foreign.currentId)
   })
 
-  test('is worth nothing for any other', () => {
+  test('is useless for any other purpose', () => {
     expect(() => ring.open('q', old.seal('q', 'x'))).toThrow('no encryption key has the id')
     expect(() => ring.open('p', old.seal('other', 'x'))).toThrow()
   })
 
-  test('is no key to begin with', () => {
+  test('cannot be the first key', () => {
     expect(() => encryptionKey.read(entry('p'))).toThrow(/^is not 32 bytes in base64/)
     expect(() => encryptionKey.read(`${second},${entry('p').slice(0, -8)}`)).toThrow(/^is not 32 bytes in base64/)
   })
 })
 
-test('the id of a key is the same everywhere and tells nothing of the key', () => {
+test('the id of a key is the same everywhere and tells nothing about the key', () => {
   expect(encryptionKey.read(first).currentId).toBe(old.currentId)
   expect(rotated.currentId).not.toBe(old.currentId)
   expect(Buffer.from(first, 'base64').includes(Buffer.from(old.currentId, 'hex'))).toBe(false)
 })
 
 test.each(['', 'x', randomBytes(31).toString('base64'), randomBytes(33).toString('base64'), `${first},`, `${first},x`])(
-  'what is no key of 32 bytes is refused without being shown (%#)',
+  'a text that is no key of 32 bytes is refused and not shown (%#)',
   (text) => {
     expect(() => encryptionKey.read(text)).toThrow(/^is not 32 bytes in base64/)
     if (text.length > 1) expect(() => encryptionKey.read(text)).not.toThrow(text)

@@ -27,7 +27,7 @@ const failing: Record<string, () => PromiseLike<unknown>> = {
     sql.unsafe(`do $$ begin execute 'select 1 / 0 from people where email = ''${value}'''; end $$`),
 }
 
-test.each(Object.keys(failing))('the log tells that PostgreSQL failed, and no value: %s', async (name) => {
+test.each(Object.keys(failing))('the log reports an error of PostgreSQL without any value: %s', async (name) => {
   const error = await failing[name]!().then(
     () => expect.fail('it did not fail'),
     (caught: Error & { code: string }) => caught,

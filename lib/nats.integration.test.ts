@@ -10,7 +10,7 @@ afterAll(() => nats?.connection.close())
 const hidden = 'PUB hidden 2\r\nhi'
 
 test.each([`open\r\n${hidden}`, `open 0\r\n\r\n${hidden}`, 'a b', 'a\tb', 'ä', ''])(
-  'nothing is sent to %j, which is no subject',
+  'nothing is sent to %j, which is no valid subject',
   async (subject) => {
     const heard: string[] = []
     nats.connection.subscribe('hidden', { callback: (_, message) => void heard.push(message.string()) })
@@ -30,7 +30,7 @@ test.each([`open\r\n${hidden}`, `open 0\r\n\r\n${hidden}`, 'a b', 'a\tb', 'ä', 
   },
 )
 
-test('nor is a header made that has a line break', () => {
+test('no header with a line break is created', () => {
   expect(() => headers().set('name', `x\r\n\r\n${hidden}`)).toThrow('header value')
   for (const end of ['\r\n', '\n', '\r'])
     expect(() => natsHeaders({ name: `x${end}${end}${hidden}` })).toThrow('the header name has a line break')

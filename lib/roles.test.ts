@@ -27,7 +27,7 @@ const table: Record<string, Record<string, boolean>> = {
   'user.delete': row(true, true, true, false),
   'user.grant.read': row(true, true, true, true),
   'user.grant.write': row(true, true, true, false),
-  // Not of the user manager: who makes a credential can do all that the machine can.
+  // Not for the user manager: a caller that creates a credential can do everything that the machine can.
   'user.credential.read': row(true, true, false, true),
   'user.credential.write': row(true, true, false, false),
 }
@@ -39,29 +39,29 @@ function row(IAM_OWNER: boolean, ORG_OWNER: boolean, ORG_USER_MANAGER: boolean, 
 const roles = ['IAM_OWNER', 'ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER']
 
 describe.each(Object.keys(table))('%s', (permission) => {
-  test.each(roles)('is what the table says for %s', (role) => {
+  test.each(roles)('gives the permissions of the table: %s', (role) => {
     expect(grantsPermission([role], permission)).toBe(table[permission]![role])
   })
 })
 
-test('the table has every permission that the contract asks for anywhere', () => {
+test('the table has every permission of the contract', () => {
   const asked = [...methods.values()].flatMap(({ access }) => access.permission || [])
   for (const permission of asked) expect(permissions).toContain(permission)
   expect([...permissions].sort()).toEqual(Object.keys(table).sort())
 })
 
 test.each(['', 'OWNER', 'org_owner', 'constructor', '__proto__', 'toString', 'IAM_OWNER '])(
-  'the role "%s", which is none, gives nothing',
+  'the unknown role "%s" gives nothing',
   (role) => expect(permissions.some((permission) => grantsPermission([role], permission))).toBe(false),
 )
 
-test('an organization’s owner gets nothing of the instance that may come later', () => {
+test('an organization’s owner gets no permission of the instance, not even a future one', () => {
   for (const role of roles.slice(1))
     for (const permission of ['iam.read', 'iam.member.write', 'iam.policy.read'])
       expect(grantsPermission([role], permission)).toBe(false)
 })
 
-describe('nobody gives a role above the own:', () => {
+describe('nobody grants a role beyond the own:', () => {
   const may: Record<string, string[]> = {
     IAM_OWNER: roles,
     ORG_OWNER: ['ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER'],
@@ -71,7 +71,7 @@ describe('nobody gives a role above the own:', () => {
   test.each(roles)('%s', (own) => {
     expect(roles.filter((role) => coversRole([own], role))).toEqual(may[own])
   })
-  test('roles together cover what they give together', () => {
+  test('several roles cover what they give together', () => {
     expect(coversRole(['ORG_USER_MANAGER', 'ORG_OWNER_VIEWER'], 'ORG_OWNER')).toBe(false)
     expect(coversRole([], 'ORG_OWNER_VIEWER')).toBe(false)
   })
@@ -108,7 +108,7 @@ describe('a caller', () => {
     },
   )
 
-  test('whose roles came as JSON with such a name holds what they say there, and nowhere else', () => {
+  test('with such organization names in its JSON holds the roles stated there, and no others', () => {
     const odd = { ...caller, organizationRoles: JSON.parse('{"__proto__": ["ORG_OWNER"]}') as Record<string, string[]> }
     expect(holds(odd, 'user.write', '__proto__')).toBe(true)
     expect(holds(odd, 'user.write', 'house')).toBe(false)

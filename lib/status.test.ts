@@ -24,7 +24,7 @@ const facts = ({ code, reason, message, metadata, violations, retryAfter }: Rost
   metadata: Object.entries(metadata),
 })
 
-test('every error crosses the wire whole', () => {
+test('every error crosses NATS unchanged', () => {
   fc.assert(
     fc.property(error, (sent) => {
       expect(facts(decodeStatus(encodeStatus(sent)))).toEqual(facts(sent))
@@ -32,7 +32,7 @@ test('every error crosses the wire whole', () => {
   )
 })
 
-test('what a service may not say is cut, and cannot keep anybody busy', () => {
+test('a service’s oversized error is cut, and costs no reader much time', () => {
   const many = 60_000
   const sent = new RosterError('INTERNAL', 'x'.repeat(5000), 'm'.repeat(1_000_000), {
     violations: Array.from({ length: many }, () => ({ field: 'f', description: 'd' })),
@@ -44,7 +44,7 @@ test('what a service may not say is cut, and cannot keep anybody busy', () => {
   expect([read.message.length, read.violations.length, Object.keys(read.metadata).length]).toEqual([20_000, 100, 100])
 })
 
-test('its cause does not cross', () => {
+test('the cause of an error does not cross', () => {
   const sent = new RosterError('INTERNAL', 'INTERNAL', 'An internal error occurred.', { cause: new Error('hunter2') })
   expect(Buffer.from(encodeStatus(sent)).includes('hunter2')).toBe(false)
   expect(JSON.stringify(statusToJson(sent))).not.toContain('hunter2')
@@ -55,7 +55,7 @@ test.each([0.5, 1.25, 59.999, 0.0005])('a wait of %s seconds crosses', (retryAft
   expect(decodeStatus(encodeStatus(sent)).retryAfter).toBeCloseTo(retryAfter, 9)
 })
 
-test('bytes without details are an error without a reason; a code that nobody knows is UNKNOWN', () => {
+test('bytes without details give an error without a reason, and an unknown code becomes UNKNOWN', () => {
   const bytes = Status.encode({ code: 99, message: 'odd', details: [] }).finish()
   expect(decodeStatus(bytes)).toMatchObject({ code: codes.UNKNOWN, reason: 'UNKNOWN', message: 'odd' })
 })
@@ -75,7 +75,7 @@ describe('in JSON, an error', () => {
     })
   })
 
-  test('has one ErrorInfo and nothing else where nothing else is known', () => {
+  test('has only an ErrorInfo where nothing else is known', () => {
     const { details } = statusToJson(new RosterError('NOT_FOUND', 'R', 'M')) as { details: object[] }
     expect(details).toEqual([expect.objectContaining({ reason: 'R', domain: 'roster' })])
   })

@@ -7,8 +7,10 @@ import { projectRoot } from '../deploy/local/home.ts'
 import { freePort } from '../deploy/local/ports.ts'
 
 /**
- * Runs the e2e suite against docker-compose.yml, in a project, on ports and with volumes of its own: `npm run test:compose [-- <vitest's
- * arguments>]`. ROSTER_STAND_IN may name a program that makes images by name where none can be pulled; --keep leaves all running.
+ * Runs the e2e suite against docker-compose.yml, with its own project, ports and volumes: `npm run test:compose [--
+ * <vitest's arguments>]`.
+ * ROSTER_STAND_IN may name a program that builds images by name where none can be pulled. --keep leaves everything
+ * running.
  */
 const vitestArguments = process.argv.slice(2).filter((argument) => argument !== '--keep')
 const keep = process.argv.includes('--keep')
@@ -22,11 +24,11 @@ Object.assign(process.env, {
   PUBLIC_URL: url,
   ROSTER_MAILBOX: `127.0.0.1:${mailboxPort}`,
   ROSTER_ADMIN_PASSWORD: adminPassword,
-  // The whole suite comes from one address.
+  // The whole suite calls from one address.
   CALLS_PER_ADDRESS: '0',
 })
 
-// What runs below hears of it, too, and ends; then all is taken down.
+// A running child hears of the signal too, and ends. Then everything is taken down.
 let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (interrupted = true))
 
@@ -56,7 +58,7 @@ function findCompose(): string[] {
   process.exit(1)
 }
 
-// Of the servers and of the Dockerfile.
+// The images of the servers and of the Dockerfile.
 function imageNames(): string[] {
   const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8')
   const named = [

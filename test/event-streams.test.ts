@@ -37,7 +37,7 @@ const newMachine = async () =>
 const subjectsOf = ({ messages }: OpenStream) =>
   messages.flatMap(({ events }) => events ?? []).map(({ aggregateId }) => aggregateId as string)
 
-/** A human who may read the events of the default organization, and a session. */
+/** A human with the right to read the events of the default organization, and a session. */
 async function newViewer() {
   const userName = `viewer-${randomUUID()}`
   const [profile, email] = [
@@ -116,9 +116,9 @@ test.each(['idp', 'users'] as const)(
 test.each([{ waitSeconds: 0 }, { waitSeconds: 9 }])(
   'of a service that takes requests and does not answer the caller is told in time: %o',
   async ({ waitSeconds }) => {
-    // A new notifier has not begun to look for those who wait.
+    // A new notifier has not yet started to look for waiting searches.
     await house.restart('notifier')
-    // What was sent while none was there would be waited for until its deadline.
+    // A call to an absent notifier would wait until its deadline, so keep that short.
     const brief = { ...admin(), headers: { 'x-request-timeout': '1' } }
     await vi.waitFor(() => write('SearchEvents', { limit: 1 }, brief), { timeout: 20_000 })
     const deaf = await connectNats(servers.servers.natsUrl.idp, 'idp', createLog('test', 'silent'))
@@ -144,7 +144,7 @@ test('many that wait are woken by one look: none of them asks again and again', 
   await vi.waitFor(async () => expect(await timesListed(nats)).toBeGreaterThanOrEqual(before + 200), { timeout: 5000 })
   const listed = await timesListed(nats)
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  // Each by itself would have asked 600 times. Once in vain they may, for what was committed just before they came.
+  // Separately, they would have asked 600 times. Each may ask once in vain, for events committed just before it came.
   expect((await timesListed(nats)) - listed).toBeLessThan(260)
   const machine = await newMachine()
   const started = performance.now()
@@ -153,7 +153,7 @@ test('many that wait are woken by one look: none of them asks again and again', 
   await nats.connection.close()
 })
 
-/** How often users was asked for its events. */
+/** How often the users service was asked for its events. */
 async function timesListed({ connection }: Nats): Promise<number> {
   const stats = await connection.request('$SRV.STATS.users', '', { timeout: 2000 })
   const { endpoints } = stats.json<{ endpoints: { name: string; num_requests: number }[] }>()

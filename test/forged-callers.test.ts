@@ -14,7 +14,7 @@ type Name = (typeof services)[number]
 
 let servers: Awaited<ReturnType<typeof startTestServers>>
 let house: House
-// Whoever has the gateway's way to the services, and not its keys.
+// An attacker with the gateway's connection to the services, but without its keys.
 let forger: Nats
 
 beforeAll(async () => {

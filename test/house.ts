@@ -23,26 +23,26 @@ import type { TestServers } from './infra.ts'
 
 /** A whole Roster. */
 export interface House {
-  /** Such as `http://127.0.0.1:40123`: of the first gateway. */
+  /** The first gateway, for example `http://127.0.0.1:40123`. */
   url: string
-  /** Of every gateway. */
+  /** Every gateway. */
   urls: string[]
   /** The bearer token of the machine administrator. */
   adminToken: string
   /** The password of the human administrator, `admin`. */
   adminPassword: string
-  /** Stops every replica of a service, does something, then starts as many anew. A gateway's port may be another one then. */
+  /** Stops every replica of a service, runs `meanwhile`, then starts as many again. A gateway may get another port. */
   restart(name: Name, meanwhile?: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
 export interface HouseOptions {
-  /** Default: those of the run. */
+  /** Default: the servers of the run. */
   servers?: TestServers
   log?: Log
-  /** How many of each service but the notifier. The second gateway takes any free port. */
+  /** Replicas of each service except the notifier. The second gateway takes any free port. */
   replicas?: number
-  /** Leaves grants out: the test runs it itself, or not. */
+  /** Leaves grants out, so that the test can run it. */
   withoutGrants?: boolean
   /** Default: `houseKeys`. */
   keys?: typeof houseKeys
@@ -50,12 +50,13 @@ export interface HouseOptions {
 
 export type Name = StoringService | 'gateway'
 
-/** The keys of each service, one root for the run: houses over one database must agree on it. */
+/** The keys of each service, with one root for the run. Houses over one database must use the same root. */
 export const houseKeys = deriveKeys(randomBytes(32).toString('base64'))
 
 /**
- * Boots the five services in this process over the run's real servers, in the database that the URLs name. `settings` are added
- * to the environment of each service. One house at a time on a NATS server, or they answer each other's requests.
+ * Starts the five services in this process over the run's real servers, with the databases of the URLs. `settings` are
+ * added to the environment of each service.
+ * Only one house may use a NATS server at a time. Otherwise the houses answer each other's requests.
  */
 export async function startHouse(
   databaseUrls: Record<StoringService, string>,
@@ -134,14 +135,14 @@ export async function startHouse(
       await meanwhile?.()
       await Promise.all(all.map((replica) => replica.start()))
     },
-    // The gateways first: they ask the others.
+    // Stop the gateways first, because they call the other services.
     async stop() {
       for (const stop of running.toReversed()) await stop()
     },
   }
 }
 
-// The notifier waits for no server, its callers for the notifier.
+// The notifier starts without waiting for any server, so wait here for the notifier.
 async function isReady(url: string): Promise<void> {
   while ((await (await fetch(`${url}/readyz`)).text()) !== '{"status":"ok"}') await sleep(20)
 }

@@ -3,14 +3,14 @@ import { GenericContainer, Wait } from 'testcontainers'
 import { projectRoot } from '../deploy/local/home.ts'
 import { natsUsers, passwordVariable } from '../deploy/local/servers/nats-users.ts'
 
-/** PostgreSQL, NATS and Redis from their images, as the variables that name them. */
+/** PostgreSQL, NATS and Redis from their images, as the environment variables that name them. */
 export async function startContainers(): Promise<{ env: Record<string, string>; stop(): Promise<void> }> {
   const natsPasswords = Object.fromEntries(natsUsers.map((user) => [passwordVariable(user), `${user}Password`]))
   const [postgres, nats, redis] = await Promise.all([
     new GenericContainer('postgres:18')
       .withEnvironment({ POSTGRES_PASSWORD: 'password' })
       .withExposedPorts(5432)
-      // While the image prepares its data it listens on no TCP port.
+      // While the image prepares its data, it listens on no TCP port.
       .withWaitStrategy(Wait.forListeningPorts())
       .start(),
     new GenericContainer('nats:2.12')

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** What `inject("servers")` gives to a test. */
+/** The servers that `inject("servers")` gives to a test. */
 export interface TestServers {
   /** The administrator's URL of a provisioned database. */
   databaseUrl: string
@@ -20,7 +20,7 @@ export interface TestServers {
   natsUrl: Record<NatsUser, string>
   redisUrl: string
   smtpUrl: string
-  /** Undefined where ROSTER_TEST_SMTP_URL names a mail server that is not ours. */
+  /** Undefined where ROSTER_TEST_SMTP_URL names a foreign mail server. */
   mailboxUrl: string | undefined
 }
 
@@ -32,8 +32,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /**
- * Servers and a provisioned database. Those of ROSTER_TEST_DATABASE_URL, _NATS_URL, _REDIS_URL, _SMTP_URL
- * where set (NATS with ROSTER_NATS_PASSWORD_<USER>), else containers where ROSTER_TEST_CONTAINERS=1 asks for them, else local programs.
+ * Gives servers and a provisioned database. ROSTER_TEST_DATABASE_URL, _NATS_URL, _REDIS_URL and _SMTP_URL may name them
+ * (NATS with ROSTER_NATS_PASSWORD_<USER>).
+ * With ROSTER_TEST_CONTAINERS=1 the others are containers. Without it they are local programs.
  */
 export async function startTestServers(): Promise<{ servers: TestServers; stop(): Promise<void> }> {
   const containers = process.env['ROSTER_TEST_CONTAINERS'] === '1' ? await startContainers() : undefined

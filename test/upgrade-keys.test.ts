@@ -17,7 +17,7 @@ const storing = ['users', 'grants', 'idp', 'notifier'] as const
 const shared = randomBytes(32).toString('base64')
 const derived = deriveKeys(shared)
 
-/** The keys of the installation with another encryption key for each service. */
+/** The keys of the installation, with another encryption key for each service. */
 const withKeys = (change: (own: string) => string) =>
   Object.fromEntries(
     Object.entries(derived).map(([service, { ROSTER_ENCRYPTION_KEY: own, ...others }]) => [
@@ -25,9 +25,9 @@ const withKeys = (change: (own: string) => string) =>
       own === undefined ? others : { ...others, ROSTER_ENCRYPTION_KEY: change(own) },
     ]),
   ) as typeof derived
-/** As it was: one key for all. */
+/** Before the upgrade: one key for all. */
 const before = withKeys(() => shared)
-/** As it may be a day after: nothing is left of that. */
+/** A day after the upgrade: the shared key is gone. */
 const after = withKeys((own) => own.split(',')[0]!)
 
 let servers: Awaited<ReturnType<typeof startTestServers>>
@@ -86,7 +86,7 @@ async function issue(clientId: string, secret: string): Promise<string> {
   return ((await answer.json()) as { access_token: string }).access_token
 }
 
-/** By table: the ids of the keys that sealed what is there. */
+/** The ids of the keys that encrypted the stored data, by table. */
 async function sealedBy(): Promise<Record<string, string[]>> {
   const [row] = await sql<[Record<string, string[]>]>`
     select

@@ -53,7 +53,7 @@ test('an event is a CloudEvent 1.0 in binary mode', () => {
   expect(JSON.parse(data)).toEqual(requested.payload)
 })
 
-test('its data names enum values, and shows what is empty or false', () => {
+test('its data names enum values, and shows empty and false values', () => {
   expect(JSON.parse(encode({}, added).data)).toEqual({
     userName: 'robot',
     name: 'Robot',
@@ -62,12 +62,12 @@ test('its data names enum values, and shows what is empty or false', () => {
   })
 })
 
-test('what is not known is no header, since a CloudEvent has no empty attribute', () => {
+test('an unknown attribute has no header, since a CloudEvent has no empty attribute', () => {
   const names = Object.keys(encode({ creator: '', request_id: '', cause: null }, added).headers)
   expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/actor|requestid|cause/)]))
 })
 
-test('a consumer reads what was written', () => {
+test('a consumer reads an event as it was written', () => {
   expect(encode().read).toEqual({
     id: 'users-17',
     source: '/roster/users',

@@ -8,7 +8,7 @@ const happened = (organization_id: string, type = 'email.changed') => ({
 })
 
 test.each(['acme', '', 'a b', 'a%20b', '\r\n', '🦊'])(
-  'a hint at an event of the organization %j is read as it was written',
+  'a hint at an event of the organization %j can be read again',
   (id) => {
     expect(readHints(writeHints([happened(id)]))).toEqual([{ organizationId: id, type: 'user.email.changed' }])
   },

@@ -22,7 +22,7 @@ const event = (aggregate: string, position: number): StoredEvent => ({
   created_at: new Date(0),
 })
 
-/** A stream that loses what it is told to lose and stores the rest, each a turn later. */
+/** A stream that loses the named events and stores the rest, each a turn later. */
 function losing(...lost: string[]) {
   const sent: string[] = []
   const ids: string[] = []
@@ -43,7 +43,7 @@ function losing(...lost: string[]) {
 const events = [event('a', 1), event('b', 2), event('a', 3), event('a', 4), event('b', 5)]
 const kinds = (outcomes: Outcome[]) => outcomes.map((outcome) => Object.keys(outcome)[0])
 
-test('the events of an aggregate are sent in their order, those of others meanwhile', async () => {
+test('events of one aggregate are sent in order, while those of others go on', async () => {
   const { sent, stream } = losing()
   await publish(stream, events, options)
   expect(sent.filter((id) => ['users-1', 'users-3', 'users-4'].includes(id))).toEqual(['users-1', 'users-3', 'users-4'])
@@ -51,13 +51,13 @@ test('the events of an aggregate are sent in their order, those of others meanwh
   expect(sent).toHaveLength(5)
 })
 
-test('an event that was lost is not overtaken by the next of its aggregate, and keeps those of others from nothing', async () => {
+test('a lost event is not overtaken by the next of its aggregate, and does not hold up others', async () => {
   const { sent, stream } = losing('users-3')
   expect(kinds(await publish(stream, events, options))).toEqual(['ack', 'ack', 'failed', 'failed', 'ack'])
   expect(sent).not.toContain('users-4')
 })
 
-test('what is published anew is not dropped for what the stream was given before, and keeps its id', async () => {
+test('an event published anew keeps its id, and the stream does not drop it as a repetition', async () => {
   const { sent, ids, stream } = losing()
   for (const generation of [0, 0, 2]) await publish(stream, events.slice(0, 1), { ...options, generation })
   expect(sent).toEqual(['users-1', 'users-1', 'users-1'])
@@ -65,14 +65,14 @@ test('what is published anew is not dropped for what the stream was given before
   expect(ids[2]).not.toBe(ids[0])
 })
 
-test('nobody without the key knows the id under which the stream will take an event', async () => {
+test('without the key, nobody can predict the id under which the stream will take an event', async () => {
   const { ids, stream } = losing()
   for (const key of ['of users', 'of idp']) await publish(stream, events.slice(0, 1), { ...options, key })
   expect(new Set(ids).size).toBe(2)
   expect(ids.join()).not.toContain('users-1')
 })
 
-test('an event that proto/ does not know, or knows otherwise, is refused, and what comes behind it is published', async () => {
+test('an event that does not match proto/ is refused, and the events behind it are published', async () => {
   const { sent, stream } = losing()
   const unknown = { ...event('a', 6), type: 'unheard.of' }
   const other = { ...event('b', 7), payload: { surprise: true } }
@@ -87,7 +87,7 @@ test('an event that proto/ does not know, or knows otherwise, is refused, and wh
   expect(sent).toEqual(['users-8', 'users-9'])
 })
 
-test('whatever the ids are, an event has one subject of so many tokens', () => {
+test('an event has one subject with a fixed number of tokens, whatever its ids are', () => {
   const hostile = { ...event('a\r\nPUB x 0\r\n', 1), organization_id: '' }
   expect(subjectOf('users', hostile)).toBe('roster.events.users.%.user.a%0D%0APUB%20x%200%0D%0A.added')
   expect(subjectOf('users', event('0-9_Az', 1))).toBe('roster.events.users.house.user.0-9_Az.added')

@@ -40,13 +40,13 @@ afterAll(async () => {
 const made = async () => (await manager.consumers.list(streamName).next()).map(({ name }) => name).toSorted()
 const soon = { timeout: 15_000 }
 
-describe('the keepers make', () => {
-  test('the stream and its consumers, for whoever asks', async () => {
+describe('the keepers create', () => {
+  test('the stream and its consumers, for any caller', async () => {
     expect(await streamState(users!)).toMatchObject({ first: 0, last: 0, bounded: false })
     expect(await made()).toEqual(Object.keys(consumers))
   })
 
-  test('them again after the stream was deleted, with or without a question', async () => {
+  test('both again after the stream was deleted, with or without a question', async () => {
     const { created } = await streamState(users!)
     await manager.streams.delete(streamName)
     expect((await vi.waitFor(() => streamState(users!), soon)).created).not.toBe(created)
@@ -55,10 +55,10 @@ describe('the keepers make', () => {
     await vi.waitFor(async () => expect(await made()).toEqual(Object.keys(consumers)), soon)
   })
 
-  test('a stream that stores events, also while nats-server still removes the old one', async () => {
+  test('a stream that stores events, even while nats-server still removes the old one', async () => {
     const publish = () => users!.connection.jetstream().publish('roster.events.users.acme.user.u.added', '')
     for (let round = 0; round < 3; round++) {
-      // The more it has to remove, the longer that takes.
+      // The more nats-server has to remove, the longer it takes.
       const names = Array.from({ length: 200 }, (_, n) => `more-${n}`)
       await Promise.all(names.map((name) => ensureConsumer(manager, name, 'roster.events.>')))
       const over = new AbortController()
@@ -73,13 +73,13 @@ describe('the keepers make', () => {
     }
   })
 
-  test('a consumer again that was deleted', async () => {
+  test('a deleted consumer again', async () => {
     await manager.consumers.delete(streamName, 'grants')
     await vi.waitFor(async () => expect(await made()).toEqual(Object.keys(consumers)), soon)
   })
 })
 
-test('the answer is of the time after the question, however many ask', async () => {
+test('each answer is newer than its question, however many ask', async () => {
   const others = await connectNats(servers.natsUrl.grants, 'grants', silent)
   const over = new AbortController()
   const asking = Array.from({ length: 4 }, async () => {
@@ -94,14 +94,14 @@ test('the answer is of the time after the question, however many ask', async () 
   await others.connection.close()
 })
 
-test('without a keeper the state is an error, soon', async () => {
+test('without a keeper, the state is an error, soon', async () => {
   await Promise.all(keepers.splice(0).map((keeper) => keeper.stop()))
   await expect(streamState(users!)).rejects.toThrow(/TIMEOUT|503/)
   keepers.push(await startTestKeeper(servers.natsUrl))
   await streamState(users!)
 })
 
-test('where NATS has one account for all, the keeper and the consumers work as well', async () => {
+test('the keeper and the consumers also work where NATS has one account for all', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'roster-one-account-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const config = join(folder, 'nats.conf')
@@ -118,7 +118,7 @@ test('where NATS has one account for all, the keeper and the consumers work as w
   expect(await streamState(nats)).toMatchObject({ last: 0 })
   const reader = consume({ nats, log: silent, durable: 'grants', handle: async () => {} })
   await nats.connection.jetstream().publish('roster.events.users.acme.user.u.removed', '{}')
-  // What is no event is put aside: the consumer has had it.
+  // A consumer drops a message that is no event, so it counts as handled.
   const consumer = await nats.connection.jetstream().consumers.get(streamName, 'grants')
   await vi.waitFor(async () => expect(await consumer.info()).toMatchObject({ ack_floor: { stream_seq: 1 } }), soon)
   await reader.stop()

@@ -23,12 +23,12 @@ test.each([
   ['$SYS', '%24SYS'],
 ])('%j is %s', (text, token) => expect(subjectToken(text)).toBe(token))
 
-test('whatever the text, it is one token that a line of NATS can hold', () => {
+test('any text becomes one token that fits a line of NATS', () => {
   for (const text of ['.'.repeat(10_000), '🦊'.repeat(200), '\ud800', '\r\n'.repeat(150), 'x'.repeat(401)])
     expect(subjectToken(text)).toMatch(/^[\w%-]{1,400}$/)
 })
 
-test('two texts have two tokens', () => {
+test('two texts never have the same token', () => {
   const texts = ['', '%', '%25', 'a.b', 'a%2Eb', 'a', 'x'.repeat(401), 'x'.repeat(402), '.'.repeat(500), '\ufffd']
   expect(new Set(texts.map(subjectToken)).size).toBe(texts.length)
 })

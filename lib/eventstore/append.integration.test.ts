@@ -42,7 +42,7 @@ const append = (batch: object) => {
 }
 const eventsOf = (id: string) => replica.sql`select sequence from events where aggregate_id = ${id}`
 
-describe('append, the last guard of the truth,', () => {
+describe('append, the last guard of the stored data,', () => {
   const write = (id: string, sequence: number) => ({ writes: [{ type: 'counter', id, sequence }] })
   const broken: Record<string, (id: string) => object> = {
     'a gap before the first event': (id) => ({
@@ -84,13 +84,13 @@ describe('append, the last guard of the truth,', () => {
 
   const id = 'guarded'
 
-  test('takes what is whole', async () => {
+  test('accepts a complete batch', async () => {
     await append({ ...write(id, 0), events: [event(id, 1), event(id, 2)], aggregates: [aggregate(id, 2)] })
     await append({ ...write(id, 2), events: [event(id, 3)], aggregates: [aggregate(id, 3)] })
     expect(await eventsOf(id)).toHaveLength(3)
   })
 
-  test('says which aggregates are stale and which keys are taken', async () => {
+  test('reports stale aggregates and taken keys', async () => {
     await append({ claims: [{ kind: 'name', scope: '', key: 'k', aggregate_id: 'x' }] })
     const error = await append({
       writes: [{ type: 'counter', id, sequence: 2 }],

@@ -16,7 +16,7 @@ export interface UniqueKey {
   key: string
 }
 
-/** An action that has a limit, whoever performs it. */
+/** An action with a limit that all callers share. */
 export interface Use {
   /**
    * The key to count by. Uses with the same key must always have the same limits. It is stored, so it must reveal

@@ -13,7 +13,7 @@ beforeAll(async () => {
   return stop
 })
 
-/** Lets `b` decide `late`, then `a` do all of `first`, and only then `b` store what it decided. */
+/** Lets `b` decide `late`, then `a` do all of `first`. Only then `b` stores its decision. */
 async function overtaken(late: any, ...first: any[]): Promise<string> {
   const { arrived, release } = slow.hold()
   const work = outcome(b!.store.execute(late))
@@ -25,35 +25,35 @@ async function overtaken(late: any, ...first: any[]): Promise<string> {
 
 const nameOf = async (id: string) => (await a!.store.load<{ name: string; count: number }>('counter', id))?.state
 
-describe('who was overtaken decides again on what is there now', () => {
+describe('a command that was overtaken decides again on the present state', () => {
   test('an event of another replica is neither lost nor overwritten', async () => {
     await a!.store.execute(add('both', 'both'))
     expect(await overtaken(count('both'), count('both'), count('both'))).toBe('stored')
     expect(await nameOf('both')).toMatchObject({ count: 3 })
   })
 
-  test('the second creation of an id is refused for the id, although its name is taken too', async () => {
+  test('the second creation of an id is refused because of the id, even if its name is taken too', async () => {
     expect(await overtaken(add('twin', 'twin'), add('twin', 'twin'))).toBe('ID_TAKEN')
   })
 
-  test('a rename that another replica has done already changes nothing and is no error', async () => {
+  test('a rename that another replica already did changes nothing and is no error', async () => {
     await a!.store.execute(add('renamed', 'before'))
     expect(await overtaken(rename('renamed', 'after'), rename('renamed', 'after'))).toBe('stored')
     expect((await a!.store.load('counter', 'renamed'))?.sequence).toBe(2)
   })
 
-  test('a name that became free meanwhile can be taken', async () => {
+  test('a name that became free in the meantime can be taken', async () => {
     await a!.store.execute(add('leaver', 'left'))
     expect(await overtaken(add('heir', 'left'), rename('leaver', 'gone'))).toBe('stored')
   })
 
-  test('a release stands on the name of today: the name that somebody else has got is not taken from them', async () => {
+  test('a release applies to the present name, so a name that another took meanwhile stays theirs', async () => {
     await a!.store.execute(add('mover', 'seat'))
     expect(await overtaken(rename('mover', 'third'), rename('mover', 'second'), add('sitter', 'seat'))).toBe('stored')
     expect(await outcome(a!.store.execute(add('thief', 'seat')))).toBe('NAME_TAKEN')
   })
 
-  test('a deadline that passes meanwhile ends the tries', async () => {
+  test('a deadline that passes in the meantime ends the retries', async () => {
     await a!.store.execute(add('hurried', 'hurried'))
     const deadline = Date.now() + 50
     const hurried = { ...count('hurried'), call: call(deadline) }
@@ -68,7 +68,7 @@ describe('who was overtaken decides again on what is there now', () => {
   })
 })
 
-test('who was refused stays refused, although what shared the transaction runs again one by one', async () => {
+test('a refused command stays refused when the rest of its transaction runs again one by one', async () => {
   await a!.store.execute(add('holder', 'held'))
   const poison = {
     ...add('poison', 'poison'),
@@ -87,7 +87,7 @@ test('who was refused stays refused, although what shared the transaction runs a
   const second = slow.hold()
   first.release()
   await second.arrived
-  // The name becomes free, but its first asker was told already that it is not.
+  // The name becomes free, but the first command that wanted it was already refused.
   await a!.store.execute(rename('holder', 'free'))
   second.release()
   const [refused, beside] = await Promise.all(work)
@@ -95,7 +95,7 @@ test('who was refused stays refused, although what shared the transaction runs a
   expect(await a!.store.load('counter', 'refused')).toBeUndefined()
 })
 
-test('of more commands than may wait, those beyond are refused at once, and the others are carried out', async () => {
+test('commands beyond the limit of waiting ones are refused at once, and the others are carried out', async () => {
   await b!.store.execute(add('flooded', 'flooded'))
   const { arrived, release } = slow.hold()
   const first = outcome(b!.store.execute(count('flooded')))
@@ -113,7 +113,7 @@ test('of more commands than may wait, those beyond are refused at once, and the 
 const lock = 42
 const untilReleased = (sql: any) => sql`select pg_advisory_xact_lock(${lock})`
 
-/** Begins `other` once the transaction of `first`, which writes `untilReleased`, has all but committed. */
+/** Begins `other` when the transaction of `first` is almost committed. `first` must write `untilReleased`. */
 async function beforeTheCommit<T>(first: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
   const waiting = async () => {
     const [row] = await a!.sql`
@@ -133,7 +133,7 @@ async function beforeTheCommit<T>(first: () => Promise<T>, other: () => Promise<
   return Promise.all(work)
 }
 
-test("a name that is had for a moment within a transaction is nobody else's in that moment", async () => {
+test('nobody can take a name while another holds it for a moment within a transaction', async () => {
   const passing = (store: Replica['store'], id: string, from: string, to: string, ...writes: any[]) => {
     const first = { ...add(id, from), decide: (before: any) => ({ ...add(id, from).decide(before), writes }) }
     return Promise.all([outcome(store.execute(first)), outcome(store.execute(rename(id, to)))])
@@ -142,14 +142,14 @@ test("a name that is had for a moment within a transaction is nobody else's in t
     () => passing(b!.store, 'bors', 'boot', 'bow', untilReleased),
     () => passing(a!.store, 'cador', 'bow', 'boot'),
   )
-  // One after the other: Bors has the bow for good, so Cador cannot even begin with it.
+  // One after the other: Bors holds the bow for good, so Cador cannot even begin with it.
   expect([bors, cador]).toEqual([
     ['stored', 'stored'],
     ['NAME_TAKEN', 'COUNTER_NOT_FOUND'],
   ])
 })
 
-describe('what a decision reads', () => {
+describe('the data that a decision reads', () => {
   const copy = (id: string, from: string) => ({
     aggregate: { type: 'counter', id },
     reads: [{ type: 'counter', id: from }],
@@ -161,13 +161,13 @@ describe('what a decision reads', () => {
     },
   })
 
-  test('stays as it was until the decision is stored, else it decides again', async () => {
+  test('stays unchanged until the decision is stored, else the command decides again', async () => {
     await a!.store.execute(add('original', 'first'))
     expect(await overtaken(copy('copy', 'original'), rename('original', 'last'))).toBe('stored')
     expect(await nameOf('copy')).toMatchObject({ name: 'last-copy' })
   })
 
-  test('is what the commands before it in the same transaction made of it', async () => {
+  test('includes the changes of earlier commands in the same transaction', async () => {
     const [, copied] = await Promise.all([
       a!.store.execute(add('early', 'early')),
       a!.store.execute(copy('early-copy', 'early')),
@@ -175,13 +175,13 @@ describe('what a decision reads', () => {
     expect(copied.answer).toBe('early-early-copy')
   })
 
-  // Nothing is stored with it, but it may have seen a change that shares its transaction beside what was there before.
+  // Nothing is stored with it. It may still have seen a change from its own transaction beside older data.
   test.each(['answered', 'refused'])(
-    'is of one moment, also where nothing changes and the caller is %s',
+    'belongs to one moment, even where nothing changes and the caller is %s',
     async (way) => {
       const [left, right, eye] = ['left', 'right', 'eye'].map((name) => `${way} ${name}`) as [string, string, string]
       for (const id of [left, right, eye]) await a!.store.execute(add(id, id))
-      // It counts only as long as `left` did not: so it comes before the count of `left`.
+      // It counts only while `left` has not counted, so it comes before the count of `left`.
       const early = {
         ...count(right),
         reads: [{ type: 'counter', id: left }],
@@ -210,12 +210,12 @@ describe('what a decision reads', () => {
       expect(await outcome(a!.store.execute(early))).toBe('stored')
       release()
       await counted
-      // Who sees the count of `left` sees that of `right`.
+      // A reader that sees the count of `left` also sees that of `right`.
       expect(['SAW_0_0', 'SAW_0_1', 'SAW_1_1']).toContain(await looked)
     },
   )
 
-  test('stays missing until the decision is stored: who would create it waits', async () => {
+  test('stays missing until the decision is stored: its creator waits', async () => {
     const order: string[] = []
     await a!.store.execute(add('standing', 'standing'))
     const standing = {
@@ -235,7 +235,7 @@ describe('what a decision reads', () => {
     expect(await nameOf('standing')).toMatchObject({ count: 1 })
   })
 
-  test('does not make two replicas wait for each other for ever', async () => {
+  test('never makes two replicas wait for each other for ever', async () => {
     await a!.store.execute(add('left', 'left hand'))
     await a!.store.execute(add('right', 'right hand'))
     const reading = (id: string, other: string) => ({ ...count(id), reads: [{ type: 'counter', id: other }] })
@@ -249,7 +249,7 @@ describe('what a decision reads', () => {
   })
 })
 
-test('the state, the view and the unique keys are the fold of the events', async () => {
+test('state, view and unique keys match the events', async () => {
   // The copies claim no name.
   await a!.sql`insert into unique_keys select 'name', '', state ->> 'name', id from aggregates where id like '%copy'`
   await audit(a!.sql)

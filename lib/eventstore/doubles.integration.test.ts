@@ -13,7 +13,8 @@ import {
 let publishing: Publishing
 let [a, b]: Replica[] = []
 
-// The stream forgets within a moment what it was given, as it does in two minutes otherwise: what comes again later, it stores.
+// The stream forgets message ids after a moment, otherwise after two minutes. It stores a message that comes again
+// later.
 beforeAll(async () => {
   publishing = await startPublishing()
   ;[a, b] = publishing.replicas
@@ -30,7 +31,7 @@ beforeEach(() => {
   publishing.afterPublish.run = async () => {}
 })
 
-/** In one transaction, so that they are published as one page: several of each aggregate and type. */
+/** Inserts in one transaction, so that the events become one page: several of each aggregate and type. */
 async function insertPage(round: string) {
   await a!.sql.begin(async (sql) => {
     for (let sequence = 1; sequence <= 4; sequence++)
@@ -43,7 +44,7 @@ async function insertPage(round: string) {
   })
 }
 
-/** Waits until the tails have nothing left to publish; then the stream must hold each event once. */
+/** Waits until the tails have nothing left to publish. Then the stream must hold each event once. */
 async function everythingIsThereOnce() {
   const caughtUp = async () => {
     const [row] = await a!.sql`
@@ -61,14 +62,14 @@ async function everythingIsThereOnce() {
 const timeout = () => Promise.reject(NatsError.errorForCode('TIMEOUT'))
 
 test.each([1, 7, 10, 25, 39])(
-  'a page of which %i events were acknowledged, and more stored, is not stored again',
+  'a page is not stored again after only %i of its events were acknowledged, though more were stored',
   async (acknowledged) => {
     let [sent, stored] = [0, 0]
     publishing.beforePublish.run = async () => void sent++
     publishing.afterPublish.run = () => (++stored > acknowledged ? timeout() : Promise.resolve())
     await insertPage(`acknowledged-${acknowledged}`)
     await vi.waitFor(() => expect(stored).toBeGreaterThan(acknowledged), { timeout: 10_000 })
-    // One more try in which everything is lost again.
+    // Wait for one more try in which everything is lost again.
     const before = sent
     await vi.waitFor(() => expect(sent).toBeGreaterThan(before), { timeout: 10_000 })
     publishing.afterPublish.run = async () => {}
@@ -76,7 +77,7 @@ test.each([1, 7, 10, 25, 39])(
   },
 )
 
-test.each([3, 17])('nor where NATS is killed after %i events of a page and comes back later', async (at) => {
+test.each([3, 17])('a page is not stored again after NATS was killed at event %i and came back later', async (at) => {
   let sent = 0
   let killed: Promise<void> | undefined
   publishing.beforePublish.run = async () => {
@@ -90,7 +91,7 @@ test.each([3, 17])('nor where NATS is killed after %i events of a page and comes
   await everythingIsThereOnce()
 })
 
-test('nor where it was stored long ago by somebody who was killed before he could note it', async () => {
+test('a page is not stored again after a tail stored it long ago and was killed before it noted so', async () => {
   await everythingIsThereOnce()
   const [row] = await a!.sql`select *, transaction_id::text from published`
   await Promise.all(Array.from({ length: 10 }, (_, i) => b!.store.execute(count(`c${i}`))))
@@ -110,7 +111,7 @@ test('nor where it was stored long ago by somebody who was killed before he coul
   await everythingIsThereOnce()
 })
 
-test('events of long ago that the stream has none of are published, also behind others of their subject', async () => {
+test('old events that the stream lacks are published, even behind other events of their subject', async () => {
   await insertPage('late')
   await a!.sql`update events set created_at = now() - interval '10 minutes' where aggregate_id like 'late%'`
   await everythingIsThereOnce()

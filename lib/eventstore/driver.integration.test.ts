@@ -11,10 +11,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-// What is tested here is patches/postgres+*.patch.
+// These tests are about patches/postgres+*.patch.
 
-// Without it the driver writes to a socket that is gone, where nothing can catch the TypeError.
-test('a statement on a connection that PostgreSQL ended is refused, and the process lives', async () => {
+// Without the patch, the driver writes to a socket that is gone, and nothing can catch the TypeError.
+test('a statement on a connection that PostgreSQL ended is refused, and the process survives', async () => {
   const sql = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
   const admin = openDatabase(database.adminUrl, 'admin', createLog('test', 'silent'))
   const connection = await sql.reserve()
@@ -43,7 +43,7 @@ const begun: Record<string, (sql: Sql) => PromiseLike<unknown>> = {
     sql.begin(async (transaction) => void (await transaction.unsafe(sleep))),
 }
 
-/** The way to the database by a cable, and what looks past it. */
+/** A way to the database that can be cut, and one that stays open for looking. */
 async function openByCable() {
   const url = new URL(database.urls.users)
   const cable = await startCable(Number(url.port))
@@ -51,7 +51,7 @@ async function openByCable() {
   const log = createLog('test', 'silent')
   const [sql, admin] = [openDatabase(url.href, 'test', log), openDatabase(database.adminUrl, 'admin', log)]
   onTestFinished(async () => {
-    // Whoever sleeps does not notice that nobody listens.
+    // A sleeping statement does not notice that its client is gone.
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where query = ${sleep}`
     await Promise.all([sql.end({ timeout: 1 }), admin.end()])
     await cable.stop()
@@ -69,7 +69,7 @@ const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 async function works(sql: Sql) {
   const ask = async (n: number) => {
     const question = () => sql.begin((transaction) => [transaction`select ${n}::int as n`])
-    // A reset may reach the pool only now.
+    // The pool may see a reset only now.
     for (let tries = 0; tries < 20; tries++)
       try {
         return await question()
@@ -82,12 +82,13 @@ async function works(sql: Sql) {
   expect(answers.map((results) => results[0]![0])).toEqual(numbers(50).map((n) => ({ n })))
 }
 
-// Without it the driver counts what was sent between the error and the end of a connection among what the next one will answer.
+// Without the patch, statements sent between the error and the end of a connection count as sent on the next
+// connection.
 test.each(Object.keys(begun))(
-  'after %s whose connection is reset, nothing waits for ever and no answer is another’s',
+  'after %s whose connection is reset, nothing waits for ever and every answer reaches its own caller',
   async (name) => {
     const { sql, admin, reset } = await openByCable()
-    // As many as there are connections, each followed by another one as soon as it failed.
+    // As many as there are connections. Each is followed by another as soon as it fails.
     const begin = numbers(8).map(async () => {
       await expect(begun[name]!(sql)).rejects.toSatisfy(isConnectionError)
       await sql`select 1`.catch((error: unknown) => expect(error).toSatisfy(isConnectionError))
@@ -101,8 +102,8 @@ test.each(Object.keys(begun))(
   },
 )
 
-// Without it the driver sends the rest of a transaction, even its rollback, to whatever the connection is used for next.
-test('a transaction that lost its connection does not reach into the next one on it', async () => {
+// Without the patch, the driver sends the rest of a transaction on the next use of the connection, even its rollback.
+test('a transaction that lost its connection does not affect the next transaction on it', async () => {
   const { sql, reset } = await openByCable()
   await sql`create table kept (n int)`
   const [inside, go, sent] = numbers(3).map(() => Promise.withResolvers<void>())
@@ -133,8 +134,8 @@ test('a transaction that lost its connection does not reach into the next one on
   expect([...(await sql`select n from kept order by n`)]).toEqual(numbers(8).map((n) => ({ n: n + 1 })))
 })
 
-// Without it nothing can catch what ends the driver's own question for the types, with which each connection begins.
-test('a connection that is reset while it is opened ends no process', async () => {
+// Each connection begins with the driver's own query for types. Without the patch, nothing can catch its failure.
+test('a connection that is reset while it opens does not end the process', async () => {
   const { sql, reset } = await openByCable()
   for (const delay of numbers(40)) {
     const work = numbers(8).map(() =>
@@ -147,8 +148,8 @@ test('a connection that is reset while it is opened ends no process', async () =
   await works(sql)
 })
 
-// Without it the rows of the next result are counted on from there: it begins with holes.
-test('a statement that fails after its first rows takes nothing from the next one on its connection', async () => {
+// Without the patch, the rows of the next result are counted on from there, so that the result starts with holes.
+test('a statement that fails after its first rows does not affect the next one on its connection', async () => {
   const sql = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
   const connection = await sql.reserve()
   const failed = connection`select repeat('x', 10000), 1 / (100 - i) from generate_series(1, 200) as i`

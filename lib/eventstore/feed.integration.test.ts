@@ -56,7 +56,7 @@ const filter = (wanted: Partial<EventFilter>): EventFilter => ({
   ...wanted,
 })
 
-/** The ids of everything from a place on, page by page. */
+/** The ids of all events after a position, page by page. */
 async function follow(request: Partial<ListEventsRequest>, from?: EventPosition, ask = feed) {
   const ids: string[] = []
   let pages = 0
@@ -88,7 +88,7 @@ async function slowly(id: string, { organization = 'house', at = new Date() } = 
   return { commit: () => (commit.resolve(), done) }
 }
 
-test('an event is what the stream publishes of it', async () => {
+test('an event is listed as it is published', async () => {
   await a.store.execute(add('first', 'first'))
   const { events } = await feed({})
   const [row] = await a.sql`select *, transaction_id::text from events`
@@ -109,7 +109,7 @@ test('an event is what the stream publishes of it', async () => {
   expect(event!.time!.toISOString()).toBe(headers['ce-time'])
 })
 
-test('who follows while slow transactions commit out of order gets every event, and none twice', async () => {
+test('a follower gets every event once, even while slow transactions commit out of order', async () => {
   const seen: string[] = []
   let after: EventPosition | undefined
   let over = false
@@ -136,7 +136,7 @@ test('who follows while slow transactions commit out of order gets every event, 
   expect(seen).toEqual(await stored())
 })
 
-test('what an older transaction holds back is not there yet, and comes once that ends', async () => {
+test('an older transaction holds back events, and they come once it ends', async () => {
   const { next } = await follow({})
   const slow = await slowly('holds')
   await b.store.execute(add('held', 'held'))
@@ -146,11 +146,11 @@ test('what an older transaction holds back is not there yet, and comes once that
   expect((await follow({}, meanwhile.next)).ids).toEqual((await stored()).slice(-2))
 })
 
-test.each([1, 3, 1000])('pages of %i give the same', async (limit) => {
+test.each([1, 3, 1000])('pages of %i give the same events', async (limit) => {
   expect((await follow({ limit })).ids).toEqual(await stored())
 })
 
-test('one call looks at so many rows and no more; who goes on finds what is behind them', async () => {
+test('one call looks at a limited number of rows, and the next call finds the rows behind them', async () => {
   const { events } = await feed({ filter: filter({ aggregateIds: ['held'] }) })
   const bounded = feedOf(10)
   const one = await bounded({ filter: filter({ aggregateIds: ['held'] }) })
@@ -161,7 +161,7 @@ test('one call looks at so many rows and no more; who goes on finds what is behi
   expect((await follow({}, undefined, bounded)).ids).toEqual(await stored())
 })
 
-test('each filter lets pass what it names', async () => {
+test('each filter passes the events that it names', async () => {
   await (await slowly('elsewhere', { organization: 'else%where' })).commit()
   const types = async (wanted: Partial<EventFilter>) => {
     const { events } = await feed({ filter: filter(wanted) })
@@ -177,14 +177,14 @@ test('each filter lets pass what it names', async () => {
   expect(await types({ eventTypes: ['counter.add', '%', 'counter_added', 'other.*.x'] })).toEqual([])
   expect(await types({ organizationId: 'else%where' })).toEqual([other])
   expect(await types({ organizationId: 'else' })).toEqual([])
-  // What others did is not even looked at.
+  // Events of other organizations are not even looked at.
   const { events } = await feedOf(10)({ filter: filter({ organizationId: 'else%where' }) })
   expect(events).toHaveLength(1)
   expect(await types({ actors: ['somebody'] })).toEqual([other])
   expect(await types({ aggregateIds: ['held', 'c1'], aggregateTypes: ['counter'] })).toEqual([added, counted])
 })
 
-test('from the end: nothing that was there, everything that comes', async () => {
+test('from the end, only new events come', async () => {
   const slow = await slowly('under-way')
   const { events, next, endReached } = await feed({ fromEnd: true })
   expect([events, endReached]).toEqual([[], true])
@@ -193,7 +193,7 @@ test('from the end: nothing that was there, everything that comes', async () => 
   expect((await follow({}, next)).ids).toEqual((await stored()).slice(-2))
 })
 
-test('where to go on is never ahead of the last event: after a crash PostgreSQL may give the same transaction ids again', async () => {
+test('the next position is never ahead of the last event, as a crash may reuse transaction ids', async () => {
   const last = (await follow({ limit: 1 })).next
   const [found] = await a.sql<{ id: string }[]>`
     select transaction_id || ' ' || position as id from events
@@ -206,14 +206,14 @@ test('where to go on is never ahead of the last event: after a crash PostgreSQL 
   )
 })
 
-test('a place that is ahead of everything, as after PostgreSQL was set back, goes on from today', async () => {
+test('a position ahead of all events, as after PostgreSQL was set back, continues from the present', async () => {
   const { events, next } = await feed({ after: { transactionId: 1e12, position: 1 } })
   expect(events).toEqual([])
   await a.store.execute(add('after-that', 'after-that'))
   expect((await follow({}, next)).ids).toEqual((await stored()).slice(-1))
 })
 
-test('since a time: what was created then or later, found without looking at all that is older', async () => {
+test('since a time: later events are found without a look at all older ones', async () => {
   const day = 24 * 60 * 60 * 1000
   await a.sql`update events set created_at = now() - interval '2 days' + position * interval '1 second'`
   await (await slowly('of-yesterday', { at: new Date(Date.now() - day) })).commit()
@@ -230,7 +230,7 @@ test('since a time: what was created then or later, found without looking at all
   expect(first.events).toHaveLength(1)
 })
 
-test('an answer is no more than NATS takes, and the rest comes with the next one', async () => {
+test('an answer never exceeds the limit of NATS, and the rest comes with the next one', async () => {
   const name = 'n'.repeat(200_000)
   for (let n = 0; n < 8; n++) await (await slowly(`large-${n}-${name.slice(0, 10)}`)).commit()
   await a.sql`update events set payload = jsonb_build_object('name', ${name}::text) where aggregate_id like 'large-%'`
@@ -243,7 +243,7 @@ test('an answer is no more than NATS takes, and the rest comes with the next one
   expect((await feed({ filter: filter({ since: new Date(Date.now() - 60_000) }) })).events.length).toBeLessThan(5)
 })
 
-test('an event of long ago that no answer can hold, or that proto/ cannot describe, comes without its data, and all others come', async () => {
+test('an old event that fits no answer or proto/ comes without its data, and all others come', async () => {
   const { next } = await follow({})
   for (const id of ['before', 'too-large', 'unreadable', 'unheard-of', 'behind']) await (await slowly(id)).commit()
   await a.sql`update events set payload = jsonb_build_object('name', repeat('n', 3000000)) where aggregate_id = 'too-large'`
@@ -289,6 +289,6 @@ test('a page of large events is read in portions', async () => {
 test.each([
   ['the year 1', new Date('0001-01-01T00:00:00Z'), true],
   ['the year 9999', new Date('9999-12-31T23:59:59.999Z'), false],
-])('since %s is a time, too', async (_, since, all) => {
+])('since %s is a valid time, too', async (_, since, all) => {
   expect((await follow({ filter: filter({ since }) })).ids).toEqual(all ? await stored() : [])
 })

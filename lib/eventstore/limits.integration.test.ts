@@ -5,7 +5,7 @@ import type { Decision } from './command.ts'
 import { createStore, type Store } from './store.ts'
 import { call, openReplicas, silent } from '#test/support/counters'
 
-// As the vocabulary of users has it, of which a project keeps what happened to it.
+// The event types of users. The state keeps every text, so that it grows.
 const vocabulary = {
   evolve: {
     user: (notes: string[] = [], { payload }: { payload: { failure: string } }) => [...notes, payload.failure],
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => replicas?.stop())
 
-/** Stores an event with this text; gives the sequence, or the limit that was reached. */
+/** Stores an event with this text. Gives the sequence, or the limit that refused it. */
 async function note(id: string, failure: string, otherStore = store, cause?: string): Promise<unknown> {
   const command = {
     aggregate: { type: 'user', id },
@@ -43,8 +43,8 @@ async function note(id: string, failure: string, otherStore = store, cause?: str
 const eventLimit = [8, 'LIMIT_REACHED', { limit: 'event.bytes', most: String(most) }]
 const stateLimit = [8, 'LIMIT_REACHED', { limit: 'aggregate.characters', most: '1048576' }]
 
-test('an event is measured as it is published: in bytes, with its headers, and what JSON makes of it', async () => {
-  // Headers and the rest of the data have some 600 bytes.
+test('an event is measured as it is published: in bytes, with its headers, in JSON', async () => {
+  // The headers and the rest of the data take some 600 bytes.
   expect(await note('letters', 'x'.repeat(19_000))).toBe(1)
   expect(await note('letters', 'x'.repeat(most))).toEqual(eventLimit)
   expect(await note('wide', '漢'.repeat(6_300))).toBe(1)
@@ -55,13 +55,13 @@ test('an event is measured as it is published: in bytes, with its headers, and w
   expect(await note('i'.repeat(20_000), 'x')).toEqual(eventLimit)
 })
 
-test('what was refused changed nothing, and refuses nothing else of its batch', async () => {
+test('a refused command changes nothing, and the rest of its batch is stored', async () => {
   const answers = await Promise.all([note('batch', 'a'), note('batch', 'x'.repeat(most)), note('batch', 'b')])
   expect(answers).toEqual([1, eventLimit, 2])
   expect((await store.load('user', 'batch'))!.state).toEqual(['a', 'b'])
 })
 
-test('an object grows as far as every change of it can load it, in one batch and in many', async () => {
+test('an object may grow up to the limit, in one batch and in many', async () => {
   const answers: unknown[] = []
   for (let round = 0; round < 3; round++)
     answers.push(...(await Promise.all(Array.from({ length: 25 }, () => note('grown', 'x'.repeat(18_000))))))
@@ -71,7 +71,7 @@ test('an object grows as far as every change of it can load it, in one batch and
   expect(JSON.stringify((await store.load('user', 'grown'))!.state).length).toBeLessThanOrEqual(1_048_576)
 })
 
-test('an object that is larger from long ago still changes, as long as it does not grow, and what a service does by itself is done', async () => {
+test('an old object beyond the limit may change but not grow, except by a service’s own reaction', async () => {
   const { sql } = replicas.replicas[0]!
   await note('larger', 'x')
   await sql`update aggregates set state = ${sql.json(['x'.repeat(1_200_000)])} where id = 'larger'`

@@ -35,7 +35,7 @@ test('five replicas that start at once apply each migration once', async () => {
   ])
 })
 
-test('a later start applies only what is new, in the order of the names', async () => {
+test('a later start applies only new migrations, by name', async () => {
   const later = { '0010-c.sql': 'insert into a values (3)', '0002-b.sql': 'alter table a add y int default 7' }
   await migrate(replicas[0]!, await writeMigrations({ ...first, ...later }), silent)
   expect(await replicas[0]!`select x, y from a order by x`).toEqual([
@@ -44,14 +44,14 @@ test('a later start applies only what is new, in the order of the names', async 
   ])
 })
 
-test('a migration that fails leaves nothing of this start behind', async () => {
+test('a failed migration leaves nothing of this start behind', async () => {
   const broken = await writeMigrations({ '0020-d.sql': 'create table d (x int)', '0021-e.sql': 'select nonsense' })
   await expect(migrate(replicas[0]!, broken, silent)).rejects.toThrow('nonsense')
   const [row] = await replicas[0]!`select to_regclass('d') as d`
   expect(row).toEqual({ d: null })
 })
 
-describe('a schema that an earlier version made', () => {
+describe('a schema of an earlier version', () => {
   let earlier: TestDatabase
   let sql: Sql
   const functionThatSays = (text: string) =>
@@ -62,7 +62,7 @@ describe('a schema that an earlier version made', () => {
   beforeAll(async () => {
     earlier = await createDatabase()
     sql = openDatabase(earlier.urls.users, 'test', silent)
-    // As the first version did: the tables and the function in one file, under one name.
+    // As the first version did: the tables and the function come from one file, under one name.
     await sql.unsafe(readFileSync(new URL('./schema.sql', import.meta.url), 'utf8'))
     await functionThatSays('older')
     await sql`create table migrations (name text primary key, applied_at timestamptz not null default now())`
@@ -80,7 +80,7 @@ describe('a schema that an earlier version made', () => {
     await earlier.drop()
   })
 
-  test('is brought up to date, and its objects go on where they were', async () => {
+  test('is migrated, and its objects continue where they were', async () => {
     const replica = await openReplica(earlier.urls.users)
     const { after } = await replica.store.execute(count('old'))
     expect(after).toMatchObject({ sequence: 2, state: { name: 'old', count: 1 } })
@@ -88,7 +88,7 @@ describe('a schema that an earlier version made', () => {
     await replica.stop()
   })
 
-  test('keeps its functions when a replica starts that knows an older text', async () => {
+  test('keeps its functions when a replica with an older text starts', async () => {
     await functionThatSays('newer')
     const replica = await openReplica(earlier.urls.users)
     expect(await outcome(replica.store.execute(count('old')))).toContain('newer')
@@ -96,7 +96,7 @@ describe('a schema that an earlier version made', () => {
   })
 })
 
-test('the events of one organization are read from an index of their own, which has them in commit order', async () => {
+test('the events of one organization are read from their own index, in commit order', async () => {
   const plan = await replicas[0]!<{ 'QUERY PLAN': string }[]>`
     explain select payload from events where organization_id = 'house' and (transaction_id, position) > ('7'::xid8, 7)
     order by events.transaction_id, events.position limit 100

@@ -10,7 +10,7 @@ const tables = ['schema.sql', 'schema-2.sql', 'schema-3.sql', 'schema-4.sql', 's
 
 /**
  * Migrates a service's schema: first the event store's tables, then the service's `migrations/*.sql` by name. Each file
- * runs once, so a change needs a new file. Then come the event store's functions, once for each text of theirs, so that
+ * runs once, so a change needs a new file. Last come the event store's functions, once for each text of theirs. So
  * an older replica that starts again does not restore its own text.
  * All runs in one transaction, and any number of replicas may start at once. Waits for PostgreSQL.
  */

@@ -20,7 +20,7 @@ afterAll(async () => {
 type Model = Map<string, { name: string; count: number }>
 type Step = { kind: 'add' | 'count' | 'rename'; id: string; name: string; replica: number }
 
-/** What becomes of a command; changes the model where it is stored. */
+/** Gives the outcome of a command. Changes the model where the command is stored. */
 function apply(model: Model, { kind, id, name }: Step): string {
   const counter = model.get(id)
   const isTaken = [...model].some(([holder, held]) => held.name === name && holder !== id)
@@ -45,7 +45,7 @@ const step = fc.record({
 
 let run = 0
 
-/** Runs commands at one time and gives what became of each, and what there is afterwards. */
+/** Runs commands concurrently. Gives their outcomes and the final state. */
 async function execute(prefix: string, steps: Step[]): Promise<{ outcomes: string[]; state: string }> {
   const outcomes = await Promise.all(
     steps.map(({ kind, id, name, replica }) => {
@@ -70,7 +70,7 @@ function* orders<T>(items: T[]): Generator<T[]> {
     for (const rest of orders(items.toSpliced(index, 1))) yield [item, ...rest]
 }
 
-test('commands at one time, over two replicas, come to what they would one after the other in some order', async () => {
+test('concurrent commands over two replicas have the same result as in some sequential order', async () => {
   const moments = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 })
   await fc.assert(
     fc.asyncProperty(moments, async (all) => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   return stop
 })
 
-/** Carries a command out under a key, as `serve` does; the answer names the sequence that it made. */
+/** Executes a command under a key, as `serve` does. The answer names the new sequence. */
 async function keyed(replica: Replica, key: string, command: any, request = 'request') {
   const encode = ({ after }: any) => Buffer.from(`made ${after.sequence}`)
   const once = { id: onceId([key]), request, encode }
@@ -27,7 +27,7 @@ async function keyed(replica: Replica, key: string, command: any, request = 'req
 const sequenceOf = async (id: string) => (await a!.store.load('counter', id))?.sequence
 
 describe('a keyed request', () => {
-  test('that comes to two replicas at once has one effect and one answer', async () => {
+  test('that reaches two replicas at once has one effect and one answer', async () => {
     await a!.store.execute(add('twice', 'twice'))
     const { arrived, release } = slow.hold()
     const late = keyed(b!, 'twice', count('twice'))
@@ -38,7 +38,7 @@ describe('a keyed request', () => {
     expect(await sequenceOf('twice')).toBe(2)
   })
 
-  test('whose twin at another replica took the name meanwhile is answered as the twin was', async () => {
+  test('gets the answer of its twin, when the twin at another replica took the name first', async () => {
     const { arrived, release } = slow.hold()
     const late = keyed(b!, 'named', add(randomUUID(), 'named'))
     await arrived
@@ -47,7 +47,7 @@ describe('a keyed request', () => {
     expect(await late).toBe('made 1, replayed')
   })
 
-  test('that would make something new each time makes it once, although nothing but its key is in the way', async () => {
+  test('that creates something new has one effect, even if only its key prevents a second one', async () => {
     const [early, never] = [randomUUID(), randomUUID()]
     const { arrived, release } = slow.hold()
     const late = keyed(b!, 'new', add(never, never))
@@ -58,7 +58,7 @@ describe('a keyed request', () => {
     expect(await sequenceOf(never)).toBeUndefined()
   })
 
-  test('does not take along those that share its transaction when its twin was faster', async () => {
+  test('does not fail the commands that share its transaction when its twin was faster', async () => {
     await a!.store.execute(add('shared', 'shared'))
     await a!.store.execute(add('beside', 'beside'))
     const { arrived, release } = slow.hold()
@@ -70,7 +70,7 @@ describe('a keyed request', () => {
     expect([await sequenceOf('shared'), await sequenceOf('beside')]).toEqual([2, 2])
   })
 
-  test('with a key that another request took meanwhile is refused and has no effect', async () => {
+  test('is refused without effect when another request took its key first', async () => {
     await a!.store.execute(add('reused', 'reused'))
     const { arrived, release } = slow.hold()
     const late = outcome(keyed(b!, 'reused', count('reused'), 'another'))
@@ -81,14 +81,14 @@ describe('a keyed request', () => {
     expect(await sequenceOf('reused')).toBe(2)
   })
 
-  test('that changes nothing is answered the same again, although it would change something now', async () => {
+  test('that changes nothing gets the same answer again, even if it would change something now', async () => {
     await a!.store.execute(add('still', 'still'))
     const nothing = { ...count('still'), decide: () => ({ events: [], answer: undefined }) }
     expect(await keyed(a!, 'still', nothing)).toBe('made 1')
     expect(await keyed(b!, 'still', count('still'))).toBe('made 1, replayed')
   })
 
-  test('is new again after a day, and what it is answered then is kept in its turn', async () => {
+  test('counts as new after a day, and its new answer is kept in turn', async () => {
     await a!.store.execute(add('daily', 'daily'))
     await keyed(a!, 'daily', count('daily'))
     await a!.sql`
@@ -99,7 +99,7 @@ describe('a keyed request', () => {
   })
 })
 
-test('an answer that is older than a day goes, and no other', async () => {
+test('only answers older than a day are deleted', async () => {
   await a!.sql`
     insert into idempotent_answers (id, key_id, request, answer, failed, created_at)
     select decode(md5(n::text), 'hex'), '', '', '', false, now() - make_interval(hours => case when n <= 2500 then 25 else 23 end)
@@ -114,11 +114,11 @@ test('an answer that is older than a day goes, and no other', async () => {
   answers.stop()
 })
 
-test('fifty keyed requests of one moment take three statements', async () => {
+test('fifty keyed requests of one moment need three statements', async () => {
   const ids = Array.from({ length: 50 }, () => randomUUID())
   statements = 0
   await Promise.all(ids.map((id) => keyed(a!, id, add(id, id))))
-  // What was answered earlier, what is there, and one transaction.
+  // One for earlier answers, one for the aggregates, and one transaction.
   expect(statements).toBe(3)
   expect(await Promise.all(ids.map((id) => keyed(a!, id, add(id, id))))).toEqual(ids.map(() => 'made 1, replayed'))
   expect(statements).toBe(4)

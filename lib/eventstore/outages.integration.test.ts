@@ -30,7 +30,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('a statement that fails leaves nothing of its command: no event, no view, no key, no other statement', async () => {
+test('a failed statement leaves nothing of its command: no event, no view, no key, no other statement', async () => {
   await a!.sql`create table secrets (id text)`
   const failing = {
     ...add('half', 'half'),
@@ -47,7 +47,7 @@ test('a statement that fails leaves nothing of its command: no event, no view, n
   expect(left).toEqual({ rows: '0' })
 })
 
-test('without a database, reads and writes are refused with what to do next, and go on once it is back', async () => {
+test('without a database, calls are refused with a hint to retry, and work again once it is back', async () => {
   await a!.store.execute(add('survivor', 'survivor'))
   await proxy.cut()
   const errors = await Promise.all(
@@ -64,8 +64,8 @@ test('without a database, reads and writes are refused with what to do next, and
   })
 })
 
-describe('connections that are lost while they work', () => {
-  test('a transaction whose connection dies half-way leaves nothing, and its caller hears UNAVAILABLE', async () => {
+describe('connections that break during work', () => {
+  test('a transaction whose connection breaks half-way leaves nothing, and its caller gets UNAVAILABLE', async () => {
     const dying = {
       ...add('dying', 'dying'),
       decide: (counter: any) => ({
@@ -78,7 +78,7 @@ describe('connections that are lost while they work', () => {
     expect(await outcome(a!.store.execute(add('dying', 'dying')))).toBe('stored')
   })
 
-  test('every acknowledged command is stored once, and what was not acknowledged at most once', async () => {
+  test('each acknowledged command is stored once, and every other one at most once', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, i) => a!.store.execute(add(`target-${i}`, `target-${i}`))))
     const acknowledged = new Set<string>()
     const stop = new AbortController()
@@ -112,14 +112,14 @@ describe('connections that are lost while they work', () => {
   })
 })
 
-test('the state, the view and the unique keys are the fold of the events', async () => {
+test('state, view and unique keys match the events', async () => {
   await audit(a!.sql)
 })
 
 test.each([
   ['08P01', () => Object.assign(new postgres.PostgresError('server conn crashed?'), { code: '08P01' })],
   ['ENETDOWN', () => Object.assign(new Error('write ENETDOWN'), { code: 'ENETDOWN', syscall: 'write' })],
-])('a batch whose commit nobody saw is not run again (%s)', async (_, lost) => {
+])('a batch whose commit was never confirmed is not run again (%s)', async (_, lost) => {
   let breaks = false
   const losing = (sql: Sql): Sql =>
     new Proxy(sql, {

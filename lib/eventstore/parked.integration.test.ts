@@ -24,7 +24,7 @@ async function positionsOf(aggregate: string): Promise<string[]> {
   return rows.map(({ position }) => position)
 }
 
-/** Waits until every event but those that are parked is in the stream; each must be there once. */
+/** Waits until the stream holds every event except the parked ones, each once. */
 async function theRestIsPublished() {
   const rest = async () => {
     const rows = await a!.sql<{ id: string }[]>`
@@ -42,7 +42,7 @@ test.each([
   ['has more bytes of headers than the broker takes', { creator: 'x'.repeat(70_000) }, /header size exceeds/],
   ['is of a type that proto/ does not know', { type: 'unheard.of' }, /CounterUnheardOf is missing/],
   ['is not what proto/ says', { payload: { surprise: 1 } }, /surprise/],
-])('an event that %s is parked; the one behind it and all others go on, each once', async (what, columns, reason) => {
+])('an event that %s is parked; the event behind it and all others go on, each once', async (what, columns, reason) => {
   const before = await parked()
   await Promise.all(Array.from({ length: 20 }, (_, i) => a!.store.execute(add(`${what}-${i}`, `${what}-${i}`))))
   await insertEvent(a!.sql, { id: what, ...columns })
@@ -62,7 +62,7 @@ test.each([
   for (const tail of publishing.tails) await vi.waitFor(() => expect(tail.parked()).toBe(before.length + 1))
 })
 
-test('a broker that is away for a while is no reason to park', async () => {
+test('an absent broker is no reason to park an event', async () => {
   const before = await parked()
   await publishing.servers.nats!.kill()
   await Promise.all(Array.from({ length: 20 }, (_, i) => a!.store.execute(add(`away-${i}`, `away-${i}`))))
@@ -71,7 +71,7 @@ test('a broker that is away for a while is no reason to park', async () => {
   expect(await parked()).toEqual(before)
 })
 
-test('what was parked and is published anew is parked no more', async () => {
+test('a parked event that is published anew is no longer parked', async () => {
   const [first] = await parked()
   await a!.sql`update events set payload = '{"name": "short"}' where position = ${first!.position}`
   await (await publishing.admin.connection.jetstreamManager()).streams.purge('roster-events')
@@ -85,7 +85,7 @@ test('what was parked and is published anew is parked no more', async () => {
   await theRestIsPublished()
 })
 
-test('ids that hold line ends, blanks and wildcards make no command and no other subject, and consumers read them', async () => {
+test('ids with line ends, blanks and wildcards create no command or subject, and consumers read them', async () => {
   const ids = ['x 2\r\nhi\r\nPUB hostile 2\r\nhi\r\n', 'a.b', '>', '*', 'a b', '\t', '🦊', 'x\r\n'.repeat(1000)]
   const heard: string[] = []
   publishing.admin.connection.subscribe('>', { callback: (_, { subject }) => void heard.push(subject) })

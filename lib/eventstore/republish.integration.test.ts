@@ -30,24 +30,24 @@ const streams = async () => (await publishing.admin.connection.jetstreamManager(
 const generation = async () => (await a!.sql<{ generation: number }[]>`select generation from published`)[0]!.generation
 
 describe('the stream holds every event again, once and in order,', () => {
-  test('after it was deleted, although nothing happens any more', async () => {
+  test('after it was deleted, even if nothing happens any more', async () => {
     await (await streams()).delete(streamName)
     await everythingIsPublished(publishing)
   })
 
-  test('after it was deleted and somebody else made it anew', async () => {
+  test('after it was deleted and somebody else created it again', async () => {
     await (await streams()).delete(streamName)
     await ensureStream(await publishing.admin.connection.jetstreamManager())
     await everythingIsPublished(publishing)
   })
 
-  // The second time within the two minutes in which the stream drops what it was given already.
-  test.each([1, 2])('after it was purged, although nothing happens any more (%i)', async () => {
+  // The second purge comes within the two minutes in which the stream drops repeated messages.
+  test.each([1, 2])('after it was purged, even if nothing happens any more (%i)', async () => {
     await (await streams()).purge(streamName)
     await everythingIsPublished(publishing)
   })
 
-  test('after it was purged, and what happens next is published after what happened before', async () => {
+  test('after it was purged, with new events behind the old ones', async () => {
     await (await streams()).purge(streamName)
     await someCounts(50)
     await everythingIsPublished(publishing)
@@ -62,14 +62,14 @@ describe('the stream holds every event again, once and in order,', () => {
     await everythingIsPublished(publishing)
   })
 
-  test('after the cursor was left by a version that knew nothing of the stream', async () => {
+  test('after a cursor from a version that did not track the stream', async () => {
     await a!.sql`update published set stream_created = '', stream_sequence = null`
     await (await streams()).purge(streamName)
     await everythingIsPublished(publishing)
   })
 })
 
-test('the store of NATS was set back to an older copy: what it lacks comes again, and no event comes too early', async () => {
+test('a stream set back to an older copy gets the missing events again, none too early', async () => {
   const folder = join(publishing.servers.home.dir, 'nats/jetstream')
   await publishing.servers.nats!.kill()
   await cp(folder, `${folder}-copy`, { recursive: true })
@@ -88,20 +88,17 @@ test('the store of NATS was set back to an older copy: what it lacks comes again
   await (await streams()).purge(streamName)
 })
 
-test.each([1, 30])(
-  'the stream is purged between two events that are being published (%i): none is missing in the end',
-  async (at) => {
-    let events = 0
-    publishing.beforePublish.run = async () => {
-      if (++events === at) await (await streams()).purge(streamName)
-    }
-    await someCounts(60)
-    await vi.waitFor(() => expect(events).toBeGreaterThan(60), { timeout: 10_000 })
-    await everythingIsThere(publishing)
-  },
-)
+test.each([1, 30])('no event is missing after the stream was purged between two events of a page (%i)', async (at) => {
+  let events = 0
+  publishing.beforePublish.run = async () => {
+    if (++events === at) await (await streams()).purge(streamName)
+  }
+  await someCounts(60)
+  await vi.waitFor(() => expect(events).toBeGreaterThan(60), { timeout: 10_000 })
+  await everythingIsThere(publishing)
+})
 
-test('the stream is purged again and again under load: no event is missing in the end', async () => {
+test('no event is missing after the stream was purged again and again under load', async () => {
   const over = new AbortController()
   const load = (async () => {
     while (!over.signal.aborted) await Promise.all([someCounts(5), sleep(10)])
@@ -124,8 +121,8 @@ function givenEventsIn(generation: number) {
     expect(await a!.sql`select generation from published where stream_sequence is not null`).toEqual([{ generation }])
 }
 
-describe('nothing is published anew', () => {
-  test('where NATS was killed and came back with all it had', async () => {
+describe('nothing is published again', () => {
+  test('after NATS was killed and came back with all its data', async () => {
     const before = await generation()
     await publishing.servers.nats!.kill()
     await publishing.servers.nats!.start()
@@ -134,7 +131,7 @@ describe('nothing is published anew', () => {
     expect(await generation()).toBe(before)
   })
 
-  test('that would have come of age in the stream', async () => {
+  test('of events past the maximum age of the stream', async () => {
     await a!.sql`
       update events set created_at = now() - interval '31 days'
       where (transaction_id, position) < (select transaction_id, position from events where aggregate_id = 'c1' order by sequence desc limit 1)

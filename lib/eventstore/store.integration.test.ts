@@ -19,7 +19,7 @@ async function eventsOf(id: string) {
 }
 
 describe('events', () => {
-  test('of an aggregate are numbered from 1 without a gap, and its details are those of the first and the last', async () => {
+  test('of an aggregate are numbered from 1 without a gap; its details come from the first and the last', async () => {
     const { after: added } = await a!.store.execute(add('numbered', 'numbered'))
     const { before, after, answer } = await b!.store.execute(count('numbered'))
     expect([added.sequence, before.sequence, after.sequence, answer]).toEqual([1, 1, 2, 1])
@@ -46,14 +46,14 @@ describe('events', () => {
     expect(rows.map(({ by }) => Number(by)).sort((left, right) => left - right)).toEqual(times(1000))
   })
 
-  test('of a command that changes nothing are none, and the answer is of today', async () => {
+  test('do not exist for a command that changes nothing, and its answer is up to date', async () => {
     await a!.store.execute(add('still', 'still'))
     const { before, after } = await a!.store.execute(rename('still', 'still'))
     expect(after).toEqual(before)
     expect(await eventsOf('still')).toHaveLength(1)
   })
 
-  test('carry who caused them, in which request, and because of which event', async () => {
+  test('name their creator, their request and the event that caused them', async () => {
     const caller = { ...call().caller, userId: 'arthur' }
     const own = { ...call(), caller, requestId: 'request-1', cause: 'users-17' }
     await a!.store.execute({ ...add('signed', 'signed'), call: own })
@@ -67,7 +67,7 @@ describe('events', () => {
 })
 
 describe('an error of the decision', () => {
-  test('that goes with events is thrown after they are stored', async () => {
+  test('that comes with events is thrown after they are stored', async () => {
     await a!.store.execute(add('marked', 'marked'))
     const { decide, ...rest } = count('marked')
     const error = new Error('wrong try')
@@ -124,7 +124,7 @@ describe('a poisonous command fails alone', () => {
   })
 })
 
-test('a command whose deadline passed while it waited is not begun', async () => {
+test('a command whose deadline passed while it waited never starts', async () => {
   let decided = false
   const late = { ...add('late', 'late'), call: call(Date.now() - 1) }
   const command = { ...late, decide: (counter: any) => ((decided = true), late.decide(counter)) }
@@ -132,11 +132,11 @@ test('a command whose deadline passed while it waited is not begun', async () =>
   expect(decided).toBe(false)
 })
 
-test('the state, the view and the unique keys are the fold of the events', async () => {
+test('state, view and unique keys match the events', async () => {
   await audit(a!.sql)
 })
 
-test('rows that are inserted alike and follow each other go in one statement, and nothing overtakes anything', async () => {
+test('neighbouring rows of the same kind share one statement, and all writes keep their order', async () => {
   await a!.sql`create table noted (n int)`
   await a!.store.execute(add('noted', 'noted'))
   const groups: number[][] = []

@@ -16,7 +16,7 @@ afterAll(() => publishing?.stop())
 const someCounts = (n: number) =>
   Array.from({ length: n }, (_, i) => [a!, b!][i % 2]!.store.execute(count(`c${i % 20}`)))
 
-test('what is committed while NATS is killed and away is published once it is back', async () => {
+test('events that were committed while NATS was dead are published once it is back', async () => {
   const before = someCounts(200)
   await publishing.servers.nats!.kill()
   await Promise.all([...before, ...someCounts(200)])
@@ -25,7 +25,7 @@ test('what is committed while NATS is killed and away is published once it is ba
   await everythingIsPublished(publishing)
 })
 
-test('a cursor that a crash set back costs nothing: the stream drops what it holds already', async () => {
+test('a cursor that a crash set back costs nothing: the stream drops the events that it already holds', async () => {
   await everythingIsPublished(publishing)
   await a!.sql`update published set transaction_id = '0', position = 0`
   const caughtUp = async () => {
@@ -38,7 +38,7 @@ test('a cursor that a crash set back costs nothing: the stream drops what it hol
   await everythingIsPublished(publishing)
 })
 
-test('a tail that finds no database goes on once it is back, and writes are refused meanwhile', async () => {
+test('a tail without a database continues once it is back, and writes are refused meanwhile', async () => {
   await publishing.proxy.cut()
   const refused = await outcome(a!.store.execute(count('c1')))
   await publishing.proxy.mend()

@@ -28,7 +28,7 @@ describe('events in the stream', () => {
     await everythingIsPublished(publishing)
   })
 
-  test('tell all of what happened, in plain JSON', async () => {
+  test('contain everything that happened, in plain JSON', async () => {
     const { after } = await a!.store.execute(add('told', 'told'))
     await everythingIsPublished(publishing)
     const event = (await readStream(publishing.admin)).find(({ aggregateId }) => aggregateId === 'told')
@@ -49,7 +49,7 @@ describe('events in the stream', () => {
     })
   })
 
-  test('are hinted at, so that the notifier need not wait until it looks', async () => {
+  test('come with hints, so that the notifier need not wait for its next look', async () => {
     const { connection } = await connectNats(publishing.servers.natsUrl.notifier, 'notifier', silent)
     const hints: Hint[] = []
     connection.subscribe(hintSubject('users'), { callback: (_, message) => hints.push(...readHints(message.string())) })
@@ -59,7 +59,7 @@ describe('events in the stream', () => {
     await connection.close()
   })
 
-  test('wait for an older transaction that is still running, and then none is skipped', async () => {
+  test('wait for an older running transaction, and then none is skipped', async () => {
     const commit = Promise.withResolvers<void>()
     const inserted = Promise.withResolvers<void>()
     const slow = a!.sql.begin(async (sql) => {
@@ -80,13 +80,13 @@ describe('events in the stream', () => {
     await everythingIsPublished(publishing)
   })
 
-  test('are those of slow transactions too, which commit in another order than they began', async () => {
+  test('include those of slow transactions, which commit in another order than they began', async () => {
     const { sql } = b!
     const slow = (id: string, seconds: number) => ({
       ...count(id),
       decide: (counter: any) => ({ ...count(id).decide(counter), writes: [(sql: any) => sql`select pg_sleep(${seconds})`] }), // prettier-ignore
     })
-    // Beside the store's own, transactions that begin together and commit last to first.
+    // Beside the transactions of the store, further ones begin together and commit in reverse order.
     const commits = Array.from({ length: 6 }, () => Promise.withResolvers<void>())
     const begun = commits.map(async (_, i) => {
       const inserted = Promise.withResolvers<void>()
@@ -123,7 +123,7 @@ describe('events in the stream', () => {
     await everythingIsPublished(publishing)
   })
 
-  test('are announced to the gateways where they change what a caller may do', async () => {
+  test('are announced to the gateways where they change a caller’s permissions', async () => {
     const { connection } = await connectNats(publishing.servers.natsUrl.gateway, 'gateway', silent)
     const messages = connection.subscribe(callersChanged, { max: 1 })
     await connection.flush()
@@ -144,7 +144,7 @@ describe('two replicas', () => {
     expect(Math.max(...asked)).toBeLessThan(60)
   })
 
-  test.each([1, 2, 3, 4])('go on when connections are lost while they work (%i)', async (round) => {
+  test.each([1, 2, 3, 4])('continue when connections break during work (%i)', async (round) => {
     const load = Array.from({ length: 200 }, async (_, i) =>
       [a!, b!][i % 2]!.store.execute(count(`c${(i + round) % 40}`)).catch(() => {}),
     )
@@ -156,9 +156,9 @@ describe('two replicas', () => {
     await everythingIsPublished(publishing)
   })
 
-  test('whatever happened, no connection of the pools is left with a lock or careless about commits', async () => {
+  test('no connection of the pools keeps a lock or a relaxed commit setting, whatever happened', async () => {
     await Promise.all(publishing.tails.map((tail) => tail.stop()))
-    // The first statement on a connection that is opened anew may still be told of the end of the old one.
+    // The first statement on a new connection may still report the end of the old one.
     const locks = await vi.waitFor(
       () => a!.sql`
         select l.pid from pg_locks l join pg_database d on d.oid = l.database
@@ -166,7 +166,7 @@ describe('two replicas', () => {
       `,
     )
     expect(locks).toHaveLength(0)
-    // So many at one time that every connection has its turn.
+    // Enough statements at one time to use every connection.
     const settings = await Promise.all(
       [a!, b!].flatMap(({ sql }) =>
         Array.from({ length: 8 }, () =>

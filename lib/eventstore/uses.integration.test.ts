@@ -21,7 +21,7 @@ function use(key: string, limits: Use['limits'] = tenMinutes): Use {
   return { key, limits, exceeded }
 }
 
-/** The command, which uses something besides. */
+/** The command with these uses added. */
 function using(command: any, ...uses: Use[]) {
   return { ...command, decide: (...args: any[]) => ({ ...command.decide(...args), uses }) }
 }
@@ -47,12 +47,12 @@ const wait = (command: any) =>
 
 const used = async (key: string) => (await a!.sql`select from uses where key = ${key}`).count
 
-/** As if it had all been so many seconds earlier. */
+/** Moves the uses so many seconds into the past. */
 const pass = (key: string, seconds: number) =>
   a!.sql`update uses set used_at = used_at - make_interval(secs => ${seconds}) where key = ${key}`
 
-describe('what may be done so often only', () => {
-  test('is done so often, by fifty at two replicas at once', async () => {
+describe('a limited use', () => {
+  test('happens as often as the limit allows, with fifty tries at two replicas at once', async () => {
     for (let round = 0; round < 5; round++) {
       const key = randomUUID()
       expect(tally(await run(adds(50, use(key))))).toEqual({ stored: 5, TOO_OFTEN: 45 })
@@ -61,7 +61,7 @@ describe('what may be done so often only', () => {
     await audit(a!.sql)
   })
 
-  test('is done so often, by fifty changes of one object', async () => {
+  test('happens as often as the limit allows, with fifty changes of one object', async () => {
     const [id, key] = [randomUUID(), randomUUID()]
     await a!.store.execute(add(id, id))
     const outcomes = await run(Array.from({ length: 50 }, () => using(count(id), use(key))))
@@ -69,21 +69,21 @@ describe('what may be done so often only', () => {
     expect((await a!.store.load('counter', id))?.sequence).toBe(6)
   })
 
-  test('is each counted by itself, however many come at once', async () => {
+  test('is counted by its own key, however many come at once', async () => {
     const keys = Array.from({ length: 20 }, () => randomUUID())
-    // In another order each, so that no two wait for each other.
+    // Each command has another order of keys, so that no two wait for each other.
     const commands = Array.from({ length: 200 }, (_, n) =>
       adds(1, use(keys[n % 20]!), use(`of all ${keys[(n * 7 + 3) % 20]}`, [{ most: 1000, seconds: 3600 }])),
     ).flat()
     expect(tally(await run(commands))).toEqual({ stored: 100, TOO_OFTEN: 100 })
   })
 
-  test('is nobody else’s trouble: what shares its transaction is stored', async () => {
+  test('affects nobody else: the commands that share its transaction are stored', async () => {
     const commands = [...adds(20, use(randomUUID())), ...adds(20)]
     expect(tally(await run(commands))).toEqual({ stored: 25, TOO_OFTEN: 15 })
   })
 
-  test('is not used by what is refused, by what changes nothing, and by what is not stored', async () => {
+  test('does not count for a command that is refused, changes nothing, or is not stored', async () => {
     const [key, id] = [randomUUID(), randomUUID()]
     await run([using(add(id, id), use(key)), ...adds(1, use(key))])
     expect(await run([using(add(id, id), use(key)), using(add(randomUUID(), id), use(key))])).toEqual([
@@ -104,7 +104,7 @@ describe('what may be done so often only', () => {
     expect(await used(key)).toBe(2)
   })
 
-  test('is free again once the oldest use leaves the window, which slides', async () => {
+  test('is free again once the oldest use leaves the sliding window', async () => {
     const key = randomUUID()
     await run(adds(2, use(key)))
     await pass(key, 599)
@@ -113,7 +113,7 @@ describe('what may be done so often only', () => {
     expect(tally(await run(adds(4, use(key))))).toEqual({ stored: 2, TOO_OFTEN: 2 })
   })
 
-  test('says after how long it will be', async () => {
+  test('is refused with the seconds until the next free use', async () => {
     const key = randomUUID()
     const limits = [...tenMinutes, { most: 7, seconds: 86_400 }]
     const one = () => adds(1, use(key, limits))[0]
@@ -123,12 +123,12 @@ describe('what may be done so often only', () => {
     expect(await wait(one())).toBeLessThanOrEqual(10)
     await pass(key, 10)
     expect([await wait(one()), await wait(one())]).toEqual([0, 0])
-    // Now the day's limit, of which 600 seconds are over.
+    // Now the day's limit applies, and 600 seconds of it are over.
     expect(await wait(one())).toBeGreaterThan(86_400 - 700)
     expect(await wait(one())).toBeLessThanOrEqual(86_400 - 600)
   })
 
-  test('is refused for the longest of its waits', async () => {
+  test('is refused with the longest of its waits', async () => {
     const [soon, late] = [randomUUID(), randomUUID()]
     const both = [use(soon, [{ most: 1, seconds: 10 }]), use(late, [{ most: 1, seconds: 1000 }])]
     expect(await wait(adds(1, ...both)[0])).toBe(0)

@@ -31,7 +31,7 @@ const ownStatuses = new Map(
   [...read('services/gateway/http/answers.ts').matchAll(/\['([A-Z_]+)', (\d{3})\]/g)].map(([, reason, status]) => [reason!, Number(status)]), // prettier-ignore
 )
 
-/** How a reason is written down in the sources, and the code that goes with it. */
+/** The ways to write a reason in the sources, each with its code. */
 const spellings: [RegExp, CodeName | undefined][] = [
   [/new RosterError\(\s*'([A-Z_]+)',\s*'([A-Z_]+)'/g, undefined],
   [/\bunavailable\(\s*'([A-Z_]+)'/g, 'UNAVAILABLE'],
@@ -61,11 +61,11 @@ function read(file: string): string {
 const lines = read('docs/errors.md').split('\n').filter((line) => line.startsWith('| `')) // prettier-ignore
 const documented = lines.map((line) => /^(\| `.+?` \| .+? \| \d+ \|) \S.*\. ?\|$/.exec(line)?.[1] ?? line)
 
-test('the catalogue has each error of the code, and none that the code does not have', () => {
+test('the catalogue has each error of the code and no other', () => {
   expect([...documented].sort()).toEqual([...inCode].sort())
 })
 
-test('the catalogue is in the order of its reasons, each once, and says when', () => {
+test('the catalogue lists each reason once, in order, and says when it occurs', () => {
   const sortable = (line: string) =>
     line.replace(/^\| `(\w+)` \| \w+ \((\d+)\).*/, (_, reason, code) => `${reason} ${code.padStart(2, '0')}`)
   expect(lines.map(sortable)).toEqual([...new Set(lines.map(sortable))].sort())
@@ -73,7 +73,7 @@ test('the catalogue is in the order of its reasons, each once, and says when', (
 })
 
 describe('no error escapes the catalogue:', () => {
-  test('wherever one is made of a reason that is not written there, this test knows the way', () => {
+  test('this test knows every place that takes the reason of an error from a variable', () => {
     const indirect = sources.flatMap(({ file, text }) => {
       const all = text.match(/new RosterError\(/g)?.length ?? 0
       const plain = text.match(/new RosterError\(\s*'[A-Z_]+',\s*'[A-Z_]+'/g)?.length ?? 0
@@ -87,7 +87,7 @@ describe('no error escapes the catalogue:', () => {
     ])
   })
 
-  test('every reason has one shape', () => {
+  test('every reason has the same form', () => {
     for (const line of inCode) expect(line).toMatch(/^\| `[A-Z]+(_[A-Z]+)*` \|/)
   })
 })

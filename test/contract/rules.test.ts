@@ -38,7 +38,7 @@ describe.each(limits)('%s: %s', (name, path, longest, mayBeEmpty) => {
   test('may not hold U+0000', () => expect(at('longenough\0')).toEqual([path]))
 })
 
-test('all violations are told at once, by their paths in JSON', () => {
+test('all violations are reported at once, with their JSON paths', () => {
   const request = {
     userName: '',
     userId: 'a b',
@@ -60,11 +60,11 @@ test('all violations are told at once, by their paths in JSON', () => {
   ])
 })
 
-test('a message that is needed and missing is named', () => {
+test('a missing required message is named', () => {
   expect(faults('users.v1.UserService.AddHumanUser', { userName: 'a' })).toEqual(['profile', 'email'])
 })
 
-test('items of a list are named by their place', () => {
+test('a violation in a list names the index', () => {
   const member = (roles: string[]) =>
     faults('grants.v1.OrganizationService.AddOrganizationMember', { userId: 'u', roles })
   expect(member(['ORG_OWNER', 'IAM_OWNER'])).toEqual(['roles[1]'])
@@ -86,17 +86,17 @@ describe('a time', () => {
   }
   const [first, last] = [-62_135_596_800n, 253_402_300_799n]
 
-  test('of the years 1 to 9999 is taken', () => {
+  test('within the years 1 to 9999 is valid', () => {
     for (const seconds of [first, 0n, last]) expect([at(seconds), at(seconds, 999_000_000)]).toEqual([0, 0])
   })
-  test('of any other, or with a part of a second that is none, is refused, and the field named', () => {
+  test('outside them, or with an impossible part of a second, is refused, and the field named', () => {
     for (const seconds of [first - 1n, last + 1n, -(2n ** 62n), 2n ** 62n]) expect(at(seconds)).toBe(2)
     expect(at(last, 999_000_001)).toBe(2)
     for (const nanos of [-1, 1_000_000_000]) expect(at(0n, nanos)).toBe(2)
   })
 })
 
-test('a violation says what is wrong and not what was sent', () => {
+test('a violation describes the fault and does not repeat the input', () => {
   const desc = requestOf('users.v1.SessionService.CreateSession')
   const json = { loginName: 'l', password: `hunter2${'x'.repeat(200)}` }
   expect(JSON.stringify(validate(desc, fromJson(desc, json) as Message))).not.toContain('hunter2')
@@ -105,14 +105,14 @@ test('a violation says what is wrong and not what was sent', () => {
 describe('bytes', () => {
   const desc = requestOf('users.v1.UserService.AddMachineUser')
   test.each([[[0xff]], [[0x0a, 0x05, 0x61]], [[0x0a, 0x02, 0xc3, 0x28]], [[0x0a, 0x03, 0xed, 0xa0, 0x80]]])(
-    'that are no such message are refused: %j',
+    'that are no valid message are refused: %j',
     (bytes) => {
       const work = () => parse(desc, Uint8Array.from(bytes))
       expect(work).toThrow(RosterError)
       expect(work).toThrow('The request is no valid roster.users.v1.AddMachineUserRequest.')
     },
   )
-  test('that are none at all are an empty message', () => {
+  test('of length zero are an empty message', () => {
     expect(parse(desc, new Uint8Array())).toEqual(create(desc))
   })
 })

@@ -23,7 +23,7 @@ test.each([
   'a@[127.0.0.1]',
 ])(
   // prettier-ignore
-  '"%s" is no address that is taken',
+  '"%s" is no valid address',
   (email) => expect(faults('users.v1.UserService.SetEmail', { userId: 'u', email })).toEqual(['email']),
 )
 
@@ -32,7 +32,7 @@ test.each(['a', '-', '_', 'Az09_-', 'x'.repeat(200)])('%s may be chosen as an id
 })
 
 test.each(['', ' ', 'a.b', 'a/b', 'ä', 'a\n', 'a*', '>', 'x'.repeat(201)])(
-  '"%s" may not be chosen as an id',
+  '"%s" cannot be chosen as an id',
   (userId) => {
     expect(faults('users.v1.UserService.AddMachineUser', { userName: 'a', name: 'b', userId })).toEqual(['userId'])
   },
@@ -95,7 +95,7 @@ describe('a language', () => {
   test('has at most ten characters', () => expect(at('de-CH-1996-x')).toContain('preferredLanguage'))
 })
 
-describe('a megabyte of anything is judged in time', () => {
+describe('any megabyte of text is checked in time', () => {
   const size = 1_000_000
   const parts = [
     'a',

@@ -14,13 +14,13 @@ beforeAll(async () => {
 const adds = ['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const
 const chosen = { AddPersonalAccessToken: {}, AddMachineKey: { algorithm: 'KEY_ALGORITHM_ES256' }, AddMachineSecret: {} }
 
-/** A client with an access token, and without the secret that it came with, so that there is room for two. */
+/** A client with an access token. Its original secret is removed, so that there is room for two. */
 async function newHolder(scope: string, roles: string[] = []) {
   const client = await newClient({ organization: home, roles })
   return { client, options: { token: await obtainToken(client, scope) } }
 }
 
-/** An access token by a secret that an access token made. */
+/** An access token, obtained with a secret that was added with an access token. */
 async function obtainBy(client: ExampleClient, secret: string) {
   const { body } = await sendForm(
     tokenPath,

@@ -37,7 +37,7 @@ describe.each(encodings)('AddMachineUser over $encoding', ({ call }) => {
 
   test('the access token type is BEARER when it is not sent', async () => {
     const { userId } = ok(await add({}))
-    // The default is left out of answers.
+    // Answers leave out the default.
     expect((await getUser(userId)).machine).toEqual({ name: 'M' })
   })
 

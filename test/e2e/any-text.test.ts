@@ -10,7 +10,7 @@ const text = oneof(
   string({ unit: 'binary', maxLength: 250 }),
   constantFrom('', '\0', '__proto__', 'default', 'admin', "'; drop table events; --"),
 )
-// What a client cannot put into a path is never sent.
+// A client cannot put such a text into a path, so never send one.
 const id = text.map((value) => (/^\.{0,2}$/.test(value) ? 'unknown' : value.toWellFormed()))
 
 const requests: [Operation, Arbitrary<JsonObject>][] = [
@@ -38,7 +38,7 @@ describe.each(encodings)('no request is answered with INTERNAL over $encoding', 
   })
 })
 
-// Any of the fields, or none.
+// Any of these fields, or none.
 function some(...names: string[]): Arbitrary<Record<string, string>> {
   const fields = Object.fromEntries(names.map((name) => [name, text]))
   return record(fields, { requiredKeys: [] }) as Arbitrary<Record<string, string>>
@@ -48,7 +48,7 @@ function toUserGrant([userId, projectId, roleKeys]: [string, string, string[]]):
   return { userId, projectId, roleKeys }
 }
 
-// Half a surrogate pair is no text in any encoding but JSON's.
+// Only JSON can carry half a surrogate pair.
 function wellFormed(request: JsonObject): JsonObject {
   return JSON.parse(
     JSON.stringify(request, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)),

@@ -14,14 +14,14 @@ const packages = [
   'librtmp1', 'libssh2-1', 'libpsl5', 'libicu72', 'libcrypt1', 'libexpat1',
 ] // prettier-ignore
 
-/** Debian's Apache with mod_auth_openidc, unpacked into a folder of its own: nothing is installed. */
+/** Debian's Apache with mod_auth_openidc, unpacked into its own folder. Nothing is installed. */
 export interface Apache {
-  /** Where it answers; each location is a resource server that the test describes. */
+  /** Each location below this URL is a resource server that the test configures. */
   url: string
   stop(): Promise<void>
 }
 
-/** Fetches and unpacks it; undefined where this is no machine for it. */
+/** Downloads and unpacks it. Undefined where this machine cannot do so. */
 export function unpackApache(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'roster-apache-'))
   try {
@@ -37,7 +37,7 @@ export function unpackApache(): string | undefined {
   }
 }
 
-/** What the module insists on: the same server by TLS, with a certificate that nobody knows. */
+/** The module insists on TLS, so serve the same server by TLS with a self-signed certificate. */
 export async function startTls(folder: string, url: string): Promise<{ url: string; stop(): void }> {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = [
@@ -63,7 +63,7 @@ export async function startTls(folder: string, url: string): Promise<{ url: stri
   return { url: `https://localhost:${own}`, stop: () => void server.close() }
 }
 
-/** Starts it over that folder with these lines of configuration. */
+/** Starts Apache from that folder with these lines of configuration. */
 export async function startApache(folder: string, lines: string[]): Promise<Apache> {
   const port = await freePort(0)
   const url = `http://127.0.0.1:${port}`

@@ -32,7 +32,7 @@ async function sendFrame(operation: Operation, body: Uint8Array) {
   return decodeStatus(Buffer.from(trailers['grpc-status-details-bin'] ?? '', 'base64'))
 }
 
-// Whatever was sent: the process lives.
+// The process must survive any input.
 afterEach(async () => {
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   ok(await json('GetMyOrganization', {}, admin()))

@@ -16,7 +16,7 @@ function reasons(answers: Answer[]): Record<string, number> {
   return counts
 }
 
-// The house has two of each service, so that these meet in the database.
+// The house has two of each service, so that their changes collide in the database.
 describe.each(encodings)('at the same time over $encoding', ({ call }) => {
   test('50 SetEmail on one user: 50 distinct sequences, and the state is that of the highest', async () => {
     const { userId } = await newHuman(await organization)

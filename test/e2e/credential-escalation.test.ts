@@ -35,7 +35,7 @@ beforeAll(async () => {
 const all = ['a machine without roles', 'ORG_OWNER here', 'ORG_OWNER_VIEWER here', 'ORG_OWNER elsewhere', 'ORG_OWNER_VIEWER elsewhere'] // prettier-ignore
 const may: [caller: string, machines: string[]][] = [
   ['the instance’s owner', all],
-  // What another organization gave a machine keeps nobody from the own one.
+  // Roles from another organization do not shield a machine from its own organization.
   ['an owner', all],
   ['an owner machine', all],
   ['a user manager', []],
@@ -52,7 +52,7 @@ describe.each(adds)('nobody becomes more by %s:', (operation) => {
       const options = { token: callers[caller]!.token }
       const answer = await call(operation, request, options)
       if (!allowed.includes(machine)) expect(factsOf(answer).reason, machine).toBe('PERMISSION_DENIED')
-      // Whoever may is stopped, if at all, by how many there are.
+      // A caller with enough roles can only be stopped by the limit of secrets.
       else expect([undefined, 'SECRET_LIMIT_REACHED'], machine).toContain(factsOf(answer).reason)
     }
   })

@@ -28,7 +28,7 @@ async function newOrganization(): Promise<string> {
   return ok(await call('AddOrganization', { name: unique('Organization') }, roster.machine)).organizationId
 }
 
-/** A new project with these roles; gives its id. */
+/** Adds a project with these roles and gives its id. */
 async function newProject(roleKeys: string[]): Promise<string> {
   const { id } = ok(await call('AddProject', { name: unique('Project') }, owner()))
   for (let at = 0; at < roleKeys.length; at += 50)
@@ -41,7 +41,7 @@ const addRole = (projectId: string, roleKey: string) =>
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `role-${i}`)
 
-/** As many bytes as a role key can have in JSON. */
+/** The role key with the most bytes in JSON. */
 const largest = (i: number) => String(i).padEnd(200, '\u0001')
 
 const addGrant = async (projectId: string, roleKeys: string[]) =>
@@ -68,7 +68,7 @@ test('a project has at most 1,000 roles, a grant of it at most 200 role keys, an
   const tooMany = numbered(201)
   expect((await addGrant(projectId, tooMany)).error).toMatchObject(limitOf('user_grant.role_keys', '200'))
   expect((await addProjectGrant(tooMany)).error).toMatchObject(limitOf('project_grant.role_keys', '200'))
-  // What is wrong beside it is told first, and duplicates do not count.
+  // Other faults are reported first, and duplicates do not count.
   expect((await addGrant(projectId, [...tooMany, 'unknown'])).error).toMatchObject({ code: 9 })
   ok(await addGrant(projectId, [...numbered(200), ...numbered(200)]))
   ok(await addProjectGrant(numbered(200)))
@@ -118,7 +118,7 @@ test('an event of long ago that the broker does not take is parked and told, and
     interval: 100,
   })
 
-  // It stays readable; who follows the events is told of it, and of what comes behind.
+  // It stays readable. Followers of the events hear of it and of the events behind it.
   const { userGrant } = ok(await call('GetUserGrant', { userId, grantId }, owner()))
   expect(userGrant.roleKeys).toHaveLength(1830)
   const found = []
@@ -134,7 +134,7 @@ test('an event of long ago that the broker does not take is parked and told, and
     { aggregateId: later, data: {} },
   ])
   expect(told[0].data.roleKeys).toHaveLength(1830)
-  // A user's removal passes by it, too: it takes the grant away.
+  // A user's removal passes it, too, and takes the grant away.
   ok(await call('DeleteUser', { userId }, owner()))
   await vi.waitFor(
     async () => expect((await call('GetUserGrant', { userId, grantId }, owner())).error).toMatchObject({ code: 5 }),
@@ -142,7 +142,7 @@ test('an event of long ago that the broker does not take is parked and told, and
   )
 })
 
-/** The ids of the aggregates of grants that the stream has events of, each once. */
+/** The ids of the grants with events in the stream, each once. */
 async function published(): Promise<string[]> {
   const { connection } = await connectNats(roster.servers.natsUrl.admin, 'admin', createLog('test', 'silent'))
   try {

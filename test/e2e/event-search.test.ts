@@ -26,7 +26,7 @@ type Events = any[]
 const idsOf = (events: Events | undefined) => (events ?? []).map(({ id }) => id as string)
 const typesOf = (events: Events | undefined) => [...new Set((events ?? []).map(({ type }) => type as string))].sort()
 
-/** Everything from a cursor on, page by page, until the end is reached. */
+/** All events from a cursor to the end, page by page. */
 async function all(search: (request: JsonObject) => Promise<any>, request: JsonObject = {}) {
   const events: Events = []
   for (let cursor = ''; ;) {
@@ -91,7 +91,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     expect(await types({ actors: ['nobody-at-all'] })).toEqual([])
     expect(await types({ since: new Date(Date.now() + 3_600_000).toISOString() })).toEqual([])
     expect(await types({ since: '2020-01-01T00:00:00Z', organizationId: home })).toEqual(await types({}))
-    // The first and the last time that can be told.
+    // The first and the last valid time.
     expect(await types({ since: '0001-01-01T00:00:00Z' })).toEqual(await types({}))
     expect(await types({ since: '9999-12-31T23:59:59.999Z' })).toEqual([])
     const late = await call('SearchEvents', { filter: { since: '9999-12-31T23:59:59.999999999Z' } }, admin())
@@ -186,7 +186,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
 
   test('a wait ends in time for the deadline of the call', async () => {
     const { cursor } = await searchHome({ fromEnd: true })
-    // The gRPC library names the deadline by itself, and a long one.
+    // The gRPC library sends a long deadline by itself.
     const waitSeconds = encoding === 'grpc' ? 1 : 30
     const headers = { 'x-request-timeout': '2', 'grpc-timeout': '2S' }
     const started = performance.now()
@@ -222,7 +222,7 @@ describe.skipIf(!house)(`the events of PostgreSQL${house ? '' : ' (a Roster by U
     const { events } = await all(search, { limit: 333 })
     for (const service of services) {
       const ids = idsOf(events).filter((id) => id.startsWith(`${service}-`))
-      // Others may write meanwhile.
+      // Others may write in the meantime.
       seen.set(service, ids.slice(0, stored.get(service)!.length))
     }
     expect(seen).toEqual(stored)

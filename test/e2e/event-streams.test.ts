@@ -23,7 +23,7 @@ const idsOf = (events: any[]) => events.map(({ id }) => id as string)
 const subjectsOf = (stream: OpenStream) => eventsOf(stream).map(({ aggregateId }) => aggregateId as string)
 const reasonOf = (status: Awaited<OpenStream['ended']>) => status?.details[0]?.['reason']
 
-/** The events of `home` as they are now, and the cursor behind them. */
+/** The present events of `home`, and the cursor behind them. */
 async function past() {
   const page = ok(await json('SearchOrganizationEvents', { limit: 1000 }, viewer))
   return { ids: idsOf(page.events), cursor: page.cursor as string }
@@ -99,7 +99,7 @@ describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
     await newMachine(home)
     expect(await stream.ended).toMatchObject({ code: 16 })
     expect(performance.now() - ended).toBeLessThan(5000)
-    // The end of the session itself may have come in time.
+    // The event of the session's own end may have come in time.
     for (const { type } of eventsOf(stream)) expect(type).toMatch(/^roster\.session\./)
   })
 

@@ -22,7 +22,7 @@ interface Row {
 }
 
 describe.skipIf(!house)(`the stream of events${house ? '' : ' (a Roster by URL shows no database)'}`, () => {
-  // The body runs even where the tests are skipped; nothing is connected before the first statement.
+  // This body runs even where the tests are skipped. The client connects only at the first statement.
   const sql = postgres(house?.databaseUrl ?? 'postgres://nowhere', { max: 1, onnotice: () => {} })
   afterAll(() => sql.end())
 
@@ -57,7 +57,7 @@ describe.skipIf(!house)(`the stream of events${house ? '' : ' (a Roster by URL s
   })
 })
 
-/** Something of each service. */
+/** Writes to each service. */
 async function writeSomething() {
   const organization = await newOrganization()
   const { userId } = await newHuman(organization, { verification: { returnCode: {} } })
@@ -69,7 +69,7 @@ async function writeSomething() {
   await newProject(organization)
 }
 
-/** Runs the lines of docs/events.md in a process of their own; gives what it says, which grows. */
+/** Runs the program of docs/events.md as a process of its own. Gives its output, which grows. */
 async function runConsumer(): Promise<Record<string, unknown>[]> {
   const document = await readFile(join(root, 'docs/events.md'), 'utf8')
   const [, lines] = /```js\n(.*?)```/s.exec(document)!
@@ -87,7 +87,7 @@ async function runConsumer(): Promise<Record<string, unknown>[]> {
     await rm(folder, { recursive: true })
   })
   const seen: Record<string, unknown>[] = []
-  // Not `readline`: it takes more than a line feed, such as U+2028, for the end of a line.
+  // Not `readline`: it also ends a line at characters such as U+2028.
   let rest = ''
   consumer.stdout.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n')

@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const descriptors = `${root}gen/descriptors.binpb`
 const operations = ['UpdateMyProfile', 'UpdateIDP', 'AddMachineUser', 'SetEmail', 'AddUserGrant']
 
-/** Calls each of the five operations with the client and looks whether it was done. */
+/** Calls each of the five operations with the client and checks the effect. */
 async function perform(call: (errand: Errand) => Promise<unknown>) {
   const errands = await fiveOperations()
   expect(errands.map(({ operation }) => operation)).toEqual(operations)
@@ -31,7 +31,7 @@ function headers({ token, organization }: Errand): string[] {
 const noCurl = unless(() => execFileSync('curl', ['--version']), 'there is no curl')
 
 describe(`curl${noCurl}`, () => {
-  // --http2 asks for an upgrade, which a server may leave alone.
+  // --http2 asks for an upgrade, which a server may ignore.
   test.skipIf(noCurl).each(['--http1.1', '--http1.0', '--http2', '--http2-prior-knowledge'])(
     'performs all five in JSON, %s',
     async (version) => {
@@ -130,7 +130,8 @@ describe(`buf curl${noBuf}`, () => {
   })
 })
 
-// A message that holds only a cursor may come before it. buf prints one on several lines, of which only the last is a lone brace.
+// A message with only a cursor may come before it. buf prints a message on several lines, and only its last line is a
+// lone brace.
 async function firstWithEvents(output: Readable): Promise<unknown> {
   let printed = ''
   for await (const line of createInterface(output)) {
@@ -186,7 +187,7 @@ async function grpcio(errands: Errand[]): Promise<{ ok?: unknown; code?: number;
   return JSON.parse(await text(python.stdout))
 }
 
-/** Empty where the program is there; else why its tests are skipped. */
+/** Empty where the program exists. Otherwise the reason for which its tests are skipped. */
 function unless(attempt: () => unknown, reason: string): string {
   try {
     attempt()

@@ -4,7 +4,7 @@ import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
 import { startOwnHouse } from './own-house.ts'
 
-// Where hosts are allowed, nobody leads anywhere else: see email-template.test.ts.
+// With an allow-list of hosts, no caller can link elsewhere: see email-template.test.ts.
 const byUrl = inject('roster').house === undefined
 const why = byUrl ? ' (skipped: it takes a Roster without an allow-list)' : ''
 let house: Awaited<ReturnType<typeof startOwnHouse>>

@@ -96,7 +96,7 @@ describe('If-Match tells nobody what the answer without it does not', () => {
       for (const userId of [foreign.userId, 'admin', unique('free')])
         for (const answer of await add(userId, ifMatch))
           expect(factsOf(answer)).toMatchObject({ reason: 'SEQUENCE_MISMATCH', metadata: { sequence: '0' } })
-    // What is to be made has the sequence 0.
+    // An object that is yet to be created has the sequence 0.
     const answers = await add(foreign.userId, '"0"')
     expect(answers.map((answer) => factsOf(answer).reason)).toEqual(['USER_ID_TAKEN', 'USER_ID_TAKEN'])
     expect((await add(unique('free'), '"0"')).map((answer) => factsOf(answer).reason)).toContain(undefined)

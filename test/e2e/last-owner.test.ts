@@ -35,7 +35,7 @@ describe.skipIf(byUrl)(`the first two owners of the instance${why}`, () => {
       ok(await call(back, ended, survivor))
     }
     expect(lost).toContain('LAST_IAM_OWNER')
-    // Who came too late may have lost the token already.
+    // The loser of the race may have lost the token already.
     expect(lost.filter((found) => !['LAST_IAM_OWNER', 'TOKEN_INVALID'].includes(found))).toEqual([])
   })
 

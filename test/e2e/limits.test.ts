@@ -9,7 +9,7 @@ import { call as json, encodings } from './clients/encodings.ts'
 // One code point, two UTF-16 units, four bytes.
 const wide = '𝒜'
 const fill = (length: number) => wide.repeat(length)
-// A name may be used once.
+// A name must be unique.
 const name = (length: number) => {
   const end = unique('')
   return fill(length - end.length) + end
@@ -34,14 +34,14 @@ beforeAll(async () => {
 
 interface Limit {
   operation: Operation
-  /** In JSON spelling. */
+  /** The path in JSON spelling. */
   field: string
   max: number
-  /** May not be empty when it is sent. */
+  /** Whether an empty value is refused. */
   nonEmpty: boolean
   request: (value: string) => JsonObject
   value?: (length: number) => string
-  /** What the longest value is answered with where it is no success. */
+  /** The reason of the answer to the longest value, where that is no success. */
   longest?: string
 }
 

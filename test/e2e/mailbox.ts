@@ -8,16 +8,16 @@ export interface CodeMail {
   text: string
   html: string
   code: string
-  /** Where its link leads. */
+  /** The target of its link. */
   link: string
 }
 
-/** Whether the mails of the run can be read. */
+/** Whether the tests can read the mails of the run. */
 export function hasMailbox(): boolean {
   return inject('roster').mailboxUrl !== undefined
 }
 
-/** The newest mail to an address, waited for: the n-th where `count` says so. */
+/** Waits for a mail to an address: the newest, or the n-th by `count`. */
 export async function mailTo(address: string, count = 1): Promise<CodeMail> {
   const end = Date.now() + 20_000
   for (;;) {
@@ -28,7 +28,7 @@ export async function mailTo(address: string, count = 1): Promise<CodeMail> {
   }
 }
 
-/** How many mails there are to an address. */
+/** The number of mails to an address. */
 export async function mailCount(address: string): Promise<number> {
   return (await mailsTo(address)).length
 }
@@ -39,7 +39,7 @@ interface PlainMail {
   html: string
 }
 
-// Newest first. Mailpit's API, or maildev's where the mailbox does not know that one.
+// Newest first. Uses Mailpit's API, or maildev's where the mailbox does not know Mailpit's.
 async function mailsTo(address: string): Promise<PlainMail[]> {
   const found = await get(`/api/v1/search?query=${encodeURIComponent(`to:"${address}"`)}`)
   if (!found) return maildevMailsTo(address)

@@ -47,9 +47,9 @@ describe.each(encodings)('one address gets five mails in ten minutes over $encod
     const [name, me] = [unique('victim'), await newMember(organizations[1]!, [])]
     const spelt = [`${name}@example.com`, `${name.toUpperCase()}@Example.COM`, `${name}+a@example.com`]
     for (const email of [...spelt, spelt[0]!]) ok(await create(email))
-    // An own change, mailed to the address in one more spelling.
+    // A user's own change sends a mail to the address in one more spelling.
     ok(await call('SetEmail', { userId: me.userId, email: `${name}+me@example.com` }, me))
-    // Its mail makes one more event, whenever it is sent.
+    // Its mail adds one more event, at any time.
     const before = (await getUser(me.userId)).human
     expectThrottled(await call('SetEmail', { userId: me.userId, email: `${name}+you@example.com` }, me))
     expectThrottled(await call('ResendEmailCode', { userId: me.userId }, me))
@@ -57,7 +57,7 @@ describe.each(encodings)('one address gets five mails in ten minutes over $encod
     const userName = unique('human')
     expectThrottled(await create(spelt[1]!, userName))
     ok(await create(uniqueEmail(), userName))
-    // What mails nothing is nobody's trouble.
+    // Requests without a mail are not throttled.
     ok(await call('SetEmail', { userId: users[0]!, email: spelt[0]!, isVerified: true }, admin()))
     ok(await call('ResendEmailCode', { userId: me.userId, returnCode: {} }, admin()))
   })

@@ -45,7 +45,7 @@ class Command implements fc.AsyncCommand<Model, Place> {
         await new Command({ ...step, code: 'wrong', wrongBefore: 0, keyed: false }).run(model, place)
     const request = requestOf(step, model, place)
     const options = optionsOf(step, model, place)
-    // Validation comes before the state of anything, and so before If-Match.
+    // Validation comes before all checks of state, and so before If-Match.
     const isInvalid = 'verification' in step && step.verification === 'badTemplate'
     const outcome: Outcome = isInvalid ? { reason: 'VALIDATION_FAILED' } : apply(model, spelt(step, model, place))
     const answer = await json(step.kind, request, options)
@@ -66,7 +66,7 @@ class Command implements fc.AsyncCommand<Model, Place> {
   }
 }
 
-// Addresses are a user's own: a mail to one is about nobody else.
+// Each user has its own addresses, so a mail to one concerns only that user.
 function spelt(step: Step, model: Model, place: Place): Step {
   if (step.kind === 'AddHumanUser') return { ...step, email: addressOf(place, model.users.length, step.email) }
   return step.kind === 'SetEmail' ? { ...step, email: addressOf(place, step.user, step.email) } : step

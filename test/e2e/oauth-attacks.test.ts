@@ -16,7 +16,7 @@ const newMachine = (more = {}) => newClient({ organization: home, ...more })
 const now = () => Math.floor(Date.now() / 1000)
 const claims = (changed: Record<string, unknown>) => (client: ExampleClient) => assertion(client, { claims: changed })
 
-/** Each gives an assertion that must not be believed. */
+/** Each attack forges an assertion that must be refused. */
 const attacks: { attack: string; forge: (client: ExampleClient) => Promise<string> | string }[] = [
   { attack: 'alg none', forge: ({ userId }) => unsecured(userId) },
   { attack: 'HS256 with the public key as the secret', forge: (client) => confused(client) },

@@ -188,7 +188,7 @@ describe('a machine that needs bound tokens', () => {
     expect(bound).toMatchObject({ status: 200, body: { token_type: 'DPoP' } })
     ok(await call('SetDPoP', { userId }, admin()))
     expect((await ask(undefined, machine)).body.token_type).toBe('Bearer')
-    // What was ended does not come back.
+    // Tokens that were ended stay ended.
     expect(await seen()).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
   })
 

@@ -45,7 +45,7 @@ const signed = async (changed: JWTPayload, header: object = {}, key?: Parameters
 const parts = () => token.split('.') as [string, string, string]
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** Each gives what looks like an access token and is none of ours. */
+/** Each attack forges a token that looks like an access token of Roster. */
 const attacks: { attack: string; forge: () => Promise<string> | string }[] = [
   { attack: 'alg none', forge: () => new UnsecuredJWT(decodeJwt(token)).encode() },
   {

@@ -36,7 +36,7 @@ describe.each(encodings)('a request with an Idempotency-Key over $encoding', ({ 
       expect(answer.headers['etag']).toBe(first.headers['etag'])
     }
     expect((await getUser(userId)).details.sequence).toBe(ok(first).details.sequence)
-    // The code of the stored answer is the living one.
+    // The code in the stored answer is the valid one.
     ok(await json('VerifyEmail', { userId, verificationCode: ok(first).verificationCode }))
   })
 
@@ -166,7 +166,7 @@ describe('an OAuth request with an Idempotency-Key', () => {
     const form = { token: 'unknown', client_assertion_type: assertionType, client_assertion: await assertion(client) }
     const revoke = () => sendForm('/oauth/v2/revoke', form)
     expect([(await revoke()).status, (await revoke()).status]).toEqual([200, 400])
-    // After it, so that all of it is seen.
+    // One more failure. Once it is visible, all earlier ones are.
     await sendForm('/oauth/v2/revoke', { token: 'unknown' }, { headers: basic(client.userId, 'wrong') })
     const filter = { aggregateTypes: ['authentication'], aggregateIds: [client.userId] }
     const reasons = async () =>

@@ -39,7 +39,7 @@ const overGrpcWeb: Send = async (operation, bytes, token) => {
 
 const malformed = { code: 3, details: [{ reason: 'REQUEST_MALFORMED' }] }
 
-// A bad value where it belongs, and behind it a good one under the same number by a wire type that texts do not have.
+// A bad value in its proper field, followed by a good one with the same number and a wire type that texts do not have.
 describe.each([
   ['grpc', overGrpc],
   ['grpc-web', overGrpcWeb],

@@ -6,7 +6,7 @@ import { buildWorld, type World } from '../examples/world.ts'
 import { factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
 
-/** For each operation a request that is invalid and would also find nothing, and one that is sound and finds nothing. */
+/** For each operation two requests that would both fail on existence or state: an invalid one and a sound one. */
 const cases: { operation: Operation; invalid: JsonObject; sound: (world: World) => JsonObject; finds: number }[] = [
   {
     operation: 'UpdateIDP',

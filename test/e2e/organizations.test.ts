@@ -37,7 +37,7 @@ describe.each(encodings)('organizations over $encoding', ({ call }) => {
     expect(ok(await call('GetMyOrganization', {}, owner)).organization.id).toBe(home)
     ok(await json('AddOrganizationMember', { userId: owner.userId, roles: ['ORG_OWNER_VIEWER'] }, admin(abroad)))
     const guest = { token: owner.token, organization: abroad }
-    // A new membership is known at once, so that nobody waits for a cache.
+    // A new membership counts at once, so that no user waits for a cache.
     await expect
       .poll(async () => (await call('GetMyOrganization', {}, guest)).ok?.organization.id, { timeout: 1000 })
       .toBe(abroad)
@@ -80,7 +80,7 @@ describe.each(encodings)('members over $encoding', ({ call }) => {
     }
     const owner = await newMember(home, ['ORG_OWNER'])
     expect(await addMember(owner, 'IAM_OWNER')).toBe('PERMISSION_DENIED')
-    // A role of the instance is none of an organization, even to one who has it.
+    // Nobody can give a role of the instance in an organization, not even a caller that holds it.
     expect(await addMember(admin(home), 'IAM_OWNER')).toBe('VALIDATION_FAILED')
   })
 
@@ -92,7 +92,7 @@ describe.each(encodings)('members over $encoding', ({ call }) => {
 })
 
 describe.each(encodings)('what each role may, over $encoding', ({ call }) => {
-  // In the order: user.write, user.grant.write, project.write, org.read, user.read, iam.idp.read, org.create
+  // In this order: user.write, user.grant.write, project.write, org.read, user.read, iam.idp.read, org.create
   const may: [string[], boolean[]][] = [
     [[], [false, false, false, false, false, false, false]],
     [['ORG_OWNER_VIEWER'], [false, false, false, true, true, false, false]],

@@ -5,7 +5,7 @@ import { factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
 
 let organization: string
-/** What takes more than being the user. */
+/** Requests for which being the user is not enough. */
 const declared: JsonObject[] = [{ returnCode: {} }, { isVerified: true }, { isVerified: false }]
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { CallOptions } from './clients/call.ts'
 import { call } from './clients/encodings.ts'
 import { ok } from '../examples/people.ts'
 
-/** A Roster of a test's own, for what would end the one that all tests share. */
+/** A Roster for one test, which does things that would end the shared one. */
 export async function startOwnHouse(options: HouseOptions = {}) {
   const { servers, stop } = await startTestServers()
   const house = await startHouse(servers.serviceDatabaseUrls, {}, { servers, ...options })
@@ -13,7 +13,7 @@ export async function startOwnHouse(options: HouseOptions = {}) {
     servers,
     /** The machine administrator. */
     machine: { url: house.url, token: house.adminToken },
-    /** The human administrator, signed in anew. */
+    /** The human administrator with a new session. */
     async human(): Promise<CallOptions & { token: string }> {
       const credentials = { loginName: 'admin', password: house.adminPassword }
       return { url: house.urls.at(-1)!, token: ok(await call('CreateSession', credentials, house)).sessionToken }

@@ -12,7 +12,9 @@ beforeAll(async () => {
   other = await newMember(organization, [])
 })
 
-/** How many of so many calls, forty at a time, were let pass; every other says when to ask again. */
+/**
+ * Makes so many calls, forty at a time, and gives the number that passed. Every other answer must name a retry time.
+ */
 async function passed(count: number, once: () => Promise<Answer>): Promise<number> {
   let [left, refused] = [count, 0]
   async function work() {
@@ -34,7 +36,7 @@ describe.each(encodings)('calls a second over $encoding', ({ call }) => {
   test('a caller without roles writes 200 times at once and 20 times a second; others of the organization go on', async () => {
     const me = await newMember(organization, [])
     const started = performance.now()
-    // What is refused as invalid counts too.
+    // Invalid requests count too.
     const count = await passed(600, () => call('UpdateMyProfile', {}, me))
     const seconds = (performance.now() - started) / 1000
     expect(count).toBeGreaterThanOrEqual(200)

@@ -17,7 +17,7 @@ beforeAll(async () => {
   ;[jwt, opaque] = [await newClient({ organization: home, jwt: true }), await newClient({ organization: home })]
   const watcher = await newClient({ organization: home })
   tls = await startTls(folder, issuer())
-  // The module has one way for a server: a virtual host each.
+  // The module knows one way of checking per server, so use one virtual host for each.
   apache = await startApache(folder, [
     ...host('jwt.localhost', [`OIDCOAuthVerifyJwksUri ${tls.url}/oauth/v2/keys`, 'OIDCOAuthRemoteUserClaim sub']),
     ...host('opaque.localhost', [

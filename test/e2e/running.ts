@@ -1,30 +1,32 @@
-/** The Roster that the suite talks to. */
+/** The Roster under test. */
 export interface RunningRoster {
   url: string
   /** The bearer token of the machine administrator. */
   adminToken: string
-  /** The password of the human administrator; undefined where it was not told. */
+  /** The password of the human administrator; undefined where nobody gave it. */
   adminPassword: string | undefined
-  /** A mailbox in the manner of Mailpit or maildev; undefined where it was not told. */
+  /** A mailbox with the API of Mailpit or maildev; undefined where nobody gave it. */
   mailboxUrl: string | undefined
-  /** A file that holds every secret that a client of this run was given or sent, one a line. */
+  /** A file with every secret that a client of this run received or sent, one in each line. */
   secretsFile: string
-  /** What a test knows of a Roster that the suite started itself; undefined where it was given by URL. */
+  /**
+   * Facts that tests know only about a Roster that the suite started itself; undefined for one that was given by URL.
+   */
   house: HouseInside | undefined
 }
 
 export interface HouseInside {
   /** Another gateway of the same Roster. */
   secondUrl: string
-  /** The administrator's. */
+  /** The administrator's URL. */
   databaseUrl: string
   natsUrl: string
   redisUrl: string
-  /** What all services logged. */
+  /** The log of all services. */
   logFile: string
 }
 
-/** The host that alone a urlTemplate may lead to, in a house that the suite started itself. */
+/** The only host that a urlTemplate may use, in a house that the suite started itself. */
 export const allowedLinkHost = 'app.example.com'
 
 declare module 'vitest' {

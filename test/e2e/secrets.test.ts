@@ -13,8 +13,8 @@ import { dumpNats, dumpPostgres, dumpRedis } from './stores.ts'
 const { house, adminToken, adminPassword, secretsFile } = inject('roster')
 const why = house ? '' : ' (skipped: the servers of a Roster by URL are not known)'
 
-// What a run makes of secrets, in every encoding: codes returned, mailed, used, wrong and replaced; passwords, tokens, private keys, client secrets;
-// secrets of webhooks.
+// Uses all kinds of secrets, in every encoding: codes that are returned, mailed, used, wrong and replaced; passwords,
+// tokens, private keys and client secrets; secrets of webhooks.
 async function live() {
   const organization = await newOrganization()
   recordSecret(adminToken)
@@ -31,7 +31,7 @@ async function live() {
     await call('CreateSession', { loginName: unique('nobody'), password: unique('mistyped') })
     const short = unique('x').repeat(20)
     recordSecret(short)
-    // Too long, so that it is refused with a word on the field.
+    // The password is too long, so that the error says something about the field.
     await call('AddHumanUser', { userName: unique('human'), password: short }, admin(organization))
     const dead = unique('dead-token')
     recordSecret(dead)
@@ -47,7 +47,7 @@ async function live() {
   }
 }
 
-// By both secrets of a rotation, and then by neither.
+// Sends with both secrets of a rotation, and then with neither.
 async function sendToWebhook(organization: string, call: Call) {
   const hook = await startTestReceiver()
   const { webhookId } = ok(await call('AddWebhook', { url: hook.url }, admin(organization)))
@@ -60,7 +60,7 @@ async function sendToWebhook(organization: string, call: Call) {
   await hook.stop()
 }
 
-// Assertions are secret until they are over, and of what was sent by mistake somebody may still make use.
+// An assertion is secret until it ends. A secret that was sent by mistake may still be useful to an attacker.
 async function useOAuth(organization: string) {
   const client = await newClient({ organization, jwt: true })
   const [text, refused] = [await assertion(client), await assertion(client, { claims: { aud: 'elsewhere' } })]
@@ -75,7 +75,7 @@ async function useOAuth(organization: string) {
   await sendForm('/oauth/v2/revoke', { token }, { headers })
 }
 
-// The clients note what they are given; the private key that somebody sends by mistake is noted here.
+// The clients record the secrets that they receive. Record here the private key that somebody sends by mistake.
 async function useCredentials(call: Call, organization: string) {
   const { userId, token, tokenId } = await newSignedInMachine(organization)
   for (const operation of ['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const)
@@ -97,7 +97,7 @@ describe.skipIf(!house)(`no code, password, token, private key or client secret 
   beforeAll(async () => {
     await live()
     const all = [...new Set(readFileSync(secretsFile, 'utf8').trim().split('\n'))]
-    // A code of digits alone stands in many a number by chance; those of the whole run would take minutes to look for.
+    // Codes of only digits occur in many numbers by chance. A search for all secrets of the run would take minutes.
     secrets = all.filter((secret) => !/^\d+$/.test(secret)).slice(-400)
     expect(secrets.length).toBeGreaterThan(40)
   })
@@ -136,14 +136,14 @@ describe.skipIf(!house)(`no code, password, token, private key or client secret 
   })
 })
 
-/** Which of the secrets a text holds, as it is, in hex or in base64. */
+/** The secrets that a text contains, plain, in hex or in base64. */
 function found(text: string, secrets: string[]): string[] {
   return secrets.filter((secret) => spellings(secret).some((spelling) => text.includes(spelling)))
 }
 
 function spellings(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex')
-  // What of base64 does not depend on what stands before and after.
+  // The part of the base64 that does not depend on the text before and after.
   const base64 = [0, 1, 2].map((offset) => {
     const whole = Buffer.from('\0'.repeat(offset) + secret)
       .toString('base64')

@@ -14,10 +14,10 @@ import { factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
 import { hasMailbox, mailCount, mailTo } from './mailbox.ts'
 
-/** What the address and its code are after a change. */
+/** The expected address and code after a change. */
 interface Expected {
   isVerified: boolean
-  /** The code is in the answer, in a mail, or there is none. */
+  /** Whether the code is in the answer, in a mail, or missing. */
   code: 'returned' | 'mailed' | 'none'
 }
 
@@ -95,7 +95,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
     const code = expected.code === 'mailed' ? (await mailTo(email)).code : returned!
     ok(await verify(userId, code))
     expect((await getUser(userId)).human.email).toEqual({ email, isVerified: true })
-    // Verified by what just happened, so a mail of a code that was returned would have been sent by now.
+    // The code has just been verified. So a mail with a returned code would have been sent by now.
     if (hasMailbox()) expect(await mailCount(email)).toBe(expected.code === 'mailed' ? 1 : 0)
   }
 
@@ -157,7 +157,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
     }
     for (const { userId } of [user, elsewhere, manager]) expect(await may(manager, userId)).toEqual(['ok'])
     for (const { userId } of [manager, owner, viewer]) expect(await may(owner, userId)).toEqual(['ok'])
-    // The mails that are under way make an event more each.
+    // Each mail under way adds one more event.
     const show = () => Promise.all([owner, viewer].map(async ({ userId }) => (await getUser(userId)).human))
     const before = await show()
     for (const { userId } of [owner, viewer])
@@ -176,7 +176,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
     const refused = await set('admin')
     expect(factsOf(refused)).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
     expect(await getUser('admin')).toEqual(before)
-    // As where there is no permission at all.
+    // The same error as without any permission.
     expect((await set((await newHuman(organization)).userId)).error).toEqual(refused.error)
   })
 

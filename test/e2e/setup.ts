@@ -11,9 +11,10 @@ import { startTestServers } from '../infra.ts'
 import { allowedLinkHost, type RunningRoster } from './running.ts'
 
 /**
- * Vitest's global setup of the e2e suite: the system of ROSTER_E2E_URL where that is set (with ROSTER_E2E_ADMIN_TOKEN or
- * _ADMIN_TOKEN_FILE, ROSTER_E2E_ADMIN_PASSWORD or _FILE, ROSTER_E2E_MAILBOX_URL), and then no server is started; else a house of
- * its own, with two of each service, over servers of its own.
+ * Vitest's global setup of the e2e suite. It uses the system of ROSTER_E2E_URL where that is set, and starts no server.
+ * That also takes ROSTER_E2E_ADMIN_TOKEN or _ADMIN_TOKEN_FILE, ROSTER_E2E_ADMIN_PASSWORD or _FILE, and
+ * ROSTER_E2E_MAILBOX_URL.
+ * Otherwise it starts a house with two of each service, over its own servers.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-e2e-'))
@@ -44,7 +45,7 @@ function given(url: string, secretsFile: string) {
 async function build(folder: string, secretsFile: string) {
   const { servers, stop } = await startTestServers()
   const port = String(await freePort(0))
-  // Named, it outlives the run.
+  // A log file with a given name outlives the run.
   const logFile = process.env['ROSTER_E2E_LOG_FILE'] ?? join(folder, 'log')
   const destination = pino.destination({ dest: logFile, sync: true })
   const settings = {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { connect } from 'nats'
 import postgres from 'postgres'
 
-/** Every row of every table of every schema but PostgreSQL's own, as text. */
+/** Every row of every table, as text. Leaves out PostgreSQL's own schemas. */
 export async function dumpPostgres(url: string): Promise<string> {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   try {
@@ -69,7 +69,7 @@ async function readValue(redis: Redis, key: string): Promise<string> {
     set: () => redis.smembers(key),
     zset: () => redis.zrange(key, '0', '-1'),
     stream: () => redis.xrange(key, '-', '+'),
-    // It was gone meanwhile.
+    // The key disappeared in the meantime.
     none: async () => '',
   }
   const type = await redis.type(key)

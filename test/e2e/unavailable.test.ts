@@ -12,7 +12,7 @@ const byUrl = inject('roster').house === undefined
 const why = byUrl ? ' (skipped: it takes a gateway of its own)' : ''
 const elsewhere = { DATABASE_URL: 'none', REDIS_URL: 'none', SMTP_URL: 'none' }
 
-// A gateway and NATS, and nobody else.
+// Only a gateway and NATS, without any service.
 let servers: Awaited<ReturnType<typeof startServers>>
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let nats: Awaited<ReturnType<typeof connectNats>>

@@ -55,7 +55,7 @@ async function end(signal: NodeJS.Signals) {
 const act = async (operation: Operation, request: JsonObject) => ok(await call(operation, request, house.machine))
 const reason = (answer: Answer) => factsOf(answer).reason ?? 'ok'
 
-/** A machine with so many grants and one membership; gives its id and those of the grants. */
+/** Adds a machine with so many grants and one membership. Gives its id and those of the grants. */
 async function newHolder(count: number) {
   const { userId } = await act('AddMachineUser', { userName: unique('machine'), name: 'M' })
   await act('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] })
@@ -66,7 +66,7 @@ async function newHolder(count: number) {
   return { userId: userId as string, grantIds: await Promise.all(Array.from({ length: count }, grant)) }
 }
 
-/** How often each thing that the user was given was taken away. */
+/** How often each of the user's grants and memberships was taken away. */
 async function removals(userId: string): Promise<number[]> {
   const rows = await sql<{ removals: number }[]>`
     select (count(*) filter (where type = 'removed'))::int as removals from roster_grants.events
@@ -82,7 +82,7 @@ describe.skipIf(byUrl)(`what a removed user holds${why}`, () => {
   test('goes each once, although grants is killed half-way and is away for a while', { timeout: 120_000 }, async () => {
     const { userId, grantIds } = await newHolder(100)
     const held = await sql.reserve()
-    // Whoever takes the membership away waits, and what shares the transaction with it; the rest goes in another one.
+    // The removal of the membership waits, and so do changes in the same transaction. The rest goes in another one.
     await held`begin`
     await held`lock table roster_grants.memberships in share mode`
     await act('DeleteUser', { userId })
@@ -114,7 +114,7 @@ describe.skipIf(byUrl)(`what a removed user holds${why}`, () => {
         expect(['ok', 'USER_NOT_FOUND']).toContain(reason(answer))
         if (answer.ok?.userGrantId) gave.push({ userId, grantId: answer.ok.userGrantId })
       }
-      // Given while the removal is on its way to grants, or just after it.
+      // This grant is given while the removal is on its way to grants, or just after it.
       const late = await act('AddProject', { name: 'P' })
       expect(reason(await call('AddUserGrant', { userId, projectId: late.id }, house.machine))).toBe('USER_NOT_FOUND')
     }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const reason = (answer: Answer) => factsOf(answer).reason
 const soon = { timeout: 10_000 }
-/** What ends a user's use, and what takes it back. */
+/** Operations that end the use of an account, and the operations that undo them. */
 const pairs: [Operation, Operation, string, string, string][] = [
   ['DeactivateUser', 'ReactivateUser', 'USER_STATE_INACTIVE', 'USER_ALREADY_INACTIVE', 'USER_NOT_INACTIVE'],
   ['LockUser', 'UnlockUser', 'USER_STATE_LOCKED', 'USER_ALREADY_LOCKED', 'USER_NOT_LOCKED'],
@@ -153,7 +153,7 @@ describe('who may change a state', () => {
     const owner = await newMember(home, ['ORG_OWNER'])
     for (const operation of all) {
       expect(await act(operation, owner.userId, manager)).toBe('PERMISSION_DENIED')
-      // The first administrators hold the instance.
+      // The first administrators have roles on the instance.
       expect(await act(operation, 'admin', owner)).toBe('PERMISSION_DENIED')
     }
     expect(await act('DeactivateUser', manager.userId, owner)).toBe('ok')

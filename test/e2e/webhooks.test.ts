@@ -249,7 +249,7 @@ describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
       await held`select from ${held(place.schema)}.aggregates where type = 'user' and id = ${userId} for update`
       const options = { ...admin(organization), headers: { 'x-request-timeout': '25' } }
       const answer = json('SetEmail', { userId, email: uniqueEmail(), isVerified: true }, options)
-      // Nothing tells that so much time has passed but the time itself.
+      // Only real time shows that so much time has passed.
       await sleep(11_000)
       await subscribe(organization, { url: hook.url, eventTypes: ['user.email.changed'] })
       return { answer }

@@ -4,17 +4,17 @@ import type { Operation } from './contract.ts'
 import { getUser, newMember, newOrganization, unique, uniqueEmail } from './people.ts'
 import { newIdp, newProject } from './projects.ts'
 
-/** One of the five operations as a client is to call it, and how to see that it was done. */
+/** A client's call of one of the five operations, and a check of its effect. */
 export interface Errand {
   operation: Operation
   request: JsonObject
   token: string
   organization: string
-  /** Throws where the response is not the right one. */
+  /** Throws where the response is wrong. */
   check(response: any): Promise<void>
 }
 
-/** The five operations, ready to be called once. */
+/** The five operations, each ready for one call. */
 export async function fiveOperations(): Promise<Errand[]> {
   const organization = await newOrganization()
   const [me, idp, project] = [

@@ -4,7 +4,7 @@ import { admin, newMachine, ok } from './people.ts'
 
 export interface ExampleMachine {
   userId: string
-  /** Its personal access token, which does not expire, and its id. */
+  /** The machine's personal access token, which does not expire, and the token's id. */
   token: string
   tokenId: string
 }
@@ -17,12 +17,12 @@ export async function newSignedInMachine(organization: string, roles: string[] =
   return { userId, token, tokenId }
 }
 
-/** A time so many seconds from now, as requests have it. */
+/** A time so many seconds from now, in the form of requests. */
 export function inSeconds(seconds: number): string {
   return new Date(Date.now() + seconds * 1000).toISOString()
 }
 
-/** A key pair of a kind that is taken, in both spellings. */
+/** A key pair of an accepted kind, in both spellings. */
 export function examplePair(kind: 'RS256' | 'ES256' | 'EdDSA' = 'ES256') {
   const { publicKey, privateKey } =
     kind === 'RS256'

@@ -19,7 +19,7 @@ export interface ExampleClient {
   key: CryptoKey
 }
 
-/** A machine that can sign in by secret and by key; opaque access tokens unless `jwt`. */
+/** A machine that can sign in by secret and by key. Its access tokens are opaque unless `jwt` is set. */
 export async function newClient({
   organization,
   jwt = false,
@@ -41,11 +41,11 @@ interface NewClient {
   jwt?: boolean
   algorithm?: Algorithm
   userName?: string
-  /** In the organization. */
+  /** Its roles in the organization. */
   roles?: string[]
 }
 
-/** A key of the machine's own. */
+/** A new key for the machine. */
 export async function newKey(userId: string, algorithm: Algorithm = 'ES256', expirationDate?: string) {
   const { pem, privatePem } = examplePair(algorithm)
   const request = { userId, publicKey: pem, ...(expirationDate !== undefined && { expirationDate }) }
@@ -53,7 +53,7 @@ export async function newKey(userId: string, algorithm: Algorithm = 'ES256', exp
   return { keyId, key: await importPKCS8(privatePem, algorithm) }
 }
 
-/** An assertion of the client, right in every respect but what is changed. */
+/** A correct assertion of the client, except for the given changes. */
 export function assertion(
   { userId, keyId, algorithm, key }: Pick<ExampleClient, 'userId' | 'keyId' | 'algorithm' | 'key'>,
   { header = {}, claims = {}, key: other }: ChangedAssertion = {},
@@ -71,12 +71,12 @@ interface ChangedAssertion {
   key?: CryptoKey | Uint8Array
 }
 
-/** Who issues tokens in this run. */
+/** The issuer of tokens in this run. */
 export function issuer(): string {
   return inject('roster').url
 }
 
-/** What a form was answered. */
+/** The answer to a form. */
 export interface OAuthAnswer {
   status: number
   body: any
@@ -110,7 +110,7 @@ export function basic(id: string, secret: string): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }
 }
 
-/** An access token, by secret. */
+/** Gets an access token with the secret. */
 export async function obtainToken(client: ExampleClient, scope?: string): Promise<string> {
   const answer = await sendForm(
     tokenPath,
@@ -121,12 +121,12 @@ export async function obtainToken(client: ExampleClient, scope?: string): Promis
   return answer.body.access_token
 }
 
-/** Asks for a token by an assertion, as the grant itself. */
+/** Asks for a token with an assertion as the grant itself. */
 export function grantBy(text: string, more: Record<string, string> = {}, url?: string): Promise<OAuthAnswer> {
   return sendForm(tokenPath, { grant_type: jwtBearer, assertion: text, ...more }, { ...(url !== undefined && { url }) })
 }
 
-/** Asks for a token, or for what the path is for, as a client that signs. */
+/** Asks for a token, or the other answer of a path, as a client that signs. */
 export function privateKeyJwt(
   text: string,
   more: Record<string, string> = {},

@@ -4,17 +4,17 @@ import { inject } from 'vitest'
 import type { Answer } from '../e2e/clients/call.ts'
 import { call } from '../e2e/clients/encodings.ts'
 
-/** A name that no other test and no earlier run has. */
+/** A name that is unique across tests and runs. */
 export function unique(prefix: string): string {
   return `${prefix}-${randomBytes(6).toString('hex')}`
 }
 
-/** An address that no other test has. */
+/** An address that is unique across tests. */
 export function uniqueEmail(): string {
   return `${unique('mail')}@example.com`
 }
 
-/** The response of an answer that must be one. */
+/** The response of an answer. Throws for an error. */
 export function ok(answer: Answer): any {
   if (answer.error) throw new Error(`expected a response: ${JSON.stringify(answer.error)}`)
   return answer.ok
@@ -25,7 +25,7 @@ export function admin(organization?: string) {
   return { token: inject('roster').adminToken, organization }
 }
 
-/** A new organization; gives its id. */
+/** Adds an organization and gives its id. */
 export async function newOrganization(name = unique('Organization')): Promise<string> {
   return ok(await call('AddOrganization', { name }, admin())).organizationId
 }
@@ -34,14 +34,14 @@ export interface ExampleHuman {
   userId: string
   userName: string
   email: string
-  /** Empty: none. */
+  /** Empty where the human has none. */
   password: string
   organization: string
-  /** Where the verification asked for its return. */
+  /** Set where the verification returned the code. */
   emailCode: string | undefined
 }
 
-/** A new human, by default with a verified address and without a password, which is dear to make. */
+/** Adds a human. Default: a verified address, and no password, because hashing one takes long. */
 export async function newHuman(
   organization: string,
   { verification = { isVerified: true }, password, ...chosen }: NewHuman = {},
@@ -68,11 +68,11 @@ interface NewHuman {
   email?: string
   password?: string
   profile?: JsonObject
-  /** A member of the oneof; `{}`: nothing chosen. */
+  /** A member of the oneof; `{}` for none. */
   verification?: JsonObject
 }
 
-/** A profile with every field but the nick name. */
+/** A profile with every field except the nick name. */
 export const profile = {
   firstName: 'Ada',
   lastName: 'Lovelace',
@@ -81,7 +81,7 @@ export const profile = {
   gender: 'GENDER_FEMALE',
 }
 
-/** A new machine; gives its id. */
+/** Adds a machine and gives its id. */
 export async function newMachine(organization: string, userName = unique('machine')): Promise<string> {
   return ok(await call('AddMachineUser', { userName, name: 'A machine' }, admin(organization))).userId
 }
@@ -91,14 +91,14 @@ export async function signIn({ userName, password }: ExampleHuman): Promise<stri
   return ok(await call('CreateSession', { loginName: userName, password })).sessionToken
 }
 
-/** The token of a new human with these roles in the organization; without roles: one who may do nothing. */
+/** Adds a human with these roles in the organization and signs in. Without roles, the human may do nothing. */
 export async function newMember(organization: string, roles: string[]): Promise<ExampleHuman & { token: string }> {
   const human = await newHuman(organization, { password: unique('Password') })
   if (roles.length > 0) ok(await call('AddOrganizationMember', { userId: human.userId, roles }, admin(organization)))
   return { ...human, token: await signIn(human) }
 }
 
-/** The user as it is. */
+/** The user in its present state. */
 export async function getUser(userId: string): Promise<any> {
   return ok(await call('GetUser', { userId }, admin())).user
 }

@@ -75,7 +75,7 @@ export const creationErrors: ErrorCase[] = [
 
 const idOf = (userId: string) => ({ userId })
 
-/** What changes the state of a user. */
+/** Operations that change the state of a user. */
 export const userStateErrors: ErrorCase[] = (
   ['DeactivateUser', 'ReactivateUser', 'LockUser', 'UnlockUser', 'DeleteUser'] as const
 ).flatMap((operation) => [
@@ -88,7 +88,7 @@ export const userStateErrors: ErrorCase[] = (
   fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => idOf('unknown')),
 ])
 
-/** The same, for what a user is not. */
+/** The same operations, for users that are not in the required state. */
 export const userStateRefusals: ErrorCase[] = [
   fails('ReactivateUser', precondition('USER_NOT_INACTIVE'), 'the user is active', (world) => idOf(world.machineId)),
   fails('UnlockUser', precondition('USER_NOT_LOCKED'), 'the user is active', (world) => idOf(world.machineId)),

@@ -3,10 +3,10 @@ import type { Operation } from './contract.ts'
 import { newHuman, newMachine, newMember, newOrganization, unique } from './people.ts'
 import { grantProject, newIdp, newProject } from './projects.ts'
 
-/** What the cases of the error table need to be there. */
+/** The objects that the cases of the error table need. */
 export type World = Awaited<ReturnType<typeof buildWorld>>
 
-/** Two organizations, one of which granted a project to the other, people of each kind, two providers. */
+/** Two organizations, one of which granted a project to the other; people of each kind; two providers. */
 export async function buildWorld() {
   const [home, abroad] = [await newOrganization(), await newOrganization()]
   const machine = unique('machine')
@@ -32,18 +32,18 @@ export async function buildWorld() {
   }
 }
 
-/** A request that fails, and how. */
+/** A request that fails, and its error. */
 export interface ErrorCase {
   operation: Operation
-  /** What is particular about it. */
+  /** The circumstances of the failure. */
   when: string
   reason: string
   code: number
   http: number
-  /** Fields at fault, in JSON spelling. */
+  /** Faulty fields, in JSON spelling. */
   fields?: string[]
   metadata?: Record<string, string>
-  /** The caller; null: nobody. Default: the machine administrator in the organization `home`. */
+  /** The caller; null for no token. Default: the machine administrator in the organization `home`. */
   as?: (world: World) => { token: string } | null
   organization?: (world: World) => string
   request: (world: World) => JsonObject
@@ -63,7 +63,7 @@ export function fails(
   return { operation, ...facts, when, request, ...more }
 }
 
-/** The two cases of an operation that needs a caller. */
+/** The two errors of an operation that needs a caller. */
 export function needsCaller(operation: Operation, request: Request): ErrorCase[] {
   const facts = { code: 16, http: 401 }
   const wrong = () => ({ token: 'no-token-of-ours' })

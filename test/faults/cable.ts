@@ -6,14 +6,14 @@ export interface Cable {
   port: number
   /** Ends every connection and refuses new ones. */
   cut(): void
-  /** Lets nothing through, in either direction, without a word to either end. */
+  /** Passes nothing in either direction, without a word to either end. */
   stall(): void
-  /** As it was: what was stalled goes on. */
+  /** Restores the connection. Stalled bytes go on. */
   mend(): void
   stop(): Promise<void>
 }
 
-/** Leads from a free port of 127.0.0.1 to a server's. */
+/** Connects a free port of 127.0.0.1 with a server's port. */
 export async function startCable(target: number): Promise<Cable> {
   const sockets = new Set<Socket>()
   let state: 'whole' | 'cut' | 'stalled' = 'whole'

@@ -1,6 +1,6 @@
 /** An event as PostgreSQL holds it. */
 export interface Stored {
-  /** What it must be named by elsewhere. */
+  /** The id that the event has everywhere else. */
   id: string
   type: string
   /** `user gigi` */
@@ -12,18 +12,19 @@ export interface Stored {
   storedAt: number
 }
 
-/** An event as it was read elsewhere. */
+/** An event as a reader saw it. */
 export type Seen = Pick<Stored, 'id'> & Partial<Pick<Stored, 'aggregate' | 'sequence' | 'requestId'>>
 
-/** What is wrong, and when: in milliseconds. */
+/** A fault and its time in milliseconds. */
 export interface Wrong {
   at: number
   sentence: string
 }
 
 /**
- * What was stored before somebody looked must have come, each once and as it is, an aggregate's in their order, and nothing else
- * than what is stored by now. `where` says where it came to: `in the stream`.
+ * Compares the events that a reader saw with the stored ones. An event that was stored before the look must have come
+ * exactly once and unchanged, each aggregate's events in order. No event may come that is not stored by now. `where`
+ * names the reader's source: `in the stream`.
  */
 export function compare(where: string, before: Stored[], seen: Seen[], after: Stored[]): Wrong[] {
   const wrong: Wrong[] = []

@@ -3,7 +3,7 @@ import { violationsOf } from './outcome.ts'
 import { makePlan } from './plan.ts'
 import { runSuite } from './suite.ts'
 
-// The short form of `npm run test:faults`: a kill of each, and of the other faults one of a kind.
+// The short form of `npm run test:faults`: a kill of each process, and one of each other kind of fault.
 const seed = 1
 const chosen = ['kill', 'pause users', 'cut gateway↔nats', 'stall users↔postgres']
 

@@ -6,20 +6,20 @@ import type { Seen, Wrong } from './compare.ts'
 import { retriable, unlessItHangs } from './load.ts'
 import type { Running } from './running.ts'
 
-/** Somebody who is to have each event that is stored. */
+/** A reader that must get each stored event. */
 export interface Reader {
-  /** Where its events are: `in the stream`. */
+  /** The source of its events: `in the stream`. */
   where: string
-  /** What came, in its order; more of it as time goes by. */
+  /** The events that came, in their order. The list grows. */
   seen(): Seen[]
-  /** What it saw that it must not see. */
+  /** Faults that the reader itself noticed. */
   wrong: Wrong[]
   stop(): Promise<void> | void
 }
 
 const pause = 200
 
-/** Reads from the beginning by cursor, answer by answer; the same again where none came. */
+/** Reads from the beginning with cursors, answer by answer. Repeats a request that got no answer. */
 export function followSearch({ url, adminToken: token }: Running): Reader {
   const stopped = new AbortController()
   const seen: Seen[] = []
@@ -44,7 +44,7 @@ export function followSearch({ url, adminToken: token }: Running): Reader {
   return { where: 'in what SearchEvents answered', seen: () => seen, wrong, stop: () => stopped.abort() }
 }
 
-/** Reads from the beginning as a gRPC stream; begins another one where it ended, with its last cursor. */
+/** Reads from the beginning as a gRPC stream. When a stream ends, begins another with the last cursor. */
 export function followStream({ url, adminToken: token }: Running): Reader {
   const { open } = streaming.find(({ encoding }) => encoding === 'grpc')!
   const stopped = new AbortController()
@@ -67,7 +67,7 @@ export function followStream({ url, adminToken: token }: Running): Reader {
       const end = await stream.ended.catch((error: Error) => error)
       take()
       if (stopped.signal.aborted) return
-      // A connection that broke brings no Status.
+      // A broken connection brings no Status.
       const isLost = end instanceof Error && end.message.startsWith('a Status without details: 14 ')
       if (!isLost && (end instanceof Error || !retriable.includes(end!.code)))
         wrong.push({ at: Date.now(), sentence: `a stream ended with ${end?.message}` })

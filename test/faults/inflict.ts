@@ -5,7 +5,7 @@ import type { Running } from './running.ts'
 
 const mostDown = 60_000
 
-/** Lets the faults of a round happen; resolves when everything is whole and every process runs again. */
+/** Inflicts the faults of a round. Resolves when every process and connection works again. */
 export async function inflict(running: Running, { faults, apart }: Round): Promise<void> {
   await Promise.all(
     faults.map(async (fault, index) => {
@@ -40,7 +40,7 @@ async function happen(running: Running, fault: Fault): Promise<void> {
     if (Date.now() > end) throw new Error(`${victim} did not come back`)
 }
 
-/** The process of that name. */
+/** The process with that name. */
 export function processOf({ servers, services }: Running, name: Process) {
   return isServer(name) ? servers[name]! : services.handles[name]
 }
@@ -49,7 +49,8 @@ function isServer(name: Process): name is 'nats' | 'redis' | 'postgres' {
   return name === 'nats' || name === 'redis' || name === 'postgres'
 }
 
-// To the process and its children: PostgreSQL answers in those. Gives whom it reached.
+// Signals the process and its children, because PostgreSQL answers in its children. Gives the ids of the signalled
+// processes.
 function signal(pid: number | undefined, name: 'SIGSTOP'): number[] {
   if (pid === undefined) return []
   send(pid, name)
@@ -62,6 +63,6 @@ function send(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It ended meanwhile.
+    // The process ended in the meantime.
   }
 }

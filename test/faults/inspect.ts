@@ -9,16 +9,16 @@ import type { Remembered } from './load.ts'
 const settledWithin = 60_000
 const readWithin = 30_000
 
-/** Looks into the servers from outside, past every service. Each look gives what is wrong. */
+/** Inspects the servers from outside, past every service. Each check gives its faults. */
 export interface Inspection {
-  /** Of the writes of a round: the acknowledged ones are there once, the others once or not at all. */
+  /** Checks the writes of a round: each acknowledged one is stored once, each other one at most once. */
   writes(writes: Remembered[], prefix: string): Promise<string[]>
   sequences(): Promise<string[]>
-  /** Every event, each service's in the order of their positions. */
+  /** Every event, each service's in order of position. */
   stored(): Promise<Stored[]>
   /** Reads the stream from its start. */
   stream(): Promise<string[]>
-  /** Addresses of humans whose code lives and was to be mailed. */
+  /** Humans who should have been mailed a code that is still valid. */
   awaited(): Promise<{ userId: string; email: string }[]>
   close(): Promise<void>
 }
@@ -104,7 +104,7 @@ async function isBehind(sql: Sql): Promise<boolean> {
   return (await Promise.all(behind)).includes(true)
 }
 
-// What a consumer of its own sees, that begins at the start.
+// The events that a new consumer sees from the start of the stream.
 async function readStream(url: string): Promise<Seen[]> {
   const { host, username, password } = new URL(url)
   const connection = await connect({ servers: host, user: username, pass: password })

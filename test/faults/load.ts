@@ -10,28 +10,28 @@ import { type Belongings, nextWrite, type Write } from './writes.ts'
 
 /** A write as its client remembers it. */
 export interface Remembered extends Write {
-  /** Names it: its Idempotency-Key, and what its request ids begin with. */
+  /** Identifies the write. It is the Idempotency-Key and the start of the request ids. */
   id: string
   attempts: number
-  /** The answer; undefined: none came, or a refusal. */
+  /** The answer; undefined where none came, or where it was refused. */
   answer: any
 }
 
-/** What a load did. */
+/** The results of a load. */
 export interface Load {
   acknowledged: number
   /** Attempts without an answer. */
   unanswered: number
-  /** Attempts beyond a write's first. */
+  /** Attempts after the first one of a write. */
   retries: number
   /** gRPC code and reason of each error answer, counted. */
   errors: Map<string, number>
   writes: Remembered[]
-  /** What a client saw that it must not see. */
+  /** Faults that a client saw. */
   wrong: string[]
-  /** The attempt that ended last after its beginning, in milliseconds. */
+  /** The slowest attempt, in milliseconds. */
   slowest: number
-  /** Ends the load; resolves when every write was answered. */
+  /** Ends the load. Resolves when every write is answered. */
   stop(): Promise<void>
 }
 
@@ -45,13 +45,15 @@ export interface LoadOptions {
 
 const calls: Call[] = [callJson, callGrpc, callGrpcWeb, callGrpcWebText]
 const nameOf = (call: Call) => ['JSON', 'gRPC', 'gRPC-web', 'gRPC-web-text'][calls.indexOf(call)]
-// Longer than every deadline and every pause: a call that hangs for ever is to be seen, not to hold up the suite.
+// Longer than every deadline and pause. A call that hangs for ever must show up, and must not hold up the suite.
 const hangs = 15_000
 const giveUpAfter = 60_000
-/** gRPC codes of errors that say to come again. */
+/** gRPC codes of errors that allow a retry. */
 export const retriable = [4, 10, 14]
 
-/** Writers in a closed loop, each with belongings of its own. A write is tried with its key until it is answered. */
+/**
+ * Writers in a closed loop, each with its own objects. Each repeats a write under its key until the write is answered.
+ */
 export function startLoad({ url, token, seed, round, writers }: LoadOptions): Load {
   const stopped = new AbortController()
   const load: Load = {
@@ -72,7 +74,7 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
     for (let n = 1; !stopped.signal.aborted; n++) {
       const id = `w${seed}-${round}-${writer}-${n}`
       await write({ ...nextWrite(id, own, random), id, attempts: 0, answer: undefined }, random)
-      // What the faults do is to be seen, not how fast the machine is.
+      // The test shows the effect of the faults, not the speed of the machine.
       await sleep(random.between(5, 35))
     }
 
@@ -90,7 +92,7 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
     }
   })
 
-  // True when the write needs no other attempt.
+  // True when the write needs no further attempt.
   async function attempt(write: Remembered, call: Call): Promise<boolean> {
     const requestId = `${write.id}.${++write.attempts}`
     const began = performance.now()
@@ -120,13 +122,13 @@ export function startLoad({ url, token, seed, round, writers }: LoadOptions): Lo
   return load
 }
 
-/** The answer of a call; rejects where none comes for a long time. */
+/** The answer of a call. Rejects where none comes for a long time. */
 export function unlessItHangs(answer: Promise<Answer>): Promise<Answer> {
   answer.catch(() => {})
   return Promise.race([answer, sleep(hangs).then(() => Promise.reject(new Error('hangs')))])
 }
 
-// A client may find out late that the gateway is there again.
+// A client may notice late that the gateway is back.
 async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
   const until = Date.now() + hangs
   for (;;) {
@@ -139,7 +141,7 @@ async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Sends an acknowledged write once more, in every encoding; gives what is wrong with the answers. */
+/** Sends an acknowledged write again, in every encoding. Gives the faults of the answers. */
 export async function replay({ url, token }: { url: string; token: string }, write: Remembered): Promise<string[]> {
   const wrong: string[] = []
   for (const call of calls) {

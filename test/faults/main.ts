@@ -1,4 +1,4 @@
-// What `npm run test:faults` runs: every fault by itself and pairs of them, under a load of keyed writes.
+// `npm run test:faults`: inflicts every fault, and pairs of faults, under a load of keyed writes.
 import { parseArgs } from 'node:util'
 import { summarize, writeMatrix } from './matrix.ts'
 import { violationsOf } from './outcome.ts'

@@ -4,7 +4,7 @@ import { type Outcome, promises, type Promised, violationsOf } from './outcome.t
 const file = new URL('../../docs/reliability.md', import.meta.url)
 const [begin, end] = ['<!-- matrix: written by npm run test:faults -- --write -->', '<!-- end of the matrix -->']
 
-/** Puts the matrix of a run between its markers in docs/reliability.md. */
+/** Writes the matrix of a run between its markers in docs/reliability.md. */
 export function writeMatrix(seed: number, outcomes: Outcome[]): void {
   const text = readFileSync(file, 'utf8')
   const [head, tail] = [text.indexOf(begin), text.indexOf(end)]
@@ -13,7 +13,7 @@ export function writeMatrix(seed: number, outcomes: Outcome[]): void {
   writeFileSync(file, text.slice(0, head) + made + text.slice(tail))
 }
 
-/** The numbers of a run in a sentence. */
+/** The numbers of a run in one sentence. */
 export function summarize(outcomes: Outcome[]): string {
   const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0)
   const count = (kind: string) => sum(({ round }) => round.faults.filter((fault) => fault.kind === kind).length)

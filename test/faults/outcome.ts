@@ -1,6 +1,6 @@
 import type { Round } from './plan.ts'
 
-/** What is promised whatever happens, each with what a table says of it. */
+/** The promises that hold whatever happens, each in the words of the table. */
 export const promises = {
   once: 'each acknowledged write is there once',
   answer: 'a repeated key has the first answer',
@@ -15,7 +15,7 @@ export const promises = {
 } as const
 export type Promised = keyof typeof promises
 
-/** What became of a round. */
+/** The outcome of a round. */
 export interface Outcome {
   round: Round
   name: string
@@ -23,16 +23,16 @@ export interface Outcome {
   retries: number
   unanswered: number
   errors: Record<string, number>
-  /** Addresses that were mailed their code more than once. */
+  /** Addresses that got their code more than once. */
   twice: number
-  /** Events that came to the webhook once more. */
+  /** Events that reached the webhook again. */
   again: number
-  /** When it was over, in milliseconds. */
+  /** The end of the round, in milliseconds. */
   until: number
   violations: Record<Promised, string[]>
 }
 
-/** All that was violated, each with its promise. */
+/** All violations, each with its promise. */
 export function violationsOf({ violations }: Outcome): string[] {
   return Object.entries(violations).flatMap(([promised, wrong]) => wrong.map((sentence) => `${promised}: ${sentence}`))
 }

@@ -17,14 +17,14 @@ export const lines = [
 ] as const
 export type Line = (typeof lines)[number]
 
-/** One thing that goes wrong for some milliseconds. */
+/** A fault that lasts for some milliseconds. */
 export type Fault =
   | { kind: 'kill'; victim: Process; forMs: number }
   | { kind: 'pause'; victim: Process; forMs: number }
   | { kind: 'cut'; victim: Line; forMs: number }
   | { kind: 'stall'; victim: Line; forMs: number }
 
-/** What happens in one round of the suite: one fault, or two that overlap. */
+/** The faults of one round of the suite: one, or two that overlap. */
 export interface Round {
   number: number
   faults: Fault[]
@@ -38,7 +38,9 @@ const cut: Fault[] = lines.map((victim) => ({ kind: 'cut', victim, forMs: 0 }))
 const stalled: Fault[] = lines.map((victim) => ({ kind: 'stall', victim, forMs: 0 }))
 const longest = { kill: 1500, pause: 6000, cut: 3000, stall: 6000 }
 
-/** Every fault by itself, or the named ones, and pairs of them: so often, in an order and for times that the seed decides. */
+/**
+ * Plans every fault or the named ones, alone and in pairs, so many times. The seed decides their order and duration.
+ */
 export function makePlan(
   seed: number,
   { rounds, pairs, only }: { rounds: number; pairs: number; only?: string[] | undefined },

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mailbox } from '../../deploy/local/mailbox/mailbox.ts'
 import type { Inspection } from './inspect.ts'
 
-/** Every mail of a run, read while it goes on: the mailbox keeps the newest only. */
+/** Every mail of a run, read during the run, because the mailbox keeps only the newest. */
 export interface Post {
-  /** The codes that were mailed to each address, with their repetitions. */
+  /** The codes mailed to each address, including repetitions. */
   codes: Map<string, string[]>
-  /** Waits for what is still to come; gives what is wrong, by the address that it is about. */
+  /** Waits for the last mails. Gives the faults by address. */
   check(inspection: Inspection, url: string): Promise<Map<string, string>>
   stop(): void
 }

@@ -5,22 +5,22 @@ import type { Inspection } from './inspect.ts'
 import type { Running } from './running.ts'
 import { startWebhook } from './webhook.ts'
 
-/** Who gets the events of a run from Roster itself, through all that happens. */
+/** The readers that get the events of a run from Roster itself, through all faults. */
 export interface Readers {
-  /** Waits until who follows the API has what is stored; gives who has not. */
+  /** Waits until the readers of the API have every stored event. Gives the readers that do not. */
   caughtUp(): Promise<string[]>
-  /** Waits for what is still to come; gives what was wrong in the whole run. */
+  /** Waits for the last events. Gives the faults of the whole run. */
   check(): Promise<{ webhook: Wrong[]; follow: Wrong[] }>
-  /** When something came to the webhook again, in milliseconds. */
+  /** The times when an event reached the webhook again, in milliseconds. */
   again: number[]
   stop(): Promise<void>
 }
 
 const followedWithin = 30_000
-// What a killed notifier was sending waits 30 s.
+// The deliveries of a killed notifier wait 30 s.
 const sentWithin = 60_000
 
-/** Begins to read; nothing that is stored from now on may be missed by the webhook, nothing at all by the others. */
+/** Starts the readers. From now on, the webhook must miss no stored event. The other readers must miss none at all. */
 export async function startReaders(running: Running, inspection: Inspection): Promise<Readers> {
   const webhook = await startWebhook(running)
   const earlier = new Set((await inspection.stored()).map(({ id }) => id))
@@ -58,7 +58,7 @@ export async function startReaders(running: Running, inspection: Inspection): Pr
   }
 }
 
-// How many of these it has not got within the time.
+// The number of these events that the reader does not get in time.
 async function missingIn(reader: Reader, stored: Stored[], within: number): Promise<number> {
   for (const end = Date.now() + within; ; await sleep(50)) {
     const seen = new Set(reader.seen().map(({ id }) => id))

@@ -8,7 +8,7 @@ import { provision } from '../../deploy/provision.ts'
 import { type Cable, startCable } from './cable.ts'
 import { type Line, lines } from './plan.ts'
 
-/** A Roster of real processes over servers of its own, each of which can be killed, and each connection between them cut. */
+/** A Roster of real processes over its own servers. A test can kill each of them and cut each connection. */
 export interface Running {
   servers: Servers
   services: Services
@@ -18,10 +18,10 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** What the gateway gives a call, whatever its client says. */
+/** The gateway's deadline for a call, whatever the client asks for. */
 export const deadlineMs = 4000
 
-/** Starts one as `npm start` does, in a throwaway folder. */
+/** Starts one like `npm start`, in a temporary folder. */
 export async function startRunning(): Promise<Running> {
   const servers = await startServers({ ephemeral: true, ports: 'random', env: {}, say: () => {} })
   const begun: { stop(): Promise<void> }[] = [servers]
@@ -69,7 +69,7 @@ export async function startRunning(): Promise<Running> {
         MAX_CALL_TIMEOUT_MS: String(deadlineMs),
         WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
       },
-      // Many faults in a few minutes are no reason to wait for half of one.
+      // Many faults in a few minutes must not make a process wait for half a minute before it restarts.
       backoff: { first: 300, cap: 1000 },
       say: () => {},
     })

@@ -16,10 +16,10 @@ import type { Belongings } from './writes.ts'
 const before = 40
 const after = 60
 const writers = 6
-// A write that was answered at its first attempt is asked again less often than one that was not.
+// A write that succeeded at its first attempt is replayed less often than others: once in so many.
 const repeated = 10
 
-/** Runs the rounds one after the other on a system of its own. */
+/** Runs the rounds one after the other on one system. */
 export async function runSuite(seed: number, plan: Round[], say: (line: string) => void): Promise<Outcome[]> {
   const running = await startRunning()
   const inspection = openInspection(running.servers)
@@ -59,7 +59,7 @@ async function perform(
 ): Promise<Outcome> {
   const { url, adminToken: token } = running
   const victims: string[] = round.faults.map(({ victim }) => victim)
-  // Who is killed has another pid and says nothing; who ends by itself says why.
+  // A killed process has a new pid and no last words. A process that ended by itself says why.
   const marks = processes.map((name) => markOf(running, name, victims))
   const load = startLoad({ url, token, seed, round: round.number, writers: owners })
   await acknowledged(load, before)
@@ -98,7 +98,7 @@ async function perform(
   }
 }
 
-// The webhook may get its events while other rounds go on: each is told of the round that it was stored in.
+// The webhook may get an event in a later round. A fault counts for the round that stored the event.
 async function judgeReaders(outcomes: Outcome[], readers: Readers) {
   const { webhook, follow } = await readers.check()
   const roundOf = (at: number) => outcomes.find(({ until }) => at <= until) ?? outcomes.at(-1)!
@@ -107,7 +107,7 @@ async function judgeReaders(outcomes: Outcome[], readers: Readers) {
   for (const at of readers.again) roundOf(at).again++
 }
 
-// Each address names the round that it was made in.
+// Each address names the round that created it.
 function judgePost(outcomes: Outcome[], seed: number, post: Post, wrong: Map<string, string>) {
   for (const outcome of outcomes) {
     const isOf = ([email]: [string, unknown]) => email.startsWith(`w${seed}-${outcome.round.number}-`)
@@ -145,7 +145,7 @@ function markOf(running: Running, name: Process, victims: string[]): string {
   return victims.includes(name) ? lastWords(process_) : `${process_.pid}`
 }
 
-// Why a process says that it ended; its log goes on after the next start.
+// The reason that a process gives for its end. Its log goes on after the restart.
 function lastWords({ logFile }: { logFile: string }): string {
   const fatal = readFileSync(logFile, 'utf8')
     .split('\n')

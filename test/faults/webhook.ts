@@ -5,13 +5,13 @@ import type { Seen, Wrong } from './compare.ts'
 import type { Reader } from './follow.ts'
 import type { Running } from './running.ts'
 
-/** A receiver that takes everything; what came is what came for the first time. */
+/** A receiver that accepts every request. `seen` gives only the first delivery of each event. */
 export interface WebhookReader extends Reader {
-  /** When something came again, in milliseconds. */
+  /** The times of repeated deliveries, in milliseconds. */
   again: number[]
 }
 
-/** Adds a webhook for every event of the instance, with a receiver that is never at fault. */
+/** Adds a webhook for every event of the instance. Its receiver never fails. */
 export async function startWebhook({ url, adminToken: token }: Running): Promise<WebhookReader> {
   const receiver = await startTestReceiver()
   const answer = await callJson('AddWebhook', { url: receiver.url, allOrganizations: true }, { url, token })
@@ -23,7 +23,7 @@ export async function startWebhook({ url, adminToken: token }: Running): Promise
 
   receiver.answer((request) => {
     take(request)
-    // Of a long run there are many.
+    // A long run has too many to keep.
     receiver.received.length = 0
     return 200
   })

@@ -2,28 +2,28 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import type { Operation } from '../examples/contract.ts'
 import type { Random } from './random.ts'
 
-/** What a writer has of its own: nobody else changes it. */
+/** The objects of one writer. No other writer changes them. */
 export interface Belongings {
   idpId: string
   projectId: string
-  /** Those that still have no grant in the project. */
+  /** Users without a grant in the project so far. */
   ungranted: string[]
   humans: string[]
 }
 
-/** A write and what it must leave in the store. */
+/** A write and its expected effect on the store. */
 export interface Write {
   operation: Operation
   request: JsonObject
-  /** Types of the events that it makes, in their order. */
+  /** Types of the events that it makes, in order. */
   events: string[]
-  /** The address that a code is to be mailed to. */
+  /** The address that should get a code by mail. */
   mailTo?: string
-  /** Takes what the answer gives. */
+  /** Takes over data from the answer. */
   acknowledged?(answer: any): void
 }
 
-/** The next write of a writer, whose names begin with `id`. */
+/** The next write of a writer. Its names begin with `id`. */
 export function nextWrite(id: string, own: Belongings, random: Random): Write {
   const kinds = [addHuman, addMachine, updateIdp, setEmail, setEmail, setEmail]
   if (own.ungranted.length > 0) kinds.push(addGrant)

@@ -6,9 +6,9 @@ import { admin, profile } from '../examples/people.ts'
 import type { Model } from './rules.ts'
 import type { Step, Verification } from './steps.ts'
 
-/** Where a run of the model takes place: of its own, so that no other run's names are in its way. */
+/** The place of one run of the model. Each run has its own, so that names of other runs are not in its way. */
 export interface Place {
-  /** Part of every address and every name that belongs to the instance. */
+  /** A part of every address, and of every name that belongs to the instance. */
   name: string
   organization: string
   abroad: string
@@ -28,12 +28,12 @@ const choices: Record<Verification, JsonObject> = {
   unverified: { isVerified: false },
 }
 
-/** The address of a place that a step spells. */
+/** The address in a place that a step stands for. */
 export function addressOf({ name }: Place, user: number, email: string): string {
   return `${name}-${user}-${email}@example.com`
 }
 
-/** The message of a step, to be made before the step is applied to the model. */
+/** The message of a step. Make it before the model applies the step. */
 export function requestOf(step: Step, model: Model, place: Place): JsonObject {
   const idOf = (user: number) => model.users[user]?.id ?? 'nobody'
   switch (step.kind) {
@@ -75,7 +75,7 @@ export function requestOf(step: Step, model: Model, place: Place): JsonObject {
   }
 }
 
-/** Who sends a step, and what it is bound to. */
+/** The caller of a step and its conditions. */
 export function optionsOf(step: Step, model: Model, place: Place): CallOptions {
   const isAbroad = step.kind === 'AddProjectGrant' || (step.kind === 'AddProjectRole' && step.project === 'foreign')
   const caller =

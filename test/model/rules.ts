@@ -1,9 +1,9 @@
 import type { Step, Verification } from './steps.ts'
 
-/** What is known of a user without asking. */
+/** The known facts about a user. */
 export interface ModelUser {
   id: string
-  /** As they are compared. */
+  /** In the form in which names are compared. */
   name: string
   sequence: number
   human?: ModelHuman
@@ -15,41 +15,41 @@ export interface ModelUser {
 export interface ModelHuman {
   email: string
   verified: boolean
-  /** The living code. */
+  /** The valid code. */
   code?: string | undefined
-  /** Codes that are replaced or used. */
+  /** Codes that were replaced or used. */
   dead: string[]
   wrongTries: number
-  /** Codes that were mailed because somebody asked again. */
+  /** Codes that were mailed again on request. */
   resends: number
-  /** Mails to each address. */
+  /** Number of mails to each address. */
   mails: Record<string, number>
   profile: { firstName: string; nickName?: string }
 }
 
-/** What is known of an object that has nothing but names. */
+/** The known facts about an object with nothing but names. */
 interface ModelObject {
   sequence: number
 }
 
-/** The rules of Roster in memory, for one caller who may do everything, in one organization. */
+/** The rules of Roster in memory, for one caller with every permission, in one organization. */
 export interface Model {
-  /** The first is the human who changes the own profile. */
+  /** The first user is the human who changes their own profile. */
   users: ModelUser[]
   idps: (ModelObject & { name: string; autoRegister: boolean })[]
-  /** An own project, and one of another organization that may be granted. */
+  /** An own project, and one of another organization that it may grant. */
   projects: Record<'own' | 'foreign', ModelObject & { roles: string[] }>
   projectGrant?: { roles: string[] }
   userGrants: string[]
 }
 
-/** What must come of a step: a refusal, or an answer with this sequence. */
+/** The expected outcome of a step: a refusal, or an answer with this sequence. */
 export interface Outcome {
   reason?: string
   sequence?: number
-  /** A code is mailed to this address, or returned: it is learnt afterwards. */
+  /** A code that is mailed to this address, or returned. The test learns it afterwards. */
   code?: { of: ModelUser; mailed: boolean }
-  /** Takes what only the answer knows. */
+  /** Takes over data that only the answer has. */
   learn?(answer: any): void
 }
 
@@ -57,7 +57,7 @@ const maxWrongTries = 5
 const mostMailsToAnAddress = 5
 const refused = (reason: string): Outcome => ({ reason })
 
-/** What becomes of a step; changes the model where it is stored. */
+/** Gives the outcome of a step. Changes the model where the step is stored. */
 export function apply(model: Model, step: Step): Outcome {
   switch (step.kind) {
     case 'AddHumanUser':
@@ -109,7 +109,7 @@ export function apply(model: Model, step: Step): Outcome {
 const present = (user: ModelUser | undefined) => (user?.removed ? undefined : user)
 const humanOf = (user: ModelUser | undefined) => (user?.human ? user : undefined)
 
-// What is not there matches nothing; of what is there, If-Match is looked at before everything else that its state decides.
+// A missing object matches nothing. For an existing one, If-Match is checked before all other rules about its state.
 function bound<T extends ModelObject>(
   step: { bound: 'no' | 'current' | 'stale' | 'any' },
   object: T | undefined,
@@ -167,11 +167,12 @@ function resend(user: ModelUser, verification: 'send' | 'return'): Outcome {
   return newCode(user, verification)
 }
 
-// No test takes ten minutes.
+// No test takes ten minutes, so mails never leave the limit's window.
 function isThrottled({ mails }: ModelHuman, email: string, verification: Verification): boolean {
   return verification !== 'return' && (mails[email] ?? 0) >= mostMailsToAnAddress
 }
 
+// A mailed code adds one more event, once the mail is sent.
 function newCode(user: ModelUser, verification: Verification): Outcome {
   if (verification === 'verified') return { sequence: user.sequence }
   kill(user.human!)
@@ -204,7 +205,7 @@ const flags = {
   UnlockUser: ['locked', false, 'USER_NOT_LOCKED'],
 } as const
 
-// Of a removed user nothing is left that any other step could find, the name least of all.
+// No further step can find a removed user, not even by name.
 function changeState(user: ModelUser, kind: keyof typeof flags | 'DeleteUser'): Outcome {
   if (kind === 'DeleteUser') {
     Object.assign(user, { removed: true, name: '', human: undefined })
@@ -216,7 +217,7 @@ function changeState(user: ModelUser, kind: keyof typeof flags | 'DeleteUser'): 
   return { sequence: ++user.sequence }
 }
 
-/** As GetUser shows it. */
+/** The state as GetUser shows it. */
 export function shownState({ inactive, locked }: ModelUser): string {
   return `USER_STATE_${inactive ? 'INACTIVE' : locked ? 'LOCKED' : 'ACTIVE'}`
 }

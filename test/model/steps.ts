@@ -2,13 +2,13 @@ import * as fc from 'fast-check'
 
 export type Verification = 'none' | 'send' | 'template' | 'return' | 'verified' | 'unverified' | 'badTemplate'
 
-/** What every change of an object may be bound to, and whether it comes with a key, again and again. */
+/** The conditions of a change: the sequence that it is bound to, and whether it is sent repeatedly with a key. */
 interface Conditions {
   bound: 'no' | 'current' | 'stale' | 'any'
   keyed: boolean
 }
 
-/** A command, spelt with places in the model instead of ids: a shrunk one still means something. */
+/** A command with indexes into the model instead of ids, so that it still means something after shrinking. */
 export type Step = Conditions &
   (
     | { kind: 'AddHumanUser'; name: string; email: string; verification: Verification }
@@ -24,9 +24,9 @@ export type Step = Conditions &
     | { kind: 'AddUserGrant'; user: number; project: 'own' | 'foreign'; roles: string[] }
   )
 
-// Few of each, so that they meet.
+// Only a few values of each kind, so that they collide.
 const user = fc.nat(3)
-// The first one's token is what the own profile is changed with.
+// Not the first user, because its token changes the own profile.
 const other = fc.integer({ min: 1, max: 3 })
 const name = fc.constantFrom('ada', 'Ada', 'grace', 'Ｇrace', 'robot')
 const email = fc.constantFrom('one', 'two', 'three')
@@ -52,13 +52,13 @@ const bound = fc.oneof(
   { arbitrary: fc.constantFrom('current' as const, 'stale' as const, 'any' as const), weight: 2 },
 )
 const conditions = { bound, keyed: fc.boolean() }
-// So many wrong codes are unlikely to come to one user by chance.
+// So many wrong codes for one user would be rare by chance, so try them on purpose.
 const wrongBefore = fc.constantFrom(0, 0, 0, 4, 5)
-// A creation has nothing that it could be bound to.
+// A creation has no earlier sequence to be bound to.
 const unbound = { bound: fc.constant('no' as const), keyed: fc.boolean() }
 const kind = <K extends Step['kind']>(value: K) => fc.constant(value)
 
-/** Any step of each kind. */
+/** Each kind of step, with any values. */
 export const steps: fc.Arbitrary<Step>[] = [
   fc.record({ kind: kind('AddHumanUser'), name, email, verification: withBad, ...unbound }),
   fc.record({ kind: kind('AddMachineUser'), name, ...unbound }),

@@ -30,7 +30,7 @@ afterAll(async () => {
 const send = (call: Call = callOf(), signal?: AbortSignal, nats = gateway) =>
   callBytes(nats, subject('AddMachineUser'), machine(), call, signal)
 
-/** Runs the work and says whether it ended long before the deadline of ten seconds. */
+/** Runs the work and checks that it ends long before the deadline of ten seconds. */
 async function atOnce(work: Promise<RosterError>): Promise<RosterError> {
   const started = performance.now()
   const error = await work
@@ -38,7 +38,7 @@ async function atOnce(work: Promise<RosterError>): Promise<RosterError> {
   return error
 }
 
-test('nobody there to answer: UNAVAILABLE at once, with what to do next', async () => {
+test('nobody answers the method: UNAVAILABLE at once, with a hint to retry', async () => {
   expect(await atOnce(failure(send()))).toMatchObject({ code: 14, reason: 'SERVICE_UNAVAILABLE', retryAfter: 1 })
 })
 
@@ -46,7 +46,7 @@ test('no answer in time: DEADLINE_EXCEEDED', async () => {
   const service = await serveUsers(users, {})
   const error = await failure(send(callOf(owner, { deadline: Date.now() + 50 })))
   expect(error).toMatchObject({ code: 4, reason: 'DEADLINE_EXCEEDED' })
-  // What is never answered would be waited for.
+  // Stop without waiting for the call that is never answered.
   void service.stop()
 })
 
@@ -54,7 +54,7 @@ test('a deadline that has passed: nothing is sent', async () => {
   expect(await failure(send(callOf(owner, { deadline: Date.now() - 1 })))).toMatchObject({ code: 4 })
 })
 
-test('a client that went away: CANCELLED, also where it went before', async () => {
+test('the client went away, before or during the call: CANCELLED', async () => {
   const begun = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<object>()
   const service = await serveUsers(users, { addMachineUser: () => (begun.resolve(), finish.promise) })
@@ -68,13 +68,13 @@ test('a client that went away: CANCELLED, also where it went before', async () =
   await service.stop()
 })
 
-test('a request that the broker does not take: RESOURCE_EXHAUSTED', async () => {
+test('a request that the broker refuses: RESOURCE_EXHAUSTED', async () => {
   const large = new Uint8Array(gateway.connection.info!.max_payload + 1)
   const error = await failure(callBytes(gateway, 'roster.users.v1.UserService.AddMachineUser', large, callOf()))
   expect(error).toMatchObject({ code: 8, reason: 'REQUEST_TOO_LARGE' })
 })
 
-test('a client needs no caller', async () => {
+test('a client works without a caller', async () => {
   const others = Object.keys(InternalServiceDefinition.methods).map((name) => [name, () => new Promise(() => {})])
   const operations = { ...Object.fromEntries(others), useProof: async () => ({}) }
   const services = [served<typeof InternalServiceDefinition, object>(InternalServiceDefinition, operations)]
@@ -85,7 +85,7 @@ test('a client needs no caller', async () => {
   await service.stop()
 })
 
-test('the broker lost while waiting: UNAVAILABLE at once; without it: at once; once it is back: answered', async () => {
+test('UNAVAILABLE at once where the broker is lost or absent, and an answer once it is back', async () => {
   const begun = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<object>()
   await serveUsers(users, { addMachineUser: () => (begun.resolve(), finish.promise) })
@@ -100,7 +100,7 @@ test('the broker lost while waiting: UNAVAILABLE at once; without it: at once; o
   await vi.waitFor(() => send(), { timeout: 15_000 })
 })
 
-test('a caller with more to say than a header may hold is an error, not the end of the process', async () => {
+test('a caller too large for a header is an error, not the end of the process', async () => {
   const call = callOf(owner, { requestId: 'two\r\nlines' })
   expect(await failure(send(call).catch((error: RosterError) => Promise.reject(error)))).toBeInstanceOf(Error)
 })

@@ -49,7 +49,7 @@ const codecs = new Map<string, MethodDefinition<any, any>>(
 )
 
 const root = { ...callOf().caller, instanceRoles: ['IAM_OWNER'] }
-/** What reached an operation, by request id. */
+/** The requests that reached an operation, by request id. */
 const executed = new Map<string, unknown>()
 let nats: Nats
 let gateway: AskingNats
@@ -78,27 +78,31 @@ afterAll(async () => {
   await Promise.all([nats?.connection.close(), gateway?.connection.close()])
 })
 
-test('every method of proto/ is here', () => expect([...codecs.keys()].sort()).toEqual([...methods.keys()].sort()))
+test('this test covers every method of proto/', () =>
+  expect([...codecs.keys()].sort()).toEqual([...methods.keys()].sort()))
 
-test.for([...methods.values()])('$subject executes what was validated, or nothing', async ({ subject, desc }) => {
-  const [{ input }, codec] = [desc, codecs.get(subject)!]
-  const send = async (requestId: string, bytes: Uint8Array) => {
-    const call = callOf(root, { requestId, deadline: Date.now() + 60_000 })
-    await callBytes(gateway, subject, bytes, call).catch((error: RosterError) => {
-      expect(error, requestId).toMatchObject({ code: 3 })
-    })
-    const request = executed.get(requestId)
-    if (request === undefined) return false
-    executed.delete(requestId)
-    const bytesAgain = codec.requestType.encode(request).finish()
-    expect(validate(input, fromBinary(input, bytesAgain)), requestId).toEqual([])
-    expect(request, requestId).toEqual(codec.requestType.decode(toBinary(input, fromBinary(input, bytes))))
-    return true
-  }
-  // Otherwise nothing that is hidden in it would get as far as the operation.
-  expect(await send('valid', toBinary(input, validMessage(input)))).toBe(true)
-  const all = [...smuggle(input)]
-  expect(await send('unknown', all.find(({ name }) => name === 'and an unknown field')!.bytes)).toBe(true)
-  for (let at = 0; at < all.length; at += 100)
-    await Promise.all(all.slice(at, at + 100).map(({ name, bytes }, index) => send(`${at + index} ${name}`, bytes)))
-})
+test.for([...methods.values()])(
+  '$subject executes the request exactly as it was validated, or not at all',
+  async ({ subject, desc }) => {
+    const [{ input }, codec] = [desc, codecs.get(subject)!]
+    const send = async (requestId: string, bytes: Uint8Array) => {
+      const call = callOf(root, { requestId, deadline: Date.now() + 60_000 })
+      await callBytes(gateway, subject, bytes, call).catch((error: RosterError) => {
+        expect(error, requestId).toMatchObject({ code: 3 })
+      })
+      const request = executed.get(requestId)
+      if (request === undefined) return false
+      executed.delete(requestId)
+      const bytesAgain = codec.requestType.encode(request).finish()
+      expect(validate(input, fromBinary(input, bytesAgain)), requestId).toEqual([])
+      expect(request, requestId).toEqual(codec.requestType.decode(toBinary(input, fromBinary(input, bytes))))
+      return true
+    }
+    // A valid message must reach the operation. Otherwise a message smuggled into it could not either.
+    expect(await send('valid', toBinary(input, validMessage(input)))).toBe(true)
+    const all = [...smuggle(input)]
+    expect(await send('unknown', all.find(({ name }) => name === 'and an unknown field')!.bytes)).toBe(true)
+    for (let at = 0; at < all.length; at += 100)
+      await Promise.all(all.slice(at, at + 100).map(({ name, bytes }, index) => send(`${at + index} ${name}`, bytes)))
+  },
+)

@@ -8,7 +8,7 @@ import { added, failure, machine, subject, useServing } from '../support/serving
 const serving = useServing()
 const { start, stop, send } = serving
 
-describe('what is no call', () => {
+describe('a malformed call', () => {
   test.each([
     ['bytes that are no protobuf', Uint8Array.of(0xff, 0xff, 0xff)],
     ['a field that ends too early', Uint8Array.of(0x0a, 0x05, 0x61)],
@@ -16,7 +16,7 @@ describe('what is no call', () => {
     ['half a surrogate pair', Uint8Array.of(0x0a, 0x03, 0xed, 0xa0, 0x80)],
     ['a field of the wrong wire type', Uint8Array.of(0x0d, 1, 2, 3, 4)],
     ['an endless varint', new Uint8Array(100).fill(0x80)],
-  ])('is refused as such: %s', async (_, bytes) => {
+  ])('is refused: %s', async (_, bytes) => {
     await start({ addMachineUser: async () => added })
     const error = await failure(send('AddMachineUser', bytes))
     expect(error).toMatchObject({ code: 3 })
@@ -29,7 +29,7 @@ describe('what is no call', () => {
     ['roster-caller', '{}', 'CALLER_NOT_SIGNED'],
     ['roster-caller', '{"userId":"x"}', 'CALLER_NOT_SIGNED'],
     ['roster-deadline', 'soon', 'TOKEN_MISSING'],
-  ])('is answered and ends nothing: header %s: %s', async (name, value, reason) => {
+  ])('is answered and does not end the service: header %s: %s', async (name, value, reason) => {
     await start({ addMachineUser: async () => added })
     const broken = headers()
     broken.set(name, value)
@@ -41,7 +41,7 @@ describe('what is no call', () => {
     await send('AddMachineUser', machine())
   })
 
-  test('nobody can make a role of a name that every object has', async () => {
+  test('nobody can use the name of an object’s built-in property as a role', async () => {
     await start({ addMachineUser: async () => added })
     for (const organizationId of ['__proto__', 'constructor', 'toString']) {
       const call = callOf(owner, { organizationId })
@@ -50,7 +50,7 @@ describe('what is no call', () => {
   })
 })
 
-test('an answer that is too large for the broker says so, to the caller and in the log, and the service lives', async () => {
+test('an answer too large for the broker is an error for the caller and the log; the service survives', async () => {
   const { max_payload: most } = serving.users.connection.info!
   let size = most + 1
   await start({ addMachineUser: async () => ({ userId: 'x'.repeat(size), details: undefined }) })
@@ -60,13 +60,13 @@ test('an answer that is too large for the broker says so, to the caller and in t
   await send('AddMachineUser', machine())
 })
 
-test('of very many violations the first hundred are told', async () => {
+test('of many violations, the caller gets the first hundred', async () => {
   const check = () => Array.from({ length: 5000 }, (_, index) => ({ field: `a[${index}]`, description: 'is odd' }))
   await start({ addMachineUser: { check, handle: async () => added } })
   expect((await failure(send('AddMachineUser', machine()))).violations).toHaveLength(100)
 })
 
-test('stop refuses what is new and finishes what is under way', async () => {
+test('stop refuses new calls and finishes those under way', async () => {
   const begun = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<typeof added>()
   await start({ addMachineUser: () => (begun.resolve(), finish.promise) })
@@ -81,7 +81,7 @@ test('stop refuses what is new and finishes what is under way', async () => {
   await stopping
 })
 
-test('several violations that an operation throws itself cross too', async () => {
+test('several violations that an operation itself throws reach the caller too', async () => {
   const violations = [{ field: 'verificationCode', description: 'is wrong' }]
   await start({ addMachineUser: () => Promise.reject(invalid(violations, 'CODE_INVALID')) })
   expect(await failure(send('AddMachineUser', machine()))).toMatchObject({

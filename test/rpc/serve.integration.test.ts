@@ -24,7 +24,7 @@ const email = (userId: string, address = 'a@example.com') =>
   SetEmailRequest.encode({ userId, email: address, verification: undefined }).finish()
 
 describe('an operation', () => {
-  test('gets the request and all of the call, and its answer comes back', async () => {
+  test('gets the request and all fields of the call, and its answer comes back', async () => {
     let seen: unknown[] = []
     await start({ addMachineUser: async (...args: unknown[]) => ((seen = args), added) })
     const call = callOf(owner, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' })
@@ -34,7 +34,7 @@ describe('an operation', () => {
     expect(seen[2]).toEqual(call)
   })
 
-  test('throws an error that crosses whole, but for its cause', async () => {
+  test('throws an error that reaches the caller whole, except for its cause', async () => {
     const details = {
       metadata: { today: '7' },
       violations: [{ field: 'a.b[1]', description: 'is wrong' }],
@@ -56,7 +56,7 @@ describe('an operation', () => {
     ['null', () => Promise.reject(null)],
     ['an object without a prototype', () => Promise.reject(Object.create(null))],
     ['nothing, and answers nothing', () => Promise.resolve(undefined)],
-  ])('that fails with something strange (%s) tells the caller nothing of it', async (_, addMachineUser) => {
+  ])('that fails with a foreign error (%s) tells the caller nothing about it', async (_, addMachineUser) => {
     await start({ addMachineUser })
     const error = await failure(send('AddMachineUser', machine()))
     expect(error).toMatchObject({ code: 13, reason: 'INTERNAL', message: 'An internal error occurred.', metadata: {} })
@@ -88,7 +88,7 @@ describe('the order of the checks', () => {
     expect(order).toEqual(['permit', 'check', 'handle'])
   })
 
-  test('without a token: 16, before all else', async () => {
+  test('without a token: 16, before all other checks', async () => {
     await start({ addMachineUser: spying })
     expect(await failure(send('AddMachineUser', machine({ userName: '' }), callOf(anonymous)))).toMatchObject({
       code: 16,
@@ -97,7 +97,7 @@ describe('the order of the checks', () => {
     expect(order).toEqual([])
   })
 
-  test('without the permission: 7, although the request is not valid either', async () => {
+  test('without the permission: 7, even if the request is invalid too', async () => {
     await start({ addMachineUser: spying })
     expect(await failure(send('AddMachineUser', machine({ userName: '' }), callOf(stranger)))).toMatchObject(denied)
     expect(order).toEqual([])
@@ -109,20 +109,20 @@ describe('the order of the checks', () => {
     expect(await failure(send('AddMachineUser', machine(), call))).toMatchObject(denied)
   })
 
-  test('where permit refuses: 7, although the request is not valid either', async () => {
+  test('where permit refuses: 7, even if the request is invalid too', async () => {
     await start({ addMachineUser: { ...spying, permit: () => { throw permissionDenied() } } }) // prettier-ignore
     expect(await failure(send('AddMachineUser', machine({ userName: '' })))).toMatchObject(denied)
     expect(order).toEqual([])
   })
 
-  test('where permit has to ask for it first: 7, and nothing is done before', async () => {
+  test('where an asynchronous permit refuses: 7, and nothing is done before', async () => {
     const permit = async () => Promise.reject(permissionDenied())
     await start({ addMachineUser: { ...spying, permit } })
     expect(await failure(send('AddMachineUser', machine({ userName: '' })))).toMatchObject(denied)
     expect(order).toEqual([])
   })
 
-  test('where the request is not valid: 3, with the violations of the contract and of the operation together', async () => {
+  test('for an invalid request: 3, with the violations of the contract and of the operation together', async () => {
     const check = () => [{ field: 'name', description: 'is odd' }]
     await start({ addMachineUser: { ...spying, check } })
     const error = await failure(send('AddMachineUser', machine({ userName: '', description: 'x'.repeat(501) })))
@@ -159,36 +159,36 @@ describe('an operation on an object', () => {
 
   beforeEach(() => start({ setEmail }, { owners }))
 
-  test('of the own organization needs the permission there, whatever organization is acting', async () => {
+  test('of one’s own organization needs the permission there, whichever organization is acting', async () => {
     const answer = await send('SetEmail', email('arthur'), callOf(owner, { organizationId: 'other' }))
     expect(SetEmailResponse.decode(answer.bytes)).toEqual({ details: undefined, verificationCode: undefined })
     expect(held).toBe(true)
   })
 
-  test('of the caller needs none, but is told that it is not held', async () => {
+  test('that is the caller’s own needs no permission, and the operation learns that it is not held', async () => {
     await send('SetEmail', email('guest'), callOf(guest))
     expect(held).toBe(false)
   })
 
-  test('that is foreign and one that does not exist are refused alike', async () => {
+  test('that is foreign is refused like one that does not exist', async () => {
     const errors = await Promise.all(['guest', 'nobody', ''].map((id) => failure(send('SetEmail', email(id)))))
     expect(new Set(errors.map(({ code, reason, message }) => JSON.stringify([code, reason, message]))).size).toBe(1)
     expect(errors[0]).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
   })
 
-  test('whose id no database can hold is refused like one that does not exist, and nobody is asked for it', async () => {
+  test('with an id that no database can hold is refused like a missing one, and nobody looks it up', async () => {
     expect(await failure(send('SetEmail', email('a\0b')))).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
     expect(order).toEqual([])
   })
 
-  test('reaches everybody on the whole instance: existence is the operation’s to say', async () => {
+  test('on the whole instance is open to IAM_OWNER, and the operation itself reports a missing object', async () => {
     const root = { ...anonymous, userId: 'root', instanceRoles: ['IAM_OWNER'] }
     await send('SetEmail', email('nobody'), callOf(root))
     expect(held).toBe(true)
     expect(await failure(send('SetEmail', email('a\0b'), callOf(root)))).toMatchObject({ code: 3 })
   })
 
-  test('may be public: then nobody needs a token', async () => {
+  test('may be public, so that nobody needs a token', async () => {
     await stop()
     await start({ verifyEmail: async () => ({ details: undefined }) })
     await send(

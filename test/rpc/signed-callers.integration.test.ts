@@ -28,7 +28,7 @@ beforeEach(() => {
   seen = []
 })
 
-/** The reason why a call with this header was refused; undefined: it was not. */
+/** The reason for which a call with this header was refused; undefined where it was accepted. */
 async function refusal(header: string): Promise<string | undefined> {
   const sent = headers()
   sent.set('roster-caller', header)
@@ -39,7 +39,7 @@ async function refusal(header: string): Promise<string | undefined> {
   return answer.headers?.get('roster-error') || undefined
 }
 
-/** As the gateway would, with what it would not. */
+/** Signs like the gateway, also with values that the gateway would not use. */
 function signed(caller: Caller, { key = testCallerKeys.users, service = 'users', lives = 30_000 } = {}): string {
   const until = String(Date.now() + lives)
   const text = JSON.stringify(caller)
@@ -47,7 +47,7 @@ function signed(caller: Caller, { key = testCallerKeys.users, service = 'users',
   return `${until}.${signatureOf(secret, service, until, text).toString('base64url')}.${text}`
 }
 
-test('what the gateway signs is the caller, whoever and however often it is', async () => {
+test('the service gets exactly the caller that the gateway signed, each time', async () => {
   await serveWith()
   const sign = testSigner()
   const named = { ...owner, userId: 'ünïcödé "and\n\0'.repeat(3) }
@@ -55,7 +55,7 @@ test('what the gateway signs is the caller, whoever and however often it is', as
     expect(await refusal(sign(caller, 'users'))).toBeUndefined()
     expect(seen.at(-1)).toEqual(caller)
   }
-  // Verified once: the same header is the same caller, and no call can change it for the next.
+  // Each header is verified once: the same header gives the same object, and no call can change it for the next.
   expect(seen[3]).toBe(seen[0])
   expect(() => seen[0]!.organizationRoles['house']!.push('IAM_OWNER')).toThrow()
   expect(() => Object.assign(seen[0]!, { userId: 'root' })).toThrow()
@@ -83,7 +83,7 @@ describe('a caller is refused, and the log says so,', () => {
     ['that was written again', () => `${signed(owner)} `.replace('{"', '{ "')],
   ])('%s', async (_, forge) => {
     await serveWith()
-    // One that is known does not help another.
+    // A valid header that is remembered does not make a forged one valid.
     expect(await refusal(testSigner()(owner, 'users'))).toBeUndefined()
     expect(await refusal(forge())).toBe('CALLER_NOT_SIGNED')
     expect(seen).toHaveLength(1)
@@ -92,20 +92,20 @@ describe('a caller is refused, and the log says so,', () => {
     expect(serving.lines[0]).toContain('of-the-forger')
   })
 
-  test('once its time is over, although it was known', async () => {
+  test('once the signature ends, even if it was verified before', async () => {
     await serveWith()
     const header = signed(owner, { lives: 3000 })
     expect(await refusal(header)).toBeUndefined()
     await vi.waitFor(async () => expect(await refusal(header)).toBe('CALLER_NOT_SIGNED'), { timeout: 15_000 })
   })
 
-  test('by a service that has no key', async () => {
+  test('by a service without a key', async () => {
     await serving.start({ addMachineUser: async () => added }, { readCaller: undefined })
     expect(await refusal(testSigner()(owner, 'users'))).toBe('CALLER_NOT_SIGNED')
   })
 })
 
-test('the gateway signs anew before a signature ends, and for each service another', () => {
+test('the gateway renews a signature before it ends, and signs for each service separately', () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   try {
     const [sign, read] = [testSigner(), testReader('users')]
@@ -127,10 +127,10 @@ test('the gateway signs anew before a signature ends, and for each service anoth
   }
 })
 
-test('what is remembered is bounded', () => {
+test('the memory of verified callers is bounded', () => {
   const read = testReader('users')
   const sign = testSigner()
-  // Forty million characters, which a gateway can send: most are forgotten, and what is asked for again is verified again.
+  // A gateway may send forty million characters. The reader forgets most headers, and verifies a repeated one again.
   const roles = { house: ['x'.repeat(400_000)] }
   const large = Array.from({ length: 100 }, (_, index) => ({ ...owner, userId: `${index}`, organizationRoles: roles }))
   const first = sign(large[0]!, 'users')
@@ -143,7 +143,7 @@ test('what is remembered is bounded', () => {
 
 describe('a key in a file', () => {
   const write = (name: string, content: string) => {
-    // As Kubernetes does it: a link that leads elsewhere from one moment to the next.
+    // Replace the file as Kubernetes does: a link switches at once to another target.
     const content_ = join(folder, `${name}-${Math.random()}`)
     writeFileSync(content_, `${content}\n`)
     symlinkSync(content_, `${content_}-link`)
@@ -163,7 +163,7 @@ describe('a key in a file', () => {
     }
   }
 
-  test('is changed without a restart, under load, and no call is refused; the old one is worth nothing then', async () => {
+  test('changes without a restart, under load, and without a refused call; the old key is worthless then', async () => {
     write('service', old)
     write('gateway', `users:${old}`)
     const { sign, read } = open()
@@ -186,7 +186,7 @@ describe('a key in a file', () => {
     await more()
     const before = signed(owner, { key: old, lives: 55_000 })
     write('service', `${next}, ${old}`)
-    // At once, since the gateway may be faster.
+    // The service accepts the new key at once, because the gateway may be faster.
     expect(await refusal(signed(owner, { key: next }))).toBeUndefined()
     write('gateway', `users:${next}`)
     const isNext = () => expect(sign({ ...owner }, 'users')).toSatisfy((header: string) => signs(next, header))
@@ -202,11 +202,11 @@ describe('a key in a file', () => {
     expect(await refusal(sign(owner, 'users'))).toBeUndefined()
   })
 
-  test('that makes no sense any more, or is gone, changes nothing, and the log says so once', async () => {
+  test('changes nothing when it becomes unreadable or is gone, and the log says so once', async () => {
     write('service', old)
     write('gateway', `users:${old}`)
     const { sign, read, lines } = open()
-    // What is forged makes a service look at its file.
+    // A forged header makes the service look at its file.
     const look = () => expect(() => read(signed(root))).toThrow('not signed')
     write('service', 'nonsense')
     look()

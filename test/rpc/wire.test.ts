@@ -51,7 +51,7 @@ describe('a request is refused as malformed for', () => {
   })
 })
 
-describe('a request is taken with', () => {
+describe('a request is accepted with', () => {
   test.each([
     ['nothing in it', ''],
     ['every kind of unknown field', 'a0 06 01 a1 06 0102030405060708 a2 06 01 ff a5 06 01020304'],
@@ -61,7 +61,7 @@ describe('a request is taken with', () => {
   ])('%s', (_, hex) => expect(isStrictWire(setEmail, bytes(hex))).toBe(true))
 })
 
-test('numbers of a list may be packed or not, and are counted to the byte', () => {
+test('a list of numbers may be packed or not, and its bytes must match exactly', () => {
   const isStrict = (hex: string) => isStrictWire(FileDescriptorProtoSchema, bytes(hex))
   expect(fromBinary(FileDescriptorProtoSchema, bytes('52 02 01 02 50 03')).publicDependency).toEqual([1, 2, 3])
   expect(isStrict('52 02 01 02 50 03')).toBe(true)
@@ -69,7 +69,7 @@ test('numbers of a list may be packed or not, and are counted to the byte', () =
   expect(isStrict('52 02 81 00')).toBe(false)
 })
 
-test('values are counted wherever they are: packed, unknown, within messages, and before a fault', () => {
+test('values count everywhere: packed, unknown, in inner messages, and before a fault', () => {
   const has = (hex: string, most: number) => hasMoreValues(FileDescriptorProtoSchema, bytes(hex), most)
   for (const hex of [
     '52 02 01 02',
@@ -81,7 +81,7 @@ test('values are counted wherever they are: packed, unknown, within messages, an
   expect([has('0a 01 61 0a 01 62 00', 1), has('0a 01 61 0a 01 62 00', 2)]).toEqual([true, false])
 })
 
-test('messages may not be within one another without an end', () => {
+test('messages cannot be nested without limit', () => {
   const nested = (depth: number) => {
     let inner = Buffer.alloc(0)
     // FileDescriptorProto.message_type, DescriptorProto.nested_type

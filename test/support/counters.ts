@@ -16,7 +16,7 @@ import { type Answers, keepAnswers } from '#lib/eventstore/once'
 import { createStore, type Store } from '#lib/eventstore/store'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 
-/** What the tests of the event store keep: a counter with a name that no other one has. */
+/** The aggregate of the event store's tests: a counter with a unique name. */
 export interface Counter {
   name: string
   count: number
@@ -37,7 +37,7 @@ export const keys = encryptionKey.read(randomBytes(32).toString('base64'))
 
 export const silent = createLog('test', 'silent')
 
-/** A replica of a service that keeps counters; its view is the table `counts`. */
+/** A replica of a service that keeps counters. Its view is the table `counts`. */
 export interface Replica {
   sql: Sql
   store: Store
@@ -45,7 +45,7 @@ export interface Replica {
   stop(): Promise<void>
 }
 
-/** Opens a replica; `wrap` may put something between the store and the database. */
+/** Opens a replica. `wrap` may put something between the store and the database. */
 export async function openReplica(url: string, wrap: (sql: Sql) => Sql = (sql) => sql): Promise<Replica> {
   const sql = openDatabase(url, 'test', silent)
   await migrate(sql, await viewMigration(), silent)
@@ -95,7 +95,7 @@ function viewMigration(): Promise<URL> {
   }))
 }
 
-/** A folder of migrations that goes away with the process. */
+/** A folder of migrations that is deleted when the process ends. */
 export async function writeMigrations(files: Record<string, string>): Promise<URL> {
   const path = await mkdtemp(join(tmpdir(), 'roster-migrations-'))
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(path, name), text)))
@@ -129,7 +129,7 @@ export function add(id: string, name: string) {
   }
 }
 
-/** Counts one further. NOT_FOUND COUNTER_NOT_FOUND. */
+/** Increases a counter by one. NOT_FOUND COUNTER_NOT_FOUND. */
 export function count(id: string, by = '') {
   return {
     aggregate: { type: 'counter', id },
@@ -141,7 +141,7 @@ export function count(id: string, by = '') {
   }
 }
 
-/** Gives a counter another name; the same one changes nothing. NOT_FOUND COUNTER_NOT_FOUND; ALREADY_EXISTS NAME_TAKEN. */
+/** Renames a counter; the same name changes nothing. NOT_FOUND COUNTER_NOT_FOUND; ALREADY_EXISTS NAME_TAKEN. */
 export function rename(id: string, name: string) {
   return {
     aggregate: { type: 'counter', id },
@@ -163,7 +163,7 @@ function notFound() {
   return new RosterError('NOT_FOUND', 'COUNTER_NOT_FOUND', 'There is no such counter.')
 }
 
-/** What became of a command: its reason where it was refused, else "stored". */
+/** The outcome of a command: the reason of its refusal, else "stored". */
 export async function outcome(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'stored',
@@ -171,7 +171,9 @@ export async function outcome(work: Promise<unknown>): Promise<string> {
   )
 }
 
-/** Everything that must hold of a database of counters, whatever happened to it, and whatever is still under way. */
+/**
+ * Checks all invariants of a database of counters. They must hold whatever happened, and whatever is still under way.
+ */
 export async function audit(sql: Sql): Promise<void> {
   await sql.begin('isolation level repeatable read read only', auditSnapshot)
 }

@@ -3,17 +3,17 @@ import postgres from 'postgres'
 import { inject } from 'vitest'
 import { provision, type StoringService } from '../../deploy/provision.ts'
 
-/** A database of a test file's own. */
+/** A database for one test file. */
 export interface TestDatabase {
   /** The administrator's URL. */
   adminUrl: string
   /** Each service's own URL. */
   urls: Record<StoringService, string>
-  /** Removes it, ending whoever is still connected. */
+  /** Drops the database and ends its connections. */
   drop(): Promise<void>
 }
 
-/** Makes an empty, provisioned database on the run's PostgreSQL. Takes about a tenth of a second. */
+/** Creates an empty, provisioned database on the run's PostgreSQL. Takes about a tenth of a second. */
 export async function createDatabase(): Promise<TestDatabase> {
   const { databaseUrl, databasePasswords } = inject('servers')
   const url = new URL(databaseUrl)

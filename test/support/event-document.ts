@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt'
 
-/** What docs/events.md says of a service's events, from proto/ and its comments. */
+/** The text of docs/events.md about a service's events, from proto/ and its comments. */
 export function documentEvents(events: { type: string; desc: DescMessage }[]): string {
   const sections = events.map(({ type, desc }) =>
     [`### \`${type}\``, commentOf(desc), desc.fields.map((field) => line(field)).join('\n')]
@@ -30,7 +30,7 @@ function isTime({ typeName }: DescMessage): boolean {
   return typeName === 'google.protobuf.Timestamp'
 }
 
-// Of a message in its file, or of a field in it.
+// The comment of a message in its file, or of a field in its message.
 function commentOf(desc: DescMessage | DescField): string {
   const message = desc.kind === 'message' ? desc : desc.parent
   const { file } = message

@@ -1,7 +1,7 @@
 import { create, createFileRegistry, type FileRegistry } from '@bufbuild/protobuf'
 import { FieldDescriptorProto_Type, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 
-/** Messages in place of those of proto/: the names in `roster.events.v1`, each with its fields, which are texts. */
+/** Messages that replace those of proto/. Each has a name in `roster.events.v1` and the given fields, all texts. */
 export function testMessages(messages: Record<string, string[]>): FileRegistry {
   const messageType = Object.entries(messages).map(([name, fields]) => ({
     name,

@@ -6,17 +6,19 @@ import { registry } from '#lib/registry'
 import { messageOf } from '#lib/events/messages'
 import { documentEvents } from './event-document.ts'
 
-/** A payload with everything that it may have. */
+/** A payload with every optional field. */
 type Full<T> = T extends readonly unknown[] | string | number | boolean
   ? T
   : { [K in keyof T]-?: Full<Exclude<T[K], undefined>> }
 
-/** A payload of each type of event that can happen to an aggregate: one that is missing does not compile. */
+/** A payload for each type of event that can happen to an aggregate. A missing one does not compile. */
 export type Payloads<Event extends { type: string; payload: object }> = {
   [Type in Event['type']]: Full<Extract<Event, { type: Type }>['payload']>
 }
 
-/** Holds the payloads of a service, by aggregate type and event type, against `proto/roster/events/v1/<service>.proto`. */
+/**
+ * Compares the payloads of a service, by aggregate type and event type, with `proto/roster/events/v1/<service>.proto`.
+ */
 export function testPayloads(service: string, payloads: Record<string, Record<string, object>>): void {
   const events = Object.entries(payloads).flatMap(([aggregateType, types]) =>
     Object.entries(types).map(([type, payload]) => ({ aggregateType, type, payload: payload as JsonValue })),
@@ -42,7 +44,7 @@ export function testPayloads(service: string, payloads: Record<string, Record<st
     expect(messages).toEqual(expect.arrayContaining(used))
   })
 
-  // With `-u` it is written anew.
+  // With `-u`, this writes the document again.
   test('docs/events.md tells what proto/ says of the events', async () => {
     const text = readFileSync(document, 'utf8')
     const [start, end] = [`<!-- ${service} -->\n`, `<!-- /${service} -->`]

@@ -1,8 +1,8 @@
 import type { Sql } from '#lib/eventstore/database'
 
 /**
- * Stands between a store and its database and holds appends back: `hold()` gives a promise of the moment when the next one is
- * about to be sent, and it is sent once `release()` is called. So another replica can be faster, every time.
+ * Stands between a store and its database and holds appends back. `hold()` gives a promise that resolves when the next
+ * append is ready; `release()` sends it. So a test can always let another replica be faster.
  */
 export function createHold() {
   let held: { arrived: PromiseWithResolvers<void>; released: PromiseWithResolvers<void> } | undefined

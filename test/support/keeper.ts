@@ -3,7 +3,7 @@ import type { Service } from '#lib/process'
 import { silent } from './rpc.ts'
 import { startStreamKeeper } from '#lib/events/stream-keeper'
 
-/** A keeper of the stream over a connection of its own, once NATS knows where it is asked. */
+/** Starts a keeper of the stream over its own connection. Resolves once NATS knows the keeper's subscription. */
 export async function startTestKeeper(natsUrl: { keeper: string }): Promise<Service> {
   const nats = await connectNats(natsUrl.keeper, 'keeper', silent)
   const keeper = startStreamKeeper({ nats, log: silent })

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A way to a server that can be cut and mended. */
+/** A way to a server that a test can cut and mend. */
 export interface Proxy {
-  /** The server's URL, by this way. */
+  /** The server's URL by this way. */
   url: string
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>

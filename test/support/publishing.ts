@@ -12,18 +12,18 @@ import { startTail, type Tail } from '#lib/eventstore/tail'
 import { openProxy, type Proxy } from './outage.ts'
 import { openReplica, type Replica, silent } from './counters.ts'
 
-/** Two replicas of a service, each with its tail, over a database and a NATS server of their own. */
+/** Two replicas of a service, each with its tail, over their own database and NATS server. */
 export interface Publishing {
   servers: Servers
   /** The replicas' way to the database. */
   proxy: Proxy
   replicas: [Replica, Replica]
   tails: [Tail, Tail]
-  /** How often each tail asked the database. */
+  /** The number of each tail's queries to the database. */
   asked: [number, number]
   /** Runs before each publishing of an event. */
   beforePublish: { run: () => Promise<unknown> }
-  /** Runs after each event that the stream stored: where it throws, the acknowledgement is lost. */
+  /** Runs after the stream has stored an event. If it throws, the acknowledgement is lost. */
   afterPublish: { run: () => Promise<unknown> }
   admin: Nats
   stop(): Promise<void>
@@ -74,7 +74,7 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
   }
 }
 
-/** A NATS server that the test may kill; the others are the run's. */
+/** Starts a NATS server that the test may kill. The other servers are those of the run. */
 export function startOwnNats(): Promise<Servers> {
   const { databaseUrl, redisUrl, smtpUrl } = inject('servers')
   const env = { ...process.env, NATS_URL: undefined, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, SMTP_URL: smtpUrl }
@@ -95,7 +95,7 @@ function intercepted(nats: Nats, before: () => Promise<unknown>, after: () => Pr
   return { ...nats, ask }
 }
 
-/** Calls back with every statement and transaction. */
+/** Calls `called` for every statement and transaction. */
 export function counting(sql: Sql, called: () => void): Sql {
   return new Proxy(sql, {
     apply: (target, self, args) => (called(), Reflect.apply(target, self, args)),
@@ -107,7 +107,7 @@ export function counting(sql: Sql, called: () => void): Sql {
   })
 }
 
-/** Every message that the stream holds, first to last. */
+/** Every message in the stream, first to last. */
 export async function readStream({ connection }: Nats): Promise<PublishedEvent[]> {
   const manager = await connection.jetstreamManager()
   const { state } = await manager.streams.info(streamName)
@@ -116,13 +116,15 @@ export async function readStream({ connection }: Nats): Promise<PublishedEvent[]
   return messages.map((message) => readEvent({ headers: message.header, json: () => message.json() })!)
 }
 
-/** Waits until the stream holds every event of the database exactly once, in the order of each aggregate. */
+/** Waits until the stream holds every event of the database exactly once, each aggregate's in order. */
 export async function everythingIsPublished({ admin, replicas }: Publishing): Promise<void> {
   const compare = async () => expect(byAggregate(await readStream(admin))).toEqual(await stored(replicas[0].sql))
   await vi.waitFor(compare, { timeout: 20_000, interval: 50 })
 }
 
-/** Waits until the stream holds every event of the database, and the last copies of an aggregate's are in its order. */
+/**
+ * Waits until the stream holds every event of the database. The last copies of an aggregate's events must be in order.
+ */
 export async function everythingIsThere({ admin, replicas }: Publishing): Promise<void> {
   const compare = async () => {
     const last = new Map<string, PublishedEvent>()
@@ -140,7 +142,7 @@ export function byAggregate(events: PublishedEvent[]): Record<string, string[]> 
   return group(events.map(({ aggregateId, id }) => ({ aggregate: aggregateId, id })))
 }
 
-/** Stores an event as it may have come there in the past: past every check of today. */
+/** Stores an event as an older version may have stored it, without today's checks. */
 export async function insertEvent(
   sql: Sql,
   event: { id: string; sequence?: number; type?: string; [column: string]: unknown },

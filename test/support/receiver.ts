@@ -8,23 +8,23 @@ export interface Received {
   path: string
   headers: IncomingHttpHeaders
   body: string
-  /** The body, read. */
+  /** The parsed body. */
   event: any
-  /** What was answered. */
+  /** The status of the receiver's answer. */
   status: number
 }
 
-/** What a receiver says: a status, with headers where it likes, or after some work. */
+/** A receiver's reply: a status, possibly with headers, or after some work. */
 export type Reply = number | { status: number; headers: Record<string, string> }
 
-/** A real HTTP server that keeps what it gets. */
+/** A real HTTP server that keeps the requests that it gets. */
 export interface TestReceiver {
-  /** Such as `http://127.0.0.1:40123/hook`. */
+  /** For example `http://127.0.0.1:40123/hook`. */
   url: string
   received: Received[]
-  /** What was taken with 2xx. */
+  /** The requests that it answered with 2xx. */
   taken(): Received[]
-  /** How it answers from now on. Default: 200 to all. */
+  /** Sets how it answers from now on. Default: 200 to every request. */
   answer(reply: (request: Omit<Received, 'status'>) => Reply | Promise<Reply>): void
   stop(): Promise<void>
 }

@@ -2,16 +2,16 @@ import { type DescMessage, fromJson, type JsonValue, type Message } from '@bufbu
 import { method } from '#lib/rpc/methods'
 import { validate } from '#lib/rpc/validate'
 
-/** The message that a method takes, such as `users.v1.UserService.SetEmail`. */
+/** The request message of a method, such as `users.v1.UserService.SetEmail`. */
 export const requestOf = (name: string): DescMessage => method(`roster.${name}`).desc.input
 
-/** The fields at fault of a request in JSON. */
+/** The faulty fields of a request in JSON. */
 export function faults(name: string, json: JsonValue): string[] {
   const desc = requestOf(name)
   return validate(desc, fromJson(desc, json) as Message).map(({ field }) => field)
 }
 
-/** A request of each method that has no fault. */
+/** A valid request for each method. */
 export const valid: Record<string, Record<string, JsonValue>> = {
   'users.v1.UserService.UpdateMyProfile': { firstName: 'A', lastName: 'B', displayName: 'C' },
   'users.v1.UserService.AddMachineUser': { userName: 'a', name: 'b' },

@@ -8,7 +8,7 @@ import type { Call } from '#lib/rpc/headers'
 import { serve, served, type ServeOptions } from '#lib/rpc/serve'
 import { testReader, testSigner } from './caller-keys.ts'
 
-/** Serves the users' methods; those that are not given are never answered. */
+/** Serves the users' methods. A method without an operation never answers. */
 export async function serveUsers(
   nats: Nats,
   operations: Record<string, unknown>,
@@ -37,11 +37,11 @@ export function keepingLog(): { log: Log; lines: string[] } {
   return { log, lines }
 }
 
-/** A connection over which callers are signed, as the gateway's. */
+/** A connection that signs callers, like the gateway's. */
 export const connect = async (url: string, service: string): Promise<AskingNats> =>
   Object.assign(await connectNats(url, service, silent), { sign: testSigner() })
 
-/** A caller who owns one organization. */
+/** A caller that owns one organization. */
 export const owner: Caller = {
   ...anonymous,
   userId: 'owner',

@@ -7,18 +7,20 @@ import { callBytes } from '#lib/rpc/call'
 import type { Call } from '#lib/rpc/headers'
 import { callOf, connect, keepingLog, serveUsers } from './rpc.ts'
 
-/** What the tests of `serve` stand on: the users' methods, served anew for each test, and a gateway that calls them. */
+/**
+ * The setting for the tests of `serve`: the users' methods, served anew for each test, and a gateway that calls them.
+ */
 export interface Serving {
   users: Nats
   gateway: Nats
-  /** What was logged during the test. */
+  /** The log lines of the test. */
   lines: string[]
   start(operations: Record<string, unknown>, options?: object): Promise<void>
   stop(): Promise<void>
   send(name: string, bytes: Uint8Array, call?: Call): ReturnType<typeof callBytes>
 }
 
-/** Connects for the tests of a file and cleans up behind each. */
+/** Connects for the tests of a file and cleans up after each test. */
 export function useServing(): Serving {
   let service: Service | undefined
   let logged: ReturnType<typeof keepingLog>
@@ -50,7 +52,7 @@ export function useServing(): Serving {
 
 export const subject = (name: string) => `roster.users.v1.UserService.${name}`
 
-/** The error that a call ends with. */
+/** The error of a call that must fail. */
 export const failure = (work: Promise<unknown>): Promise<RosterError> =>
   work.then(
     () => expect.fail('it was answered'),
@@ -68,5 +70,5 @@ export const machine = (more: Partial<AddMachineUserRequest> = {}) =>
     ...more,
   }).finish()
 
-/** What AddMachineUser answers. */
+/** The answer of AddMachineUser. */
 export const added = { userId: 'made', details: undefined }

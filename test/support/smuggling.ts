@@ -4,13 +4,13 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { validate } from '#lib/rpc/validate'
 
-/** Bytes that two decoders may read as two messages, and how they were made. */
+/** Bytes that two decoders may read as two different messages, and a name for the trick. */
 export interface Smuggled {
   name: string
   bytes: Uint8Array
 }
 
-/** A request that breaks no rule, each field set that can be. */
+/** A valid request with every possible field set. */
 export function validMessage(desc: DescMessage): Message {
   const message = create(desc)
   for (const field of desc.fields) {
@@ -21,7 +21,10 @@ export function validMessage(desc: DescMessage): Message {
   return message
 }
 
-/** A valid request with one field after the other given once more, and otherwise, in every way that the wire format can say it. */
+/**
+ * A valid request in which, one after the other, each field comes once more with another value, in every way of the
+ * wire format.
+ */
 export function* smuggle(desc: DescMessage): Generator<Smuggled> {
   const valid = validMessage(desc)
   const whole = toBinary(desc, valid)
@@ -61,7 +64,7 @@ function* smuggleValue(desc: DescMessage, field: DescField): Generator<Smuggled>
   }
 }
 
-// A message that comes in parts is one for a decoder that merges them, and the last part for another.
+// Some decoders merge a message that comes in parts. Others keep only its last part.
 function* smuggleParts(field: DescField): Generator<Smuggled> {
   const { message: desc } = field
   if (!desc || field.fieldKind === 'list') return

@@ -181,5 +181,5 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   asked.push({ method, url, type: headers['content-type'], body })
   if (answer.status === 0) return void request.socket.destroy()
   const { status: code, retryAfter } = answer
-  return response.writeHead(code, retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }).end('{}')
+  response.writeHead(code, retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }).end('{}')
 }

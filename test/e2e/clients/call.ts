@@ -5,7 +5,7 @@ import type { Operation } from '../../examples/contract.ts'
 export type Call = (operation: Operation, request?: JsonObject, options?: CallOptions) => Promise<Answer>
 
 export interface CallOptions {
-  /** The bearer token; undefined: a call without one. */
+  /** The bearer token; undefined for a call without one. */
   token?: string | undefined
   /** x-service-orgid. */
   organization?: string | undefined
@@ -15,11 +15,11 @@ export interface CallOptions {
   url?: string
 }
 
-/** What came back, in canonical JSON whatever the encoding. */
+/** The answer in canonical JSON, for every encoding. */
 export interface Answer {
-  /** The response; undefined where there is an error. */
+  /** The response; undefined for an error. */
   ok: any
-  /** The `google.rpc.Status`; undefined where there is a response. */
+  /** The `google.rpc.Status`; undefined for a response. */
   error: Status | undefined
   /** The HTTP status; 0 in gRPC, whose library does not show it. */
   http: number
@@ -35,7 +35,7 @@ export interface Status {
 
 export type StatusDetail = { '@type': string } & Record<string, JsonValue>
 
-/** The facts of a Status that programs go by. */
+/** The facts of a Status that programs use. */
 export function factsOf({ error }: Answer) {
   const find = (name: string) => error?.details.find((detail) => detail['@type'].endsWith(`.${name}`))
   const violations = (find('BadRequest')?.['fieldViolations'] ?? []) as { field: string; description: string }[]

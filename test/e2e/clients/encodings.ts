@@ -16,10 +16,10 @@ export const encodings = [
   { encoding: 'grpc-web-text', call: recording(callGrpcWebText) },
 ] as const
 
-/** For what does not depend on the encoding. */
+/** For tests that do not depend on the encoding. */
 export const call: Call = encodings[0].call
 
-/** Notes a secret, so that the last test can look for it everywhere. */
+/** Records a secret, so that the last test can search for it everywhere. */
 export function recordSecret(secret: unknown): void {
   if (typeof secret === 'string' && secret.length >= 6) appendFileSync(inject('roster').secretsFile, `${secret}\n`)
 }
@@ -28,7 +28,7 @@ function recording(plain: Call): Call {
   return async (operation, request, options) => {
     const answer = await plain(operation, request, options)
     const ok = (answer.ok ?? {}) as JsonObject
-    // A password that was refused is a caller's slip of the keyboard: no less a secret.
+    // A refused password may be a typing error, and so is a secret as well.
     const { password, clientSecret } = request ?? {}
     const shown = [
       ok['verificationCode'],
@@ -44,7 +44,8 @@ function recording(plain: Call): Call {
   }
 }
 
-// Each line of the PEM by itself, since what keeps a key may break its lines in another way, and the number that makes it private.
+// Each line of the PEM separately, since storage may break the lines elsewhere, and the number that makes the key
+// private.
 function privateKeyOf(keyDetails: unknown): string[] {
   if (typeof keyDetails !== 'string') return []
   const { key } = JSON.parse(Buffer.from(keyDetails, 'base64').toString('utf8')) as { key: string }

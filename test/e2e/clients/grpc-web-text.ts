@@ -2,7 +2,7 @@ import { inject } from 'vitest'
 import type { Answer, Call } from './call.ts'
 import { decode, decodeStatus, describeOperation, encode, grpcPath } from './messages.ts'
 
-/** `application/grpc-web-text`, frame by frame and by hand: what it needs of the wire is checked here. */
+/** `application/grpc-web-text`, frame by frame and by hand, which also checks the wire format. */
 export const callGrpcWebText: Call = async (operation, request = {}, { token, organization, headers, url } = {}) => {
   const { input, output } = describeOperation(operation)
   const response = await fetch((url ?? inject('roster').url) + grpcPath(operation), {
@@ -24,7 +24,7 @@ export const callGrpcWebText: Call = async (operation, request = {}, { token, or
   return { ...answer, ok: undefined, error: readError(trailers) }
 }
 
-/** A message in its frame of five bytes and the payload. */
+/** A message in its frame: five bytes and the payload. */
 export function frame(payload: Uint8Array, flag = 0): Uint8Array {
   const head = Buffer.alloc(5)
   head[0] = flag
@@ -49,7 +49,7 @@ export function readFrames(body: Buffer): Frame[] {
   return frames
 }
 
-/** The trailers of an answer: its last frame, which must not be empty. */
+/** The trailers of an answer. They are its last frame and must not be empty. */
 export function readTrailers(frames: Frame[]): Record<string, string> {
   const last = frames.at(-1)
   if (last?.flag !== 0x80 || last.payload.length === 0) throw new Error('the answer does not end with trailers')

@@ -39,7 +39,7 @@ function transportOf(baseUrl: string): Transport {
   return transport
 }
 
-/** The Status of an error: connect-web takes it apart, so it is put together again from what it made of it. */
+/** The Status of an error. connect-web takes it apart, so this puts it together again. */
 export function readError(error: ConnectError): Answer['error'] {
   if (error.code === Code.Unknown && error.details.length === 0) throw error
   const details = error.details.map((detail) => {

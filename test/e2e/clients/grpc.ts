@@ -38,7 +38,7 @@ export const callGrpc: Call = (operation, request = {}, { token, organization, h
 
 function clientOf(url: string): Client {
   let client = clients.get(url)
-  // A gateway that comes back is to be found at once, not after the minutes to which the pause between two tries grows.
+  // Find a restarted gateway at once. Without this, the pause between two tries would grow to minutes.
   const options = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 }
   if (!client) clients.set(url, (client = new Client(new URL(url).host, credentials.createInsecure(), options)))
   return client

@@ -5,7 +5,7 @@ import type { Answer, Call } from './call.ts'
 import { describeOperation, readStatus } from './messages.ts'
 import { httpRoute } from './route.ts'
 
-/** `application/json` over the HTTP path of the contract: fields of the path are taken out of the body. */
+/** `application/json` over the HTTP path of the contract. The body leaves out the fields in the path. */
 export const callJson: Call = async (operation, request = {}, { token, organization, headers, url } = {}) => {
   const { verb, path, body } = httpRoute(operation, request)
   const response = await fetch((url ?? inject('roster').url) + path, {
@@ -20,12 +20,12 @@ export const callJson: Call = async (operation, request = {}, { token, organizat
   })
   return readAnswer(response, (json) => {
     const { output } = describeOperation(operation)
-    // Strictly: an answer with an unknown field or a wrong type is no answer.
+    // Read strictly: an unknown field or a wrong type is an error.
     return toJson(output, fromJson(output, json, { registry }), { registry }) as JsonObject
   })
 }
 
-/** The answer of an HTTP response in JSON. */
+/** The answer in a JSON response over HTTP. */
 export async function readAnswer(response: Response, read = (json: JsonObject) => json): Promise<Answer> {
   const text = await response.text()
   const json = JSON.parse(text) as JsonObject

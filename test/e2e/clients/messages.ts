@@ -27,19 +27,19 @@ export function encode(desc: DescMessage, json: JsonObject): Uint8Array {
   return toBinary(desc, fromJson(desc, json, { registry }))
 }
 
-/** A message's bytes in canonical JSON. */
+/** The message of these bytes in canonical JSON. */
 export function decode(desc: DescMessage, bytes: Uint8Array): JsonObject {
   return toJson(desc, fromBinary(desc, bytes), { registry }) as JsonObject
 }
 
 const status = registry.getMessage('google.rpc.Status')!
 
-/** The Status in its bytes, as `grpc-status-details-bin` holds it. */
+/** The Status of these bytes, which `grpc-status-details-bin` holds. */
 export function decodeStatus(bytes: Uint8Array): Status {
   return canonical(decode(status, bytes))
 }
 
-/** The Status that an HTTP answer spells, strictly read, in the one form in which it can be compared. */
+/** The Status of an HTTP answer, strictly read, in its canonical form for comparison. */
 export function readStatus(json: JsonObject): Status {
   return canonical(toJson(status, fromJson(status, json, { registry }), { registry }) as JsonObject)
 }

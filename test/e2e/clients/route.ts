@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import { contract, type Operation } from '../../examples/contract.ts'
 
-/** Where a request goes over HTTP, by the contract: fields of the path are taken out of the body. */
+/** The HTTP route of a request by the contract. The body leaves out the fields in the path. */
 export function httpRoute(operation: Operation, request: JsonObject) {
   const [verb, template] = contract[operation][1].split(' ') as [string, string]
   const body = { ...request }

@@ -12,11 +12,11 @@ import { frame, readError as readTextError, readFrames, readTrailers } from './g
 import { readError as readWebError } from './grpc-web.ts'
 import { decode, encode } from './messages.ts'
 
-/** A stream that was begun. */
+/** A stream that has begun. */
 export interface OpenStream {
-  /** The messages that came, in canonical JSON; more of them as time goes by. */
+  /** The received messages in canonical JSON. The list grows. */
   messages: any[]
-  /** The Status that it ended with; undefined where it is the client who ended it. */
+  /** The final Status; undefined where the client ended the stream. */
   ended: Promise<Status | undefined>
   cancel(): void
 }
@@ -33,7 +33,7 @@ const openGrpc: Open = (stream, request = {}, { token, organization, headers = {
   const { input, output } = describe(stream)
   const metadata = new Metadata()
   for (const [name, value] of Object.entries(sent({ token, organization, headers }))) metadata.set(name, value)
-  // Only told to the server: a deadline that grpc-js knows itself may pass before the server's Status is here.
+  // Send the deadline only to the server. If grpc-js knew it, it might end the call before the server's Status comes.
   if (timeout !== undefined) metadata.set('grpc-timeout', `${timeout}m`)
   const client = new Client(new URL(url ?? inject('roster').url).host, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
@@ -126,7 +126,7 @@ const openGrpcWebText: Open = (stream, request = {}, { token, organization, head
   return { messages, ended: quiet(follow()), cancel: () => gone.abort() }
 }
 
-/** Every encoding that has streams, by its name. */
+/** Every encoding with streams, by its name. */
 export const streaming = [
   { encoding: 'grpc', open: openGrpc },
   { encoding: 'grpc-web', open: openGrpcWeb },
@@ -145,7 +145,7 @@ function sent({ token, organization, headers }: CallOptions): Record<string, str
   }
 }
 
-// Frames that are there as a whole, each base64 by itself, and the text behind them.
+// Takes the complete frames, each in its own base64, and leaves the rest of the text.
 function takeFrames(text: string) {
   const frames: ReturnType<typeof readFrames> = []
   for (;;) {
@@ -157,7 +157,7 @@ function takeFrames(text: string) {
   }
 }
 
-// A test that never asks how it ended need not.
+// A test need not look at the end of a stream.
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise
