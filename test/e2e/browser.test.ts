@@ -87,7 +87,7 @@ describe.skipIf(missing)(`a page of another origin, in Chromium${why}`, () => {
     },
   )
 
-  test('reads why it was refused, and when to come again', async () => {
+  test('reads the reason of a refusal, and the time to retry', async () => {
     const answer = await page.evaluate(async (target) => {
       const response = await fetch(target, { headers: { authorization: 'Bearer wrong' } })
       const { details } = (await response.json()) as { details: { reason: string }[] }
@@ -96,7 +96,7 @@ describe.skipIf(missing)(`a page of another origin, in Chromium${why}`, () => {
     expect(answer).toEqual([401, 'TOKEN_INVALID', expect.stringMatching(/^Bearer/)])
   })
 
-  test('is never given access with the credentials of the browser', async () => {
+  test('never gets access with the credentials of the browser', async () => {
     const refused = await page.evaluate(
       (target) =>
         fetch(target, { credentials: 'include' }).then(

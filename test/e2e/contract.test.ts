@@ -3,7 +3,7 @@ import { method, methods } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
 import { contract, enums, fields, streams } from '../examples/contract.ts'
 
-describe('proto/ declares what spec/contract.md promises', () => {
+describe('proto/ matches spec/contract.md', () => {
   test.each(Object.entries(contract))('%s: service, verb and path', (name, [service, http]) => {
     const { path, http: declared } = method(`${service}.${name}`)
     expect(path).toBe(`/${service}/${name}`)
@@ -14,7 +14,7 @@ describe('proto/ declares what spec/contract.md promises', () => {
     expect(method(`${service}.${name}`)).toMatchObject({ path: `/${service}/${name}`, http: undefined, streams: true })
   })
 
-  test('nothing else is offered under these services without being in the contract', () => {
+  test('these services offer nothing outside the contract', () => {
     const offered = [...methods.values()]
       .filter(({ access }) => access.rule !== 'internal')
       .map(({ desc }) => desc.name)
@@ -34,7 +34,7 @@ describe('proto/ declares what spec/contract.md promises', () => {
     ])
   })
 
-  test('UpdateIDP alone is deprecated', () => {
+  test('only UpdateIDP is deprecated', () => {
     const deprecated = [...methods.values()].filter(({ desc }) => desc.deprecated).map(({ desc }) => desc.name)
     expect(deprecated).toEqual(['UpdateIDP'])
   })
