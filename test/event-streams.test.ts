@@ -70,7 +70,7 @@ describe.each(streaming)('a stream over $encoding', ({ open }) => {
     },
   )
 
-  test('ends at once with UNAVAILABLE when the gateway stops, and another gateway continues from its cursor', async () => {
+  test('ends at once with UNAVAILABLE when the gateway stops, and another continues from its cursor', async () => {
     const stream = await begin()
     const known = await newMachine()
     await vi.waitFor(() => expect(subjectsOf(stream)).toEqual([known]), { timeout: 5000 })

@@ -95,7 +95,7 @@ describe('a JSON body that is no such request is INVALID_ARGUMENT, and the error
     expect((await send('POST', machines, JSON.stringify(body))).http).toBe(200)
   })
 
-  test('answers spell fields in lowerCamelCase, numbers of 64 bits as text, times in RFC 3339, and leave defaults out', async () => {
+  test('answers have lowerCamelCase fields, 64-bit numbers as text, RFC 3339 times, and no defaults', async () => {
     const { ok: answer } = await send('POST', machines, JSON.stringify({ userName: unique('machine'), name: 'M' }))
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
     expect(answer).toEqual({

@@ -153,7 +153,7 @@ const cannot = missing || !hasMailbox()
 const whyNot = why || (hasMailbox() ? '' : ' (skipped: ROSTER_E2E_MAILBOX_URL is not set)')
 
 describe.skipIf(cannot)(`the whole way to a verified address${whyNot}`, () => {
-  test('a human is made, the mail arrives, its link is opened and the button pressed: the address is verified', async () => {
+  test('a new human gets a mail, opens its link and presses the button: the address is verified', async () => {
     const email = uniqueEmail()
     const { userId } = await newHuman(await newOrganization(), { email, verification: {} })
     const { link } = await mailTo(email)

@@ -57,7 +57,7 @@ const limitOf = (limit: string, most: string) => ({
   details: [{ reason: 'LIMIT_REACHED', metadata: { limit, most } }],
 })
 
-test('a project has at most 1,000 roles, and a grant of it at most 200 role keys; each error names its limit', async () => {
+test('a project has at most 1,000 roles, a grant of it at most 200; each error names its limit', async () => {
   const projectId = await newProject(numbered(1000))
   expect((await addRole(projectId, 'role-0')).error).toMatchObject({ code: 6, details: [{ reason: 'ROLE_EXISTS' }] })
   expect((await addRole(projectId, 'one-more')).error).toMatchObject(limitOf('project.roles', '1000'))

@@ -136,7 +136,7 @@ describe('scopes:', () => {
     expect((await byBasic(client.userId, client.secret)).body).not.toHaveProperty('scope')
   })
 
-  test('an unknown one, an unknown project, one without a grant, and two projects are the same invalid_scope', async () => {
+  test('unknown scope, unknown project, project without a grant, two projects: the same invalid_scope', async () => {
     const project = await newProject(home)
     const answers = await Promise.all(
       ['everything', 'project:unknown', `project:${project}`, `project:a project:b`, 'project:', '"'].map(scoped),
@@ -172,7 +172,7 @@ describe('too many failures', () => {
   })
 })
 
-test('the answer to a failure takes at least 100 ms, so that its time does not reveal which machines exist', async () => {
+test('the answer to a failure takes 100 ms or more, so that its time does not reveal machines', async () => {
   const { userId } = await newClient({ organization: home })
   const signer = await newClient({ organization: home })
   const tries: (() => Promise<OAuthAnswer>)[] = [

@@ -22,7 +22,7 @@ describe.each(encodings)('UpdateMyProfile over $encoding', ({ call }) => {
     expect(await myProfile()).toEqual(required)
   })
 
-  test('answers with all four details: the sequence one higher, the dates of the first and the last event, the organization', async () => {
+  test('answers with all four details: next sequence, dates of the first and last event, organization', async () => {
     const before = (await getUser(me.userId)).details
     const { details } = ok(await update({ ...required, firstName: unique('New') }))
     expect(details).toEqual({
@@ -65,7 +65,7 @@ describe.each(encodings)('UpdateMyProfile over $encoding', ({ call }) => {
     },
   )
 
-  test('changes the own profile, whichever organization is selected, and none where the caller has no access', async () => {
+  test('changes the own profile in any selected organization, and none where the caller has no access', async () => {
     const updateIn = (acting: string) => call('UpdateMyProfile', required, { token: me.token, organization: acting })
     for (const acting of [unique('unknown'), await newOrganization()])
       expect(factsOf(await updateIn(acting)).reason).toBe('PERMISSION_DENIED')

@@ -36,7 +36,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
       expect(reason(await act(back))).toBe(not)
     })
 
-    test('end the sessions for good and refuse sign-ins like a wrong password, until the change is undone', async () => {
+    test('end all sessions, and refuse sign-ins like a wrong password until the change is undone', async () => {
       const human = await newMember(home, [])
       const mine = () => call('GetUser', { userId: human.userId }, human)
       const login = (password = human.password) => call('CreateSession', { loginName: human.userName, password })

@@ -160,7 +160,7 @@ describe.skipIf(!house)(`a delivery${why}`, () => {
     for (const former of [first, second]) expect(() => verify(former, hook.received[1]!)).toThrow('No matching')
   })
 
-  test('exists for the chosen event types of the own organization; for the instance, of every organization', async () => {
+  test('exists for the chosen types, of the own organization or, for the instance, of every one', async () => {
     const [home, abroad] = [await newOrganization(), await newOrganization()]
     const [own, every, all] = [await receiver(), await receiver(), await receiver()]
     await subscribe(home, { url: own.url, eventTypes: ['user.*', 'project.added'] })
