@@ -59,7 +59,7 @@ describe.each(streaming)('a stream over $encoding', ({ open }) => {
   }
 
   test.each(['notifier', 'users', 'grants'] as const)(
-    'goes on by itself, without gap or copy, while %s is started anew',
+    'continues by itself, without gap or repetition, while %s restarts',
     async (name) => {
       const stream = await begin()
       const machines = [await newMachine()]
@@ -70,7 +70,7 @@ describe.each(streaming)('a stream over $encoding', ({ open }) => {
     },
   )
 
-  test('ends with UNAVAILABLE when the gateway stops, in no time, and another one goes on from its cursor', async () => {
+  test('ends at once with UNAVAILABLE when the gateway stops, and another continues from its cursor', async () => {
     const stream = await begin()
     const known = await newMachine()
     await vi.waitFor(() => expect(subjectsOf(stream)).toEqual([known]), { timeout: 5000 })
@@ -85,7 +85,7 @@ describe.each(streaming)('a stream over $encoding', ({ open }) => {
   })
 })
 
-test('a search that waits gives nothing to a session that ended meanwhile', async () => {
+test('a waiting search gives nothing to a session that ended in the meantime', async () => {
   const { sessionId, token } = await newViewer()
   const own = { token, url: house.url }
   const { cursor } = await write('SearchOrganizationEvents', { fromEnd: true }, own)
@@ -99,7 +99,7 @@ test('a search that waits gives nothing to a session that ended meanwhile', asyn
 })
 
 test.each(['idp', 'users'] as const)(
-  'without %s there is no answer, rather than one without its events',
+  'without %s there is no answer, rather than one without the events of that service',
   async (name) => {
     await house.restart(name, async () => {
       const started = performance.now()
@@ -114,7 +114,7 @@ test.each(['idp', 'users'] as const)(
 )
 
 test.each([{ waitSeconds: 0 }, { waitSeconds: 9 }])(
-  'of a service that takes requests and does not answer the caller is told in time: %o',
+  'the caller hears in time of a service that takes requests and does not answer: %o',
   async ({ waitSeconds }) => {
     // A new notifier has not yet started to look for waiting searches.
     await house.restart('notifier')
@@ -135,7 +135,7 @@ test.each([{ waitSeconds: 0 }, { waitSeconds: 9 }])(
   60_000,
 )
 
-test('many that wait are woken by one look: none of them asks again and again', async () => {
+test('many waiting searches share one look, and none of them asks again and again', async () => {
   const nats = await connectNats(servers.servers.natsUrl.admin, 'admin', createLog('test', 'silent'))
   const { cursor } = await write('SearchEvents', { fromEnd: true })
   const filter = { eventTypes: ['user.machine.*'] }

@@ -67,7 +67,7 @@ describe.each(services)('%s', (service) => {
     expect(await all(forge())).toEqual(refused())
   })
 
-  test('takes the one that was signed for it, and one that it took helps nobody at another service', async () => {
+  test('accepts the caller that was signed for it, and this helps nobody at another service', async () => {
     const taken = signed(keyOf(service), service)
     expect(await answerTo(offered[0]!.subject, taken)).not.toBe('CALLER_NOT_SIGNED')
     for (const other of services.filter((name) => name !== service)) {

@@ -58,7 +58,7 @@ async function says({ stdout }: ChildProcess, sentence: string) {
 const answers = (name: Name) => () => nats.connection.request(`$SRV.PING.${name}`, '', { timeout: 500 })
 
 describe.each(['users', 'grants', 'idp'] as const)('%s that starts without PostgreSQL', (name) => {
-  test('waits, and answers once it is there', async () => {
+  test('waits, and answers once PostgreSQL is there', async () => {
     await proxy.cut()
     const waiting = start(name)
     await says(waiting, 'waiting for PostgreSQL')
@@ -67,7 +67,7 @@ describe.each(['users', 'grants', 'idp'] as const)('%s that starts without Postg
     expect(waiting.exitCode).toBeNull()
   })
 
-  test('ends at once when it is told to', async () => {
+  test('ends at once on a signal', async () => {
     await proxy.cut()
     const waiting = start(name)
     await says(waiting, 'waiting for PostgreSQL')

@@ -98,7 +98,7 @@ async function sealedBy(): Promise<Record<string, string[]>> {
 }
 const idOf = (service: KeyHolder) => encryptionKey.read(after[service]['ROSTER_ENCRYPTION_KEY']!).currentId
 
-describe('what was made while all services had one key', () => {
+describe('data from the time when all services had one key', () => {
   let humans: Awaited<ReturnType<typeof newHuman>>[]
   let machine: { userId: string; clientId: string; clientSecret: string; pat: string; jwt: string }
   let hook: { webhookId: string; secret: string }
@@ -138,12 +138,12 @@ describe('what was made while all services had one key', () => {
     expect((await act('GetIDP', { idpId })).idp.name).toBe('ACME')
   }
 
-  describe('once each has its own, none of them the root,', () => {
+  describe('once each has its own key, none of them the root,', () => {
     beforeAll(() => startWith(derived), 60_000)
 
     test('is readable: tokens, signing keys, webhooks’ secrets', valid)
 
-    test('a code is taken, and a new one is derived by another key', async () => {
+    test('an old code is accepted, and a new code is derived from another key', async () => {
       ok(await verify(humans[0]!))
       const fresh = await newHuman('joan')
       ok(await verify(fresh))
@@ -154,7 +154,7 @@ describe('what was made while all services had one key', () => {
       expect(rows).toEqual([{ key: idOf('users') }])
     })
 
-    test('a keyed request is answered as before, by each service', async () => {
+    test('each service gives the earlier answer to a keyed request', async () => {
       for (const [index, [service, operation, request]] of keyed.entries()) {
         const again = await call(operation, request, { key: service })
         expect(again.ok).toEqual(answers[index]!.ok)
@@ -163,7 +163,7 @@ describe('what was made while all services had one key', () => {
       }
     })
 
-    test('all that lasts is sealed anew, each by the key of its service', async () => {
+    test('all lasting data is encrypted again, each with the key of its service', async () => {
       expect(await sealedBy()).toEqual({ users: [idOf('users')], idp: [idOf('idp')], notifier: [idOf('notifier')] })
       const [row] = await sql<
         [{ sealed: Buffer }]
@@ -173,10 +173,10 @@ describe('what was made while all services had one key', () => {
     })
   })
 
-  describe('once nothing is left of the one key,', () => {
+  describe('once the shared key is gone,', () => {
     beforeAll(() => startWith(after), 60_000)
 
-    test('is valid still, but for a code and for an answer of the day before', async () => {
+    test('everything stays valid, except a code and an answer of the day before', async () => {
       await valid()
       expect((await verify(humans[1]!)).ok).toBeUndefined()
       expect(storing.map((service) => after[service]['ROSTER_ENCRYPTION_KEY'])).not.toContain(shared)

@@ -21,10 +21,10 @@ describe('a stream has lost events', () => {
     ['that nobody has looked at before', stream(), mark({ created: '', sequence: undefined })],
     ['that was purged', stream({ first: 101 }), mark()],
     ['that was purged and given events since', stream({ first: 60 }), mark(), [ack(99), ack(100)]],
-    ['that was purged while it was given them', stream({ first: 100 }), mark({ sequence: undefined }), [ack(99), ack(100)]], // prettier-ignore
+    ['that was purged while it got events', stream({ first: 100 }), mark({ sequence: undefined }), [ack(99), ack(100)]], // prettier-ignore
     ['that was set back to an older copy', stream({ last: 49 }), mark()],
     ['that was set back and given events since', stream(), mark(), [ack(50), ack(51)]],
-    ['whose events are gone that it takes for known', stream({ first: 60 }), mark({ sequence: undefined }), [ack(55, true)]], // prettier-ignore
+    ['that calls lost events duplicates', stream({ first: 60 }), mark({ sequence: undefined }), [ack(55, true)]], // prettier-ignore
     ['that has no room for more, and was set back', stream({ bounded: true, last: 49 }), mark()],
   ])('%s', (_, state, mark, added) => {
     expect(isIntact(state, mark, added)).toBe(false)
@@ -35,11 +35,11 @@ describe('a stream has lost nothing', () => {
   test.each<[string, StreamState, Mark, PubAck[]?]>([
     ['that holds all', stream(), mark()],
     ['that grew', stream(), mark(), [ack(99), ack(100)]],
-    ['that dropped what it knew', stream(), mark(), [ack(49, true), ack(50, true), ack(100)]],
-    ['whose events have come of age', stream({ first: 101 }), mark({ at: daysAgo(31) })],
-    ['whose older events have come of age', stream({ first: 50 }), mark()],
+    ['that dropped repeated events', stream(), mark(), [ack(49, true), ack(50, true), ack(100)]],
+    ['whose events are past their maximum age', stream({ first: 101 }), mark({ at: daysAgo(31) })],
+    ['whose older events are past their maximum age', stream({ first: 50 }), mark()],
     ['that was given nothing yet', stream({ first: 101 }), mark({ sequence: undefined })],
-    ['that drops what it has no room for', stream({ first: 101, bounded: true }), mark()],
+    ['that drops events for lack of room', stream({ first: 101, bounded: true }), mark()],
   ])('%s', (_, state, mark, added) => {
     expect(isIntact(state, mark, added)).toBe(true)
   })

@@ -21,8 +21,8 @@ export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
 
 /**
  * Gives the position to begin at for events since this time; without a time, the beginning. A binary search over the
- * positions works, because events are created and numbered nearly in commit order. It looks for an event that is older
- * by one extra minute, which covers slow transactions and the clocks of replicas.
+ * positions works, because events are created and numbered nearly in commit order. It goes back one minute further,
+ * which covers slow transactions and the clocks of replicas.
  */
 export async function findStart(sql: Sql, since: Date | undefined): Promise<EventPosition> {
   if (!since) return beginning

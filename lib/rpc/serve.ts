@@ -93,8 +93,9 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
         subject: declared.subject,
         handler(error, message) {
           if (error) return options.log.error({ err: error }, 'NATS subscription')
-          // A real caller waits on a reply inbox, or in another account (the broker's `_R_`). A message without one was
-          // injected through JetStream, headers included; refuse it. An answer to it would acknowledge a message there.
+          // A real caller waits on a reply inbox; for a caller in another account, that is the broker's `_R_`. A
+          // message without one was injected through JetStream, headers included; refuse it. An answer to it would
+          // acknowledge a message there.
           if (!/^_(INBOX|R_)[._]/.test(message.reply ?? ''))
             return options.log.error({ method: declared.subject }, 'a message that is no call was refused')
           const work = respond(options, declared, message, answer).catch((cause: unknown) =>

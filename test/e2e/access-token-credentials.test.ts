@@ -14,7 +14,7 @@ beforeAll(async () => {
 const adds = ['AddPersonalAccessToken', 'AddMachineKey', 'AddMachineSecret'] as const
 const chosen = { AddPersonalAccessToken: {}, AddMachineKey: { algorithm: 'KEY_ALGORITHM_ES256' }, AddMachineSecret: {} }
 
-/** A client with an access token. Its original secret is removed, so that there is room for two. */
+/** A client with an access token of this scope. */
 async function newHolder(scope: string, roles: string[] = []) {
   const client = await newClient({ organization: home, roles })
   return { client, options: { token: await obtainToken(client, scope) } }
@@ -32,7 +32,7 @@ async function obtainBy(client: ExampleClient, secret: string) {
 
 describe.each(adds)('%s with an access token', (operation) => {
   test.each(['', 'openid'])(
-    'of scope %j makes nothing that outlives it, and says until when it may live',
+    'of scope %j adds nothing that outlives the token, and reports the latest end',
     async (scope) => {
       const { client, options } = await newHolder(scope)
       const request = { userId: client.userId, ...chosen[operation] }
@@ -52,12 +52,12 @@ describe.each(adds)('%s with an access token', (operation) => {
     },
   )
 
-  test('makes what it likes where its user may make credentials in its organization', async () => {
+  test('adds any credential that its user may add in its organization', async () => {
     const { client, options } = await newHolder('openid', ['ORG_OWNER'])
     ok(await json(operation, { userId: client.userId, ...chosen[operation] }, options))
   })
 
-  test('and with a personal access token of the machine, as ever', async () => {
+  test('and with a personal access token of the machine, as before', async () => {
     const client = await newClient({ organization: home })
     const { token } = ok(await json('AddPersonalAccessToken', { userId: client.userId }, (await owner()).options))
     ok(await json(operation, { userId: client.userId, ...chosen[operation] }, { token }))
@@ -66,8 +66,8 @@ describe.each(adds)('%s with an access token', (operation) => {
 
 const owner = () => newHolder('openid', ['ORG_OWNER'])
 
-describe('what comes of a credential that an access token made ends with that token, too:', () => {
-  test('what its personal access token makes, which has no more than its scope', async () => {
+describe('a credential from an access token ends with that token, and so does everything made with it:', () => {
+  test('a credential added with its personal access token, whose scope it keeps', async () => {
     const { client, options } = await newHolder('profile')
     const { userId } = client
     const { token } = ok(await json('AddPersonalAccessToken', { userId, expirationDate: inSeconds(600) }, options))
@@ -81,7 +81,7 @@ describe('what comes of a credential that an access token made ends with that to
     expect(factsOf(await encodings[1].call('GetUserInfo', {}, { token })).reason).toBe('PERMISSION_DENIED')
   })
 
-  test('the token that its secret obtains, and what that makes', async () => {
+  test('the token obtained with its secret, and the credentials made with that token', async () => {
     const { client, options } = await newHolder('openid')
     const { userId } = client
     const { clientSecret } = ok(await json('AddMachineSecret', { userId, expirationDate: inSeconds(600) }, options))

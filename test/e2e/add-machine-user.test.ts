@@ -35,7 +35,7 @@ describe.each(encodings)('AddMachineUser over $encoding', ({ call }) => {
     })
   })
 
-  test('the access token type is BEARER when it is not sent', async () => {
+  test('the access token type is BEARER when none is sent', async () => {
     const { userId } = ok(await add({}))
     // Answers leave out the default.
     expect((await getUser(userId)).machine).toEqual({ name: 'M' })
@@ -54,7 +54,7 @@ describe.each(encodings)('AddMachineUser over $encoding', ({ call }) => {
     ok(await add({ userName }, await newOrganization()))
   })
 
-  test('names of humans and machines are together', async () => {
+  test('humans and machines share the names', async () => {
     const { userName } = await newHuman(organization)
     expect(factsOf(await add({ userName })).reason).toBe('USER_NAME_TAKEN')
     const machine = unique('machine')

@@ -51,13 +51,13 @@ describe.each(encodings)('AddUserGrant over $encoding', ({ call }) => {
     expect(await getGrant(userId, userGrantId, home)).toMatchObject({ projectGrantId: grant, roleKeys: ['reader'] })
   })
 
-  test('takes the right grant of a granted project, and then it is the same grant as the one filled in', async () => {
+  test('accepts the right grant of a granted project, which gives the same grant as the one filled in', async () => {
     const userId = await newUser()
     ok(await add({ userId, projectId: granted, projectGrantId: grant }))
     expect(factsOf(await add({ userId, projectId: granted })).reason).toBe('USER_GRANT_EXISTS')
   })
 
-  test('refuses a grant that is unknown or of another organization, and any grant on an owned project', async () => {
+  test('refuses an unknown or foreign grant, and any grant on an owned project', async () => {
     const userId = await newUser()
     const third = await newOrganization()
     const foreign = await grantProject(abroad, granted, third, [])
@@ -99,7 +99,7 @@ describe.each(encodings)('AddUserGrant over $encoding', ({ call }) => {
     expect((await getGrant(userId, userGrantId, home)).roleKeys).toEqual(['reader', 'writer'])
   })
 
-  test('refuses the same again, whatever the roles; another user, project or organization is another grant', async () => {
+  test('refuses a second grant to the same user on the same project and organization, whatever the roles', async () => {
     const userId = await newUser()
     ok(await add({ userId, projectId: owned, roleKeys: ['reader'] }))
     for (const roleKeys of [['reader'], ['writer'], []])
@@ -112,12 +112,12 @@ describe.each(encodings)('AddUserGrant over $encoding', ({ call }) => {
     ok(await add({ userId, projectId: granted }, abroad))
   })
 
-  test('takes users of another organization, and machines', async () => {
+  test('accepts users of another organization, and machines', async () => {
     ok(await add({ userId: (await newHuman(abroad)).userId, projectId: owned }))
     ok(await add({ userId: await newMachine(home), projectId: owned }))
   })
 
-  test('is seen by the organization that gave it only', async () => {
+  test('is visible only to the organization that gave it', async () => {
     const userId = await newUser()
     const { userGrantId: grantId } = ok(await add({ userId, projectId: granted }))
     for (const [organization, user] of [
@@ -129,7 +129,7 @@ describe.each(encodings)('AddUserGrant over $encoding', ({ call }) => {
       )
   })
 
-  test('may be used by a user manager in the own organization, not by a viewer', async () => {
+  test('is open to a user manager in the own organization, but not to a viewer', async () => {
     const [manager, viewer] = await Promise.all([
       newMember(home, ['ORG_USER_MANAGER']),
       newMember(home, ['ORG_OWNER_VIEWER']),

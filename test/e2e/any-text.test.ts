@@ -27,7 +27,7 @@ const requests: [Operation, Arbitrary<JsonObject>][] = [
 ]
 
 describe.each(encodings)('no request is answered with INTERNAL over $encoding', ({ call }) => {
-  test.each(requests)('%s, whatever its texts are', async (operation, arbitrary) => {
+  test.each(requests)('%s, with any texts', async (operation, arbitrary) => {
     await assert(
       asyncProperty(arbitrary, async (request) => {
         const { code } = factsOf(await call(operation, wellFormed(request), admin()))

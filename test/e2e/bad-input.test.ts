@@ -38,7 +38,7 @@ afterEach(async () => {
   ok(await json('GetMyOrganization', {}, admin()))
 })
 
-describe('a JSON body that is no such request is INVALID_ARGUMENT and names the place', () => {
+describe('a JSON body that is no such request is INVALID_ARGUMENT, and the error names the place', () => {
   const machines = '/management/v1/users/machine'
   const email = '/v2/users/unknown/email'
   const cases: [string, string, string, string[]][] = [
@@ -85,17 +85,17 @@ describe('a JSON body that is no such request is INVALID_ARGUMENT and names the 
     else expect(fields.length + Object.keys(metadata).length).toBeGreaterThan(0)
   })
 
-  test('malformed UTF-8, even where no text is looked at', async () => {
+  test('malformed UTF-8, even in a field that the operation ignores', async () => {
     const body = Buffer.concat([Buffer.from('{"userName":"'), Buffer.from([0xc3, 0x28]), Buffer.from('","name":"M"}')])
     expect(factsOf(await send('POST', machines, body))).toMatchObject({ code: 3, reason: 'REQUEST_MALFORMED' })
   })
 
-  test('both spellings, numbers for enum values and null for a field that is not set are taken', async () => {
+  test('both spellings of fields, numbers for enum values and null for a missing field are accepted', async () => {
     const body = { user_name: unique('machine'), name: 'M', access_token_type: 1, description: null }
     expect((await send('POST', machines, JSON.stringify(body))).http).toBe(200)
   })
 
-  test('answers spell fields in lowerCamelCase, numbers of 64 bits as text, times in RFC 3339, and leave defaults out', async () => {
+  test('answers have lowerCamelCase fields, 64-bit numbers as text, RFC 3339 times, and no defaults', async () => {
     const { ok: answer } = await send('POST', machines, JSON.stringify({ userName: unique('machine'), name: 'M' }))
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
     expect(answer).toEqual({
@@ -105,7 +105,7 @@ describe('a JSON body that is no such request is INVALID_ARGUMENT and names the 
   })
 })
 
-describe('what leads nowhere has the same error shape', () => {
+describe('an unknown path has the same form of error', () => {
   test.each([
     ['GET', '/v2/nothing', 404, 5, 'PATH_NOT_FOUND'],
     ['GET', '/', 404, 5, 'PATH_NOT_FOUND'],
@@ -130,7 +130,7 @@ describe('what leads nowhere has the same error shape', () => {
   )
 
   test.each(['/roster.users.v1.InternalService/LookupUser', '/roster.users.v1.UserService/Nothing', '/a.b/C'])(
-    '%s is no method in gRPC-web, and nothing in JSON',
+    '%s is no known method in gRPC-web, and no known path in JSON',
     async (path) => {
       const headers = { authorization, 'content-type': 'application/grpc-web+proto' }
       const response = await fetch(url + path, { method: 'POST', headers, body: new Uint8Array(5) })
@@ -141,7 +141,7 @@ describe('what leads nowhere has the same error shape', () => {
   )
 })
 
-describe('bytes that are no message', () => {
+describe('bytes that are no valid message', () => {
   test.each([
     ['a length beyond the end', [0x0a, 0x7f, 0x61]],
     ['an unknown wire type', [0x0f]],
@@ -180,7 +180,7 @@ describe('bytes that are no message', () => {
     'GET / HTTP/1.1\r\nbad header\r\n\r\n',
     '\x16\x03\x01\x02\x00',
     'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n',
-  ])('the connection that begins with %j ends, and no other', async (bytes) => {
+  ])('only the connection that begins with %j ends', async (bytes) => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port || 80), hostname)
     socket.on('error', () => {})

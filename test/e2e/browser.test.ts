@@ -87,7 +87,7 @@ describe.skipIf(missing)(`a page of another origin, in Chromium${why}`, () => {
     },
   )
 
-  test('reads why it was refused, and when to come again', async () => {
+  test('reads the reason of a refusal, and the time to retry', async () => {
     const answer = await page.evaluate(async (target) => {
       const response = await fetch(target, { headers: { authorization: 'Bearer wrong' } })
       const { details } = (await response.json()) as { details: { reason: string }[] }
@@ -96,7 +96,7 @@ describe.skipIf(missing)(`a page of another origin, in Chromium${why}`, () => {
     expect(answer).toEqual([401, 'TOKEN_INVALID', expect.stringMatching(/^Bearer/)])
   })
 
-  test('is never given access with the credentials of the browser', async () => {
+  test('never gets access with the credentials of the browser', async () => {
     const refused = await page.evaluate(
       (target) =>
         fetch(target, { credentials: 'include' }).then(
@@ -153,7 +153,7 @@ const cannot = missing || !hasMailbox()
 const whyNot = why || (hasMailbox() ? '' : ' (skipped: ROSTER_E2E_MAILBOX_URL is not set)')
 
 describe.skipIf(cannot)(`the whole way to a verified address${whyNot}`, () => {
-  test('a human is made, the mail arrives, its link is opened and the button pressed: the address is verified', async () => {
+  test('a new human gets a mail, opens its link and presses the button: the address is verified', async () => {
     const email = uniqueEmail()
     const { userId } = await newHuman(await newOrganization(), { email, verification: {} })
     const { link } = await mailTo(email)

@@ -33,7 +33,7 @@ describe.each(encodings)('at the same time over $encoding', ({ call }) => {
     ok(await call('VerifyEmail', { userId, verificationCode }))
   })
 
-  test('50 AddMachineUser of one name: one is made, 49 times the name is taken', async () => {
+  test('50 AddMachineUser of one name: one succeeds, 49 times the name is taken', async () => {
     const userName = unique('machine')
     const add = async (_: unknown, n: number) =>
       call(
@@ -46,7 +46,7 @@ describe.each(encodings)('at the same time over $encoding', ({ call }) => {
     if (answers[0]!.http) expect(answers.filter(({ http }) => http === 409 || http === 200)).toHaveLength(50)
   })
 
-  test('50 AddMachineUser of one id: one is made, 49 times the id is taken', async () => {
+  test('50 AddMachineUser of one id: one succeeds, 49 times the id is taken', async () => {
     const userId = unique('id')
     const add = async () =>
       call('AddMachineUser', { userId, userName: unique('machine'), name: 'M' }, admin(await organization))
@@ -54,7 +54,7 @@ describe.each(encodings)('at the same time over $encoding', ({ call }) => {
     ok(await call('GetUser', { userId }, admin()))
   })
 
-  test('50 UpdateIDP to one name: one provider gets it, and the same again is no conflict', async () => {
+  test('50 UpdateIDP to one name: one provider gets it, and a repetition is no conflict', async () => {
     const providers = await Promise.all(Array.from({ length: 5 }, () => newIdp()))
     const name = unique('Wanted')
     const answers = await Promise.all(
@@ -65,14 +65,14 @@ describe.each(encodings)('at the same time over $encoding', ({ call }) => {
     expect(new Set(sequences)).toEqual(new Set(['2']))
   })
 
-  test('50 AddUserGrant of the same: one is made, 49 times there is one', async () => {
+  test('50 AddUserGrant of the same grant: one succeeds, 49 times it exists already', async () => {
     const { userId } = await newHuman(await organization)
     const projectId = await newProject(await organization)
     const add = async () => call('AddUserGrant', { userId, projectId }, admin(await organization))
     expect(reasons(await Promise.all(fifty.map(add)))).toEqual({ ok: 1, USER_GRANT_EXISTS: 49 })
   })
 
-  test('ten tries of one code: it is used once', async () => {
+  test('ten tries of one code: only one is accepted', async () => {
     const { userId, emailCode } = await newHuman(await organization, { verification: { returnCode: {} } })
     const verify = () => call('VerifyEmail', { userId, verificationCode: emailCode! })
     const answers = await Promise.all(Array.from({ length: 10 }, verify))
@@ -86,7 +86,7 @@ describe.each(encodings)('at the same time over $encoding', ({ call }) => {
   })
 })
 
-test('50 of the same name over all encodings at once: one is made', async () => {
+test('50 AddMachineUser of one name over all encodings: one succeeds', async () => {
   const userName = unique('machine')
   const add = async (_: unknown, n: number) =>
     encodings[n % 4]!.call('AddMachineUser', { userName, name: 'M' }, admin(await organization))

@@ -44,7 +44,7 @@ const may: [caller: string, machines: string[]][] = [
   ['a machine without roles', []],
 ]
 
-describe.each(adds)('nobody becomes more by %s:', (operation) => {
+describe.each(adds)('nobody gains permissions by %s:', (operation) => {
   test.each(may)('%s makes them for %j', async (caller, allowed) => {
     for (const [index, machine] of all.entries()) {
       const { call } = encodings[index % encodings.length]!
@@ -57,7 +57,7 @@ describe.each(adds)('nobody becomes more by %s:', (operation) => {
     }
   })
 
-  test('an owner of the first organization makes none for the machine that owns the instance, whatever else is wrong', async () => {
+  test('an owner of the first organization adds none to the machine that owns the instance', async () => {
     const { token } = await newMember('default', ['ORG_OWNER'])
     for (const { call } of encodings) {
       const request = { userId: 'admin-machine', expirationDate: '2020-01-01T00:00:00Z' }
@@ -66,7 +66,7 @@ describe.each(adds)('nobody becomes more by %s:', (operation) => {
   })
 })
 
-test('nor takes the tokens of a machine that is more, nor its need of bound ones', async () => {
+test('nor change whether a more powerful machine needs bound tokens', async () => {
   const { token } = await newMember('default', ['ORG_OWNER'])
   const below = await newMachine('default')
   for (const userId of ['admin-machine', below])
@@ -76,7 +76,7 @@ test('nor takes the tokens of a machine that is more, nor its need of bound ones
     }
 })
 
-test('nor does anybody end what a machine does that is more', async () => {
+test('nor remove the credentials of a more powerful machine', async () => {
   const { token } = await newMember('default', ['ORG_OWNER'])
   for (const [operation, id] of [
     ['RemovePersonalAccessToken', 'tokenId'],

@@ -24,7 +24,7 @@ const kinds = [
 
 describe.each(encodings)('credentials of a machine over $encoding', ({ call }) => {
   describe.each(kinds)('$all', ({ add, list, remove, id, all }) => {
-    test('are added, listed without what is secret, and removed, once', async () => {
+    test('are added, listed without secrets, and removed, once', async () => {
       const userId = await newMachine(home)
       const expirationDate = inSeconds(3600)
       const first = ok(await call(add, { userId }, owner))
@@ -45,7 +45,7 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
       expect(factsOf(await call(remove, { userId, [id]: first[id] }, owner)).reason).toBe('CREDENTIAL_NOT_FOUND')
     })
 
-    test('a machine adds, lists and removes its own, and nobody else’s', async () => {
+    test('a machine adds, lists and removes only its own', async () => {
       const [me, other] = [await newSignedInMachine(home), await newMachine(home)]
       const mine = ok(await call(add, { userId: me.userId }, me))
       expect(ok(await call(list, { userId: me.userId }, me))[all].map((entry: any) => entry[id])).toContain(mine[id])
@@ -59,7 +59,7 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
           expect(factsOf(answer).reason).toBe('PERMISSION_DENIED')
     })
 
-    test('of another machine are not removed by their id', async () => {
+    test('a caller cannot remove those of another machine by their id', async () => {
       const [one, other] = [await newMachine(home), await newMachine(home)]
       const added = ok(await call(add, { userId: one }, owner))
       const answer = await call(remove, { userId: other, [id]: added[id] }, owner)
@@ -67,7 +67,7 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
       expect(ok(await call(list, { userId: one }, owner))[all]).toHaveLength(1)
     })
 
-    test('a request that comes again under its key is answered with the same credential, and adds no other', async () => {
+    test('a repeated request with its key gets the same credential and adds no other', async () => {
       const userId = await newMachine(home)
       const options = { ...owner, headers: { 'idempotency-key': randomUUID() } }
       const first = ok(await call(add, { userId }, options))
@@ -75,7 +75,7 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
       expect(ok(await call(list, { userId }, owner))[all]).toHaveLength(1)
     })
 
-    test('a change may be bound to what was listed', async () => {
+    test('a change may be bound to the listed sequence', async () => {
       const userId = await newMachine(home)
       const { etag } = (await call(list, { userId }, owner)).headers
       const bound = { ...owner, headers: { 'if-match': etag! } }
@@ -84,7 +84,7 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
       expect(ok(await call(list, { userId }, owner))[all]).toHaveLength(1)
     })
 
-    test('an end that is no time, or not in the future, is refused', async () => {
+    test('an invalid or past expiration date is refused', async () => {
       const userId = await newMachine(home)
       for (const expirationDate of ['1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z', inSeconds(-1)])
         expect(factsOf(await call(add, { userId, expirationDate }, owner))).toMatchObject({
@@ -95,7 +95,7 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
     })
   })
 
-  test('a personal access token is its machine', async () => {
+  test('a personal access token stands for its machine', async () => {
     const { userId, token } = await newSignedInMachine(home)
     expect(ok(await call('GetUser', { userId }, { token })).user.userId).toBe(userId)
   })
@@ -120,7 +120,7 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
     },
   )
 
-  test('a token lives until its end and no longer, also at a gateway that knows it', async () => {
+  test('a token works until its end and no longer, also at a gateway that knows it', async () => {
     const userId = await newMachine(home)
     const end = Date.now() + 2000
     const expirationDate = new Date(end).toISOString()
@@ -137,12 +137,12 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
 
 const none: JsonObject = {}
 
-describe('so many live at a time', () => {
+describe('the number of credentials is limited', () => {
   test.each([
     { ...kinds[0], most: 20, reason: 'TOKEN_LIMIT_REACHED', chosen: none },
     { ...kinds[1], most: 20, reason: 'KEY_LIMIT_REACHED', chosen: { algorithm: 'KEY_ALGORITHM_ES256' } },
     { ...kinds[2], most: 2, reason: 'SECRET_LIMIT_REACHED', chosen: none },
-  ])('$most $all, however many are asked for at once; a removed or expired one makes room', async (kind) => {
+  ])('$most $all, even with concurrent requests; a removed or expired one makes room', async (kind) => {
     const { add, list, remove, id, all, most, reason } = kind
     const userId = await newMachine(home)
     const end = Date.now() + 6000
@@ -163,7 +163,7 @@ describe('so many live at a time', () => {
     expect(ids).not.toContain(brief[id])
   })
 
-  test('a secret is replaced without a gap: the next beside the old one, then the old one goes', async () => {
+  test('a secret is replaced without a gap: both work until the old one is removed', async () => {
     const { userId, token } = await newSignedInMachine(home)
     const old = ok(await json('AddMachineSecret', { userId }, { token }))
     expect(old).toMatchObject({ clientId: userId, clientSecret: expect.stringMatching(/^[\w-]{43}$/) })

@@ -10,7 +10,7 @@ const why = house ? '' : ' (skipped: a Roster by URL sends to no private address
 const soon = { timeout: 30_000, interval: 50 }
 
 describe.skipIf(!house)(`the ledger${why}`, () => {
-  test('lists mails and events, newest first, by what is asked for, page by page', async () => {
+  test('lists the requested mails and events, newest first, page by page', async () => {
     const [organization, hook] = [await newOrganization(), await receiver()]
     const { webhookId } = await subscribe(organization, { url: hook.url, eventTypes: ['user.human.added'] })
     const humans = [await newHuman(organization, { verification: {} }), await newHuman(organization)]
@@ -37,7 +37,7 @@ describe.skipIf(!house)(`the ledger${why}`, () => {
     expect(JSON.stringify(all)).not.toContain('@')
   })
 
-  test('says that a mail was sent, or that another one took its place', async () => {
+  test('shows that a mail was sent, or that another one replaced it', async () => {
     const organization = await newOrganization()
     const { userId, email } = await newHuman(organization, { verification: { sendCode: {} } })
     await mailTo(email)
@@ -52,7 +52,7 @@ describe.skipIf(!house)(`the ledger${why}`, () => {
     }, soon)
   })
 
-  test('shows an organization nothing of another one', async () => {
+  test('shows an organization only its own deliveries', async () => {
     const [home, abroad] = [await newOrganization(), await newOrganization()]
     const stranger = await newMember(abroad, ['ORG_OWNER'])
     const { email } = await newHuman(home, { verification: {} })

@@ -22,7 +22,7 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
     expect(factsOf(answer)).toMatchObject({ code: 3, reason: 'CODE_INVALID', fields: ['verificationCode'] })
   const wrong = (code: string) => (code === 'WWWWWW' ? 'XXXXXX' : 'WWWWWW')
 
-  test('verifies its address, without a token and even with a dead one, once', async () => {
+  test('verifies its address once, without a token and even with an invalid one', async () => {
     const { userId, code } = await newUnverified()
     const before = (await getUser(userId)).details
     const answer = await call('VerifyEmail', { userId, verificationCode: code }, { token: 'dead' })
@@ -36,12 +36,12 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
     expectInvalid(await verify(userId, code))
   })
 
-  test('is read in lower case and with blanks and hyphens', async () => {
+  test('is accepted in lower case and with blanks and hyphens', async () => {
     const { userId, code } = await newUnverified()
     ok(await verify(userId, ` ${code.slice(0, 3)}-${code.slice(3)} `.toLowerCase()))
   })
 
-  test('is the same CODE_INVALID when it is wrong, used, superseded or of an unknown user', async () => {
+  test('gives the same CODE_INVALID when it is wrong, used, superseded or of an unknown user', async () => {
     const { userId, email, code } = await newUnverified()
     const answers = [await verify(userId, wrong(code)), await verify('unknown', code)]
     const resent = ok(await call('ResendEmailCode', { userId, returnCode: {} }, admin())).verificationCode
@@ -54,7 +54,7 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
     for (const answer of answers) expect(answer.error).toEqual(answers[0]!.error)
   })
 
-  test('is the same CODE_INVALID under an Idempotency-Key, marked alike when it comes again', async () => {
+  test('gives the same CODE_INVALID under an Idempotency-Key, and a repetition is marked the same way', async () => {
     const [living, verified, dead] = [await newUnverified(), await newHuman(organization), await newUnverified()]
     for (let n = 0; n < 5; n++) expectInvalid(await verify(dead.userId, wrong(dead.code)))
     const marks: unknown[] = []
@@ -68,14 +68,14 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
     ok(await verify(living.userId, living.code))
   })
 
-  test('of one user or address verifies no other', async () => {
+  test('of one user or address cannot verify another', async () => {
     const [one, other] = [await newUnverified(), await newUnverified()]
     expectInvalid(await verify(other.userId, one.code))
     ok(await call('SetEmail', { userId: one.userId, email: uniqueEmail(), returnCode: {} }, admin()))
     expectInvalid(await verify(one.userId, one.code))
   })
 
-  test('lives through four wrong tries and dies of the fifth', async () => {
+  test('survives four wrong tries and is invalid after the fifth', async () => {
     const [patient, dead] = [await newUnverified(), await newUnverified()]
     for (let n = 0; n < 4; n++) expectInvalid(await verify(patient.userId, wrong(patient.code)))
     ok(await verify(patient.userId, patient.code))
@@ -86,7 +86,7 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
     ok(await verify(dead.userId, verificationCode))
   })
 
-  test('dies of parallel wrong tries as well', async () => {
+  test('is invalid after parallel wrong tries as well', async () => {
     const { userId, code } = await newUnverified()
     await Promise.all(Array.from({ length: 10 }, () => verify(userId, wrong(code))))
     expectInvalid(await verify(userId, code))
@@ -107,7 +107,7 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
     },
   )
 
-  test('is returned as often as one who may asks, and never to the user', async () => {
+  test('is returned to a caller with the permission as often as it asks, and never to the user', async () => {
     const { userId } = await newUnverified()
     for (let n = 0; n < 3; n++) ok(await call('ResendEmailCode', { userId, returnCode: {} }, admin()))
     const me = await newMember(organization, [])
@@ -127,7 +127,7 @@ describe.each(encodings)('a verification code over $encoding', ({ call }) => {
   })
 })
 
-test('looking verifies nothing: no GET, HEAD or OPTIONS of what a mail could lead to changes anything', async () => {
+test('no GET, HEAD or OPTIONS of a link in a mail verifies or changes anything', async () => {
   const { userId, emailCode } = await newHuman(organization, { verification: { returnCode: {} } })
   const before = await getUser(userId)
   const query = `userId=${userId}&user_id=${userId}&code=${emailCode}&verificationCode=${emailCode}&verification_code=${emailCode}`

@@ -48,7 +48,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(read.userGrant).toMatchObject({ ...request, details })
   })
 
-  test('every answer carries x-request-id: the own one where it was sent', async () => {
+  test('every answer carries x-request-id, and keeps the client’s own one', async () => {
     const given = unique('request')
     const sent = await call('GetUser', { userId: human.userId }, { ...admin(), headers: { 'x-request-id': given } })
     expect(sent.headers['x-request-id']).toBe(given)

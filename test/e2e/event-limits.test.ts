@@ -57,7 +57,7 @@ const limitOf = (limit: string, most: string) => ({
   details: [{ reason: 'LIMIT_REACHED', metadata: { limit, most } }],
 })
 
-test('a project has at most 1,000 roles, a grant of it at most 200 role keys, and each is told by its name', async () => {
+test('a project has at most 1,000 roles, a grant of it at most 200; each error names its limit', async () => {
   const projectId = await newProject(numbered(1000))
   expect((await addRole(projectId, 'role-0')).error).toMatchObject({ code: 6, details: [{ reason: 'ROLE_EXISTS' }] })
   expect((await addRole(projectId, 'one-more')).error).toMatchObject(limitOf('project.roles', '1000'))
@@ -74,7 +74,7 @@ test('a project has at most 1,000 roles, a grant of it at most 200 role keys, an
   ok(await addProjectGrant(numbered(200)))
 })
 
-test('the largest grant that the rules allow is one event that everybody gets; a project grows no further than it can be loaded', async () => {
+test('the largest allowed grant is one event that everybody gets, and a project stays loadable', async () => {
   const keys = Array.from({ length: 200 }, (_, i) => largest(i))
   const projectId = await newProject(keys)
   const { userGrantId, details } = ok(await addGrant(projectId, keys))
@@ -96,7 +96,7 @@ test('the largest grant that the rules allow is one event that everybody gets; a
   for (const { error } of refused) expect(error).toMatchObject(limitOf('aggregate.characters', '1048576'))
 })
 
-test('an event of long ago that the broker does not take is parked and told, and what happens behind it goes on', async () => {
+test('an old event that the broker refuses is parked and logged, and the events behind it go on', async () => {
   const { userId } = await me()
   const { id: projectId } = ok(await call('AddProject', { name: unique('Project') }, owner()))
   const grantId = unique('grant')

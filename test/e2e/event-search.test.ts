@@ -42,7 +42,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     ok(await call('SearchOrganizationEvents', request, { token: viewer.token, organization: home }))
   const searchAll = async (request: JsonObject = {}) => ok(await call('SearchEvents', request, admin()))
 
-  test('tell of each service what the stream tells', async () => {
+  test('match the events in the stream, for each service', async () => {
     const { events } = await all(searchHome, { filter: { aggregateIds: [machine] } })
     expect(events).toEqual([
       {
@@ -69,13 +69,13 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     expect(sources).toEqual(expect.arrayContaining(['/roster/users', '/roster/grants', '/roster/idp']))
   })
 
-  test('pages of one are the same as one page, whatever the services', async () => {
+  test('pages of one event give the same as one page, across services', async () => {
     const { events } = await all(searchHome)
     expect(events.length).toBeGreaterThan(7)
     for (const limit of [1, 2, 3]) expect(idsOf((await all(searchHome, { limit })).events)).toEqual(idsOf(events))
   })
 
-  test('filters let pass what they name', async () => {
+  test('filters pass the events that they name', async () => {
     const types = async (filter: JsonObject) => typesOf((await all(searchHome, { filter })).events)
     expect(await types({ eventTypes: ['user.email.changed'] })).toEqual(['roster.user.email.changed.v1'])
     expect(await types({ eventTypes: ['roster.user.email.changed.v1'] })).toEqual(['roster.user.email.changed.v1'])
@@ -100,7 +100,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     expect(idsOf(ofHome.events)).toEqual(idsOf((await all(searchHome)).events))
   })
 
-  test('an organization sees no other one’s, whatever the filter and the cursor', async () => {
+  test('an organization never sees those of another, whatever the filter and the cursor', async () => {
     const { cursor } = await searchAll({ limit: 1 })
     const foreign = await searchAll({ filter: { organizationId: abroad }, limit: 1 })
     const requests: JsonObject[] = [
@@ -120,7 +120,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     expect(factsOf(answer)).toMatchObject({ code: 3, fields: ['filter.organizationId'] })
   })
 
-  test('only who may read them does', async () => {
+  test('are open only to callers with the permission', async () => {
     const reasons = async (roles: string[]) => {
       const { token } = await newMember(home, roles)
       return [
@@ -138,7 +138,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
       expect(factsOf(await call(operation, {})).reason).toBe('TOKEN_MISSING')
   })
 
-  test('a request that cannot be is refused and names the field', async () => {
+  test('an impossible request is refused, and the error names the field', async () => {
     const facts = async (request: JsonObject) => {
       const { code, reason, fields } = factsOf(await call('SearchEvents', request, admin()))
       return [code, reason, fields]
@@ -161,7 +161,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     expect(await facts({ limit: -1, waitSeconds: -1 })).toEqual([3, 'VALIDATION_FAILED', ['limit', 'waitSeconds']])
   })
 
-  test('a waiting request is answered at the next event, long before its time is over', async () => {
+  test('a waiting request is answered at the next event, long before its deadline', async () => {
     const { cursor } = await all(searchHome)
     const waiting = searchHome({ cursor, waitSeconds: 8 })
     const others = searchHome({ cursor, waitSeconds: 1, filter: { eventTypes: ['idp.*'] } })
@@ -176,7 +176,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     expect(await others).toMatchObject({ endReached: true })
   })
 
-  test('from the end, nothing is told that was there', async () => {
+  test('from the end, no earlier event comes', async () => {
     const { events, cursor } = await searchHome({ fromEnd: true })
     expect(events).toBeUndefined()
     const userId = await newMachine(home)
@@ -196,7 +196,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     expect(performance.now() - started).toBeLessThan(10_000)
   })
 
-  test('an Idempotency-Key, which a read does not need, does not keep it from reading on', async () => {
+  test('an Idempotency-Key has no effect on this read, which continues as usual', async () => {
     const options = { token: viewer.token, organization: home, headers: { 'idempotency-key': 'one' } }
     const first = ok(await call('SearchOrganizationEvents', { limit: 1 }, options))
     const second = ok(await call('SearchOrganizationEvents', { limit: 1, cursor: first.cursor }, options))
@@ -208,7 +208,7 @@ describe.skipIf(!house)(`the events of PostgreSQL${house ? '' : ' (a Roster by U
   const sql = postgres(house?.databaseUrl ?? 'postgres://nowhere', { max: 1, onnotice: () => {} })
   afterAll(() => sql.end())
 
-  test('are exactly those of the API, in their order', async () => {
+  test('are the same as those of the API, in the same order', async () => {
     const search = async (request: JsonObject) => ok(await json('SearchEvents', request, admin()))
     const seen = new Map<string, string[]>()
     const stored = new Map<string, string[]>()

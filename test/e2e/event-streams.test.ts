@@ -32,7 +32,7 @@ async function past() {
 describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
   const watch = (request = {}, options: StreamOptions = viewer) => open('WatchOrganizationEvents', request, options)
 
-  test('brings what was, in order, and then what happens, at once and of this organization only', async () => {
+  test('brings the past events in order and then each new one at once, only of this organization', async () => {
     const { ids } = await past()
     const stream = watch({ limit: 3 })
     await vi.waitFor(() => expect(idsOf(eventsOf(stream))).toEqual(ids), { timeout: 5000 })
@@ -47,7 +47,7 @@ describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
     await stream.ended
   })
 
-  test('of the whole instance brings every organization’s', async () => {
+  test('of the whole instance brings those of every organization', async () => {
     const stream = open('WatchEvents', { fromEnd: true, filter: { eventTypes: ['user.machine.*'] } }, admin())
     await vi.waitFor(() => expect(stream.messages).not.toEqual([]), { timeout: 5000 })
     const machines = [await newMachine(home), await newMachine(abroad)]
@@ -57,7 +57,7 @@ describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
     stream.cancel()
   })
 
-  test('begins at the cursor of another answer, also of a search, and misses nothing between', async () => {
+  test('begins at the cursor of another answer or of a search, without a gap', async () => {
     const { cursor } = await past()
     const missed = await newMachine(home)
     const stream = watch({ cursor })
@@ -69,7 +69,7 @@ describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
     resumed.cancel()
   })
 
-  test('is refused to whom the events are refused, and for what cannot be', async () => {
+  test('is refused to a caller without the permission, and for an impossible request', async () => {
     const { token } = await newMember(home, ['ORG_USER_MANAGER'])
     const ends = async (stream: OpenStream) => reasonOf(await stream.ended)
     expect(await ends(watch({}, { token, organization: home }))).toBe('PERMISSION_DENIED')
@@ -88,7 +88,7 @@ describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
     expect(performance.now() - started).toBeGreaterThan(500)
   })
 
-  test('ends when the session ends, and brings nothing from then on', async () => {
+  test('ends when the session ends, and brings no further event', async () => {
     const member = await newMember(home, ['ORG_OWNER_VIEWER'])
     const { sessionId, sessionToken } = await (async () =>
       ok(await json('CreateSession', { loginName: member.userName, password: member.password })))()
@@ -103,7 +103,7 @@ describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
     for (const { type } of eventsOf(stream)) expect(type).toMatch(/^roster\.session\./)
   })
 
-  test('that the client leaves is one line of the log, with its messages', async () => {
+  test('that the client leaves makes one line in the log, with the number of messages', async () => {
     const requestId = randomUUID()
     const stream = watch({ fromEnd: true }, { ...viewer, headers: { 'x-request-id': requestId } })
     await vi.waitFor(() => expect(stream.messages).toHaveLength(1), { timeout: 5000 })

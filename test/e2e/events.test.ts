@@ -36,7 +36,7 @@ describe.skipIf(!house)(`the stream of events${house ? '' : ' (a Roster by URL s
     return (await Promise.all(rows)).flat()
   }
 
-  test('holds what was written, exactly and in order, for the consumer of docs/events.md', async () => {
+  test('gives the consumer of docs/events.md exactly the written events, in order', async () => {
     await writeSomething()
     const expected = await stored()
     const seen = await runConsumer()

@@ -114,7 +114,7 @@ describe(`buf curl${noBuf}`, () => {
     })
   })
 
-  test.skipIf(noBuf)('is told that the server is serving by the health service', async () => {
+  test.skipIf(noBuf)('learns from the health service that the server is serving', async () => {
     const { stdout } = await run(buf, [
       'curl',
       '--protocol',

@@ -39,7 +39,7 @@ const foreign = [
 ]
 
 describe.skipIf(byUrl).each(encodings)(`without an allow-list, over $encoding${why}`, ({ call }) => {
-  test('who lacks user.write leads to the service itself alone, and what is refused changes nothing', async () => {
+  test('a caller without user.write can link only to the service itself; a refusal changes nothing', async () => {
     const me = await newUser()
     const show = async () => ok(await json('GetUser', { userId: me.userId }, house.machine)).user
     const before = await show()
@@ -55,7 +55,7 @@ describe.skipIf(byUrl).each(encodings)(`without an allow-list, over $encoding${w
     ok(await call('ResendEmailCode', { userId: me.userId, sendCode }, me))
   })
 
-  test('who holds user.write leads anywhere', async () => {
+  test('a caller with user.write can link anywhere', async () => {
     const [manager, other] = [await newUser(['ORG_USER_MANAGER']), await newUser()]
     for (const { userId } of [manager, other])
       ok(await call('SetEmail', { userId, email: uniqueEmail(), sendCode: { urlTemplate: foreign[0]! } }, manager))

@@ -27,7 +27,7 @@ describe.each(encodings)('ETag and If-Match over $encoding', ({ call }) => {
     ok(await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, await bound('*')))
   })
 
-  test('of 20 changes bound to one sequence, one is made', async () => {
+  test('of 20 changes bound to one sequence, one succeeds', async () => {
     const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
     const etag = (await call('GetUser', { userId }, admin(await organization))).headers['etag']!
     const options = { ...admin(await organization), headers: { 'if-match': etag } }
@@ -38,7 +38,7 @@ describe.each(encodings)('ETag and If-Match over $encoding', ({ call }) => {
     expect(answers.filter((answer) => factsOf(answer).reason === 'SEQUENCE_MISMATCH')).toHaveLength(19)
   })
 
-  test('what is not there is not found, and a malformed If-Match is refused, naming it', async () => {
+  test('a missing object is NOT_FOUND, and a malformed If-Match is refused with its name', async () => {
     const options = async (match: string) => ({ ...admin(await organization), headers: { 'if-match': match } })
     const missing = await call('UpdateIDP', { idpId: 'none', name: 'x' }, await options('*'))
     expect(factsOf(missing)).toMatchObject({ code: 5, reason: 'IDP_NOT_FOUND' })
@@ -63,10 +63,10 @@ test.skipIf(!hasMailbox())(
   },
 )
 
-describe('If-Match tells nobody what the answer without it does not', () => {
+describe('If-Match reveals no more than the answer without it', () => {
   const headers = { 'if-match': '"999"' }
 
-  test('of users, to somebody without a token and without the code', async () => {
+  test('about users, to a caller without a token and without the code', async () => {
     const { userId } = await newHuman(await organization)
     const { verificationCode } = ok(await json('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, admin()))
     for (const one of [userId, 'admin', 'unknown-user']) {
@@ -78,7 +78,7 @@ describe('If-Match tells nobody what the answer without it does not', () => {
     ok(await json('VerifyEmail', { userId, verificationCode }))
   })
 
-  test('of users of other organizations, to who would take their id', async () => {
+  test('about users of other organizations, to a caller that wants their id', async () => {
     const [foreign, { token }] = [
       await newHuman(await newOrganization()),
       await newMember(await organization, ['ORG_OWNER']),
@@ -102,7 +102,7 @@ describe('If-Match tells nobody what the answer without it does not', () => {
     expect((await add(unique('free'), '"0"')).map((answer) => factsOf(answer).reason)).toContain(undefined)
   })
 
-  test('of projects and webhooks, to another organization', async () => {
+  test('about projects and webhooks, to another organization', async () => {
     const home = await organization
     const url = 'https://receiver.example.com/'
     const [projectId, { webhookId }] = await Promise.all([

@@ -23,7 +23,7 @@ const ends: [Operation, Operation][] = [
 ]
 
 describe.skipIf(byUrl)(`the first two owners of the instance${why}`, () => {
-  test.each(ends)('%s: of two that are ended at one time, by each other, one stays', async (end, back) => {
+  test.each(ends)('%s: of two owners that end each other at the same time, one stays', async (end, back) => {
     const lost: string[] = []
     for (let round = 0; round < 15; round++) {
       const [one, other] = [house.machine, await house.human()]
@@ -53,7 +53,7 @@ describe.skipIf(byUrl)(`the first two owners of the instance${why}`, () => {
     },
   )
 
-  test('the last one is not ended, in any encoding, neither while the other is locked nor when it is gone', async () => {
+  test('the last one cannot be ended in any encoding, whether the other is locked or gone', async () => {
     const owner = await house.human()
     const operations: Operation[] = ['DeactivateUser', 'LockUser', 'DeleteUser']
     const refused = async () => {

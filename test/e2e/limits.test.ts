@@ -131,7 +131,7 @@ describe.each(encodings)('the limits of the contract over $encoding', ({ call })
   const send = async ({ operation }: Limit, request: JsonObject) =>
     call(operation, request, operation === 'UpdateMyProfile' ? me : admin(await organization))
 
-  test.each(limits)('$operation $field: $max code points are taken, one more is refused', async (limit) => {
+  test.each(limits)('$operation $field: $max code points are accepted, one more is refused', async (limit) => {
     const value = limit.value ?? fill
     expect(factsOf(await send(limit, limit.request(value(limit.max)))).reason).toBe(limit.longest)
     expect([...value(limit.max)]).toHaveLength(limit.max)
@@ -143,7 +143,7 @@ describe.each(encodings)('the limits of the contract over $encoding', ({ call })
     expect(factsOf(await send(limit, limit.request('')))).toMatchObject({ code: 3, fields: [limit.field] })
   })
 
-  test.each(limits.filter(({ nonEmpty }) => !nonEmpty))('$operation $field: empty is taken', async (limit) => {
+  test.each(limits.filter(({ nonEmpty }) => !nonEmpty))('$operation $field: empty is accepted', async (limit) => {
     if (limit.operation === 'AddUserGrant') return
     ok(await send(limit, limit.request('')))
   })
@@ -171,7 +171,7 @@ describe.each(encodings)('the limits of the contract over $encoding', ({ call })
     ])
   })
 
-  test('an enumeration takes its values only', async () => {
+  test('an enumeration accepts only its values', async () => {
     const requests: [Operation, JsonObject, string][] = [
       ['UpdateMyProfile', { ...profile, gender: 4 }, 'gender'],
       ['UpdateIDP', { idpId, name: unique('Provider'), stylingType: 2 }, 'stylingType'],
@@ -183,7 +183,7 @@ describe.each(encodings)('the limits of the contract over $encoding', ({ call })
     }
   })
 
-  test('U+0000 is refused in every text, naming the field', async () => {
+  test('U+0000 is refused in every text, and the error names the field', async () => {
     const request = { ...machine(), description: 'a\0b' }
     expect(factsOf(await call('AddMachineUser', request, admin()))).toMatchObject({ code: 3, fields: ['description'] })
     const roles = { userId, projectId: project, roleKeys: ['ok', '\0'] }
@@ -191,7 +191,7 @@ describe.each(encodings)('the limits of the contract over $encoding', ({ call })
     expect(factsOf(await call('SetEmail', { userId: 'a\0', email: uniqueEmail() }, admin())).fields).toEqual(['userId'])
   })
 
-  test('what is taken comes back as it was sent: wide, combining and right-to-left characters, controls, quotes', async () => {
+  test('accepted texts come back unchanged: wide, combining and right-to-left characters, quotes', async () => {
     const texts = { firstName: '𝒜👩‍👩‍👧', lastName: 'e\u0301\u202Ex', displayName: `"'\\;--<b>\u0007\t\n{{.Code}}\u2028` }
     ok(await call('UpdateMyProfile', texts, me))
     expect((await getUser(me.userId)).human.profile).toEqual(texts)
@@ -206,7 +206,7 @@ describe('the body of a request', () => {
       body,
     })
 
-  test('may have 1 MiB, and not one byte more', async () => {
+  test('may have 1 MiB, and no byte more', async () => {
     const body = JSON.stringify(machine())
     expect((await post(body.padEnd(1024 * 1024))).status).toBe(200)
     const response = await post(JSON.stringify(machine()).padEnd(1024 * 1024 + 1))

@@ -19,7 +19,7 @@ const listed = async (userId: string) => ok(await json('ListMachineKeys', { user
 
 describe.each(encodings)('keys over $encoding', ({ call }) => {
   test.each([...names, undefined])(
-    'a new pair for %s: the key file signs what the listed key verifies',
+    'a new pair for %s: the listed public key verifies signatures of the key file',
     async (name) => {
       const userId = await newMachine(home)
       const algorithm = name && algorithms[name]
@@ -87,7 +87,7 @@ const refused: Record<string, () => string> = {
   'many blanks': () => `-----BEGIN PUBLIC KEY-----${' '.repeat(9000)}`,
 }
 
-describe('what is refused as a public key, naming it:', () => {
+describe('an invalid public key is refused, and the error names the field:', () => {
   test.each(Object.keys(refused))('%s', async (what) => {
     const userId = await newMachine(home)
     const answer = await json('AddMachineKey', { userId, publicKey: refused[what]!() }, owner)
@@ -95,12 +95,12 @@ describe('what is refused as a public key, naming it:', () => {
     expect(await listed(userId)).toBeUndefined()
   })
 
-  test('a key of another algorithm than the one that is named', async () => {
+  test('a key of another algorithm than the named one', async () => {
     const request = { userId: await newMachine(home), publicKey: examplePair('EdDSA').pem, algorithm: 'KEY_ALGORITHM_ES256' } // prettier-ignore
     expect(factsOf(await json('AddMachineKey', request, owner)).fields).toEqual(['publicKey'])
   })
 
-  test.each(names)('a private key for %s, of which the answer repeats nothing and nothing is kept', async (name) => {
+  test.each(names)('a private key for %s, which is neither stored nor repeated in the answer', async (name) => {
     const userId = await newMachine(home)
     const { privatePem, privateJwk } = examplePair(name)
     const secrets = [privatePem.split('\n')[1]!, privateJwk['d']!]
@@ -115,7 +115,7 @@ describe('what is refused as a public key, naming it:', () => {
     expect(await listed(userId)).toBeUndefined()
   })
 
-  test('a private key that is sent as an object, whose answer repeats nothing of it', async () => {
+  test('a private key that is sent as an object, which the answer does not repeat', async () => {
     const { privateJwk } = examplePair()
     recordSecret(privateJwk['d'])
     const response = await fetch(`${inject('roster').url}/management/v1/users/${await newMachine(home)}/keys`, {

@@ -30,7 +30,7 @@ describe.each(encodings)('one address gets five mails in ten minutes over $encod
       admin(organizations[0]),
     )
 
-  test('whoever has it, in whichever organization, however many ask at once', async () => {
+  test('for any user, in any organization, with any number of concurrent requests', async () => {
     const victim = uniqueEmail()
     const answers = await Promise.all(users.map((userId) => call('SetEmail', { userId, email: victim }, admin())))
     expect(answers.filter(({ error }) => !error)).toHaveLength(5)
@@ -43,7 +43,7 @@ describe.each(encodings)('one address gets five mails in ten minutes over $encod
     expect(await mailCount(victim)).toBe(5)
   })
 
-  test('and neither a creation, nor the user himself, nor a resent code is more, and nothing changes', async () => {
+  test('creations, the user’s own changes and resent codes count too; a refusal changes nothing', async () => {
     const [name, me] = [unique('victim'), await newMember(organizations[1]!, [])]
     const spelt = [`${name}@example.com`, `${name.toUpperCase()}@Example.COM`, `${name}+a@example.com`]
     for (const email of [...spelt, spelt[0]!]) ok(await create(email))
@@ -62,7 +62,7 @@ describe.each(encodings)('one address gets five mails in ten minutes over $encod
     ok(await call('ResendEmailCode', { userId: me.userId, returnCode: {} }, admin()))
   })
 
-  test('and a refused request may come again under its Idempotency-Key, which counts once', async () => {
+  test('a refused request may come again under its Idempotency-Key, and counts once', async () => {
     const [victim, options] = [uniqueEmail(), { ...admin(), headers: { 'idempotency-key': unique('key') } }]
     const keyed = () => call('SetEmail', { userId: users[1]!, email: victim }, options)
     ok(await keyed())

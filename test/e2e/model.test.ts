@@ -113,7 +113,7 @@ async function compare({ users: all, idps }: Model, place: Place) {
   ).toEqual(idps.map(({ name, autoRegister, sequence }) => [`${place.name} ${name}`, autoRegister, sequence]))
 }
 
-test('the API does what a model of its rules does, whatever the order of commands', { timeout: 180_000 }, async () => {
+test('the API behaves like a model of its rules, in any order of commands', { timeout: 180_000 }, async () => {
   const commands = fc.commands(
     steps.map((step) => step.map((chosen) => new Command(chosen))),
     { maxCommands: 40, size: 'max' },

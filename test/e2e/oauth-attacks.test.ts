@@ -78,12 +78,12 @@ describe('an assertion gives no token:', () => {
       expect(body.error_description).toBe('There is no such machine that may sign in so.')
   })
 
-  test('and the same, unchanged, gives one', async () => {
+  test('the same assertion without the fault gives a token', async () => {
     expect((await grantBy(await assertion(await newMachine()))).status).toBe(200)
     expect((await privateKeyJwt(await assertion(await newMachine()))).status).toBe(200)
   })
 
-  test.each([-25, 25])('a clock that is %i seconds off is forgiven', async (off) => {
+  test.each([-25, 25])('a clock that differs by %i seconds is tolerated', async (off) => {
     const text = await assertion(await newMachine(), {
       claims: { iat: now() + off, nbf: now() + off, exp: now() + off + 5 },
     })
@@ -91,7 +91,7 @@ describe('an assertion gives no token:', () => {
   })
 })
 
-describe('an assertion is used once:', () => {
+describe('an assertion works once:', () => {
   test.each([
     { how: 'for two grants', first: grantBy, second: grantBy, error: 'invalid_grant' },
     { how: 'by a client twice', first: privateKeyJwt, second: privateKeyJwt, error: 'invalid_client' },
@@ -102,7 +102,7 @@ describe('an assertion is used once:', () => {
     expect(await second(text)).toMatchObject({ status: 400, body: { error } })
   })
 
-  test('however many come at one time, over two gateways and two replicas', async () => {
+  test('with any number of concurrent uses, over two gateways and two replicas', async () => {
     const urls = [issuer(), inject('roster').house?.secondUrl ?? issuer()]
     for (let round = 0; round < 3; round++) {
       const text = await assertion(await newMachine())
@@ -113,7 +113,7 @@ describe('an assertion is used once:', () => {
     }
   })
 
-  test('after an introspection too', async () => {
+  test('after an introspection, too', async () => {
     const text = await assertion(await newMachine())
     const path = '/oauth/v2/introspect'
     expect((await privateKeyJwt(text, { token: 'x' }, undefined, path)).body).toEqual({ active: false })
@@ -123,14 +123,14 @@ describe('an assertion is used once:', () => {
     expect(await grantBy(text)).toMatchObject({ body: { error: 'invalid_grant' } })
   })
 
-  test('the same jti of two machines are two', async () => {
+  test('two machines may use the same jti', async () => {
     const jti = randomUUID()
     for (const client of [await newMachine(), await newMachine()])
       expect((await grantBy(await assertion(client, { claims: { jti } }))).status).toBe(200)
   })
 })
 
-test('without a kid, the only key that it can be is taken; of two, none', async () => {
+test('without a kid, the only possible key is used; of two keys, none', async () => {
   const client = await newMachine()
   const unnamed = () => assertion(client, { header: { kid: undefined as unknown as string } })
   expect((await grantBy(await unnamed())).status).toBe(200)

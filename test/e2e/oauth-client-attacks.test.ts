@@ -73,7 +73,7 @@ describe('invalid_request for', () => {
     expect([headers.get('cache-control'), headers.get('pragma')]).toEqual(['no-store', 'no-cache'])
   })
 
-  test('JSON: its content type is none that the path takes', async () => {
+  test('JSON, a content type that the path does not accept', async () => {
     const headers = { 'content-type': 'application/json' }
     const answer = await sendForm(tokenPath, JSON.stringify({ ...grant, ...own() }), { headers })
     expect(answer).toMatchObject({ status: 415, body: { error: 'invalid_request' } })
@@ -113,7 +113,7 @@ describe('invalid_client for', () => {
   })
 })
 
-describe('a client is', () => {
+describe('a client is identified by', () => {
   test('its id, or its name with the domain of its organization, in any case', async () => {
     const { userName, secret } = client
     const domain = await domainOf(home)
@@ -121,7 +121,7 @@ describe('a client is', () => {
       expect((await byBasic(id, secret)).status).toBe(200)
   })
 
-  test('known by either of two secrets while one replaces the other', async () => {
+  test('either of two secrets while one replaces the other', async () => {
     const { userId, secret } = await newClient({ organization: home })
     const { clientSecret } = ok(await call('AddMachineSecret', { userId }, admin()))
     for (const one of [secret, clientSecret]) expect((await byBasic(userId, one)).status).toBe(200)
@@ -131,12 +131,12 @@ describe('a client is', () => {
 describe('scopes:', () => {
   const scoped = async (scope: string) => (await byBasic(client.userId, client.secret, { scope })).body
 
-  test('what was asked for is told, each once; nothing, where nothing was', async () => {
+  test('the answer lists each requested scope once, or none where none was requested', async () => {
     expect((await scoped('openid  email openid')).scope).toBe('openid email')
     expect((await byBasic(client.userId, client.secret)).body).not.toHaveProperty('scope')
   })
 
-  test('an unknown one, an unknown project, one without a grant, and two projects are the same invalid_scope', async () => {
+  test('unknown scope, unknown project, project without a grant, two projects: the same invalid_scope', async () => {
     const project = await newProject(home)
     const answers = await Promise.all(
       ['everything', 'project:unknown', `project:${project}`, `project:a project:b`, 'project:', '"'].map(scoped),
@@ -155,7 +155,7 @@ test('another grant is unsupported_grant_type', async () => {
 })
 
 describe('too many failures', () => {
-  test('of a client from an address are told when to come again; the right secret is never kept out', async () => {
+  test('of a client from an address get a time to retry, and the right secret always works', async () => {
     const { userId, secret } = await newClient({ organization: home })
     for (let n = 0; n < 10; n++) expect((await byBasic(userId, 'wrong')).body.error).toBe('invalid_client')
     const answer = await byBasic(userId, 'wrong')
@@ -165,14 +165,14 @@ describe('too many failures', () => {
     expect((await byBasic(userId, secret)).status).toBe(200)
   })
 
-  test('of an unknown client are told the same', async () => {
+  test('of an unknown client get the same answer', async () => {
     const id = unique('unknown')
     for (let n = 0; n < 10; n++) expect((await byBasic(id, 'wrong')).body.error).toBe('invalid_client')
     expect((await byBasic(id, 'wrong')).status).toBe(429)
   })
 })
 
-test('a failure is told no sooner than 100 ms after it came, so that nobody hears from it which machines there are', async () => {
+test('the answer to a failure takes 100 ms or more, so that its time does not reveal machines', async () => {
   const { userId } = await newClient({ organization: home })
   const signer = await newClient({ organization: home })
   const tries: (() => Promise<OAuthAnswer>)[] = [
@@ -188,19 +188,16 @@ test('a failure is told no sooner than 100 ms after it came, so that nobody hear
   }
 })
 
-test.skipIf(!house)(
-  'no secret, assertion or token stands in the log, not even of a request that was refused',
-  async () => {
-    const token = (await byBasic(client.userId, client.secret)).body.access_token as string
-    const text = await assertion(client)
-    await sendForm(`${tokenPath}?client_secret=${client.secret}&assertion=${text}`, grant)
-    await grantBy(text)
-    for (const secret of [token, text, client.secret]) recordSecret(secret)
-    const log = readFileSync(house!.logFile, 'utf8')
-    expect(log).toContain('OAuthService.IssueToken')
-    for (const secret of [token, text, client.secret]) expect(log.includes(secret)).toBe(false)
-  },
-)
+test.skipIf(!house)('the log contains no secret, assertion or token, not even of a refused request', async () => {
+  const token = (await byBasic(client.userId, client.secret)).body.access_token as string
+  const text = await assertion(client)
+  await sendForm(`${tokenPath}?client_secret=${client.secret}&assertion=${text}`, grant)
+  await grantBy(text)
+  for (const secret of [token, text, client.secret]) recordSecret(secret)
+  const log = readFileSync(house!.logFile, 'utf8')
+  expect(log).toContain('OAuthService.IssueToken')
+  for (const secret of [token, text, client.secret]) expect(log.includes(secret)).toBe(false)
+})
 
 function form(fields: Record<string, string>): string {
   return new URLSearchParams(fields).toString()
@@ -221,7 +218,7 @@ async function removedSecret() {
   return post({ client_id: userId, client_secret: secret })
 }
 
-test('one failure too many is told no sooner either', async () => {
+test('the answer to one failure too many takes as long', async () => {
   const { userId } = await newClient({ organization: home })
   for (const id of [userId, unique('unknown')]) {
     const fail = () => sendForm(tokenPath, { grant_type: clientCredentials }, { headers: basic(id, 'wrong') })

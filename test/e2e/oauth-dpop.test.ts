@@ -76,7 +76,7 @@ test('openid-client obtains a bound token, uses it and has it introspected', asy
 })
 
 describe('a bound token', () => {
-  test('is taken with a proof in every encoding, and each proof once', async () => {
+  test('is accepted with a proof in every encoding, and each proof once', async () => {
     const token = await boundToken()
     for (const { encoding, call } of encodings) {
       const [verb, url] = encoding === 'json' ? ['GET', userUrl()] : ['POST', issuer() + grpcPath('GetUser')]
@@ -86,7 +86,7 @@ describe('a bound token', () => {
     }
   })
 
-  test('is taken with a proof whose time has a fraction', async () => {
+  test('is accepted with a proof whose time has a fraction', async () => {
     const token = await boundToken()
     const text = await proof('GET', userUrl(), token, { claims: { iat: Math.floor(Date.now() / 1000) - 0.5 } })
     expect((await getWith(`DPoP ${token}`, text)).status).toBe(200)
@@ -134,13 +134,13 @@ describe('a bound token', () => {
     expect(challenge).toMatch(/^DPoP realm="roster", error="invalid_dpop_proof", algs="ES256 /)
   })
 
-  test('is refused as a bearer token, with a proof too', async () => {
+  test('is refused as a bearer token, even with a proof', async () => {
     const token = await boundToken()
     for (const text of [undefined, await proof('GET', userUrl(), token)])
       expect((await getWith(`Bearer ${token}`, text)).reason).toBe('TOKEN_INVALID')
   })
 
-  test('and another as a bound one', async () => {
+  test('and a bearer token is refused as a bound one', async () => {
     const token = (await ask(undefined)).body.access_token as string
     expect((await getWith(`DPoP ${token}`, await proof('GET', userUrl(), token))).reason).toBe('TOKEN_INVALID')
     expect((await getWith(`DPoP ${admin().token}`, await proof('GET', userUrl(), admin().token))).reason).toBe(
@@ -148,7 +148,7 @@ describe('a bound token', () => {
     )
   })
 
-  test('is taken whatever stands in the query', async () => {
+  test('is accepted with any query in the URL', async () => {
     const token = await boundToken()
     const answer = await getWith(`DPoP ${token}`, await proof('GET', `${userUrl()}?a=b`, token))
     expect(answer.status).toBe(200)
@@ -173,7 +173,7 @@ describe('the token endpoint refuses a proof', () => {
 })
 
 describe('a machine that needs bound tokens', () => {
-  test('is given no other, and its others are refused at every gateway within a second', async () => {
+  test('gets no other token, and every gateway refuses its other tokens within a second', async () => {
     const machine = await newClient({ organization: home })
     const { userId } = machine
     const token = (await ask(undefined, machine)).body.access_token as string
@@ -192,7 +192,7 @@ describe('a machine that needs bound tokens', () => {
     expect(await seen()).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
   })
 
-  test('the same again changes nothing; a human has no such thing', async () => {
+  test('changes nothing when the setting is repeated; a human has no such setting', async () => {
     const { userId } = await newClient({ organization: home })
     const first = ok(await call('SetDPoP', { userId, required: true }, admin())).details
     expect(ok(await call('SetDPoP', { userId, required: true }, admin())).details).toEqual(first)
@@ -203,7 +203,7 @@ describe('a machine that needs bound tokens', () => {
   })
 })
 
-test('the thumbprint is that of the key', async () => {
+test('the thumbprint belongs to the key', async () => {
   const { cnf } = decodeJwt(await boundToken()) as { cnf?: { jkt: string } }
   expect(cnf?.jkt).toBe(await calculateJwkThumbprint(await exportJWK(key.publicKey)))
 })
@@ -219,7 +219,7 @@ test.each([
   { kty: 'EC', crv: 'P-256' },
   { kty: 'RSA' },
   { kty: 'OKP', crv: 'Ed25519', x: 'AA' },
-])('the token endpoint refuses a proof whose key is none: %j', async (jwk) => {
+])('the token endpoint refuses a proof with an invalid key: %j', async (jwk) => {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
   const alg = { EC: 'ES256', RSA: 'RS256', OKP: 'EdDSA' }[jwk.kty]
   const claims = { htm: 'POST', htu: issuer() + tokenPath, jti: randomUUID(), iat: Math.floor(Date.now() / 1000) }

@@ -25,8 +25,8 @@ beforeAll(async () => {
   client = await newClient({ organization: home })
 })
 
-describe.skipIf(!house)('the history of a machine has', () => {
-  test('every token and every failure, without what is secret, and leaves the user as it is', async () => {
+describe.skipIf(!house)('the history of a machine contains', () => {
+  test('every token and every failure, without secrets, and leaves the user unchanged', async () => {
     const machine = await newClient({ organization: home })
     const before = (await getUser(machine.userId)).details
     const text = await assertion(machine)
@@ -58,7 +58,7 @@ describe.skipIf(!house)('the history of a machine has', () => {
     expect((await getUser(machine.userId)).details).toEqual(before)
   })
 
-  test('every attempt with the right secret and without a proof that is good, so that a thief of the secret is seen', async () => {
+  test('every attempt with the right secret and a bad proof, so that a thief of the secret is noticed', async () => {
     const machine = await newClient({ organization: home })
     ok(await call('SetDPoP', { userId: machine.userId, required: true }, admin()))
     const headers = basic(machine.userId, machine.secret)
@@ -129,7 +129,7 @@ describe('userinfo', () => {
 })
 
 describe('roles in a project', () => {
-  test('that another organization gave count there, and not in the own one', async () => {
+  test('count in the organization that gave them, and not in the machine’s own', async () => {
     const owner = await newOrganization()
     const projectId = await newProject(owner, ['admin', 'reader'])
     const tenant = await newOrganization()
@@ -149,7 +149,7 @@ describe('roles in a project', () => {
 
 describe('documents', () => {
   test.each(['oauth-authorization-server', 'openid-configuration'])(
-    '/.well-known/%s may be kept, and read by any page',
+    '/.well-known/%s may be cached, and read by any page',
     async (name) => {
       const response = await fetch(`${issuer()}/.well-known/${name}`, {
         headers: { origin: 'https://app.example.com' },
@@ -166,7 +166,7 @@ describe('documents', () => {
     },
   )
 
-  test('the keys hold nothing private', async () => {
+  test('the published keys contain no private part', async () => {
     const { keys } = (await (await fetch(`${issuer()}/oauth/v2/keys`)).json()) as { keys: object[] }
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys)

@@ -73,7 +73,7 @@ const attacks: { attack: string; forge: () => Promise<string> | string }[] = [
   { attack: 'the id of the token', forge: () => decodeJwt(token).jti! },
 ]
 
-describe('what looks like an access token is refused by every gateway in every encoding, and is not active:', () => {
+describe('every gateway refuses a forged access token in every encoding, and introspection calls it inactive:', () => {
   test.each(attacks)('$attack', async ({ forge }) => {
     const forged = await forge()
     for (const { call } of encodings)
@@ -88,7 +88,7 @@ describe('what looks like an access token is refused by every gateway in every e
     expect(await response.json()).toMatchObject({ error: 'invalid_token' })
   })
 
-  test('and the token itself is let in', async () => {
+  test('and accepts the real token', async () => {
     for (const { call } of encodings)
       for (const url of urls) ok(await call('GetUser', { userId: client.userId }, { token, url }))
     expect(await introspect(token)).toMatchObject({ active: true })
@@ -134,8 +134,8 @@ describe.each([
 describe.each([
   { kind: 'opaque', jwt: false },
   { kind: 'JWT', jwt: true },
-])('whoever is shown an $kind token for a project', ({ jwt }) => {
-  test('can do nothing with it in Roster, in any encoding, but learn whose it is', async () => {
+])('a service that gets an $kind token for a project', ({ jwt }) => {
+  test('cannot use it in Roster, in any encoding, except to learn its owner', async () => {
     const owner = await newClient({ organization: home, jwt, roles: ['ORG_OWNER'] })
     const { userId } = owner
     const projectId = await newProject(home, ['reader'])
@@ -158,8 +158,8 @@ describe.each([
   })
 })
 
-describe('who may know and end a token:', () => {
-  test('a machine of another organization is told nothing, and ends nothing', async () => {
+describe('knowledge and end of a token:', () => {
+  test('a machine of another organization learns nothing, and cannot revoke it', async () => {
     const stranger = await newClient()
     const form = { token }
     const headers = basic(stranger.userId, stranger.secret)
@@ -168,13 +168,13 @@ describe('who may know and end a token:', () => {
     expect(await introspect(token)).toMatchObject({ active: true })
   })
 
-  test('a machine of the same organization knows it, and ends nothing', async () => {
+  test('a machine of the same organization can introspect it, but not revoke it', async () => {
     const headers = basic(watcher.userId, watcher.secret)
     expect((await sendForm('/oauth/v2/revoke', { token }, { headers })).status).toBe(200)
     expect(await introspect(token)).toMatchObject({ active: true })
   })
 
-  test('a personal access token is known, and is not ended as if it were an access token', async () => {
+  test('a personal access token can be introspected, but not revoked like an access token', async () => {
     const { token: pat } = ok(await call('AddPersonalAccessToken', { userId: client.userId }, admin()))
     expect(await introspect(pat)).toMatchObject({ active: true, sub: client.userId, token_type: 'Bearer' })
     await revoke(client, pat)
@@ -182,7 +182,7 @@ describe('who may know and end a token:', () => {
   })
 })
 
-test('a token does not outlive the secret that it was obtained with', async () => {
+test('a token does not outlive the secret that obtained it', async () => {
   const { userId } = await newClient({ organization: home })
   const expirationDate = new Date(Date.now() + 600_000).toISOString()
   const { clientSecret } = ok(await call('AddMachineSecret', { userId, expirationDate }, admin()))

@@ -101,7 +101,7 @@ describe('oauth4webapi by discovery (RFC 8414):', () => {
     expect(await oauth.processIntrospectionResponse(server, me, after)).toEqual({ active: false })
   })
 
-  test('a resource server validates a JWT access token as RFC 9068 has it, by the published keys alone', async () => {
+  test('a resource server validates a JWT access token by RFC 9068, with only the published keys', async () => {
     const [server, me] = [await discover(), { client_id: jwt.userId }]
     const answer = await oauth.clientCredentialsGrantRequest(
       server,
@@ -115,7 +115,7 @@ describe('oauth4webapi by discovery (RFC 8414):', () => {
     expect(await oauth.validateJwtAccessToken(server, request, issuer(), inHttp)).toMatchObject({ sub: jwt.userId })
   })
 
-  test('a wrong secret is invalid_client, as the library knows it', async () => {
+  test('a wrong secret is invalid_client, which the library recognizes', async () => {
     const [server, me] = [await discover(), { client_id: opaque.userId }]
     const wrong = await oauth.clientCredentialsGrantRequest(server, me, oauth.ClientSecretPost('wrong'), {}, inHttp)
     await expect(oauth.processClientCredentialsResponse(server, me, wrong)).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('oauth4webapi by discovery (RFC 8414):', () => {
 })
 
 describe('a JWT access token', () => {
-  test('is checked offline by jose and says who, for what and with which roles', async () => {
+  test('can be checked offline with jose and names the subject, the audience and the roles', async () => {
     const { organization, userId } = jwt
     const projectId = await newProject(organization, ['reader', 'writer'])
     ok(await call('AddUserGrant', { userId, projectId, roleKeys: ['reader'] }, admin(organization)))
@@ -157,7 +157,7 @@ describe('a JWT access token', () => {
 describe.each(encodings.filter(({ encoding }) => encoding !== 'json'))('over $encoding a token', ({ call }) => {
   const grant = { grantType: 'client_credentials' }
 
-  test('is issued and revoked as over HTTP, with the errors of the house', async () => {
+  test('is issued and revoked as over HTTP, with Roster’s own errors', async () => {
     const { userId: clientId, secret: clientSecret } = opaque
     const { accessToken: token, tokenType } = ok(await call('IssueToken', { ...grant, clientId, clientSecret }))
     expect(tokenType).toBe('Bearer')
@@ -174,7 +174,7 @@ describe.each(encodings.filter(({ encoding }) => encoding !== 'json'))('over $en
 })
 
 describe.each(encodings)('an access token is a bearer token over $encoding:', ({ call }) => {
-  test.each(clients)('$kind: for the own user and for what a role allows, and no more', async ({ get }) => {
+  test.each(clients)('$kind: gives access to the own user and by the machine’s roles, and no more', async ({ get }) => {
     const client = get()
     const config = await openid.discovery(new URL(issuer()), client.userId, client.secret, undefined, insecure)
     const { access_token: token } = await openid.clientCredentialsGrant(config)

@@ -23,7 +23,7 @@ const keyed = async (key: string = randomUUID(), more: Record<string, string> = 
 })
 
 describe.each(encodings)('a request with an Idempotency-Key over $encoding', ({ call }) => {
-  test('has one effect and the same answer, marked, whatever the encoding it comes again in', async () => {
+  test('has one effect, and gives the same marked answer when it is repeated in any encoding', async () => {
     const { userId } = await newHuman(await organization)
     const options = await keyed()
     const request = { userId, email: uniqueEmail(), returnCode: {} }
@@ -40,7 +40,7 @@ describe.each(encodings)('a request with an Idempotency-Key over $encoding', ({ 
     ok(await json('VerifyEmail', { userId, verificationCode: ok(first).verificationCode }))
   })
 
-  test('with a key that was used for another request is refused', async () => {
+  test('with a key of another request is refused', async () => {
     const options = await keyed()
     const request = { userName: unique('machine'), name: 'Robot' }
     const { userId } = ok(await call('AddMachineUser', request, options))
@@ -50,7 +50,7 @@ describe.each(encodings)('a request with an Idempotency-Key over $encoding', ({ 
     expect(ok(await call('AddMachineUser', request, options)).userId).toBe(userId)
   })
 
-  test('has one effect however many come at one time', async () => {
+  test('has one effect even with concurrent repetitions', async () => {
     const options = await keyed()
     const request = { userName: unique('machine'), name: 'Robot' }
     const answers = await Promise.all(Array.from({ length: 20 }, () => call('AddMachineUser', request, options)))
@@ -62,7 +62,7 @@ describe.each(encodings)('a request with an Idempotency-Key over $encoding', ({ 
     }
   })
 
-  test('with a malformed key is refused, naming it', async () => {
+  test('with a malformed key is refused, and the error names the key', async () => {
     for (const key of ['a b', 'x'.repeat(256)]) {
       const answer = await call('AddMachineUser', { userName: unique('m'), name: 'M' }, await keyed(key))
       expect(factsOf(answer)).toMatchObject({
@@ -75,7 +75,7 @@ describe.each(encodings)('a request with an Idempotency-Key over $encoding', ({ 
   })
 })
 
-test('a key is its caller’s and its method’s', async () => {
+test('a key belongs to its caller and its method', async () => {
   const key = randomUUID()
   const request = { userName: unique('machine'), name: 'Robot' }
   const mine = ok(await json('AddMachineUser', request, await keyed(key)))
@@ -92,7 +92,7 @@ test('a key is its caller’s and its method’s', async () => {
   expect(mine.userId).toBeDefined()
 })
 
-test('an error without an effect is found anew: the request may succeed later under its key', async () => {
+test('an error without an effect is not stored: the request may succeed later under its key', async () => {
   const options = await keyed()
   const { userId } = await newHuman(await organization)
   const first = await json('SetEmail', { userId: `${userId}-later`, email: uniqueEmail() }, options)
@@ -100,7 +100,7 @@ test('an error without an effect is found anew: the request may succeed later un
   ok(await json('SetEmail', { userId, email: uniqueEmail() }, options))
 })
 
-test('a wrong code counts once, however often its keyed request comes', async () => {
+test('a wrong code counts once, even if its keyed request is repeated', async () => {
   const { userId } = await newHuman(await organization, { verification: { returnCode: {} } })
   const { verificationCode } = ok(await json('ResendEmailCode', { userId, returnCode: {} }, admin(await organization)))
   const headers = { 'idempotency-key': randomUUID() }
@@ -111,7 +111,7 @@ test('a wrong code counts once, however often its keyed request comes', async ()
   ok(await json('VerifyEmail', { userId, verificationCode }))
 })
 
-test('nothing changes: the answer is kept under its key too', async () => {
+test('an answer without a change is stored under its key, too', async () => {
   const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
   const { email } = (await getUser(userId)).human.email
   const options = await keyed()
@@ -120,7 +120,7 @@ test('nothing changes: the answer is kept under its key too', async () => {
   expect(ok(await json('SetEmail', { userId, email, isVerified: true }, options))).toEqual(first)
 })
 
-test.each(encodings)('a stored error that comes again over $encoding is marked too', async ({ call }) => {
+test.each(encodings)('a stored error that is repeated over $encoding is marked, too', async ({ call }) => {
   const { userId } = await newHuman(await organization)
   ok(await json('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, admin()))
   const options = await keyed()
@@ -134,7 +134,7 @@ test.each(encodings)('a stored error that comes again over $encoding is marked t
 describe('an OAuth request with an Idempotency-Key', () => {
   const replayed = (answers: { headers: Headers }[]) => answers.map(({ headers }) => headers.get('idempotent-replayed'))
 
-  test('is given the same token again, marked', async () => {
+  test('gets the same token again, marked', async () => {
     const { userId, secret } = await newClient({ organization: await organization })
     const headers = { ...basic(userId, secret), 'idempotency-key': randomUUID() }
     const ask = () => sendForm(tokenPath, { grant_type: clientCredentials }, { headers })
@@ -143,7 +143,7 @@ describe('an OAuth request with an Idempotency-Key', () => {
     expect(replayed([first, again])).toEqual([null, 'true'])
   })
 
-  test('that revokes nothing is answered again to who signs, too', async () => {
+  test('that revokes nothing is answered again to a client that signs, too', async () => {
     const client = await newClient({ organization: await organization })
     const headers = { 'idempotency-key': randomUUID() }
     const form = { token: 'unknown', client_assertion_type: assertionType, client_assertion: await assertion(client) }
@@ -153,7 +153,7 @@ describe('an OAuth request with an Idempotency-Key', () => {
     expect(replayed([first, again])).toEqual([null, 'true'])
   })
 
-  test('is refused with an assertion that was used, also where it would revoke nothing', async () => {
+  test('is refused with a used assertion, even where it would revoke nothing', async () => {
     const client = await newClient({ organization: await organization })
     const form = { token: 'unknown', client_assertion_type: assertionType, client_assertion: await assertion(client) }
     expect((await sendForm('/oauth/v2/revoke', form)).status).toBe(200)
@@ -197,7 +197,7 @@ describe('an OAuth request with an Idempotency-Key', () => {
   )
 })
 
-describe('an Idempotency-Key is no way around the proof of who calls:', () => {
+describe('an Idempotency-Key does not bypass the proof of the caller:', () => {
   test('a keyed sign-in is throttled like any other', async () => {
     const human = await newHuman(await organization, { password: unique('Password') })
     const headers = { 'idempotency-key': randomUUID() }
@@ -208,7 +208,7 @@ describe('an Idempotency-Key is no way around the proof of who calls:', () => {
     expect(factsOf(await signIn(human.password)).reason).toBe('SIGN_IN_THROTTLED')
   })
 
-  test('a removed secret is refused under the key of an earlier token', async () => {
+  test('a removed secret cannot get an earlier token again under its key', async () => {
     const { userId, secret, secretId } = await newClient({ organization: await organization })
     const headers = { ...basic(userId, secret), 'idempotency-key': randomUUID() }
     const ask = () => sendForm(tokenPath, { grant_type: clientCredentials }, { headers })
@@ -219,7 +219,7 @@ describe('an Idempotency-Key is no way around the proof of who calls:', () => {
   })
 })
 
-test('a sign-in that is answered again counts as the one sign-in that it is', async () => {
+test('a repeated sign-in counts only once', async () => {
   const human = await newHuman(await organization, { password: unique('Password') })
   const request = { loginName: human.userName, password: human.password }
   const options = { headers: { 'idempotency-key': randomUUID() } }

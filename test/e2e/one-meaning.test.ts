@@ -60,7 +60,7 @@ describe.each([
     expect(await getUser(user.userId)).toEqual(before)
   })
 
-  test('a link of another kind, in a part that comes in two parts', async () => {
+  test('a link of another kind, in a message of two parts', async () => {
     const before = await getUser(user.userId)
     const request = text(1, user.userId).raw(text(2, 'a@example.com').finish())
     const [bad, good] = ['javascript:alert(1)', ''].map((link) => text(1, link).finish())

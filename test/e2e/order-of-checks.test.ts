@@ -53,14 +53,14 @@ describe.each(encodings)('checks go in one order over $encoding', ({ call }) => 
     expect(await code(sound(world), admin().token)).toBe(finds)
   })
 
-  test('UpdateMyProfile: a machine with a wrong profile hears of the profile first', async () => {
+  test('UpdateMyProfile: a machine with an invalid profile gets the error of the profile first', async () => {
     expect(factsOf(await call('UpdateMyProfile', {})).code).toBe(16)
     expect(factsOf(await call('UpdateMyProfile', {}, admin())).code).toBe(3)
     const profile = { firstName: 'F', lastName: 'L', displayName: 'D' }
     expect(factsOf(await call('UpdateMyProfile', profile, admin())).code).toBe(9)
   })
 
-  test('the own address: asking for the code is refused before the address is looked at', async () => {
+  test('the own address: a request for the returned code is refused before the address is checked', async () => {
     const { userId, token } = world.nobody
     expect(factsOf(await call('SetEmail', { userId, email: 'none', returnCode: {} }, { token })).code).toBe(7)
     expect(factsOf(await call('SetEmail', { userId, email: 'none' }, { token })).code).toBe(3)

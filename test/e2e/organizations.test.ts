@@ -16,7 +16,7 @@ async function primaryDomain(organization: string): Promise<string> {
 }
 
 describe.each(encodings)('organizations over $encoding', ({ call }) => {
-  test('one is made with a primary domain that is a slug of its name; a second of that name gets another domain', async () => {
+  test('a new one gets a primary domain from its name; a second of that name gets another domain', async () => {
     const name = unique('Über Größen')
     const { organizationId, details } = ok(await call('AddOrganization', { name }, admin()))
     expect(details).toMatchObject({ sequence: '1', creationDate: details.changeDate, resourceOwner: organizationId })
@@ -32,7 +32,7 @@ describe.each(encodings)('organizations over $encoding', ({ call }) => {
     expect(await primaryDomain(second)).not.toBe(organization.primaryDomain)
   })
 
-  test('x-service-orgid selects one; without it acts the own one', async () => {
+  test('x-service-orgid selects one; without it, the caller’s own organization acts', async () => {
     const owner = await newMember(home, ['ORG_OWNER'])
     expect(ok(await call('GetMyOrganization', {}, owner)).organization.id).toBe(home)
     ok(await json('AddOrganizationMember', { userId: owner.userId, roles: ['ORG_OWNER_VIEWER'] }, admin(abroad)))
@@ -44,7 +44,7 @@ describe.each(encodings)('organizations over $encoding', ({ call }) => {
     expect(factsOf(await call('AddProject', { name: 'P' }, guest)).reason).toBe('PERMISSION_DENIED')
   })
 
-  test('an unknown organization and one where the caller has no permission are the same 403', async () => {
+  test('an unknown organization and one without a permission for the caller give the same 403', async () => {
     const owner = await newMember(home, ['ORG_OWNER'])
     const attempt = (organization: string) => call('GetMyOrganization', {}, { token: owner.token, organization })
     const foreign = await attempt(abroad)
@@ -61,7 +61,7 @@ describe.each(encodings)('members over $encoding', ({ call }) => {
     factsOf(await call('AddOrganizationMember', { userId: (await newHuman(home)).userId, roles: [role] }, options))
       .reason
 
-  test('an owner gives every role of the organization, once a user', async () => {
+  test('an owner gives every role of the organization, once for each user', async () => {
     const owner = await newMember(home, ['ORG_OWNER'])
     for (const role of roles) expect(await addMember(owner, role)).toBeUndefined()
     const { userId } = await newHuman(abroad)
@@ -73,7 +73,7 @@ describe.each(encodings)('members over $encoding', ({ call }) => {
     })
   })
 
-  test('nobody gives a role above the own, and nobody without org.member.write gives any', async () => {
+  test('nobody gives a role above the own, and nobody gives any without org.member.write', async () => {
     for (const own of ['ORG_USER_MANAGER', 'ORG_OWNER_VIEWER']) {
       const member = await newMember(home, [own])
       for (const role of roles) expect(await addMember(member, role)).toBe('PERMISSION_DENIED')
@@ -84,14 +84,14 @@ describe.each(encodings)('members over $encoding', ({ call }) => {
     expect(await addMember(admin(home), 'IAM_OWNER')).toBe('VALIDATION_FAILED')
   })
 
-  test('an owner is one in the own organization only', async () => {
+  test('an owner has rights in the own organization only', async () => {
     const owner = await newMember(home, ['ORG_OWNER'])
     expect(await addMember({ token: owner.token, organization: abroad }, 'ORG_OWNER')).toBe('PERMISSION_DENIED')
     expect(factsOf(await call('AddOrganization', { name: 'O' }, owner)).reason).toBe('PERMISSION_DENIED')
   })
 })
 
-describe.each(encodings)('what each role may, over $encoding', ({ call }) => {
+describe.each(encodings)('permissions of each role, over $encoding', ({ call }) => {
   // In this order: user.write, user.grant.write, project.write, org.read, user.read, iam.idp.read, org.create
   const may: [string[], boolean[]][] = [
     [[], [false, false, false, false, false, false, false]],

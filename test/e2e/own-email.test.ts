@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 
 describe.each(encodings)('the own address over $encoding', ({ call }) => {
-  test('may be changed and its code mailed, but neither returned nor may the address be declared verified or unverified', async () => {
+  test('may be changed with a mailed code, but not with a returned code or a declared verification', async () => {
     const me = await newMember(organization, [])
     const set = (choice: object) => call('SetEmail', { userId: me.userId, email: uniqueEmail(), ...choice }, me)
     for (const choice of declared)
@@ -23,13 +23,13 @@ describe.each(encodings)('the own address over $encoding', ({ call }) => {
       expect(ok(await set(choice))).not.toHaveProperty('verificationCode')
   })
 
-  test('may be changed in every way by one who holds user.write', async () => {
+  test('may be changed in every way by a user with user.write', async () => {
     const me = await newMember(organization, ['ORG_USER_MANAGER'])
     for (const choice of declared)
       ok(await call('SetEmail', { userId: me.userId, email: uniqueEmail(), ...choice }, me))
   })
 
-  test('may be changed ten times an hour with a mailed code; an administrator still may', async () => {
+  test('may be changed ten times an hour with a mailed code, and by an administrator even afterwards', async () => {
     const me = await newMember(organization, [])
     const set = () => call('SetEmail', { userId: me.userId, email: uniqueEmail() }, me)
     for (let n = 0; n < 10; n++) ok(await set())
@@ -48,7 +48,7 @@ describe.each(encodings)('the own address over $encoding', ({ call }) => {
       expect(factsOf(await call('SetEmail', { userId, email: uniqueEmail() }, caller)).reason).toBe('PERMISSION_DENIED')
   })
 
-  test('is read by oneself; a viewer reads all of the organization, a stranger nothing', async () => {
+  test('is visible to the user and to viewers of the organization, but not to strangers', async () => {
     const me = await newMember(organization, [])
     const viewer = await newMember(organization, ['ORG_OWNER_VIEWER'])
     const stranger = await newMember(await newOrganization(), ['ORG_OWNER'])

@@ -51,14 +51,14 @@ async function ask(name: string, token: string | undefined): Promise<number> {
 }
 
 describe.skipIf(folder === undefined)(`Apache with mod_auth_openidc is a resource server${why}:`, () => {
-  test('it lets in a JWT by the published keys, and no other', async () => {
+  test('it accepts a JWT by the published keys, and no other', async () => {
     const token = await obtainToken(jwt)
     expect(await ask('jwt.localhost', token)).toBe(200)
     for (const wrong of [undefined, `${token.slice(0, -4)}AAAA`, await obtainToken(opaque)])
       expect(await ask('jwt.localhost', wrong)).toBe(401)
   })
 
-  test('it lets in an opaque token by introspection, until it is revoked', async () => {
+  test('it accepts an opaque token by introspection, until the token is revoked', async () => {
     const token = await obtainToken(opaque)
     expect(await ask('opaque.localhost', token)).toBe(200)
     await sendForm('/oauth/v2/revoke', { token }, { headers: basic(opaque.userId, opaque.secret) })

@@ -120,14 +120,14 @@ describe.skipIf(!house)(`no code, password, token, private key or client secret 
     expect(found(dump, secrets)).toEqual([])
   })
 
-  test('in the log, at its most talkative; nor does it know an address', async () => {
+  test('in the log, even at its most detailed level; nor any address', async () => {
     const log = readFileSync(house!.logFile, 'utf8')
     expect(log).toContain('roster.users.v1.UserService.SetEmail')
     expect(found(log, secrets)).toEqual([])
     expect(log.match(/[\w.-]+@example\.com/g) ?? []).toEqual([])
   })
 
-  test('the search finds what is there: raw, in hex and in base64 at any place', () => {
+  test('the search itself works: raw, in hex and in base64 at any offset', () => {
     const secret = 'K7XM2P'
     const hidden = ['a K7XM2P', Buffer.from(secret).toString('hex')]
     for (const before of ['', 'x', 'xy']) hidden.push(Buffer.from(`${before}${secret}tail`).toString('base64'))

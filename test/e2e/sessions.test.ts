@@ -18,7 +18,7 @@ const newPerson = (userName = unique('human'), organization = home) =>
 describe.each(encodings)('sessions over $encoding', ({ call }) => {
   const signInAs = (loginName: string, password: string) => call('CreateSession', { loginName, password })
 
-  test('a human signs in with the user name, in any case, and the token is of that human', async () => {
+  test('a human signs in with the user name, in any case, and the token belongs to that human', async () => {
     const { userName, password, userId } = await newPerson()
     for (const loginName of [
       userName,
@@ -38,14 +38,14 @@ describe.each(encodings)('sessions over $encoding', ({ call }) => {
     }
   })
 
-  test('a bare name that is ambiguous needs the domain', async () => {
+  test('an ambiguous name without a domain needs the domain', async () => {
     const userName = unique('ambiguous')
     const [here] = [await newPerson(userName), await newPerson(userName, await newOrganization())]
     expect(factsOf(await signInAs(userName, here.password)).reason).toBe('CREDENTIALS_INVALID')
     ok(await signInAs(`${userName}@${domain}`, here.password))
   })
 
-  test('an ended session is refused at once, ends once, and the others of the user go on', async () => {
+  test('an ended session is refused at once, ends once, and the user’s other sessions continue', async () => {
     const human = await newPerson()
     const [one, other] = [ok(await signInAs(human.userName, human.password)), await signIn(human)]
     const mine = (token: string) => call('GetUser', { userId: human.userId }, { token })
@@ -57,7 +57,7 @@ describe.each(encodings)('sessions over $encoding', ({ call }) => {
     expect(factsOf(await call('DeleteSession', { sessionId: one.sessionId }, admin())).reason).toBe('SESSION_NOT_FOUND')
   })
 
-  test('a foreign session is not ended by somebody without session.delete, and is by an owner of the organization', async () => {
+  test('a foreign session can be ended only with session.delete, such as by an owner of the organization', async () => {
     const human = await newPerson()
     const { sessionId } = ok(await signInAs(human.userName, human.password))
     const [nobody, owner] = [await newMember(home, []), await newMember(home, ['ORG_OWNER'])]
@@ -92,8 +92,8 @@ async function defaultDomain(): Promise<string> {
   return ok(await json('GetMyOrganization', {}, admin())).organization.primaryDomain
 }
 
-describe('what is wrong with a sign-in is not told', () => {
-  test('wrong password, unknown user, foreign domain, machine and human without password: the same answer', async () => {
+describe('the answer to a failed sign-in does not reveal the reason', () => {
+  test('wrong password, unknown user, foreign domain, machine, human without password: the same answer', async () => {
     const { userName, password } = await newPerson()
     const attempt = (loginName: string, tried: string) => json('CreateSession', { loginName, password: tried })
     const machine = unique('machine')
@@ -121,7 +121,7 @@ describe('credentials', () => {
     },
   )
 
-  test('the scheme is read in any case', async () => {
+  test('the scheme is accepted in any case', async () => {
     const { url, adminToken } = inject('roster')
     for (const scheme of ['bearer', 'BEARER']) {
       const response = await fetch(`${url}/management/v1/orgs/me`, {

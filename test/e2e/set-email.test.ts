@@ -108,7 +108,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
     expect(Number(details.sequence)).toBeGreaterThan(Number(before.sequence))
   })
 
-  test('the same verified address, isVerified true: no event, the same details', async () => {
+  test('the same verified address with isVerified true: no event, the same details', async () => {
     const { userId, email } = await newHuman(organization)
     const { creationDate: _, ...before } = (await getUser(userId)).details
     expect(ok(await set(userId, email, { isVerified: true })).details).toEqual(before)
@@ -120,7 +120,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
   })
 
   test.each(['plain', 'a@', '@b.example', 'Ada <ada@example.com>', 'a@b.example, c@d.example', 'a b@c.example', ''])(
-    '%j is no address: refused, and the address is as it was',
+    '%j is no valid address: refused, and the address stays unchanged',
     async (text) => {
       const { userId, email } = await newHuman(organization)
       expect(factsOf(await set(userId, text))).toMatchObject({ code: 3, fields: ['email'] })
@@ -128,7 +128,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
     },
   )
 
-  test('a user manager may for users of the organization; unknown and foreign users get the same 403', async () => {
+  test('a user manager may for users of the organization; unknown and foreign users give the same 403', async () => {
     const manager = await newMember(organization, ['ORG_USER_MANAGER'])
     const [own, foreign] = [await newHuman(organization), await newHuman(await newOrganization())]
     const change = (userId: string) => call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, manager)
@@ -138,7 +138,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
     expect((await change('unknown')).error).toEqual(refused.error)
   })
 
-  test('nobody sets, or is given the code of, the address of one who may more: the roles there and on the instance count', async () => {
+  test('nobody sets the address of a more powerful user, there or on the instance, or gets its code', async () => {
     const manager = await newMember(organization, ['ORG_USER_MANAGER'])
     const owner = await newMember(organization, ['ORG_OWNER'])
     const [viewer, user] = [await newMember(organization, ['ORG_OWNER_VIEWER']), await newHuman(organization)]
@@ -169,7 +169,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
     for (const { userId } of [owner, viewer]) expect(await may(manager, userId)).toEqual(['PERMISSION_DENIED'])
   })
 
-  test('an owner of the organization has no say over the address of an owner of the instance', async () => {
+  test('an owner of the organization cannot change the address of an owner of the instance', async () => {
     const owner = await newMember('default', ['ORG_OWNER'])
     const before = await getUser('admin')
     const set = (userId: string) => call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, owner)
@@ -180,7 +180,7 @@ describe.each(encodings)('SetEmail over $encoding', ({ call }) => {
     expect((await set((await newHuman(organization)).userId)).error).toEqual(refused.error)
   })
 
-  test('a machine has no address: NOT_FOUND, like an unknown user, to one who may', async () => {
+  test('a machine has no address: NOT_FOUND, like an unknown user, for a caller with the permission', async () => {
     const refused = await set(await newMachine(organization), uniqueEmail())
     expect(factsOf(refused)).toMatchObject({ code: 5, reason: 'USER_NOT_FOUND' })
     expect((await set('unknown', uniqueEmail())).error).toEqual(refused.error)

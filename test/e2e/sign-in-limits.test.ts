@@ -40,7 +40,7 @@ function signIn(loginName: string, password: string, from: string, gateway = 0):
 
 const reasonOf = (answer: Answer) => factsOf(answer).reason ?? 'in'
 
-describe('a hundred wrong passwords from twenty addresses keep nobody out:', () => {
+describe('a hundred wrong passwords from twenty addresses lock nobody out:', () => {
   const home = address()
   const attackers = Array.from({ length: 20 }, address)
   let person: Awaited<ReturnType<typeof newPerson>>
@@ -57,7 +57,7 @@ describe('a hundred wrong passwords from twenty addresses keep nobody out:', () 
     expect(new Set(answers.map(reasonOf))).toEqual(new Set(['CREDENTIALS_INVALID']))
   })
 
-  test('the user signs in at once from an address that is known', async () => {
+  test('the user signs in at once from a known address', async () => {
     ok(await signIn(person.userName, person.password, home, 1))
   })
 
@@ -65,14 +65,14 @@ describe('a hundred wrong passwords from twenty addresses keep nobody out:', () 
     ok(await signIn(person.userName, person.password, address()))
   })
 
-  test('while each of the attackers has to wait, a minute at the most', async () => {
+  test('while each attacker has to wait, a minute at most', async () => {
     const answer = await signIn(person.userName, person.password, attackers[0]!)
     expect(reasonOf(answer)).toBe('SIGN_IN_THROTTLED')
     expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(60)
   })
 })
 
-test('of fifty guesses at one time from one address, at two gateways, five are looked at', async () => {
+test('of fifty concurrent guesses from one address, at two gateways, five are checked', async () => {
   const { userName, password } = await newPerson()
   const from = address()
   const guesses = Array.from({ length: 50 }, (_, n) => signIn(userName, `guess-${n}-guess`, from, n % 2))
@@ -82,7 +82,7 @@ test('of fifty guesses at one time from one address, at two gateways, five are l
   expect(reasonOf(await signIn(userName, password, from))).toBe('SIGN_IN_THROTTLED')
 })
 
-test('every spelling of a name counts alike, and so do those of a name that nobody has', async () => {
+test('every spelling of a name counts alike, also for a name that no user has', async () => {
   const { userName } = await newPerson()
   const { primaryDomain } = ok(await call('GetMyOrganization', {}, admin())).organization
   for (const name of [userName, unique('nobody')]) {
@@ -94,11 +94,11 @@ test('every spelling of a name counts alike, and so do those of a name that nobo
   }
 })
 
-describe('a user has five sessions where five are allowed:', () => {
+describe('a user may have five sessions where five are allowed:', () => {
   const isAlive = async (userId: string, { sessionToken: token }: { sessionToken: string }, gateway = 0) =>
     reasonOf(await call('GetUser', { userId }, { url: house.urls[gateway]!, token }))
 
-  test('the next one ends the oldest, which is refused within a second at a gateway that knew it', async () => {
+  test('the next one ends the oldest, which a gateway that knew it refuses within a second', async () => {
     const { userName, password, userId } = await newPerson()
     const sessions: { sessionId: string; sessionToken: string }[] = []
     for (let n = 0; n < 5; n++) sessions.push(ok(await signIn(userName, password, address())))
@@ -115,7 +115,7 @@ describe('a user has five sessions where five are allowed:', () => {
     await expect.poll(types, { timeout: 10_000 }).toEqual(['roster.session.created.v1', 'roster.session.ended.v1'])
   })
 
-  test('however many are opened at one time, at two replicas', async () => {
+  test('with any number of concurrent sign-ins, at two replicas', async () => {
     const { userName, password, userId } = await newPerson()
     const opened = await Promise.all(Array.from({ length: 16 }, (_, n) => signIn(userName, password, address(), n % 2)))
     const living = async () => {
@@ -125,7 +125,7 @@ describe('a user has five sessions where five are allowed:', () => {
     await expect.poll(living, { timeout: 1000 }).toBe(5)
   })
 
-  test('and an answer that is given again opens none', async () => {
+  test('and a repeated answer opens none', async () => {
     const { userName, password, userId } = await newPerson()
     const options = { url: house.url, headers: { 'x-forwarded-for': address(), 'idempotency-key': randomUUID() } }
     const again = () => call('CreateSession', { loginName: userName, password }, options)

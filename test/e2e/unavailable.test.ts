@@ -51,7 +51,7 @@ describe.skipIf(byUrl)(`a service or the broker is away${why}`, () => {
     },
   )
 
-  test('it lives, and is not ready', async () => {
+  test('the gateway lives, but is not ready', async () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     expect((await fetch(`${url}/readyz`)).status).toBe(503)
   })

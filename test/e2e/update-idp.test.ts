@@ -11,7 +11,7 @@ async function getIdp(idpId: string): Promise<any> {
 describe.each(encodings)('UpdateIDP over $encoding', ({ call }) => {
   const update = (request: object) => call('UpdateIDP', { ...request }, admin())
 
-  test('updates all fields: one that is not sent is empty afterwards; the connection stays', async () => {
+  test('updates all fields: a missing field is empty afterwards, and the connection stays', async () => {
     const { idpId, name } = await newIdp()
     const { oidc } = await getIdp(idpId)
     ok(await update({ idpId, name, stylingType: 'STYLING_TYPE_GOOGLE', autoRegister: true }))
@@ -31,14 +31,14 @@ describe.each(encodings)('UpdateIDP over $encoding', ({ call }) => {
     expect(details.resourceOwner).toMatch(/\S/)
   })
 
-  test('nothing changes: no event, the same details', async () => {
+  test('the same values: no event, the same details', async () => {
     const { idpId, name } = await newIdp()
     const { details } = ok(await update({ idpId, name }))
     expect(details.sequence).toBe('1')
     expect(details).toEqual((await getIdp(idpId)).details)
   })
 
-  test('a name is taken by another provider after NFKC and lower-casing, not by itself, and free again once it is given up', async () => {
+  test('no other provider may take a name after NFKC and lower-casing, until it is given up', async () => {
     const { idpId, name } = await newIdp(unique('Ｇｒüne'))
     const other = await newIdp()
     const alike = name.normalize('NFKC').toUpperCase()
@@ -51,12 +51,12 @@ describe.each(encodings)('UpdateIDP over $encoding', ({ call }) => {
     ok(await update({ idpId: other.idpId, name }))
   })
 
-  test('the secret never comes back', async () => {
+  test('no answer contains the secret', async () => {
     const { idpId } = await newIdp()
     expect(JSON.stringify(ok(await call('GetIDP', { idpId }, admin())))).not.toMatch(/secret/i)
   })
 
-  test('an organization owner gets 403, for a known and an unknown provider alike', async () => {
+  test('an organization owner gets 403, for known and unknown providers alike', async () => {
     const owner = await newMember(await newOrganization(), ['ORG_OWNER'])
     const { idpId, name } = await newIdp()
     const known = await call('UpdateIDP', { idpId, name }, owner)

@@ -14,7 +14,7 @@ describe.each(encodings)('UpdateMyProfile over $encoding', ({ call }) => {
   const myProfile = async () => (await getUser(me.userId)).human.profile
   const required = { firstName: 'Grace', lastName: 'Hopper', displayName: 'Grace H.' }
 
-  test('replaces the whole profile: a field that is not sent is empty afterwards', async () => {
+  test('replaces the whole profile: a missing field is empty afterwards', async () => {
     const full = { ...required, nickName: 'Amazing', preferredLanguage: 'en-US', gender: 'GENDER_FEMALE' }
     ok(await update(full))
     expect(await myProfile()).toEqual(full)
@@ -22,7 +22,7 @@ describe.each(encodings)('UpdateMyProfile over $encoding', ({ call }) => {
     expect(await myProfile()).toEqual(required)
   })
 
-  test('answers with all four details: the sequence one higher, the dates of the first and the last event, the organization', async () => {
+  test('answers with all four details: next sequence, dates of the first and last event, organization', async () => {
     const before = (await getUser(me.userId)).details
     const { details } = ok(await update({ ...required, firstName: unique('New') }))
     expect(details).toEqual({
@@ -34,13 +34,13 @@ describe.each(encodings)('UpdateMyProfile over $encoding', ({ call }) => {
     expect(Date.parse(details.changeDate)).toBeGreaterThan(Date.parse(before.changeDate))
   })
 
-  test('nothing changes: no event, the same sequence and change date, however often', async () => {
+  test('the same values: no event, the same sequence and change date, any number of times', async () => {
     const { details } = ok(await update(required))
     for (let n = 0; n < 2; n++) expect(ok(await update(required)).details).toEqual(details)
     expect((await getUser(me.userId)).details).toEqual(details)
   })
 
-  test('a nick name that is sent empty is refused, and the profile is as it was', async () => {
+  test('an empty nick name is refused, and the profile stays unchanged', async () => {
     const before = await myProfile()
     const request = { ...required, firstName: unique('New'), nickName: '' }
     expect(factsOf(await update(request))).toMatchObject({ code: 3, fields: ['nickName'] })
@@ -48,7 +48,7 @@ describe.each(encodings)('UpdateMyProfile over $encoding', ({ call }) => {
   })
 
   test.each(['de', 'de-CH', 'zh-Hant-TW', 'es-419', 'x-klingon', 'i-ami', ''])(
-    'the language %j is taken: it is a well-formed tag, or none',
+    'the language %j is accepted, as a well-formed tag or an empty text',
     async (preferredLanguage) => {
       ok(await update({ ...required, preferredLanguage }))
       expect((await myProfile()).preferredLanguage ?? '').toBe(preferredLanguage)
@@ -65,7 +65,7 @@ describe.each(encodings)('UpdateMyProfile over $encoding', ({ call }) => {
     },
   )
 
-  test('is the own profile whatever organization is selected, and none where the caller may not be', async () => {
+  test('changes the own profile in any selected organization, and none where the caller has no access', async () => {
     const updateIn = (acting: string) => call('UpdateMyProfile', required, { token: me.token, organization: acting })
     for (const acting of [unique('unknown'), await newOrganization()])
       expect(factsOf(await updateIn(acting)).reason).toBe('PERMISSION_DENIED')

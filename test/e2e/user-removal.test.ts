@@ -78,29 +78,33 @@ async function removals(userId: string): Promise<number[]> {
   return rows.map((row) => row.removals)
 }
 
-describe.skipIf(byUrl)(`what a removed user holds${why}`, () => {
-  test('goes each once, although grants is killed half-way and is away for a while', { timeout: 120_000 }, async () => {
-    const { userId, grantIds } = await newHolder(100)
-    const held = await sql.reserve()
-    // The removal of the membership waits, and so do changes in the same transaction. The rest goes in another one.
-    await held`begin`
-    await held`lock table roster_grants.memberships in share mode`
-    await act('DeleteUser', { userId })
-    const taken = async () => (await removals(userId)).filter((times) => times > 0).length
-    await expect.poll(taken, soon).toBeGreaterThan(0)
-    await end('SIGKILL')
-    await held`rollback`
-    held.release()
-    expect(await taken()).toBeLessThan(101)
-    expect(reason(await call('GetUser', { userId }, house.machine))).toBe('USER_NOT_FOUND')
-    startGrants()
-    await expect.poll(() => removals(userId), { timeout: 100_000 }).toEqual(Array(101).fill(1))
-    for (const grantId of [grantIds[0]!, grantIds.at(-1)!])
-      expect(reason(await call('GetUserGrant', { userId, grantId }, house.machine))).toBe('USER_GRANT_NOT_FOUND')
-    expect(await sql`select 1 from roster_grants.memberships where user_id = ${userId}`).toHaveLength(0)
-  })
+describe.skipIf(byUrl)(`the grants and memberships of a removed user${why}`, () => {
+  test(
+    'disappear once each, even if grants is killed half-way and absent for a while',
+    { timeout: 120_000 },
+    async () => {
+      const { userId, grantIds } = await newHolder(100)
+      const held = await sql.reserve()
+      // The removal of the membership waits, and so do changes in the same transaction. The rest goes in another one.
+      await held`begin`
+      await held`lock table roster_grants.memberships in share mode`
+      await act('DeleteUser', { userId })
+      const taken = async () => (await removals(userId)).filter((times) => times > 0).length
+      await expect.poll(taken, soon).toBeGreaterThan(0)
+      await end('SIGKILL')
+      await held`rollback`
+      held.release()
+      expect(await taken()).toBeLessThan(101)
+      expect(reason(await call('GetUser', { userId }, house.machine))).toBe('USER_NOT_FOUND')
+      startGrants()
+      await expect.poll(() => removals(userId), { timeout: 100_000 }).toEqual(Array(101).fill(1))
+      for (const grantId of [grantIds[0]!, grantIds.at(-1)!])
+        expect(reason(await call('GetUserGrant', { userId, grantId }, house.machine))).toBe('USER_GRANT_NOT_FOUND')
+      expect(await sql`select 1 from roster_grants.memberships where user_id = ${userId}`).toHaveLength(0)
+    },
+  )
 
-  test('is nothing, however many give it something while it is removed', async () => {
+  test('do not survive, even if they are added while the user is being removed', async () => {
     const gave: { userId: string; grantId: string }[] = []
     for (let round = 0; round < 10; round++) {
       const { userId } = await newHolder(0)
@@ -126,7 +130,7 @@ describe.skipIf(byUrl)(`what a removed user holds${why}`, () => {
     await expect.poll(left, soon).toEqual([])
   })
 
-  test('does not come back with the first administrators, when grants starts again', async () => {
+  test('do not come back with the first administrators when grants starts again', async () => {
     const owner = await house.human()
     ok(await call('DeleteUser', { userId: 'admin-machine' }, owner))
     const memberships = () => sql`select 1 from roster_grants.memberships where user_id = 'admin-machine'`

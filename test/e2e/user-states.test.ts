@@ -22,7 +22,7 @@ const pairs: [Operation, Operation, string, string, string][] = [
 
 describe.each(encodings)('over $encoding', ({ call }) => {
   describe.each(pairs)('%s and %s', (end, back, state, already, not) => {
-    test('change the state, which GetUser shows, once each', async () => {
+    test('change the state once each, and GetUser shows it', async () => {
       const { userId } = await newHuman(home)
       const act = (operation: Operation) => call(operation, { userId }, admin())
       expect(reason(await act(back))).toBe(not)
@@ -36,7 +36,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
       expect(reason(await act(back))).toBe(not)
     })
 
-    test('end the sessions for good, and signing in until it is taken back, in the words of a wrong password', async () => {
+    test('end all sessions, and refuse sign-ins like a wrong password until the change is undone', async () => {
       const human = await newMember(home, [])
       const mine = () => call('GetUser', { userId: human.userId }, human)
       const login = (password = human.password) => call('CreateSession', { loginName: human.userName, password })
@@ -50,7 +50,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     })
   })
 
-  test('DeleteUser takes the user away: it is not found, the name is free, the id never', async () => {
+  test('DeleteUser removes the user: it is not found, and its name becomes free, but never its id', async () => {
     const human = await newMember(home, [])
     const { userId, userName, password } = human
     const { details } = ok(await call('DeleteUser', { userId }, admin()))
@@ -68,7 +68,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(await signIn({ ...heir, userName })).toMatch(/\S/)
   })
 
-  test('a state is changed once under one Idempotency-Key, and only if it is as it was under If-Match', async () => {
+  test('a state changes once under one Idempotency-Key, and under If-Match only if the user is unchanged', async () => {
     const { userId } = await newHuman(home)
     const options = (headers: Record<string, string>) => ({ ...admin(), headers })
     const stale = await call('DeactivateUser', { userId }, options({ 'if-match': '"7"' }))
@@ -96,7 +96,7 @@ const later: [Operation, object][] = [
 ]
 
 describe('a deactivation and a lock', () => {
-  test('stand beside each other, and each is taken back by itself', async () => {
+  test('are independent, and each is undone by itself', async () => {
     const userId = await newMachine(home)
     const act = async (operation: Operation) => ok(await json(operation, { userId }, admin()))
     const state = async () => (await getUser(userId)).state
@@ -110,7 +110,7 @@ describe('a deactivation and a lock', () => {
     expect(await state()).toBe('USER_STATE_INACTIVE')
   })
 
-  test('leave an administrator the address, and a code its proof', async () => {
+  test('still let an administrator change the address, and a code verify it', async () => {
     const { userId } = await newHuman(home)
     ok(await json('DeactivateUser', { userId }, admin()))
     const { verificationCode } = ok(await json('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, admin()))
@@ -123,7 +123,7 @@ describe('a deactivation and a lock', () => {
 })
 
 describe('a removed user', () => {
-  test('has no living code', async () => {
+  test('has no valid code', async () => {
     const { userId, emailCode: verificationCode } = await newHuman(home, { verification: { returnCode: {} } })
     ok(await json('DeleteUser', { userId }, admin()))
     expect(reason(await json('VerifyEmail', { userId, verificationCode: verificationCode! }))).toBe('CODE_INVALID')
@@ -143,12 +143,12 @@ describe('a removed user', () => {
   })
 })
 
-describe('who may change a state', () => {
+describe('a state can be changed', () => {
   const act = async (operation: Operation, userId: string, as: { token: string }) =>
     reason(await json(operation, { userId }, as)) ?? 'ok'
   const all: Operation[] = ['DeactivateUser', 'ReactivateUser', 'LockUser', 'UnlockUser', 'DeleteUser']
 
-  test('nobody changes that of a user with a role above the own, nor gives it back', async () => {
+  test('only by a caller whose roles cover those of the user, in either direction', async () => {
     const manager = await newMember(home, ['ORG_USER_MANAGER'])
     const owner = await newMember(home, ['ORG_OWNER'])
     for (const operation of all) {
@@ -160,7 +160,7 @@ describe('who may change a state', () => {
     expect(await act('ReactivateUser', manager.userId, owner)).toBe('ok')
   })
 
-  test('an owner of the organization of the first administrators does not reach them', async () => {
+  test('not by an owner of the organization of the first administrators, for these', async () => {
     const owner = await newMember('default', ['ORG_OWNER'])
     for (const operation of all) {
       expect(await act(operation, 'admin', owner)).toBe('PERMISSION_DENIED')
@@ -168,14 +168,14 @@ describe('who may change a state', () => {
     }
   })
 
-  test('roles elsewhere do not shield a user from the own organization', async () => {
+  test('by the own organization, even if the user has roles elsewhere', async () => {
     const owner = await newMember(home, ['ORG_OWNER'])
     const { userId } = await newHuman(home)
     ok(await json('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(await newOrganization())))
     expect(await act('DeleteUser', userId, owner)).toBe('ok')
   })
 
-  test('not the user, and nobody of another organization, whether there is such a user or not', async () => {
+  test('not by the user, nor from another organization, whether the user exists or not', async () => {
     const [me, owner] = [await newMember(home, []), await newMember(await newOrganization(), ['ORG_OWNER'])]
     for (const operation of all) {
       expect(await act(operation, me.userId, me)).toBe('PERMISSION_DENIED')
@@ -202,7 +202,7 @@ describe.skipIf(!house)(`two gateways${house ? '' : ' (skipped: a Roster by URL 
     },
   )
 
-  test('50 at once: the state is reached once', async () => {
+  test('50 at once: the state changes once', async () => {
     const { userId } = await newHuman(home)
     const urls = [undefined, house!.secondUrl]
     const work = Array.from({ length: 50 }, (_, n) =>
@@ -213,7 +213,7 @@ describe.skipIf(!house)(`two gateways${house ? '' : ' (skipped: a Roster by URL 
     expect(reasons.filter((found) => found === 'USER_ALREADY_LOCKED')).toHaveLength(49)
   })
 
-  test('of sign-ins that race with a lock, none leaves a session behind it', async () => {
+  test('a sign-in that races with a lock leaves no session behind', async () => {
     const human = await newHuman(home, { password: unique('Password') })
     const { userId, userName: loginName, password } = human
     const [locked, ...answers] = await Promise.all([

@@ -42,7 +42,7 @@ describe.each(encodings)('a webhook over $encoding', ({ call }) => {
     expect(ok(await call('ListWebhooks', {}, as)).webhooks ?? []).toEqual([])
   })
 
-  test('whose answer was lost is answered again with the same secret, and is there once', async () => {
+  test('gets the same secret again after a lost answer, and exists once', async () => {
     const organization = await newOrganization()
     const keyed = { ...admin(organization), headers: { 'idempotency-key': crypto.randomUUID() } }
     const first = ok(await call('AddWebhook', { url }, keyed))
@@ -50,7 +50,7 @@ describe.each(encodings)('a webhook over $encoding', ({ call }) => {
     expect(ok(await call('ListWebhooks', {}, admin(organization))).webhooks).toHaveLength(1)
   })
 
-  test('names what is wrong with it', async () => {
+  test('is refused with the names of the faulty fields', async () => {
     const as = admin(await newOrganization())
     const wrong = { url: 'https://169.254.169.254/latest', eventTypes: ['user.email.changed', 'roster.nothing.v1'] }
     const { code, fields } = factsOf(await call('AddWebhook', wrong, as))
@@ -62,8 +62,8 @@ describe.each(encodings)('a webhook over $encoding', ({ call }) => {
   })
 })
 
-describe('whose a webhook is', () => {
-  test('nobody else sees it, changes it, or learns that it is there', async () => {
+describe('ownership of a webhook', () => {
+  test('nobody else sees it, changes it, or learns that it exists', async () => {
     const [home, abroad] = [await newOrganization(), await newOrganization()]
     const stranger = await newMember(abroad, ['ORG_OWNER'])
     const { webhookId } = ok(await json('AddWebhook', { url }, admin(home)))
@@ -88,7 +88,7 @@ describe('whose a webhook is', () => {
     expect(ok(await json('GetWebhook', { webhookId }, admin(home))).webhook.details.sequence).toBe('1')
   })
 
-  test('who may read may not write; who may neither is refused', async () => {
+  test('a caller with only the read permission cannot write, and one without both is refused', async () => {
     const home = await newOrganization()
     const { webhookId } = ok(await json('AddWebhook', { url }, admin(home)))
     const viewer = await newMember(home, ['ORG_OWNER_VIEWER'])
@@ -101,7 +101,7 @@ describe('whose a webhook is', () => {
     expect(factsOf(await json('SearchDeliveries', {}, manager)).code).toBe(7)
   })
 
-  test("the instance's are for who has the right there, also the deliveries", async () => {
+  test("the instance's webhooks and deliveries are open to callers with the permission there", async () => {
     const home = await newOrganization()
     const owner = await newMember(home, ['ORG_OWNER'])
     const { webhookId } = await subscribe(home, { url, allOrganizations: true, eventTypes: ['idp.changed'] })
@@ -118,8 +118,8 @@ describe('whose a webhook is', () => {
   })
 })
 
-describe.skipIf(!house)(`what is sent${why}`, () => {
-  test('is signed as Standard Webhooks says, and tells of the event what the stream tells', async () => {
+describe.skipIf(!house)(`a delivery${why}`, () => {
+  test('is signed as Standard Webhooks says, and describes the event as the stream does', async () => {
     const [organization, hook] = [await newOrganization(), await receiver()]
     const { secret } = await subscribe(organization, { url: hook.url, eventTypes: ['roster.user.human.added.v1'] })
     const { userId, email } = await newHuman(organization)
@@ -141,7 +141,7 @@ describe.skipIf(!house)(`what is sent${why}`, () => {
     expect(() => other.verify(request!.body, request!.headers as Record<string, string>)).toThrow('No matching')
   })
 
-  test('is signed by the former secret and the new one while they overlap, and then by the new one alone', async () => {
+  test('is signed with the former and the new secret while they overlap, and then only with the new one', async () => {
     const [organization, hook] = [await newOrganization(), await receiver()]
     const { webhookId, secret: first } = await subscribe(organization, { url: hook.url, eventTypes: ['user.human.*'] })
     const rotate = async (request: object) =>
@@ -160,7 +160,7 @@ describe.skipIf(!house)(`what is sent${why}`, () => {
     for (const former of [first, second]) expect(() => verify(former, hook.received[1]!)).toThrow('No matching')
   })
 
-  test('is what the event types name, of the own organization; and for the instance of every one', async () => {
+  test('exists for the chosen types, of the own organization or, for the instance, of every one', async () => {
     const [home, abroad] = [await newOrganization(), await newOrganization()]
     const [own, every, all] = [await receiver(), await receiver(), await receiver()]
     await subscribe(home, { url: own.url, eventTypes: ['user.*', 'project.added'] })
@@ -194,7 +194,7 @@ describe.skipIf(!house)(`what is sent${why}`, () => {
     await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
   })
 
-  test('pauses where the receiver is gone, fails there, and comes once more when it is asked for', async () => {
+  test('pauses while the receiver is gone, then fails, and comes once more on request', async () => {
     const [organization, hook] = [await newOrganization(), await receiver()]
     hook.answer(() => 410)
     const { webhookId } = await subscribe(organization, { url: hook.url, eventTypes: ['user.human.added'] })
@@ -218,7 +218,7 @@ describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
   test.each([
     ['410', 410],
     ['503 and the wish of an hour', { status: 503, headers: { 'retry-after': '3600' } }],
-  ])('to what its former address answers, late: %s', async (_, reply) => {
+  ])('through a late answer of its former address: %s', async (_, reply) => {
     const organization = await newOrganization()
     const [former, present] = [await receiver(), await receiver()]
     const request = { url: former.url, eventTypes: ['user.human.added'] }
@@ -236,7 +236,7 @@ describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
     await vi.waitFor(() => expect(present.taken().map(({ event }) => event.subject)).toEqual([`user/${userId}`]), soon)
   })
 
-  test('that is committed after it was added, although it was decided long before', async () => {
+  test('of events committed after its creation, even if they were decided long before', async () => {
     const organization = await newOrganization()
     const hook = await receiver()
     const { userId } = await newHuman(organization)

@@ -8,7 +8,7 @@ const seed = 1
 const chosen = ['kill', 'pause users', 'cut gateway↔nats', 'stall users↔postgres']
 
 test(
-  'a kill -9, a pause or a lost connection under load loses no write and makes none twice',
+  'a kill -9, a pause or a lost connection under load loses and doubles no write',
   { timeout: 300_000 },
   async () => {
     const outcomes = await runSuite(seed, makePlan(seed, { rounds: 1, pairs: 0, only: chosen }), console.log)

@@ -78,11 +78,10 @@ afterAll(async () => {
   await Promise.all([nats?.connection.close(), gateway?.connection.close()])
 })
 
-test('this test covers every method of proto/', () =>
-  expect([...codecs.keys()].sort()).toEqual([...methods.keys()].sort()))
+test('this covers every method of proto/', () => expect([...codecs.keys()].sort()).toEqual([...methods.keys()].sort()))
 
 test.for([...methods.values()])(
-  '$subject executes the request exactly as it was validated, or not at all',
+  '$subject executes exactly the validated request, or none',
   async ({ subject, desc }) => {
     const [{ input }, codec] = [desc, codecs.get(subject)!]
     const send = async (requestId: string, bytes: Uint8Array) => {

@@ -32,14 +32,14 @@ describe('a request is refused as malformed for', () => {
     ['a number of eleven bytes', `28 ${ten}ff 01`],
     ['a number that does not end', '28 80'],
     ['a text that is cut off', '0a 05 61'],
-    ['a length of which nothing comes', '0a ff ff ff ff 0f'],
+    ['a length without bytes after it', '0a ff ff ff ff 0f'],
     ['a tag without a value', '0a'],
     ['an unknown field that is cut off', 'a1 06 01'],
-    ['a part that is longer than what it is part of', '1a 02 0a 05 61 62 63 64 65'],
+    ['an inner message that is longer than the outer one', '1a 02 0a 05 61 62 63 64 65'],
     ['a fault in a part', '1a 02 08 01'],
     ['a text that is no UTF-8', '0a 02 c3 28'],
     ['half a surrogate pair', '0a 03 ed a0 80'],
-    ['a text in a part that is no UTF-8', '1a 03 0a 01 ff'],
+    ['an inner text that is no UTF-8', '1a 03 0a 01 ff'],
   ])('%s', (_, hex) => {
     let refused: unknown
     try {

@@ -25,7 +25,7 @@ export function testPayloads(service: string, payloads: Record<string, Record<st
   )
 
   describe.each(events)('the payload of $type of a $aggregateType', ({ aggregateType, type, payload }) => {
-    test('is its message in proto/, no more and no less', () => {
+    test('matches its message in proto/ exactly', () => {
       const { desc } = messageOf(aggregateType, type)
       const read = fromJson(desc, payload)
       expect(toJson(desc, read, { alwaysEmitImplicit: true, enumAsInteger: true })).toEqual(payload)
@@ -33,7 +33,7 @@ export function testPayloads(service: string, payloads: Record<string, Record<st
     })
   })
 
-  test('each event has a message of its own, and each message an event', () => {
+  test('each event has its own message, and each message its own event', () => {
     const used = events.map(({ aggregateType, type }) => messageOf(aggregateType, type).desc)
     expect(new Set(used).size).toBe(used.length)
     const parts = new Set(used.flatMap(partsOf))
@@ -45,7 +45,7 @@ export function testPayloads(service: string, payloads: Record<string, Record<st
   })
 
   // With `-u`, this writes the document again.
-  test('docs/events.md tells what proto/ says of the events', async () => {
+  test('docs/events.md matches proto/', async () => {
     const text = readFileSync(document, 'utf8')
     const [start, end] = [`<!-- ${service} -->\n`, `<!-- /${service} -->`]
     const [before, after] = [text.split(start)[0]!, text.split(end)[1]!]
