@@ -25,9 +25,7 @@ function insertSessions(sql: Transaction, rows: object[]) {
   return sql`select store_session_tokens(${JSON.stringify(rows)}::text::jsonb)`
 }
 
-/**
- * Ends sessions, with an event as usual, whose token was removed for newer ones: those of the user, or of all users.
- */
+/** Ends the sessions of this user, or of any user, whose token went for newer ones. Each gets the usual event. */
 export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>, userId?: string): Promise<void> {
   const surplus = await orUnavailable(sql<{ sessionId: string; userId: string }[]>`
     select session_id as "sessionId", user_id as "userId" from surplus_sessions

@@ -110,7 +110,7 @@ describe('attempts to sign in', () => {
     const from = fresh()
     expect(await passing(100, () => attempt(newName(), from))).toBe(100)
     const rows = async () => (await replicas[0]!.sql<{ n: number }[]>`select count(*)::int as n from turns`)[0]!.n
-    // The turns that came back meanwhile.
+    // Takes away the turns that came back with time.
     await replicas[0]!
       .sql`update turns set paid_until = paid_until + interval '1 minute' where paid_until > now() + interval '200 seconds'`
     const before = await rows()
