@@ -65,7 +65,7 @@ const sender: Setting<Sender | undefined> = {
     const [, name, bracketed, bare] = /^\s*(?:([^<>]*)<([^<>]*)>|([^<>]*))\s*$/.exec(value) ?? []
     const address = (bracketed ?? bare ?? '').trim()
     const domain = /^[^\s@,;:"()\\]+@([^\s@,;:"()\\]+)$/.exec(address)?.[1]
-    if (!domain) throw new Error('is neither a mail address nor of the form: Name <address>')
+    if (!domain) throw new Error('is not a mail address, nor of the form: Name <address>')
     return { name: (name ?? '').trim().replace(/^"(.*)"$/, '$1'), address, domain }
   },
 }

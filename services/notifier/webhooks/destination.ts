@@ -49,10 +49,10 @@ function createDestinations(named: BlockList): Destinations {
       if (!tls && named.rules.length === 0) return 'must be an absolute https URL'
       const host = hostOf(hostname)
       // Spelling does not matter: the URL standard makes 2130706433, 0x7f.1 and 127.0.0.1 the same.
-      if (isIP(host) !== 0 && !allows(host, tls)) return 'leads to an address that webhooks may not use'
+      if (isIP(host) !== 0 && !allows(host, tls)) return 'is at an address that webhooks may not reach'
       const isLocal = /(^|\.)localhost\.?$/.test(host)
       if (isLocal && !allows('127.0.0.1', tls) && !allows('::1', tls))
-        return 'leads to an address that webhooks may not use'
+        return 'is at an address that webhooks may not reach'
       return undefined
     },
   }
