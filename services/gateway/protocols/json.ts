@@ -1,14 +1,14 @@
 import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
 import { RosterError } from '#lib/errors'
 import { type Method, registry } from '#lib/rpc/methods'
-import { sendError, sendJson } from '../http/answers.ts'
-import type { Exchange } from '../http/exchange.ts'
 import { readBody } from '../arrival/body.ts'
+import { readRequestTimeout } from '../arrival/timeout.ts'
 import type { Gateway } from '../calls/gateway.ts'
 import { perform } from '../calls/perform.ts'
-import { allowanceOf, arrive } from '../http/arrive.ts'
 import type { Match } from '../calls/routes.ts'
-import { readRequestTimeout } from '../arrival/timeout.ts'
+import { sendError, sendJson } from '../http/answers.ts'
+import { allowanceOf, arrive } from '../http/arrive.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { readRequest } from './json-request.ts'
 
 /** Answers a call over the HTTP path of a method, in JSON. */
