@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, RosterError, toRosterError } from '#lib/errors'
-import { protective, send, sendError, sendJson } from './http/answers.ts'
+import { checkHost } from './arrival/header-reader.ts'
 import type { Gateway } from './calls/gateway.ts'
+import { byGrpcPath, findRoutes } from './calls/routes.ts'
+import { isReady, type Readiness } from './health/readiness.ts'
+import { protective, send, sendError, sendJson } from './http/answers.ts'
+import { letIn } from './http/arrive.ts'
 import type { Cors } from './http/cors.ts'
 import { type Exchange, openExchange } from './http/exchange.ts'
-import { checkHost } from './arrival/header-reader.ts'
-import { letIn } from './http/arrive.ts'
 import { type Pages, servePage } from './pages/pages.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
 import { serveJson, unsupportedType } from './protocols/json.ts'
 import { serveOAuth } from './protocols/oauth.ts'
-import { isReady, type Readiness } from './health/readiness.ts'
-import { byGrpcPath, findRoutes } from './calls/routes.ts'
 
+/** The parts of the gateway that the handler needs. */
 export interface HttpOptions {
   gateway: Gateway
   cors: Cors
@@ -20,7 +21,7 @@ export interface HttpOptions {
   readiness: Readiness
 }
 
-/** Answers everything that comes over HTTP/1.1: JSON, OAuth, gRPC-web, pages, health. */
+/** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, gRPC-web, pages, health. */
 export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptions) {
   async function serve(exchange: Exchange): Promise<void> {
     const { request, path } = exchange

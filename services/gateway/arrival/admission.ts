@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
-import { checkHost } from './header-reader.ts'
 import { type Hold, type Kind, type UnderWay, unreadBytes } from '../limits/under-way.ts'
+import { checkHost } from './header-reader.ts'
 
 /** Where a request came from, and its head. */
 export interface Origin {

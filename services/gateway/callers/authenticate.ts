@@ -9,11 +9,11 @@ import { callersChanged } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { within } from '#lib/within'
+import type { Strangers } from '../limits/strangers.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import { createDirectory, type Holder, ownCall } from './directory.ts'
 import { createMemory } from './memory.ts'
 import { createProofs } from './proofs.ts'
-import type { Strangers } from '../limits/strangers.ts'
 import { readToken, tokenInvalid } from './token-header.ts'
 
 export interface Credentials {

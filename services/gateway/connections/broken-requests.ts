@@ -2,9 +2,9 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net'
 import { RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
-import { httpStatus, protective } from '../http/answers.ts'
 import { breakBody, requestTimeout } from '../arrival/body.ts'
 import { requestIdOf } from '../arrival/request-id.ts'
+import { httpStatus, protective } from '../http/answers.ts'
 
 /**
  * Answers a request that is no HTTP, is too slow, has too long a head or breaks midway. The answer has the shape of

@@ -4,9 +4,9 @@ import { connect as connectHttp2, type ClientHttp2Stream, type IncomingHttpHeade
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { inOrder } from './in-order.ts'
 import { frameOf, send } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+import { inOrder } from './in-order.ts'
 
 async function start(environment: Record<string, string>) {
   const gateway = await startTestGateway({}, environment)

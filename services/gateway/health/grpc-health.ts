@@ -1,7 +1,7 @@
 import type { Server } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
-import { isReady } from './readiness.ts'
 import { offeredServices } from '../protocols/reflection.ts'
+import { isReady } from './readiness.ts'
 
 /**
  * Adds gRPC health of the whole server and each offered service. Gives the function that tells it which are missing.

@@ -1,12 +1,12 @@
 import type { Http2ServerRequest } from 'node:http2'
 import type { Method } from '#lib/rpc/methods'
 import { admit } from '../arrival/admission.ts'
-import type { Header } from '../arrival/header-reader.ts'
-import type { Exchange } from './exchange.ts'
 import { type Allowance, allow } from '../arrival/body.ts'
+import type { Header } from '../arrival/header-reader.ts'
 import type { Arrival, Encoding } from '../calls/arrived-call.ts'
 import type { Gateway } from '../calls/gateway.ts'
 import type { Kind } from '../limits/under-way.ts'
+import type { Exchange } from './exchange.ts'
 
 /** The arrival of a call over HTTP/1.1, or over HTTP/2 in its shape. */
 export function arrive(

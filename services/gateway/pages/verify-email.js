@@ -50,13 +50,13 @@ let busy = false
 document.documentElement.lang = language
 element('scriptless').remove()
 form.addEventListener('submit', verify)
-// A second link that is opened in the same tab changes nothing but the fragment.
+// A second link in the same tab changes nothing but the fragment, so the page does not load again.
 addEventListener('hashchange', begin)
 begin()
 
 function begin() {
   const given = new URLSearchParams(location.hash.slice(1))
-  // The code is to stay neither in the address bar nor in the history.
+  // The code must stay neither in the address bar nor in the history.
   history.replaceState(null, '', location.pathname + location.search)
   for (const shown of document.querySelectorAll('[data-text]')) shown.textContent = text[shown.dataset.text]
   userId.value = given.get('userId') ?? ''
@@ -107,7 +107,7 @@ function say(message, kind = '') {
   code.removeAttribute('aria-invalid')
 }
 
-// Not `disabled`: that would take the focus away.
+// `disabled` would take the focus away.
 function setBusy(now) {
   busy = now
   button.setAttribute('aria-disabled', String(now))

@@ -12,11 +12,11 @@ import {
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/registry'
-import type { Match } from '../calls/routes.ts'
 import { mostValues, tooManyValues } from '../arrival/body.ts'
+import type { Match } from '../calls/routes.ts'
 import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
-import { splitPair, unescapePart } from './percent-encoding.ts'
 import { findTextFault, placeOf, type TextFault } from './json-text.ts'
+import { splitPair, unescapePart } from './percent-encoding.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -1,11 +1,11 @@
 import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
-import type { Exchange } from '../http/exchange.ts'
 import { type Allowance, readBody } from '../arrival/body.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { malformed, maxFaults } from './json-faults.ts'
-import { splitPair } from './percent-encoding.ts'
 import { unsupportedType } from './json.ts'
+import { splitPair } from './percent-encoding.ts'
 
 const formType = /^application\/x-www-form-urlencoded *(; *charset="?utf-8"? *)?$/i
 
