@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { contract, type Operation } from '../examples/contract.ts'
@@ -34,7 +35,8 @@ beforeAll(async () => {
   // What waits for work is not multiplied: the services would do it all.
   await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 20_000, interval: 200 })
   await fillTables(sql, schemas)
-}, 240_000)
+  await untilCounted()
+}, 300_000)
 
 afterAll(async () => {
   await sql?.end()
@@ -59,8 +61,7 @@ test('no operation reads a table of 50,000 rows from end to end', { timeout: 240
           refused.push(`${operation} ${JSON.stringify(request)}: ${JSON.stringify(answer.error)}`)
       }
   expect(refused).toEqual([])
-  // A connection tells its counts once a second, where it is busy.
-  await new Promise((wake) => setTimeout(wake, 3_000))
+  await untilCounted()
   const after = await reads()
   const whole = [...after].flatMap(([name, { table, count }]) => {
     const read = count - (before.get(name)?.count ?? 0)
@@ -84,6 +85,11 @@ function inOrder(operations: Operation[]): Operation[] {
   return operations.toSorted(
     (left, right) => (place(left) === 1 ? 1.5 : place(left) + 1) - (place(right) === 1 ? 1.5 : place(right) + 1),
   )
+}
+
+// A connection tells what it read once a second, or when it is idle.
+function untilCounted() {
+  return sleep(3_000)
 }
 
 async function waiting(): Promise<number> {
