@@ -1,5 +1,5 @@
 import type { Call, CallOptions } from '../e2e/clients/call.ts'
-import { inSeconds } from './machines.ts'
+import { examplePair, inSeconds } from './machines.ts'
 import { ok, profile, unique, uniqueEmail } from './people.ts'
 
 /** One object of each kind, of a Roster of a test's own. */
@@ -44,7 +44,9 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
       ...{ userId, sessionId, tokenId, keyId, secretId, ...client, token: accessToken, organizationId, grantedOrgId },
       ...{ projectId, grantId, roleKeys: 'reader', idpId, webhookId, userIds: userId, aggregateIds: userId },
       ...{ actors: humanId, grantType: 'client_credentials', scope: 'openid', loginName: userName, password },
-      ...{ url: webhookUrl, email: uniqueEmail() },
+      ...{ url: webhookUrl, email: uniqueEmail(), urlTemplate: 'http://localhost:8080/', publicKey: examplePair().pem },
+      // Nobody can make up a cursor.
+      cursor: '',
     },
     callers: [
       { ...admin, organization: organizationId },
