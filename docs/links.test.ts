@@ -8,7 +8,7 @@ const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
 test.each(pages)('the files and folders that %s links to are there', (page) => {
   const links = readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)
   const own = [...links].map(([, link]) => link!).filter((link) => !/^(https?:|#)/.test(link))
-  expect(own.filter((link) => !existsSync(join(root, dirname(page), link.split('#')[0]!)))).toEqual([])
+  expect(own.filter((link) => !existsSync(join(root, dirname(page), link.replace(/#.*/, ''))))).toEqual([])
 })
 
 test('the recipes of CONTRIBUTING link operations that are there', () => {

@@ -46,7 +46,7 @@ function withValues(desc: DescMessage, json: JsonObject, values: Record<string, 
 }
 
 function isValid(desc: DescMessage, json: JsonObject): boolean {
-  return validate(desc, fromJson(desc, json, { registry }) as Message).length === 0
+  return validate(desc, fromJson(desc, json, { registry })).length === 0
 }
 
 type Path = string[]
