@@ -1,12 +1,4 @@
-import {
-  type DescMessage,
-  fromJson,
-  type JsonObject,
-  type JsonValue,
-  type Message,
-  ScalarType,
-  toJson,
-} from '@bufbuild/protobuf'
+import { type DescMessage, fromJson, type JsonObject, type JsonValue, ScalarType, toJson } from '@bufbuild/protobuf'
 import { registry } from '#lib/rpc/methods'
 import { validMessage } from '#lib/rpc/test-smuggling'
 import { validate } from '#lib/rpc/validate'
