@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { deriveKeys } from './derive-keys.ts'
 
 /**
- * Writes the keys of each service into a folder of its own, from the root in ROSTER_ENCRYPTION_KEY, else from that in the file, which is
- * made once: a root that is there stays.
+ * Writes the keys of each service into a folder of its own. They come from the root in ROSTER_ENCRYPTION_KEY, else from the root in the
+ * file. Without a root, one is made.
  */
 export function writeKeys(rootFile: string, folder: string, given = process.env['ROSTER_ENCRYPTION_KEY']): void {
   if (!given) makeRoot(rootFile)
   const keys = deriveKeys(given || readFileSync(rootFile, 'utf8').trim())
-  // The gateway comes last: what it signs with, all others know by then.
+  // The gateway comes last: by then all others know the keys that it signs with.
   for (const [service, variables] of Object.entries(keys))
     for (const [name, value] of Object.entries(variables)) replace(join(folder, service, name), value)
 }

@@ -27,7 +27,7 @@ describe('the printed lines are bash', () => {
   })
 })
 
-/** What a reader pastes. */
+/** The lines that a reader pastes. */
 function linesOf(text: string): string {
   return text.slice(text.indexOf('AUTH='), text.indexOf('\nCtrl-C'))
 }

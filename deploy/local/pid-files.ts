@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a pid file holds. `started` tells a process from a later one that got the same pid. */
+/** The content of a pid file. `started` tells a process from a later one that got the same pid. */
 export interface PidEntry {
   name: string
   kind: 'service' | 'server'
@@ -22,7 +22,7 @@ export function removePidFile(runDir: string, name: string, pid: number): void {
   if (read(fileOf(runDir, name))?.pid === pid) rmSync(fileOf(runDir, name), { force: true })
 }
 
-/** Stops what the pid files of a run folder name and is alive: services, then servers. Returns the names of the stopped. */
+/** Stops the living processes that the pid files of a run folder name: services, then servers. Returns their names. */
 export async function stopStale(runDir: string): Promise<string[]> {
   const entries = readAll(runDir)
   const alive = entries.filter(isAlive)
@@ -32,7 +32,7 @@ export async function stopStale(runDir: string): Promise<string[]> {
   return alive.map((entry) => entry.name)
 }
 
-/** Kills what the pid files of a run folder name, without waiting. */
+/** Kills the processes that the pid files of a run folder name, without waiting. */
 export function killNow(runDir: string): void {
   for (const entry of readAll(runDir).filter(isAlive)) send(entry, 'SIGKILL')
 }

@@ -20,7 +20,7 @@ export interface ServersOptions {
   ephemeral?: boolean
   /** Where DATABASE_URL, NATS_URL, REDIS_URL, SMTP_URL are looked up: a server given there is not started. Default: process.env. */
   env?: Record<string, string | undefined>
-  /** Hears what takes long, such as an installation. Default: the console. */
+  /** Hears of slow steps, such as an installation. Default: the console. */
   say?: (line: string) => void
 }
 
@@ -39,7 +39,7 @@ export interface Servers {
   nats: Daemon | undefined
   redis: Daemon | undefined
   mailbox: Mailbox | undefined
-  /** Stops what was started here. */
+  /** Stops the servers that were started here. */
   stop(): Promise<void>
 }
 

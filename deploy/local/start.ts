@@ -34,7 +34,7 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
     stop: async () => {
       stopping = true
       console.log('Stopping ...')
-      // What is still coming up is known by its pid files only.
+      // While parts come up, only their pid files tell of them.
       if (!up) await stopStale(home.run)
       for (const part of parts.toReversed()) await part.stop()
       instance.release()

@@ -16,19 +16,21 @@ export async function fillTables(sql: Sql, schemas: string[]): Promise<void> {
     const table = sql`${sql(schema)}.${sql(name)}`
     // Twenty rows, which are not the last: behind those, the tail would take the copies of events for new ones.
     await sql`
-      with rows as (select to_jsonb(t)::text as row from ${table} t order by ctid limit 20),
-      counted as (select row, count(*) over () as number from rows),
-      copies as (
+      with marked as materialized (
         select regexp_replace(
           regexp_replace(
-            row, '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-)[0-9a-f]{12}', '\\1' || lpad(to_hex(i), 12, '0'), 'g'
+            to_jsonb(t)::text, '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-)[0-9a-f]{12}', '\\10000@copy@', 'g'
           ),
-          '(\\\\\\\\x)[0-9a-f]{8}', '\\1' || lpad(to_hex(i), 8, '0'), 'g'
-        )::jsonb as row
-        from counted cross join lateral generate_series(1, (${rowsOfEach} / number)::int + 1) i
-      )
+          '(\\\\\\\\x)[0-9a-f]{8}', '\\1@copy@', 'g'
+        ) as row
+        from ${table} t order by ctid limit 20
+      ),
+      counted as (select row, count(*) over () as number from marked)
       insert into ${table} overriding user value
-      select (jsonb_populate_record(null::${table}, row)).* from copies
+      select copy.*
+      from counted
+      cross join lateral generate_series(1, (${rowsOfEach} / number)::int + 1) i
+      cross join lateral jsonb_populate_record(null::${table}, replace(row, '@copy@', lpad(to_hex(i), 8, '0'))::jsonb) copy
       on conflict do nothing
     `
     await sql`analyze ${table}`

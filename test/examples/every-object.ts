@@ -1,5 +1,5 @@
 import type { Call, CallOptions } from '../e2e/clients/call.ts'
-import { inSeconds } from './machines.ts'
+import { examplePair, inSeconds } from './machines.ts'
 import { ok, profile, unique, uniqueEmail } from './people.ts'
 
 /** One object of each kind, of a Roster of a test's own. */
@@ -39,13 +39,37 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
   const { userGrantId: grantId } = await own('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
   const idp = { name: unique('Provider'), clientId: 'c', clientSecret: 's', issuer: 'https://issuer.example.com' }
   const { idpId } = await add('AddOIDCIDP', idp)
+  const ids = {
+    userId,
+    sessionId,
+    tokenId,
+    keyId,
+    secretId,
+    organizationId,
+    grantedOrgId,
+    projectId,
+    grantId,
+    idpId,
+    webhookId,
+  }
+  const texts = {
+    aggregateIds: userId,
+    actors: humanId,
+    roleKeys: 'reader',
+    grantType: 'client_credentials',
+    scope: 'openid',
+    token: accessToken,
+    loginName: userName,
+    password,
+    url: webhookUrl,
+    email: uniqueEmail(),
+    urlTemplate: 'http://localhost:8080/',
+    publicKey: examplePair().pem,
+    // Nobody can make up a cursor.
+    cursor: '',
+  }
   return {
-    values: {
-      ...{ userId, sessionId, tokenId, keyId, secretId, ...client, token: accessToken, organizationId, grantedOrgId },
-      ...{ projectId, grantId, roleKeys: 'reader', idpId, webhookId, userIds: userId, aggregateIds: userId },
-      ...{ actors: humanId, grantType: 'client_credentials', scope: 'openid', loginName: userName, password },
-      ...{ url: webhookUrl, email: uniqueEmail() },
-    },
+    values: { ...ids, ...client, ...texts },
     callers: [
       { ...admin, organization: organizationId },
       { ...admin, organization: organizationId, token: sessionToken, headers: { 'idempotency-key': unique('key') } },

@@ -57,6 +57,6 @@ function docker(...args: string[]): void {
   try {
     execFileSync('docker', args, { stdio: 'ignore' })
   } catch {
-    // There was no such container: what was asked for is so.
+    // There was no such container, so nothing is left to do.
   }
 }

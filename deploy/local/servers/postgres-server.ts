@@ -125,7 +125,7 @@ async function answers(url: string): Promise<boolean> {
     await sql`select 1`
     return true
   } catch (error) {
-    // It is up; that the password is not that of the data is for the first real connection to say.
+    // It is up. If the password does not fit the data, the first real connection will say so.
     return (error as { code?: string }).code === '28P01'
   } finally {
     await sql.end({ timeout: 1 })

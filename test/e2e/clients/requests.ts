@@ -1,4 +1,4 @@
-import { type DescMessage, fromJson, type JsonObject, type JsonValue, type Message, toJson } from '@bufbuild/protobuf'
+import { type DescMessage, fromJson, type JsonObject, type JsonValue, ScalarType, toJson } from '@bufbuild/protobuf'
 import { registry } from '#lib/registry'
 import { validMessage } from '../../support/smuggling.ts'
 import { validate } from '#lib/rpc/validate'
@@ -25,11 +25,12 @@ export function requestsOf(operation: Operation, values: Record<string, string>)
 
 function withValues(desc: DescMessage, json: JsonObject, values: Record<string, string>): JsonObject {
   const changed = { ...json }
-  for (const { jsonName, message, fieldKind } of desc.fields) {
+  for (const field of desc.fields) {
+    const { jsonName, message, fieldKind } = field
     if (message && fieldKind === 'message' && message.typeName.startsWith('roster.') && changed[jsonName])
       changed[jsonName] = withValues(message, changed[jsonName] as JsonObject, values)
-    const value = values[jsonName]
-    if (value === undefined) continue
+    const value = field.enum ? field.enum.values.at(-1)!.name : values[jsonName]
+    if (value === undefined || (!field.enum && field.scalar !== ScalarType.STRING)) continue
     const candidate = { ...changed, [jsonName]: fieldKind === 'list' ? [value] : value }
     if (isValid(desc, candidate)) Object.assign(changed, candidate)
   }
@@ -37,7 +38,7 @@ function withValues(desc: DescMessage, json: JsonObject, values: Record<string, 
 }
 
 function isValid(desc: DescMessage, json: JsonObject): boolean {
-  return validate(desc, fromJson(desc, json, { registry }) as Message).length === 0
+  return validate(desc, fromJson(desc, json, { registry })).length === 0
 }
 
 type Path = string[]
