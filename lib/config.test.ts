@@ -81,7 +81,7 @@ describe('problems', () => {
   }
   const message = (() => {
     try {
-      return String(readConfig(settings, secrets))
+      return JSON.stringify(readConfig(settings, secrets))
     } catch (error) {
       return (error as Error).message
     }

@@ -105,5 +105,5 @@ export async function answerFrom<Config extends StoringConfig, Context>(
 }
 
 async function stopAll(parts: Stoppable[]): Promise<void> {
-  await Promise.all(parts.map((part) => part.stop()))
+  await Promise.all(parts.map(async (part) => part.stop()))
 }
