@@ -8,6 +8,7 @@ import { deliveries, receiver, subscribe } from '../examples/webhooks.ts'
 import type { TestReceiver } from '../support/receiver.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
+import { takeTurn } from './take-turn.ts'
 
 const { house } = inject('roster')
 const why = house ? '' : ' (skipped: a Roster by URL sends to no private address)'
@@ -236,25 +237,30 @@ describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
     await vi.waitFor(() => expect(present.taken().map(({ event }) => event.subject)).toEqual([`user/${userId}`]), soon)
   })
 
-  test('of events committed after its creation, even if they were decided long before', async () => {
-    const organization = await newOrganization()
-    const hook = await receiver()
-    const { userId } = await newHuman(organization)
-    const sql = postgres(house!.databaseUrl, { max: 1, onnotice: () => {} })
-    onTestFinished(() => sql.end())
-    const [place] = await sql<[{ schema: string }]>`
+  test(
+    'of events committed after its creation, even if they were decided long before',
+    { timeout: 150_000 },
+    async () => {
+      onTestFinished(await takeTurn())
+      const organization = await newOrganization()
+      const hook = await receiver()
+      const { userId } = await newHuman(organization)
+      const sql = postgres(house!.databaseUrl, { max: 1, onnotice: () => {} })
+      onTestFinished(() => sql.end())
+      const [place] = await sql<[{ schema: string }]>`
       select table_schema as schema from information_schema.tables where table_name = 'passwords'
     `
-    const changing = await sql.begin(async (held) => {
-      await held`select from ${held(place.schema)}.aggregates where type = 'user' and id = ${userId} for update`
-      const options = { ...admin(organization), headers: { 'x-request-timeout': '25' } }
-      const answer = json('SetEmail', { userId, email: uniqueEmail(), isVerified: true }, options)
-      // Only real time shows that so much time has passed.
-      await sleep(11_000)
-      await subscribe(organization, { url: hook.url, eventTypes: ['user.email.changed'] })
-      return { answer }
-    })
-    ok(await changing.answer)
-    await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
-  })
+      const changing = await sql.begin(async (held) => {
+        await held`select from ${held(place.schema)}.aggregates where type = 'user' and id = ${userId} for update`
+        const options = { ...admin(organization), headers: { 'x-request-timeout': '25' } }
+        const answer = json('SetEmail', { userId, email: uniqueEmail(), isVerified: true }, options)
+        // Only real time shows that so much time has passed.
+        await sleep(11_000)
+        await subscribe(organization, { url: hook.url, eventTypes: ['user.email.changed'] })
+        return { answer }
+      })
+      ok(await changing.answer)
+      await vi.waitFor(() => expect(hook.received).toHaveLength(1), soon)
+    },
+  )
 })
