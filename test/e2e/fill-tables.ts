@@ -4,9 +4,9 @@ import type { Sql } from 'postgres'
 export const rowsOfEach = 50_000
 
 /**
- * Multiplies the rows of every table of the schemas, and brings the planner's statistics up to date. A copy differs in each id and
- * hash in it, all in the same way, so that copies belong together as the rows do. Ids that are no UUID stay; what would then be
- * there twice is left out.
+ * Multiplies the rows of every table of the schemas, and brings the planner's statistics up to date. A copy has other ids (UUIDs) and
+ * hashes (bytes, or base64 of 32 bytes), all changed in the same way, so that copies belong together as the rows do. Other ids stay, and
+ * a row that would then be there twice is left out.
  */
 export async function fillTables(sql: Sql, schemas: string[]): Promise<void> {
   const tables = await sql<{ schema: string; name: string }[]>`
@@ -19,9 +19,12 @@ export async function fillTables(sql: Sql, schemas: string[]): Promise<void> {
       with marked as materialized (
         select regexp_replace(
           regexp_replace(
-            to_jsonb(t)::text, '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-)[0-9a-f]{12}', '\\10000@copy@', 'g'
+            regexp_replace(
+              to_jsonb(t)::text, '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-)[0-9a-f]{12}', '\\10000@copy@', 'g'
+            ),
+            '(\\\\\\\\x)[0-9a-f]{8}', '\\1@copy@', 'g'
           ),
-          '(\\\\\\\\x)[0-9a-f]{8}', '\\1@copy@', 'g'
+          '"[0-9A-Za-z+/]{8}([0-9A-Za-z+/]{35}=")', '"@copy@\\1', 'g'
         ) as row
         from ${table} t order by ctid limit 20
       ),
