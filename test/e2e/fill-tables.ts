@@ -20,7 +20,7 @@ export async function fillTables(sql: Sql, schemas: string[]): Promise<void> {
         select regexp_replace(
           regexp_replace(
             regexp_replace(
-              to_jsonb(t)::text, '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-)[0-9a-f]{12}', '\\10000@copy@', 'g'
+              to_jsonb(t)::text, '([0-9a-f]{8}(-[0-9a-f]{4}){4})[0-9a-f]{8}', '\\1@copy@', 'g'
             ),
             '(\\\\\\\\x)[0-9a-f]{8}', '\\1@copy@', 'g'
           ),
