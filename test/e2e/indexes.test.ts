@@ -46,7 +46,7 @@ beforeAll(async () => {
     { servers: servers.servers },
   )
   sql = postgres(servers.servers.databaseUrl, { max: 1, onnotice: () => {} })
-  // The first of them are multiplied; see there.
+  // `fillTables` multiplies the earlier ones.
   for (let n = 0; n < 4; n++)
     world = await addEveryObject(callGrpc, { url: house.url, token: house.adminToken }, receiver.url)
   await untilCalm()
