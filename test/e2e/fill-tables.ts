@@ -17,8 +17,11 @@ export async function fillTables(sql: Sql, schemas: string[]): Promise<void> {
 
 async function fill(sql: Sql, name: string): Promise<void> {
   const table = sql.unsafe(name)
-  // Twenty rows, which are not the last: behind those, the tail would take the copies of events for new ones.
-  const rows = await sql<{ text: string }[]>`select to_jsonb(t)::text as text from ${table} t order by ctid limit 20`
+  // Not the last rows: a copy of the last event stands behind it, and the services would take it for a new one.
+  const rows = await sql<{ text: string }[]>`
+    select to_jsonb(t)::text as text from ${table} t order by ctid
+    limit (select least(greatest(count(*) / 2, 1), 20) from ${table})
+  `
   const marked = rows.map(({ text }) => mark(text))
   // How many of the rows can be copied is known after the first copies.
   let [number, missing, useful] = [1, rowsOfEach, marked.length]
