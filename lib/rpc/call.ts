@@ -5,7 +5,6 @@ import type { Nats } from '../nats.ts'
 import { decodeStatus } from '../status.ts'
 import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'
-import { internalCalls } from './internal-calls.ts'
 import { onAbsence } from './presence.ts'
 import type { SignCaller } from './sign-callers.ts'
 import { endOfTurn } from './turn.ts'
@@ -78,30 +77,19 @@ export interface ServiceDefinition {
  */
 export type ServiceCall = Pick<Call, 'requestId' | 'deadline'> & Partial<Pick<Call, 'traceparent' | 'cause'>>
 
-/**
- * The methods of a definition that a service may call, and no others: see `internalCalls`. Each is a function of
- * request and call.
- */
-export type Client<By extends Calling, S extends ServiceDefinition> = {
-  [M in Named<By, S> & keyof S['methods']]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
+/** The methods of a definition that a service may call, and no others. Each is a function of request and call. */
+export type Client<S extends ServiceDefinition, Name extends keyof S['methods']> = {
+  [M in Name]: S['methods'][M] extends MethodDefinition<infer Request, infer Response>
     ? (request: Request, call: ServiceCall) => Promise<Response>
     : never
 }
 
-type Calling = keyof typeof internalCalls
-type Named<By extends Calling, S extends ServiceDefinition> = S['fullName'] extends keyof (typeof internalCalls)[By]
-  ? (typeof internalCalls)[By][S['fullName']] extends readonly (infer Name)[]
-    ? Name
-    : never
-  : never
-
-/** Calls internal methods of another service in the name of the service `by`. Errors as of `callBytes`. */
-export function createClient<By extends Calling, S extends ServiceDefinition>(
+/** Calls these internal methods of another service. Errors as of `callBytes`. */
+export function createClient<S extends ServiceDefinition, Name extends keyof S['methods'] & string>(
   nats: Nats,
-  by: By,
   definition: S,
-): Client<By, S> {
-  const names: readonly string[] = (internalCalls[by] as Record<string, readonly string[]>)[definition.fullName] ?? []
+  names: readonly Name[],
+): Client<S, Name> {
   const entries = names.map((name) => {
     const method = definition.methods[name]!
     return [
@@ -123,7 +111,7 @@ export function createClient<By extends Calling, S extends ServiceDefinition>(
       },
     ]
   })
-  return Object.fromEntries(entries)
+  return Object.fromEntries(entries) as Client<S, Name>
 }
 
 async function askUntil(

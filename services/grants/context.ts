@@ -3,11 +3,12 @@ import type { Sql } from '#lib/eventstore/database'
 import type { Store } from '#lib/eventstore/store'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
+import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
 export interface Context {
   config: Config
   sql: Sql
   store: Store
-  users: Client<'grants', typeof UsersInternal>
+  users: Client<typeof UsersInternal, (typeof internalCalls.grants.users)[number]>
 }

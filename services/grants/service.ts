@@ -26,13 +26,19 @@ import { lookupOrganization } from './operations/lookup-organization.ts'
 import { startUserRemoval } from './user-removal.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary.ts'
+import { internalCalls } from '../internal-calls.ts'
 
 const grants: StoringService<Config, Context> = {
   name: 'grants',
   vocabulary: { evolve, project },
   callerChangedBy,
   async open({ config, nats, log, sql, store }) {
-    const context: Context = { config, sql, store, users: createClient(nats, 'grants', UsersInternal) }
+    const context: Context = {
+      config,
+      sql,
+      store,
+      users: createClient(nats, UsersInternal, internalCalls.grants.users),
+    }
     await untilReachable(log, () => bootstrap(context))
     return { context, background: [startUserRemoval(context, nats, log)] }
   },

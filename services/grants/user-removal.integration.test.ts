@@ -26,6 +26,7 @@ import { getUserGrant } from './operations/get-user-grant.ts'
 import { startUserRemoval } from './user-removal.ts'
 import { project } from './views.ts'
 import { evolve } from './vocabulary.ts'
+import { internalCalls } from '../internal-calls.ts'
 
 let servers: Servers
 let database: TestDatabase
@@ -53,7 +54,7 @@ beforeAll(async () => {
   const sql = openDatabase(config.DATABASE_URL, 'grants', silent)
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)
   const store = createStore(slow.wrap(sql), { evolve, project }, silent, () => {})
-  context = { config, sql, store, users: createClient(grants, 'grants', UsersInternal) }
+  context = { config, sql, store, users: createClient(grants, UsersInternal, internalCalls.grants.users) }
   const removal = startUserRemoval(context, grants, silent)
   stops.push(
     () => removal.stop(),

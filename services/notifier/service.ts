@@ -13,6 +13,7 @@ import { connectRedis } from './redis.ts'
 import { startWithDatabase } from './with-database.ts'
 import { startMailSweep } from './mails/mail-sweep.ts'
 import { startMailWorker } from './mails/mail-worker.ts'
+import { internalCalls } from '../internal-calls.ts'
 
 // A process must have stopped within ten seconds.
 const stopDeadline = 8000
@@ -21,7 +22,7 @@ const stopDeadlineWithoutRedis = 1000
 /** Starts the notifier. Waits for no server; throws if mail files are broken. */
 export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const mails = loadMails()
-  const users = createClient(nats, 'notifier', InternalServiceDefinition)
+  const users = createClient(nats, InternalServiceDefinition, internalCalls.notifier.users)
   const mailer = openMailer(config, mails)
   const redis = connectRedis(config.REDIS_URL, log)
   const queue = openMailQueue(redis, log)

@@ -45,6 +45,7 @@ import { openWebhookQueue } from './webhooks/webhook-queue.ts'
 import { sealedSecrets } from './webhooks/secret.ts'
 import { startWebhookSweep } from './webhooks/webhook-sweep.ts'
 import { startWebhookWorker } from './webhooks/webhook-worker.ts'
+import { internalCalls } from '../internal-calls.ts'
 
 const retryAfter = 1000
 
@@ -163,9 +164,9 @@ async function stopSending(senders: Service[], queue: { close(): Promise<void> }
 
 function feedsOf(sql: Sql, nats: Nats, log: Log): Feeds {
   const own = createFeed({ service: 'notifier', sql, log })
-  const users = createClient(nats, 'notifier', UsersInternal)
-  const grants = createClient(nats, 'notifier', GrantsInternal)
-  const idp = createClient(nats, 'notifier', IdpInternal)
+  const users = createClient(nats, UsersInternal, internalCalls.notifier.users)
+  const grants = createClient(nats, GrantsInternal, internalCalls.notifier.grants)
+  const idp = createClient(nats, IdpInternal, internalCalls.notifier.idp)
   return {
     users: ownEvents('users', users.listEvents, log),
     grants: ownEvents('grants', grants.listEvents, log),

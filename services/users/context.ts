@@ -7,6 +7,7 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
+import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
 export interface Context {
@@ -15,7 +16,7 @@ export interface Context {
   store: Store
   keys: Keyring
   signingKeys: SigningKeys
-  grants: Client<'users', typeof GrantsInternal>
+  grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
   log: Log
 }
 

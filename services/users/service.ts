@@ -55,6 +55,7 @@ import { startEndingSurplus } from './sign-in/sessions.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary/evolve.ts'
+import { internalCalls } from '../internal-calls.ts'
 
 const users: StoringService<Config, Context> = {
   name: 'users',
@@ -62,7 +63,7 @@ const users: StoringService<Config, Context> = {
   callerChangedBy,
   async open({ config, nats, log, sql, store }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
-    const grants = createClient(nats, 'users', GrantsInternal)
+    const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
     const signingKeys = await openSigningKeys(sql, keys, config, log)
     const context: Context = { config, sql, store, keys, signingKeys, grants, log }
     await bootstrap(context)

@@ -19,6 +19,7 @@ import type { Context } from './context.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { project } from './views.ts'
 import { evolve } from './vocabulary/evolve.ts'
+import { internalCalls } from '../internal-calls.ts'
 
 const silent = createLog('test', 'silent')
 const encryptionKey = randomBytes(32).toString('base64')
@@ -51,7 +52,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     keys: config.ROSTER_ENCRYPTION_KEY,
     signingKeys,
     log: silent,
-    grants: createClient(nats, 'users', GrantsInternal),
+    grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
     async stop() {
       signingKeys.stop()

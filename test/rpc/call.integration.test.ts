@@ -79,7 +79,7 @@ test('a client works without a caller', async () => {
   const operations = { ...Object.fromEntries(others), useProof: async () => ({}) }
   const services = [served<typeof InternalServiceDefinition, object>(InternalServiceDefinition, operations)]
   const service = await serveUsers(users, {}, { services })
-  const client = createClient(gateway, 'gateway', InternalServiceDefinition)
+  const client = createClient(gateway, InternalServiceDefinition, ['useProof'])
   const request = { id: 'x', end: 1 }
   await client.useProof(request, { requestId: 'request-1', deadline: Date.now() + 5000 })
   await service.stop()

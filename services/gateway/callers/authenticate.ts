@@ -15,6 +15,7 @@ import { createDirectory, type Holder, ownCall } from './directory.ts'
 import { createMemory } from './memory.ts'
 import { createProofs } from './proofs.ts'
 import { readToken, tokenInvalid } from './token-header.ts'
+import { internalCalls } from '../../internal-calls.ts'
 
 export interface Credentials {
   authorization: string | undefined
@@ -59,8 +60,8 @@ const nobody: Identity = { caller: anonymous, organizationId: '' }
 
 /** Authenticates by the answers of users and grants, which it remembers for at most `maxAge` milliseconds. */
 export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
-  const users = createClient(nats, 'gateway', UsersDefinition)
-  const grants = createClient(nats, 'gateway', GrantsDefinition)
+  const users = createClient(nats, UsersDefinition, internalCalls.gateway.users)
+  const grants = createClient(nats, GrantsDefinition, internalCalls.gateway.grants)
   const accessTokens = createAccessTokens(() => users.getSigningKeys({}, ownCall()))
   const proofs = createProofs(users, () => accessTokens.issuer())
   const directory = createDirectory({ users, grants, accessTokens })

@@ -6,6 +6,7 @@ import type { Caller } from '#lib/rpc/caller'
 import type { Client } from '#lib/rpc/call'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Remembered } from './memory.ts'
+import type { internalCalls } from '../../internal-calls.ts'
 
 /** The holder of a token. */
 export interface Holder {
@@ -26,8 +27,8 @@ export interface Directory {
 
 /** The services that the directory asks. */
 export interface DirectoryServices {
-  users: Client<'gateway', typeof UsersDefinition>
-  grants: Client<'gateway', typeof GrantsDefinition>
+  users: Client<typeof UsersDefinition, (typeof internalCalls.gateway.users)[number]>
+  grants: Client<typeof GrantsDefinition, (typeof internalCalls.gateway.grants)[number]>
   accessTokens: AccessTokens
 }
 

@@ -23,7 +23,7 @@ interface ProvenRequest {
 }
 
 /** Checks proofs for the address that `issuer` gives: clients know this gateway by it. */
-export function createProofs(users: Client<'gateway', typeof UsersDefinition>, issuer: () => Promise<string>): Proofs {
+export function createProofs(users: Client<typeof UsersDefinition, 'useProof'>, issuer: () => Promise<string>): Proofs {
   const proven = new WeakSet<object>()
   return {
     async check(token, thumbprint, { request, proof: text = '', verb, path, requestId, deadline }) {

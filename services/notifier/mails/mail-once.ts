@@ -8,7 +8,7 @@ import type { MailJob } from './mail-queue.ts'
 import { readRefusal } from './smtp-refusal.ts'
 
 export interface MailOnceOptions {
-  users: Client<'notifier', typeof InternalServiceDefinition>
+  users: Client<typeof InternalServiceDefinition, 'getEmailCode' | 'recordEmailCode'>
   mailer: Mailer
   log: Log
 }

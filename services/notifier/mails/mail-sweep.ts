@@ -12,7 +12,7 @@ const limit = 5000
 const answerWithin = 10_000
 
 export interface SweepOptions {
-  users: Client<'notifier', typeof InternalServiceDefinition>
+  users: Client<typeof InternalServiceDefinition, 'listUnsentEmailCodes'>
   queue: MailQueue
   log: Log
   /** Milliseconds. */

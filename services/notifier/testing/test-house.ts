@@ -29,6 +29,7 @@ import { states } from '../show.ts'
 import { readNotifierConfig } from '../config.ts'
 import { startNotifier } from '../service.ts'
 import { startTestMailServer } from './test-mail-server.ts'
+import { internalCalls } from '../../internal-calls.ts'
 
 export type TestHouse = Awaited<ReturnType<typeof openHouse>>
 
@@ -106,7 +107,7 @@ export async function openHouse() {
     notifierEnvironment,
     /** The whole log as text. */
     logged: () => lines.join(''),
-    internal: createClient(natsOfNotifier, 'notifier', InternalServiceDefinition),
+    internal: createClient(natsOfNotifier, InternalServiceDefinition, internalCalls.notifier.users),
     startUsers: async () =>
       void (users = await startUsers({ config: readUsersConfig(environment), nats: natsOfUsers, log })),
     async stopUsers() {

@@ -1,0 +1,22 @@
+/**
+ * The internal methods that each service calls, by the service that answers them. A client gets only these, nats.conf
+ * lets only these pass, and deploy/nats/internal-calls.test.ts checks that each is really called.
+ */
+export const internalCalls = {
+  gateway: {
+    users: ['authenticate', 'getSigningKeys', 'useProof'],
+    grants: ['listMemberships', 'lookupOrganization'],
+  },
+  users: {
+    grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners'],
+  },
+  grants: {
+    users: ['lookupUser'],
+  },
+  idp: {},
+  notifier: {
+    users: ['getEmailCode', 'recordEmailCode', 'listUnsentEmailCodes', 'listEvents'],
+    grants: ['listEvents'],
+    idp: ['listEvents'],
+  },
+} as const
