@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { deriveKeys } from './derive-keys.ts'
 
 /**
- * Writes the keys of each service into a folder of its own. They come from the root in ROSTER_ENCRYPTION_KEY, else from the root in the
- * file. Without a root, one is made.
+ * Writes the keys of each service into a folder of its own. They come from the root in ROSTER_ENCRYPTION_KEY, else
+ * from the root in the file. Without a root, one is made.
  */
 export function writeKeys(rootFile: string, folder: string, given = process.env['ROSTER_ENCRYPTION_KEY']): void {
   if (!given) makeRoot(rootFile)

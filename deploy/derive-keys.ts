@@ -10,8 +10,9 @@ export type KeyHolder = (typeof storing)[number] | 'gateway'
 export type KeyVariables = Record<string, string>
 
 /**
- * The keys of each service, derived from the root of an installation. No key tells another, nor the root. A root is 32 bytes in base64;
- * to change it, give several, separated by commas, the new one first. Throws if it is no such key.
+ * The keys of each service, derived from the root of an installation. No key tells another, nor the root. A root is
+ * 32 bytes in base64; to change it, give several, separated by commas, the new one first. Throws if it is no such
+ * key.
  */
 export function deriveKeys(root: string): Record<KeyHolder, KeyVariables> {
   const roots = readRoots(root)
@@ -41,8 +42,8 @@ function readRoots(root: string): Buffer[] {
   }
 }
 
-// The purposes for which each service used the root itself, when that was the one key of all. A service's keys for these open what
-// it closed then, and nothing else.
+// The purposes for which each service used the root itself, when that was the one key of all. A service's keys for
+// these open what it closed then, and nothing else.
 const formerPurposes = {
   users: ['email-code', 'signing-key', 'idempotent-request', 'idempotent-answer'],
   grants: ['idempotent-request', 'idempotent-answer'],

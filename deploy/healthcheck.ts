@@ -5,8 +5,9 @@ import { connect, RequestStrategy } from 'nats'
 import { optional, readConfig, text } from '#lib/config'
 
 /**
- * Ends with 0 when the service in this container is ready, else with 1 and a sentence: `node deploy/healthcheck.ts users`.
- * The gateway is asked over its port, another service over NATS, with the service's own settings; replicas elsewhere do not count.
+ * Ends with 0 when the service in this container is ready, else with 1 and a sentence: `node deploy/healthcheck.ts
+ * users`. The gateway is asked over its port, another service over NATS, with the service's own settings; replicas
+ * elsewhere do not count.
  */
 const [service] = process.argv.slice(2)
 const problem = await (service === 'gateway' ? askGateway() : askOverNats(service!)).catch(

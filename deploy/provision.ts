@@ -9,9 +9,9 @@ export const storingServices = ['users', 'grants', 'idp', 'notifier'] as const
 export type StoringService = (typeof storingServices)[number]
 
 /**
- * Makes the database (if it is missing), roles and schemas as they should be. It may run again, and several at once, with the same
- * result. Returns each service's URL. `dedicated`: the whole server is Roster's, so the roles may not enter its other databases
- * either.
+ * Makes the database (if it is missing), roles and schemas as they should be. It may run again, and several at once,
+ * with the same result. Returns each service's URL. `dedicated`: the whole server is Roster's, so the roles may not
+ * enter its other databases either.
  */
 export async function provision(
   adminUrl: string,

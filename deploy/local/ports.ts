@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * A free TCP port on 127.0.0.1: the preferred one or the next free one above it; 0: any from 10000 to 29999. Systems give higher ones
- * to outgoing connections, and one of those could take the port of a server that is being restarted.
+ * A free TCP port on 127.0.0.1: the preferred one or the next free one above it; 0: any from 10000 to 29999. Systems
+ * give higher ones to outgoing connections, and one of those could take the port of a server that is being restarted.
  */
 export async function freePort(preferred: number): Promise<number> {
   const next = preferred === 0 ? () => randomInt(10_000, 30_000) : (attempt: number) => preferred + attempt

@@ -1,8 +1,8 @@
 import { killNow } from './pid-files.ts'
 
 /**
- * Stops in order at the first SIGINT, SIGTERM or SIGHUP, and when the parent that asked to be watched is gone. At a second signal it
- * kills at once the processes that the run folder's pid files name.
+ * Stops in order at the first SIGINT, SIGTERM or SIGHUP, and when the parent that asked to be watched is gone. At a
+ * second signal it kills at once the processes that the run folder's pid files name.
  */
 export function onSignals(options: { stop: () => Promise<void>; runDir: string }): void {
   let first: number | undefined

@@ -3,8 +3,8 @@ import { existsSync, rmSync } from 'node:fs'
 import { stopStale } from './pid-files.ts'
 
 /**
- * Starts a process that outlives this one by a moment. When this one is gone, however it died, the other stops the processes that the
- * run folder's pid files name, and removes `throwaway` if given.
+ * Starts a process that outlives this one by a moment. When this one is gone, however it died, the other stops the
+ * processes that the run folder's pid files name, and removes `throwaway` if given.
  */
 export function startWatchdog(runDir: string, throwaway?: string): { dismiss(): void } {
   const child = spawn(process.execPath, [import.meta.filename, runDir, ...(throwaway ? [throwaway] : [])], {

@@ -70,7 +70,8 @@ describe.each(attackers)('with the credentials of %s', (user) => {
       for (const reply of places) attacker.publish(question, payload, { reply, headers: marked('a question') })
     await attacker.flush()
     await broker.settle()
-    // Where the question itself went, an answer on its way back, and what the attacker could have asked with the same words.
+    // Where the question itself went, an answer on its way back, and what the attacker could have asked with the same
+    // words.
     const may = new Set([...asks.map(([subject]) => subject), ...places].flatMap((subject) => reaches(own, subject)).map(({ account, subject }) => `${account} ${subject}`)) // prettier-ignore
     const strange = elsewhere(user).filter(
       ({ account, subject, mark }) =>

@@ -14,8 +14,8 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
       REDIS_URL: url(['redis', 'rediss']),
-      // User and password in the URL. smtp:// uses STARTTLS if the server offers it. With ?requireTLS=true, no mail goes
-      // without TLS.
+      // User and password in the URL. smtp:// uses STARTTLS if the server offers it. With ?requireTLS=true, no mail
+      // goes without TLS.
       SMTP_URL: url(['smtp', 'smtps']),
       PUBLIC_URL: url(['http', 'https'], defaultPublicUrl),
       // `Name <address>` or a bare address. Default: Roster <no-reply@host of PUBLIC_URL>.
@@ -36,8 +36,8 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       // Tries under way at a time. New webhooks, and webhooks that were slow last, get half of them at most.
       WEBHOOK_CONCURRENCY: integer(2, 10_000, 200),
       WEBHOOKS_PER_ORGANIZATION: integer(1, 1000, 100),
-      // Private addresses and networks, such as 10.1.0.0/16. Webhooks may lead to these, also without TLS, and to no other
-      // private ones.
+      // Private addresses and networks, such as 10.1.0.0/16. Webhooks may lead to these, also without TLS, and to no
+      // other private ones.
       WEBHOOK_ALLOW_PRIVATE: destinations,
       // Bytes of an event in its published form.
       EVENT_MAX_BYTES: largestEvent,

@@ -57,7 +57,8 @@ describe('what the contract tells a client is enough to call it:', () => {
   })
 })
 
-// Without it the gateway takes the call for a write: it counts against the caller's writes, and an Idempotency-Key is stored.
+// Without it the gateway takes the call for a write: it counts against the caller's writes, and an Idempotency-Key is
+// stored.
 test.each(offered.filter(([, method]) => looksLikeRead(method)))('%s says that it changes nothing', (_, { desc }) => {
   expect(desc.idempotency).toBe(MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
 })

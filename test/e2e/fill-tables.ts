@@ -4,9 +4,9 @@ import type { Sql } from 'postgres'
 export const rowsOfEach = 50_000
 
 /**
- * Multiplies the rows of every table of the schemas, and brings the planner's statistics up to date. A copy has other ids, hashes and
- * unique names, all changed in the same way, so that copies belong together as the rows do. A row that would be there twice all the
- * same is left out, such as that of the administrator.
+ * Multiplies the rows of every table of the schemas, and brings the planner's statistics up to date. A copy has other
+ * ids, hashes and unique names, all changed in the same way, so that copies belong together as the rows do. A row
+ * that would be there twice all the same is left out, such as that of the administrator.
  */
 export async function fillTables(sql: Sql, schemas: string[]): Promise<void> {
   const tables = await sql<{ schema: string; name: string }[]>`
@@ -42,7 +42,8 @@ async function fill(sql: Sql, name: string): Promise<void> {
   await sql`analyze ${table}`
 }
 
-// A row as JSON, with a mark for eight digits of each UUID, of bytes, of 32 bytes in base64, and of a name that the tests made up.
+// A row as JSON, with a mark for eight digits of each UUID, of bytes, of 32 bytes in base64, and of a name that the
+// tests made up.
 function mark(row: string): string {
   return row
     .replaceAll(/([0-9a-f]{8}(-[0-9a-f]{4}){4})[0-9a-f]{8}/g, '$1@copy@')

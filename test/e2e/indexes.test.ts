@@ -98,7 +98,8 @@ function inOrder(operations: Operation[]): Operation[] {
   return operations.toSorted((left, right) => place(left) - place(right))
 }
 
-// A row that waits for work is not multiplied: the services would do it all. One mail that is sent is one event more for webhooks.
+// A row that waits for work is not multiplied: the services would do it all. One mail that is sent is one event more
+// for webhooks.
 async function untilCalm() {
   let calm = 0
   const look = async () => expect((calm = (await waiting()) === 0 ? calm + 1 : 0)).toBe(15)
@@ -132,8 +133,8 @@ async function sizes() {
 }
 
 /**
- * How many rows, or entries of an index, were read so far, and from how many on a table was read as a whole. By an index a table may
- * be read more than once: rows that grew old are pruned.
+ * How many rows, or entries of an index, were read so far, and from how many on a table was read as a whole. By an
+ * index a table may be read more than once: rows that grew old are pruned.
  */
 async function reads(): Promise<Map<string, { table: string; count: number; most: number }>> {
   const rows = await sql<{ name: string; table: string; count: number; most: number }[]>`

@@ -3,8 +3,8 @@ import { mailboxPage } from './page.ts'
 import { isTo, type Mail, type MailStore } from './store.ts'
 
 /**
- * Answers Mailpit's `/api/v1/messages`, `/message/{ID}`, `/search`, `/view/{ID}.txt|html`, where the ID may be `latest` with a
- * `?query=`, and a readable page at `/`.
+ * Answers Mailpit's `/api/v1/messages`, `/message/{ID}`, `/search`, `/view/{ID}.txt|html`, where the ID may be
+ * `latest` with a `?query=`, and a readable page at `/`.
  */
 export function mailboxPages(mails: MailStore): RequestListener {
   return (request, response) => {

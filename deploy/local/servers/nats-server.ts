@@ -8,8 +8,8 @@ import { natsUrls, natsUsers, passwordVariable, type NatsUser } from './nats-use
 import { findProgram } from './program.ts'
 
 /**
- * A NATS server of ours on 127.0.0.1 with JetStream and `deploy/nats/nats.conf`, or another `config` with its `env`. Each user has a
- * URL with name and password.
+ * A NATS server of ours on 127.0.0.1 with JetStream and `deploy/nats/nats.conf`, or another `config` with its `env`.
+ * Each user has a URL with name and password.
  */
 export async function startNats(
   home: Home,

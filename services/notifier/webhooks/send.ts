@@ -68,8 +68,8 @@ function judge(taken: Taken, outcome: Outcome, took: number, retryFor: number): 
   const quick = took < quickWithin && !timedOut
   if (error === undefined) return { state: 'sent', error: '', delay: 0, quick }
   const { attempts, timeouts, queuedAt } = taken
-  // A timeout is the webhook's fault, not the delivery's: the whole webhook rests. The delivery waits no longer than its
-  // webhook.
+  // A timeout is the webhook's fault, not the delivery's: the whole webhook rests. The delivery waits no longer than
+  // its webhook.
   const rest = timedOut ? restAfter(timeouts + 1) : undefined
   const wait = status === gone ? undefined : retryDelay({ attempts: attempts + 1, queuedAt, wished }, retryFor)
   const delay = wait === undefined ? undefined : Math.min(wait, rest ?? wait)
