@@ -14,7 +14,7 @@ import { startWatchdog } from './watchdog.ts'
 export interface ServersOptions {
   /** Where data, logs and passwords are kept. Default: `.roster` at the project's root, or a throwaway folder when ephemeral. */
   dataDir?: string
-  /** "fixed" (default): 15432, 14222, 16379, 1025, 8025 or the next free ones. "random": whatever is free. */
+  /** "fixed" (default): 15432, 14222, 16379, 1025, 8025 or the next free ones. "random": any free ones. */
   ports?: 'fixed' | 'random'
   /** For tests: nothing need outlive a power cut, and a throwaway folder goes away with `stop`. */
   ephemeral?: boolean

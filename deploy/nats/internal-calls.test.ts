@@ -27,8 +27,8 @@ test('each internal method is called by somebody, and each that is called exists
   expect([...new Set(callers.flatMap(allowed))].toSorted()).toEqual(internal.toSorted())
 })
 
-// What is not allowed does not compile, and is not there at run time. A client is named after the service that it
-// calls.
+// A method that is not allowed does not compile, and is not there at run time. A client is named after the service
+// that it calls.
 test.each(callers)('%s calls the internal methods that it may call, and no others', (by) => {
   const folder = join(projectRoot, 'services', by)
   const called = new Set<string>()

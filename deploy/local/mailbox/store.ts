@@ -92,7 +92,7 @@ export async function openMailStore(folder: string): Promise<MailStore> {
   }
 }
 
-/** True when the mail went to that address, in whatever case it is written. */
+/** True when the mail went to that address, in upper or lower case. */
 export function isTo(mail: Mail, address: string): boolean {
   return mail.To.some((to) => to.Address.toLowerCase() === address.toLowerCase())
 }

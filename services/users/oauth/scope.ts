@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 
-/** What a token may be used for. */
+/** The uses that a token allows. */
 export interface Scope {
   /** As it is stored and answered: each scope once, separated by blanks. */
   text: string
