@@ -49,7 +49,11 @@ export function checkClient(request: ClientRequest): Violation[] {
 /** Finds the client by its secret or assertion. UNAUTHENTICATED INVALID_CLIENT; RESOURCE_EXHAUSTED CLIENT_THROTTLED. */
 export function authenticateClient(context: Context, request: ClientRequest, call: Call): Promise<Client> {
   const { clientId, clientSecret, clientAssertion } = request
-  const refusal = new RosterError('UNAUTHENTICATED', 'INVALID_CLIENT', 'There is no such machine that may sign in so.')
+  const refusal = new RosterError(
+    'UNAUTHENTICATED',
+    'INVALID_CLIENT',
+    'There is no such machine, or it cannot sign in this way.',
+  )
   if (clientAssertion !== '')
     return authenticateBearer(context, clientAssertion, { clientId, method: 'private_key_jwt', refusal }, call)
   if (clientId === '' || clientSecret === '') return Promise.reject(refusal)

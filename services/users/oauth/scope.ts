@@ -25,5 +25,5 @@ export function readScope(text: string): Scope {
 
 /** The error for a scope that nobody has, or that the client may not have. */
 export function invalidScope(): RosterError {
-  return new RosterError('INVALID_ARGUMENT', 'INVALID_SCOPE', 'The scope is unknown, or holds nothing for this client.')
+  return new RosterError('INVALID_ARGUMENT', 'INVALID_SCOPE', 'The scope is unknown, or gives this client nothing.')
 }

@@ -81,7 +81,9 @@ export function createFairGate({ atOnce, waiting }: GateSize) {
     if (entries.length === 0) lanes.delete(name)
     queued--
     dropped.refuse(
-      new RosterError('RESOURCE_EXHAUSTED', 'PASSWORDS_THROTTLED', 'Too many passwords wait.', { retryAfter: 5 }),
+      new RosterError('RESOURCE_EXHAUSTED', 'PASSWORDS_THROTTLED', 'Too many passwords are waiting for their check.', {
+        retryAfter: 5,
+      }),
     )
   }
 
