@@ -137,8 +137,8 @@ export function startTail(options: TailOptions): Tail {
   }
 
   // Looks at the stream before and after publishing; only after, if the last look was a moment ago. The stream must
-  // still have the events of before: else the tail publishes those again first. Returns one of three: the places of
-  // the events with those that were refused; the reason why some may not be there; or the state of a stream that lost
+  // still have the events of before: else the tail publishes those again first. Returns the places of the events, and
+  // the events that were refused. Or the reason why some events may not be there. Or the state of a stream that lost
   // events.
   async function forward(all: PageRow[], published: Published): Promise<Forwarded> {
     const { generation, in_doubt, message_key: key } = published
