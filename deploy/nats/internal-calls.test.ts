@@ -54,7 +54,9 @@ test('what one account imports another exports to it, and the other way round', 
   expect(imported.toSorted()).toEqual(exported.toSorted())
 })
 
-/** The methods that anybody may call over the gateway, by the service of proto/, such as `roster.users.v1.UserService.*`. */
+/**
+ * The methods that anybody may call over the gateway, by the service of proto/: `roster.users.v1.UserService.*`, say.
+ */
 const offered = new Set(
   [...methods.values()]
     .filter(({ access }) => access.rule !== 'internal')

@@ -20,7 +20,7 @@ export interface Heard {
 
 export type Broker = Awaited<ReturnType<typeof startBroker>>
 
-/** A NATS server with the stream and some events, services that answer everything, and somebody who listens in each account. */
+/** A NATS server with the stream and some events, services that answer everything, and a listener in each account. */
 export async function startBroker() {
   const servers = await startServers({ ephemeral: true, ports: 'random', env: elsewhere })
   const opened: NatsConnection[] = []
