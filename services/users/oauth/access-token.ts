@@ -40,8 +40,8 @@ interface Token {
 }
 
 /**
- * Makes an access token, as a JWT or opaque, as the machine wants it. Stores its hash, and marks the assertion that
- * it uses up.
+ * Makes an access token, as a JWT or opaque, as the machine wants it. Stores its hash, and claims the assertion and
+ * the DPoP proof that it uses up.
  */
 export async function issueAccessToken(context: Context, grant: Grant, call: Call): Promise<IssueTokenResponse> {
   const token = await makeToken(context, grant)
