@@ -31,7 +31,10 @@ function local(service: KeyHolder): Record<string, string | undefined> {
   return serviceEnvironment(service, servers as never, { ...options, env: { ROSTER_ENCRYPTION_KEY: root, ROSTER_CALLER_KEYS: 'x' } }) // prettier-ignore
 }
 
-/** The environment of a service in containers: what docker-compose.yml names of keys, in the files of the volumes that it mounts. */
+/**
+ * The environment of a service in containers: the keys that docker-compose.yml names, in the files of the volumes
+ * that it mounts.
+ */
 function containers(service: KeyHolder): Record<string, string | undefined> {
   const written = join(folder, 'containers')
   for (const name of [...storing, 'gateway']) mkdirSync(join(written, name), { recursive: true })

@@ -79,7 +79,7 @@ export function invalid(violations: Violation[], reason = 'VALIDATION_FAILED'): 
 
 /** The error of a call whose deadline has passed. */
 export function deadlineExceeded(cause?: unknown): RosterError {
-  return new RosterError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'The deadline passed before the answer was there.', {
+  return new RosterError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'The deadline passed before there was an answer.', {
     cause,
   })
 }

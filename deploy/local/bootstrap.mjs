@@ -1,5 +1,5 @@
-// The first file that runs on a fresh clone: plain JavaScript without dependencies, for any Node from 20 on. It installs the
-// Node that the code itself needs, which package.json's `engines` names, and runs the wanted script with that.
+// The first file that runs on a fresh clone: plain JavaScript without dependencies, for any Node from 20 on. It
+// installs the Node that the code itself needs (`engines` in package.json), and runs the wanted script with that.
 // node deploy/local/bootstrap.mjs <script.ts | command of node_modules/.bin> [args]
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -59,7 +59,7 @@ function install() {
   const stamp = readJson(stampFile)
   const isPatched = stamp === undefined || stamp.patches === patches
   if (stamp?.lock === lock && isPatched && existsSync(resolve(root, stamp.node))) return resolve(root, stamp.node)
-  // What is patched already takes no other patch.
+  // A patched package takes no second patch.
   if (!isPatched || !isInstalled()) {
     console.log('Installing dependencies (once; a minute or so) ...')
     const quiet = ['--include=dev', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
@@ -85,7 +85,7 @@ function filesIn(folder) {
     : []
 }
 
-// npm's own record of what lies in node_modules, held against the lock file.
+// Compares npm's own record of the packages in node_modules with the lock file.
 function isInstalled() {
   const installed = readJson(join(modules, '.package-lock.json'))?.packages
   if (!installed) return false

@@ -1,6 +1,9 @@
 import { relative } from 'node:path'
 
-/** What `npm start` prints once all is up: where things are, and lines to paste into bash. README shows the same lines. */
+/**
+ * The text that `npm start` prints once all is up: where things are, and lines to paste into bash. README shows the
+ * same lines.
+ */
 export function greeting(at: {
   port: number
   adminTokenFile: string

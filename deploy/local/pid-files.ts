@@ -42,7 +42,10 @@ export function isAlive(entry: { pid: number; started: string }): boolean {
   return entry.started !== '' && startTimeOf(entry.pid) === entry.started
 }
 
-/** When a process began, in a form that is only good for comparing; undefined when there is none (or only its zombie). */
+/**
+ * The time when a process began, in a form that is only good for comparing. Undefined when there is no process, or
+ * only its zombie.
+ */
 export function startTimeOf(pid: number): string | undefined {
   try {
     if (!existsSync('/proc/self/stat')) {

@@ -12,13 +12,16 @@ import { startRedis } from './servers/redis-server.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface ServersOptions {
-  /** Where data, logs and passwords are kept. Default: `.roster` at the project's root, or a throwaway folder when ephemeral. */
+  /**
+   * The folder of data, logs and passwords. Default: `.roster` at the project's root, or a throwaway folder when
+   * ephemeral.
+   */
   dataDir?: string
-  /** "fixed" (default): 15432, 14222, 16379, 1025, 8025 or the next free ones. "random": whatever is free. */
+  /** "fixed" (default): 15432, 14222, 16379, 1025, 8025 or the next free ones. "random": any free ones. */
   ports?: 'fixed' | 'random'
   /** For tests: nothing need outlive a power cut, and a throwaway folder goes away with `stop`. */
   ephemeral?: boolean
-  /** Where DATABASE_URL, NATS_URL, REDIS_URL, SMTP_URL are looked up: a server given there is not started. Default: process.env. */
+  /** May give DATABASE_URL, NATS_URL, REDIS_URL, SMTP_URL: a server given here is not started. Default: process.env. */
   env?: Record<string, string | undefined>
   /** Hears of slow steps, such as an installation. Default: the console. */
   say?: (line: string) => void
@@ -43,7 +46,10 @@ export interface Servers {
   stop(): Promise<void>
 }
 
-/** Brings up what the environment does not name; rejects with one sentence when something is missing, leaving nothing behind. */
+/**
+ * Starts the servers that the environment does not name. When something is missing, it rejects with one sentence and
+ * leaves nothing behind.
+ */
 export async function startServers(options: ServersOptions = {}): Promise<Servers> {
   const { ephemeral = false, say = console.log, env = process.env } = options
   const throwaway = ephemeral && !options.dataDir ? mkdtempSync(join(tmpdir(), 'roster-')) : undefined

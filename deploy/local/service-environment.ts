@@ -13,12 +13,15 @@ export interface ServicesOptions {
   databaseUrls: Record<StoringService, string>
   /** The gateway's port on all interfaces. */
   port: number
-  /** What clients call the gateway. Default: http://localhost:<port>. */
+  /** The URL that clients use for the gateway. Default: http://localhost:<port>. */
   publicUrl?: string
   adminTokenFile: string
   /** The root that each service's keys are derived from: 32 bytes in base64. No service is given it. */
   encryptionKey: string
-  /** Inherited by every service, less what belongs to another; wins over nothing made here. Default: process.env. */
+  /**
+   * Inherited by every service, without the settings that belong to another. Values made here win over it. Default:
+   * process.env.
+   */
   env?: Record<string, string | undefined>
   /** The file that a service's process runs. Default: services/<name>/main.ts. */
   entry?: (name: ServiceName) => string

@@ -16,7 +16,10 @@ export interface Services {
   stop(): Promise<void>
 }
 
-/** Starts the five services as processes; resolves when the gateway misses none of them, rejects with the log of one that ended before. */
+/**
+ * Starts the five services as processes. Resolves when the gateway misses none of them. Rejects with the log of one
+ * that ended before.
+ */
 export async function startServices(servers: Servers, options: ServicesOptions): Promise<Services> {
   const { entry = defaultEntry, say = console.log, backoff = {} } = options
   const url = `http://127.0.0.1:${options.port}`

@@ -12,7 +12,7 @@ import type { ServicesOptions } from './service-environment.ts'
 import { onSignals } from './signals.ts'
 import { keepAlive } from './supervise.ts'
 
-/** What `npm start` runs: servers, schemas and roles, the five services; until a signal or the end of its parent. */
+/** Runs servers, schemas and roles, and the five services for `npm start`, until a signal or the end of its parent. */
 export async function main(options: { dataDir?: string; entry?: ServicesOptions['entry'] } = {}): Promise<void> {
   const home = openHome(options.dataDir)
   try {

@@ -39,7 +39,10 @@ export function keepAlive(daemon: Daemon, say: (line: string) => void, backoff: 
   }
 }
 
-/** The wait before the n-th start in a row (from 1): doubled each time, capped, and cut by up to half so that many do not return at once. */
+/**
+ * The wait before the n-th start in a row (from 1): doubled each time and capped. It is cut by up to half, so that
+ * many do not return at once.
+ */
 export function delay(crashes: number, { first = 500, cap = 30_000, random = Math.random }: Backoff = {}): number {
   const whole = Math.min(cap, first * 2 ** (crashes - 1))
   return Math.round(whole * (1 - random() / 2))

@@ -54,7 +54,7 @@ test('events go from their service through the stream to its readers, which ackn
   for (const [user, subjects] of Object.entries(events)) {
     const connection = await open(user as NatsUser)
     const state = async () => JSON.parse((await connection.request('roster.stream.state', '')).string())
-    // Also makes the stream: what is published before it is there is lost.
+    // Also makes the stream: a message that is published before it is there is lost.
     expect(await state()).toMatchObject({ last: published })
     for (const subject of subjects) {
       const { seq } = await connection.jetstream().publish(subject, user, { msgID: subject })

@@ -27,8 +27,8 @@ test('each internal method is called by somebody, and each that is called exists
   expect([...new Set(callers.flatMap(allowed))].toSorted()).toEqual(internal.toSorted())
 })
 
-// What is not allowed does not compile, and is not there at run time. A client is named after the service that it
-// calls.
+// A method that is not allowed does not compile, and is not there at run time. A client is named after the service
+// that it calls.
 test.each(callers)('%s calls the internal methods that it may call, and no others', (by) => {
   const folder = join(projectRoot, 'services', by)
   const called = new Set<string>()
@@ -54,7 +54,9 @@ test('what one account imports another exports to it, and the other way round', 
   expect(imported.toSorted()).toEqual(exported.toSorted())
 })
 
-/** The methods that anybody may call over the gateway, by the service of proto/, such as `roster.users.v1.UserService.*`. */
+/**
+ * The methods that anybody may call over the gateway, by the service of proto/: `roster.users.v1.UserService.*`, say.
+ */
 const offered = new Set(
   [...methods.values()]
     .filter(({ access }) => access.rule !== 'internal')

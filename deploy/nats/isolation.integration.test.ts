@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => attacker.close())
 
 const byText = (one: Heard, other: Heard) => JSON.stringify(one).localeCompare(JSON.stringify(other))
-// Of what ROSTER hears, the questions of the keeper and of this test, and their answers, do not count.
+// ROSTER hears the questions of the keeper and of this test, and their answers. These do not count.
 const ours =
   /^_INBOX_(admin|keeper)\.\w{22}\.|^\$JS\.EVENT\.ADVISORY\.|^(\$JS|ROSTER)\.API\.(STREAM\.(INFO\.roster-events|LIST)|CONSUMER\.(LIST|INFO)\.roster-events(\.\w+)?)$/
 const elsewhere = (user: NatsUser) =>
@@ -70,8 +70,8 @@ describe.each(attackers)('with the credentials of %s', (user) => {
       for (const reply of places) attacker.publish(question, payload, { reply, headers: marked('a question') })
     await attacker.flush()
     await broker.settle()
-    // Where the question itself went, an answer on its way back, and what the attacker could have asked with the same
-    // words.
+    // Allowed: the place of the question itself, an answer on its way back, and all that the attacker could have
+    // asked with the same words.
     const may = new Set([...asks.map(([subject]) => subject), ...places].flatMap((subject) => reaches(own, subject)).map(({ account, subject }) => `${account} ${subject}`)) // prettier-ignore
     const strange = elsewhere(user).filter(
       ({ account, subject, mark }) =>

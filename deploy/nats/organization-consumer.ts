@@ -1,6 +1,9 @@
 import { AckPolicy, connect, DeliverPolicy, type NatsConnection } from 'nats'
 
-/** Events of one organization, from the first that the stream holds. Its reader, `organization-<id>`, can choose nothing of it. */
+/**
+ * Adds a consumer of the events of one organization, from the first that the stream holds. The reader of
+ * `organization-<id>` cannot change any of these settings.
+ */
 export async function addOrganizationConsumer(connection: NatsConnection, organizationId: string): Promise<void> {
   // In the filter, a wildcard or a dot would be other organizations.
   if (!/^[\w-]+$/.test(organizationId)) throw new Error(`${organizationId} is no id of an organization.`)

@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What comes back for a request, or why nothing does. */
+/** Returns the answer to a request, or the reason why there is none. */
 async function ask(subject: string, data: object | string = '') {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
   return acme!.request(subject, text, { timeout: 1000 }).then(

@@ -8,7 +8,7 @@ export interface Account {
   imports: (Shared & { to: string })[]
 }
 
-/** What passes between two accounts, once for each that it is exported to. */
+/** A subject that passes between two accounts, once for each account that it is exported to. */
 export interface Shared {
   kind: 'service' | 'stream'
   subject: string

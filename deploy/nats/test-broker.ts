@@ -10,7 +10,7 @@ import { type Account, readAccounts } from './test-accounts.ts'
 export const stores = ['users', 'grants', 'idp', 'notifier'] as const
 const elsewhere = { DATABASE_URL: 'postgres://none', REDIS_URL: 'redis://none', SMTP_URL: 'smtp://none' }
 
-/** What somebody who listens to everything in an account has heard. */
+/** A message that a listener to everything in an account has heard. */
 export interface Heard {
   account: string
   subject: string
@@ -20,7 +20,7 @@ export interface Heard {
 
 export type Broker = Awaited<ReturnType<typeof startBroker>>
 
-/** A NATS server with the stream and some events, services that answer everything, and somebody who listens in each account. */
+/** A NATS server with the stream and some events, services that answer everything, and a listener in each account. */
 export async function startBroker() {
   const servers = await startServers({ ephemeral: true, ports: 'random', env: elsewhere })
   const opened: NatsConnection[] = []
@@ -75,7 +75,10 @@ export async function startBroker() {
       await manager.streams.info('roster-events')
       for (const listener of listeners) await listener.flush()
     },
-    /** What somebody might have changed of the stream and its consumers, but for the events and the consumer of one service. */
+    /**
+     * All that an attacker might have changed of the stream and its consumers, but for the events and the consumer of
+     * one service.
+     */
     async state(but = '') {
       const { config, state } = await manager.streams.info('roster-events', { subjects_filter: '>' })
       const streams = await manager.streams.list().next()

@@ -18,7 +18,7 @@ const pushed = {
   deliver_group: 'users',
 }
 
-/** What JetStream can be asked, with what would do harm. */
+/** The questions that JetStream can be asked, each with content that would do harm. */
 const jetstream: Record<string, object | string> = {
   INFO: '',
   'ACCOUNT.PURGE.ROSTER': '',
@@ -57,7 +57,7 @@ const jetstream: Record<string, object | string> = {
   ),
 }
 
-/** Every subject that means something, or may to a newer server, with what to send there. */
+/** Every subject that means something, or may to a newer server, with the payload to send there. */
 export const subjects: [subject: string, payload: string][] = [
   ...[...methods.keys()].map((subject): [string, string] => [subject, '']),
   ...stores.flatMap((name) =>

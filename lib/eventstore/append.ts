@@ -94,8 +94,8 @@ function toBatch(changes: Decided[], decided: Decided[]) {
 }
 
 // Within a batch a key can change hands more than once. Only two facts count: whether the row of its old holder is
-// deleted, and who holds it at the end. A key that was claimed before it was released must have been free, even if
-// nobody holds it at the end.
+// deleted, and which aggregate holds it at the end. A key that was claimed before it was released must have been
+// free, even if nobody holds it at the end.
 function netKeys(changes: Decided[]) {
   const keys = new Map<string, { key: UniqueKey; releases: boolean; holder: string | undefined }>()
   const touch = ({ kind, scope, key }: UniqueKey, releases: boolean, holder: string | undefined) => {

@@ -89,9 +89,14 @@ function decideWhereItMatches(
 
 function checkSequence(wanted: number | '*', sequence: number) {
   if (wanted === sequence || (wanted === '*' && sequence > 0)) return
-  throw new RosterError('FAILED_PRECONDITION', 'SEQUENCE_MISMATCH', 'The object is not as it was when it was read.', {
-    metadata: { sequence: String(sequence) },
-  })
+  throw new RosterError(
+    'FAILED_PRECONDITION',
+    'SEQUENCE_MISMATCH',
+    'The object has changed since the caller read it.',
+    {
+      metadata: { sequence: String(sequence) },
+    },
+  )
 }
 
 // Store successes, and errors that left events. Any other error is derived again on retry.

@@ -8,13 +8,14 @@ $$;
 --              with sequence 0 for a missing aggregate,
 --            "releases": [{kind, scope, key}],
 --            "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it then,
---            "uses": [{key, number, limits: [{most, seconds}]}]: so many more uses of a key with limits,
+--            "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
 --            "commits": true where there must be a commit although nothing is stored,
 --            "events": [a row of events], "aggregates": [a row of aggregates],
 --            "answers": [a row of idempotent_answers, bytes in base64] }
--- Raises RS001 where the batch cannot be stored, with a detail { "stale": [{type, id}], "taken": [{kind, scope, key}] }.
--- Where limits are reached, the detail also has "over": [{key, free, wait}]: only so many uses are free, and the next one
--- after so many seconds. Raises unique_violation where a request was answered before.
+-- Raises RS001 where the batch cannot be stored. Its detail is
+--   { "stale": [{type, id}], "taken": [{kind, scope, key}] }.
+-- Where limits are reached, the detail also has "over": [{key, free, wait}]. Only `free` uses are left then, and the
+-- next one is free after `wait` seconds. Raises unique_violation where a request was answered before.
 create or replace function append(batch jsonb) returns void language plpgsql as $$
 declare
   stale jsonb;

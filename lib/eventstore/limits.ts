@@ -38,7 +38,7 @@ export function checkSizes(events: EventRow[], before: unknown, after: unknown, 
   noteSize(after, measure(after))
   const isByItself = events.some(({ cause }) => cause)
   if (!isByItself && sizeOf(after) > Math.max(largestState, measure(before)))
-    throw limitReached('aggregate.characters', largestState, 'The object has as much in it as it may.')
+    throw limitReached('aggregate.characters', largestState, 'The object has reached its largest size.')
 }
 
 function beside({ aggregate_id, organization_id, creator, request_id, cause }: EventRow): number {

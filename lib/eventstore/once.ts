@@ -94,7 +94,11 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
 
   function open(row: AnswerRow, request: string): EarlierAnswer | RosterError {
     if (!timingSafeEqual(macOf(row.keyId, request), row.request))
-      return new RosterError('INVALID_ARGUMENT', 'IDEMPOTENCY_KEY_REUSED', 'The key was used for another request.')
+      return new RosterError(
+        'INVALID_ARGUMENT',
+        'IDEMPOTENCY_KEY_REUSED',
+        'The idempotency key was used for another request.',
+      )
     const bytes = Buffer.from(keys.open(sealedFor, row.answer), 'base64')
     return row.failed ? { error: decodeStatus(bytes) } : { bytes }
   }
@@ -128,9 +132,14 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     async once(request, work, beforeReplay) {
       const id = request.id.toString('hex')
       if (underWay.has(id))
-        throw new RosterError('ABORTED', 'REQUEST_UNDER_WAY', 'The request with this key still runs.', {
-          retryAfter: 1,
-        })
+        throw new RosterError(
+          'ABORTED',
+          'REQUEST_UNDER_WAY',
+          'The first request with this idempotency key is still running.',
+          {
+            retryAfter: 1,
+          },
+        )
       underWay.add(id)
       try {
         const earlier = await findOne(request)

@@ -133,7 +133,7 @@ export function createStore(
         if (entry.events.length > 0) stale.push(entry.before)
       }
       if (attempt === maxAttempts && open.size > 0)
-        throw new RosterError('ABORTED', 'CONFLICT', 'Others kept changing the same object.')
+        throw new RosterError('ABORTED', 'CONFLICT', 'Other calls kept changing the same object.')
     }
   }
 
@@ -161,5 +161,5 @@ export function createStore(
 }
 
 function overloaded(): RosterError {
-  return new RosterError('UNAVAILABLE', 'STORE_OVERLOADED', 'Too many changes wait already.', { retryAfter: 1 })
+  return new RosterError('UNAVAILABLE', 'STORE_OVERLOADED', 'Too many changes are already waiting.', { retryAfter: 1 })
 }

@@ -27,8 +27,8 @@ export type PageRow = StoredEvent & { found: number }
 
 /** The next settled events after the cursor: no event can appear before them any more. */
 export function page(transaction: Transaction) {
-  // With a subquery, unlike a join, the index scan starts at the cursor, whatever the statistics say. `order by` names
-  // the columns of the table. Unqualified, it would sort the selected text, where 10 comes before 9.
+  // With a subquery, unlike a join, the index scan starts at the cursor under any statistics. `order by` names the
+  // columns of the table. Unqualified, it would sort the selected text, where 10 comes before 9.
   return transaction<PageRow[]>`
     select ${eventColumns(transaction)}, found
     from (

@@ -31,7 +31,7 @@ const trustFor = 200
 const retryAfter = 1000
 const lock = 7_265_002
 
-/** The part of an event that says whom it is about. */
+/** The part of an event that names the aggregate it is about. */
 export type Happened = Pick<EventRow, 'aggregate_type' | 'aggregate_id' | 'type' | 'payload'>
 
 export interface TailOptions {
@@ -56,8 +56,8 @@ export interface Tail extends Service {
  * Publishes committed events to JetStream, each at least once and in commit order, and sends hints of them. Only one of
  * several replicas works at a time.
  *
- * If the broker or proto/ refuses an event for good, the tail parks it: it notes the event in `parked_events`, logs it,
- * and goes on with the next one.
+ * If the broker or proto/ refuses an event for good, the tail parks it. It notes the event in `parked_events`, logs
+ * it, and goes on with the next one.
  *
  * The tail reads only events below the oldest running transaction, so no late commit ends up behind the cursor. If the
  * stream lost events, the tail publishes again, from the first event that would not have expired there by now.
@@ -137,8 +137,9 @@ export function startTail(options: TailOptions): Tail {
   }
 
   // Looks at the stream before and after publishing; only after, if the last look was a moment ago. The stream must
-  // still have the events of before: else the tail publishes those again first. Returns where the events are and which
-  // of them were refused; the reason why some may not be there; or the state of a stream that lost events.
+  // still have the events of before: else the tail publishes those again first. Returns the places of the events, and
+  // the events that were refused. Or the reason why some events may not be there. Or the state of a stream that lost
+  // events.
   async function forward(all: PageRow[], published: Published): Promise<Forwarded> {
     const { generation, in_doubt, message_key: key } = published
     const taken = all.flatMap((event) => {

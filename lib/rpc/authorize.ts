@@ -40,5 +40,5 @@ export async function authorize<Context>(
 
 /** The same error for everything that a caller may not do or see. */
 export function permissionDenied(): RosterError {
-  return new RosterError('PERMISSION_DENIED', 'PERMISSION_DENIED', 'The permission for this is missing.')
+  return new RosterError('PERMISSION_DENIED', 'PERMISSION_DENIED', 'The caller lacks the permission for this call.')
 }

@@ -28,8 +28,8 @@ export interface Call {
 }
 
 /**
- * The call as NATS headers for a service. Only the caller is signed. Its roles decide its permissions, whatever the
- * acting organization is. No other header gives the sender of a request anything that it could not have otherwise.
+ * The call as NATS headers for a service. Only the caller is signed. Its roles decide its permissions; the acting
+ * organization does not. No other header gives the sender of a request anything that it could not have otherwise.
  */
 export function writeHeaders(call: Call, service: string, sign: SignCaller | undefined): MsgHdrs {
   const { caller, ifMatch } = call

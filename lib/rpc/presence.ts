@@ -31,8 +31,8 @@ const rememberFor = 2000
 const trustFor = 250
 
 /**
- * Calls `absent` once nobody will answer the next call of this method. nats-server before 2.11 does not report by
- * itself that nobody listens in another account, so this looks itself.
+ * Calls `absent` once nobody will answer the next call of this method. nats-server before 2.11 does not report that
+ * nobody listens in another account, so this looks itself.
  * Gives a function that ends the watch. Its argument says whether an answer came.
  * A method that is called all the time and answers quickly costs nothing.
  */

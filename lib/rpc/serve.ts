@@ -218,7 +218,7 @@ function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs): void {
     message.respond(bytes, { headers })
   } catch (cause) {
     if (!(cause instanceof NatsError) || cause.code !== 'MAX_PAYLOAD_EXCEEDED') throw cause
-    const text = 'The answer is too large; what was asked for was done.'
+    const text = 'The call was carried out, but its answer is too large to send.'
     throw new RosterError('RESOURCE_EXHAUSTED', 'ANSWER_TOO_LARGE', text, { cause })
   }
 }

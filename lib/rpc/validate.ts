@@ -38,7 +38,7 @@ export function orMalformed<T>(desc: DescMessage, read: () => T): T {
 }
 
 function malformed(desc: DescMessage, cause?: unknown): RosterError {
-  return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The request is no valid ${desc.typeName}.`, {
+  return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The request is not a valid ${desc.typeName}.`, {
     cause,
   })
 }

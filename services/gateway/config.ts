@@ -88,6 +88,6 @@ function checkPair({ TLS_CERT: cert, TLS_KEY: key }: { TLS_CERT: string | undefi
   try {
     createSecureContext({ cert, key })
   } catch (cause) {
-    throw new Error('Configuration: TLS_CERT and TLS_KEY are no pair of certificate and key in PEM.', { cause })
+    throw new Error('Configuration: TLS_CERT and TLS_KEY must be a certificate and its key, both in PEM.', { cause })
   }
 }

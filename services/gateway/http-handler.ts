@@ -81,7 +81,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
 function refuseVerb(exchange: Exchange, verbs: string[]) {
   const allow = [...verbs, ...(verbs.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   if (exchange.request.method === 'OPTIONS') return send(exchange, 204, { ...protective, allow }, '')
-  const error = new RosterError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED', `This path takes ${allow}.`)
+  const error = new RosterError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED', `This path accepts only ${allow}.`)
   sendError(exchange, error, { allow })
 }
 

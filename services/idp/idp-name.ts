@@ -7,7 +7,7 @@ export function nameKey(name: string): UniqueKey & { taken: RosterError } {
   const taken = new RosterError(
     'ALREADY_EXISTS',
     'IDP_NAME_TAKEN',
-    'There is an identity provider of this name already.',
+    'There is already an identity provider with this name.',
   )
   return { kind: 'idp_name', scope: '', key: canonicalName(name), taken }
 }

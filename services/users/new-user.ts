@@ -16,11 +16,11 @@ export function userNameKey(organizationId: string, userName: string): UniqueKey
 export function claimUserName(organizationId: string, userName: string): UniqueKey & { taken: RosterError } {
   return {
     ...userNameKey(organizationId, userName),
-    taken: new RosterError('ALREADY_EXISTS', 'USER_NAME_TAKEN', 'The organization has a user of this name already.'),
+    taken: new RosterError('ALREADY_EXISTS', 'USER_NAME_TAKEN', 'The organization already has a user with this name.'),
   }
 }
 
 /** Throws ALREADY_EXISTS USER_ID_TAKEN where the aggregate exists already. */
 export function refuseTakenId(user: Aggregate<User>): void {
-  if (user.state) throw new RosterError('ALREADY_EXISTS', 'USER_ID_TAKEN', 'There is a user with this id already.')
+  if (user.state) throw new RosterError('ALREADY_EXISTS', 'USER_ID_TAKEN', 'There is already a user with this id.')
 }

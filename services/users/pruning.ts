@@ -8,8 +8,8 @@ import { forgetTurns } from './throttles/turns.ts'
 const every = 10 * 60_000
 
 /**
- * Removes data that time has made useless: expired tokens, secrets, codes, assertions and proofs; counts of past times;
- * addresses that nobody signs in from any more; sessions that ended long ago.
+ * Removes data that time has made useless. These are expired tokens, secrets, codes, assertions and proofs, and
+ * counts of past times. Also addresses that nobody signs in from any more, and sessions that ended long ago.
  */
 export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {

@@ -25,7 +25,7 @@ export interface TokenRow {
   access?: AccessToken
 }
 
-/** What an access token was issued for. */
+/** The purpose that an access token was issued for. */
 export interface AccessToken {
   tokenId: string
   scope: string

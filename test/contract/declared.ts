@@ -67,7 +67,7 @@ function spellEnum({ typeName, values }: DescEnum): string {
   return [`enum ${typeName}`, ...values.map(({ number, name }) => `  ${number} ${name}`)].join('\n')
 }
 
-// Whatever option is set, with its value in JSON: an option that is new here is in the text at once.
+// Every option that is set, with its value in JSON: a new option is in the text at once.
 function options(desc: DescMethod | DescField | DescMessage['oneofs'][number]): string[] {
   return [...registry].flatMap((extension) => {
     if (extension.kind !== 'extension' || extension.extendee.typeName !== desc.proto.options?.$typeName) return []

@@ -109,7 +109,7 @@ describe('bytes', () => {
     (bytes) => {
       const work = () => parse(desc, Uint8Array.from(bytes))
       expect(work).toThrow(RosterError)
-      expect(work).toThrow('The request is no valid roster.users.v1.AddMachineUserRequest.')
+      expect(work).toThrow('The request is not a valid roster.users.v1.AddMachineUserRequest.')
     },
   )
   test('of length zero are an empty message', () => {

@@ -42,8 +42,8 @@ async function fill(sql: Sql, name: string): Promise<void> {
   await sql`analyze ${table}`
 }
 
-// A row as JSON, with a mark for eight digits of each UUID, of bytes, of 32 bytes in base64, and of a name that the
-// tests made up.
+// A row as JSON, with marks in the place of values. A mark stands for eight digits of each UUID, of bytes, of 32
+// bytes in base64, and of a name that the tests made up.
 function mark(row: string): string {
   return row
     .replaceAll(/([0-9a-f]{8}(-[0-9a-f]{4}){4})[0-9a-f]{8}/g, '$1@copy@')

@@ -130,7 +130,7 @@ describe(`buf curl${noBuf}`, () => {
   })
 })
 
-// A message with only a cursor may come before it. buf prints a message on several lines, and only its last line is a
+// A message with only a cursor may come before it. buf prints a message on several lines. Only its last line is a
 // lone brace.
 async function firstWithEvents(output: Readable): Promise<unknown> {
   let printed = ''

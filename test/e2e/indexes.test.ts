@@ -28,7 +28,8 @@ const smallByNature = [
   'roster_users.signing_keys',
 ]
 
-// A page of the event feed looks at 5,000 rows at most, on purpose: what a filter passes over is read all the same.
+// A page of the event feed looks at 5,000 rows at most, on purpose: rows that a filter passes over are read all the
+// same.
 const readsByWindow = new Set(['events'])
 
 let receiver: TestReceiver
@@ -106,7 +107,7 @@ async function untilCalm() {
   await vi.waitFor(look, { timeout: 60_000, interval: 200 })
 }
 
-// A connection tells what it read once a second, or when it is idle.
+// Once a second, or when it is idle, a connection reports the rows that it read.
 function untilCounted() {
   return sleep(3_000)
 }

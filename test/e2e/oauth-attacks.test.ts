@@ -75,7 +75,7 @@ describe('an assertion gives no token:', () => {
     expect(grant).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     expect(authentication).toMatchObject({ status: 400, body: { error: 'invalid_client' } })
     for (const { body } of [grant, authentication])
-      expect(body.error_description).toBe('There is no such machine that may sign in so.')
+      expect(body.error_description).toBe('There is no such machine, or it cannot sign in this way.')
   })
 
   test('the same assertion without the fault gives a token', async () => {

@@ -13,8 +13,8 @@ import { dumpNats, dumpPostgres, dumpRedis } from './stores.ts'
 const { house, adminToken, adminPassword, secretsFile } = inject('roster')
 const why = house ? '' : ' (skipped: the servers of a Roster by URL are not known)'
 
-// Uses all kinds of secrets, in every encoding: codes that are returned, mailed, used, wrong and replaced; passwords,
-// tokens, private keys and client secrets; secrets of webhooks.
+// Uses all kinds of secrets, in every encoding. Codes are returned, mailed, used, wrong and replaced. There are also
+// passwords, tokens, private keys, client secrets, and secrets of webhooks.
 async function live() {
   const organization = await newOrganization()
   recordSecret(adminToken)

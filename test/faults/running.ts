@@ -18,7 +18,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** The gateway's deadline for a call, whatever the client asks for. */
+/** The gateway's deadline for a call, even if the client asks for a longer one. */
 export const deadlineMs = 4000
 
 /** Starts one like `npm start`, in a temporary folder. */

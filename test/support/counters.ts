@@ -172,7 +172,8 @@ export async function outcome(work: Promise<unknown>): Promise<string> {
 }
 
 /**
- * Checks all invariants of a database of counters. They must hold whatever happened, and whatever is still under way.
+ * Checks all invariants of a database of counters. They must hold at any time: after any failure, and while calls are
+ * still under way.
  */
 export async function audit(sql: Sql): Promise<void> {
   await sql.begin('isolation level repeatable read read only', auditSnapshot)

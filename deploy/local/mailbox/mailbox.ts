@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server'
 import { mailboxPages } from './http.ts'
 import { openMailStore, type MailStore } from './store.ts'
 
-/** What the mailbox says to the next mails instead of taking them. */
+/** The mailbox gives this answer to the next mails instead of taking them. */
 export interface Refusal {
   /** An SMTP code: 4xx is "later", 5xx "never". */
   code: number

@@ -33,7 +33,7 @@ export interface MailStore {
   clear(): Promise<void>
   /** Resolves once nothing is left to write or remove. */
   flush(): Promise<void>
-  /** The newest mail to that address received from now on or already there, or a rejection after `withinMs` (10 000). */
+  /** The newest mail to that address, already there or received from now on. Rejects after `withinMs` (10 000). */
   waitFor(address: string, options?: { withinMs?: number; count?: number }): Promise<Mail>
 }
 
@@ -92,7 +92,7 @@ export async function openMailStore(folder: string): Promise<MailStore> {
   }
 }
 
-/** True when the mail went to that address, in whatever case it is written. */
+/** True when the mail went to that address, in upper or lower case. */
 export function isTo(mail: Mail, address: string): boolean {
   return mail.To.some((to) => to.Address.toLowerCase() === address.toLowerCase())
 }

@@ -9,7 +9,7 @@ export interface SystemUser {
   gid: number
 }
 
-/** Where PostgreSQL's files go and as whom it runs: it refuses root, so root lends it another user. */
+/** The place of PostgreSQL's files and the user that it runs as: it refuses root, so root lends it another user. */
 export interface PostgresPlace {
   folder: string
   user: SystemUser | undefined

@@ -17,7 +17,10 @@ export interface Wanted {
 /** Where a program was found: a file to run, or an image for the Docker engine. */
 export type Found = { path: string } | { image: string }
 
-/** Looks on the PATH, then for a Docker engine, then installs Debian's package; rejects with one sentence that says what to do. */
+/**
+ * Looks on the PATH, then for a Docker engine, then installs Debian's package. Rejects with one sentence that tells
+ * the reader what to do.
+ */
 export async function findProgram(wanted: Wanted, say: (line: string) => void): Promise<Found> {
   const path = onPath(wanted.program)
   if (path !== undefined) return { path }

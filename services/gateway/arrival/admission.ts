@@ -34,7 +34,11 @@ export function admit(
   for (const part of raw) bytes += part.length
   // Node's HTTP/1.1 parser has refused longer heads already, but a head over HTTP/2 may have any length.
   if (bytes > headLimit)
-    throw new RosterError('RESOURCE_EXHAUSTED', 'HEADERS_TOO_LARGE', 'The head of the request has more than 16 KiB.')
+    throw new RosterError(
+      'RESOURCE_EXHAUSTED',
+      'HEADERS_TOO_LARGE',
+      'The path and headers of the request have more than 16 KiB.',
+    )
   hold.take(bytes + overhead + unreadBytes)
   return hold
 }

@@ -52,6 +52,6 @@ function hostMalformed() {
   return new RosterError(
     'INVALID_ARGUMENT',
     'HTTP_MALFORMED',
-    'The request names its host twice, or not by a host name.',
+    'The request must name its host once, with a valid host name.',
   )
 }

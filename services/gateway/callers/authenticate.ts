@@ -129,7 +129,7 @@ function tokenForProject(): RosterError {
   return new RosterError('UNAUTHENTICATED', 'TOKEN_FOR_PROJECT', 'The token is for a project, not for Roster itself.')
 }
 
-// A lookup is shared: it goes on for the others that wait, whatever the deadline of one of them.
+// A lookup is shared: the deadline of one caller does not end it for the others that wait.
 function waitFor<T>(lookup: Promise<T>, { deadline, signal }: Credentials): Promise<T> {
   return within(lookup, { timeout: deadline - Date.now(), late: deadlineExceeded, signal, gone: clientGone })
 }

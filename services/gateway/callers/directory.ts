@@ -13,7 +13,7 @@ export interface Holder {
   caller: Caller
   /** The thumbprint of the key that the token is bound to. */
   thumbprint: string | undefined
-  /** The token is for a project, whose servers have seen it and could use it here. */
+  /** The token is for a project. Its servers have seen the token and could use it here. */
   forProject: boolean
 }
 

@@ -30,7 +30,7 @@ export function createProofs(users: Client<typeof UsersDefinition, 'useProof'>, 
       if (proven.has(request)) return
       const proof = await verifyProof(text, { verb, url: (await issuer()) + path, token })
       if (proof?.thumbprint !== thumbprint)
-        throw new RosterError('UNAUTHENTICATED', 'DPOP_PROOF_INVALID', 'A DPoP proof of this request is needed.')
+        throw new RosterError('UNAUTHENTICATED', 'DPOP_PROOF_INVALID', 'The request needs a valid DPoP proof.')
       await users.useProof({ id: proof.id, end: proof.end }, { requestId, deadline })
       proven.add(request)
     },

@@ -101,6 +101,6 @@ function cursorOf(desc: DescMessage, message: Message) {
 }
 
 function streamEnded() {
-  const message = 'The stream ended; go on from its last cursor.'
+  const message = 'The stream ended. Open a new one with its last cursor.'
   return new RosterError('UNAVAILABLE', 'STREAM_ENDED', message, { retryAfter: 1 })
 }

@@ -50,9 +50,13 @@ function giveUp(response: ServerResponse, request: IncomingMessage, error: Roste
 
 function toError(code: string | undefined): RosterError {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new RosterError('RESOURCE_EXHAUSTED', 'HEADERS_TOO_LARGE', 'The head of the request has more than 16 KiB.')
+    return new RosterError(
+      'RESOURCE_EXHAUSTED',
+      'HEADERS_TOO_LARGE',
+      'The path and headers of the request have more than 16 KiB.',
+    )
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestTimeout()
-  return new RosterError('INVALID_ARGUMENT', 'HTTP_MALFORMED', 'The request is no HTTP.')
+  return new RosterError('INVALID_ARGUMENT', 'HTTP_MALFORMED', 'The request is not valid HTTP.')
 }
 
 function render(error: RosterError): string {

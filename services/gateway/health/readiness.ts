@@ -7,7 +7,7 @@ export interface Readiness {
   missing(): Promise<string[]>
   /** Counts the events that were refused for good, by their service, as of the last `missing`. */
   parked(): Record<string, number>
-  /** Makes the gateway not ready from now on, whatever answers. */
+  /** Makes the gateway not ready from now on, even if all services answer. */
   close(): void
 }
 

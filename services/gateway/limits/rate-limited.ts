@@ -5,7 +5,7 @@ import { RosterError } from '#lib/errors'
  * `seconds`.
  */
 export function rateLimited(limit: 'caller' | 'organization' | 'address', seconds: number): RosterError {
-  return new RosterError('RESOURCE_EXHAUSTED', 'RATE_LIMITED', `There were too many calls of this ${limit}.`, {
+  return new RosterError('RESOURCE_EXHAUSTED', 'RATE_LIMITED', `This ${limit} made too many calls.`, {
     metadata: { limit },
     retryAfter: Math.max(1, Math.ceil(seconds)),
   })

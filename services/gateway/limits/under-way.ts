@@ -91,6 +91,6 @@ function countTo(most: number): Count {
 }
 
 function tooMuchUnderWay(): RosterError {
-  const message = 'Too many bytes of requests are being read already; try again when some have been answered.'
+  const message = 'Too many bytes of requests are already under way. Try again when some of them are answered.'
   return new RosterError('RESOURCE_EXHAUSTED', 'TOO_MUCH_UNDER_WAY', message, { retryAfter: 1 })
 }

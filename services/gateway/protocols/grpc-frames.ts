@@ -6,8 +6,8 @@ import { tooLarge } from '../arrival/body.ts'
  * INVALID_ARGUMENT FRAME_MALFORMED; RESOURCE_EXHAUSTED REQUEST_TOO_LARGE.
  */
 export function readFrame(body: Uint8Array, limit: number): { message: Uint8Array; isCompressed: boolean } {
-  if (body.length < 5) throw frameMalformed('it has no whole frame')
-  if (body[0]! > 1) throw frameMalformed('its first frame is no message')
+  if (body.length < 5) throw frameMalformed('it has no complete frame')
+  if (body[0]! > 1) throw frameMalformed('its first frame is not a message')
   const length = new DataView(body.buffer, body.byteOffset).getUint32(1)
   if (length > limit) throw tooLarge(limit)
   if (length > body.length - 5) throw frameMalformed('its frame is longer than the body')
@@ -26,5 +26,5 @@ export function frame(flag: number, payload: Uint8Array): Buffer {
 
 /** INVALID_ARGUMENT FRAME_MALFORMED: the body is no frame with one message. */
 export function frameMalformed(problem: string): RosterError {
-  return new RosterError('INVALID_ARGUMENT', 'FRAME_MALFORMED', `The body is no gRPC-web call: ${problem}.`)
+  return new RosterError('INVALID_ARGUMENT', 'FRAME_MALFORMED', `The body is not a gRPC-web call: ${problem}.`)
 }

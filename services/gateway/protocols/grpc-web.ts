@@ -81,10 +81,10 @@ export function decodeText(text: string): Uint8Array {
   let length = 0
   for (const [piece] of text.matchAll(/[A-Za-z0-9+/]+={0,2}/g)) {
     length += piece.length
-    if (piece.length % 4 !== 0) throw frameMalformed('it is no base64')
+    if (piece.length % 4 !== 0) throw frameMalformed('it is not base64')
     if (pieces.push(Buffer.from(piece, 'base64')) > mostPieces) throw frameMalformed('it comes in too many pieces')
   }
-  if (length !== text.length) throw frameMalformed('it is no base64')
+  if (length !== text.length) throw frameMalformed('it is not base64')
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 

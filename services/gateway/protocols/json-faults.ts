@@ -38,7 +38,7 @@ export function findFaults(desc: DescMessage, json: JsonValue): Violation[] {
   const faults: Violation[] = []
   checkMessage(desc, json, '', faults)
   if (faults.length === 0 && !canRead(desc, withoutUnset(desc, json)))
-    faults.push({ field: '', description: `is no valid ${desc.typeName}` })
+    faults.push({ field: '', description: `is not a valid ${desc.typeName}` })
   return faults.slice(0, maxFaults)
 }
 
@@ -88,7 +88,7 @@ function checkMessage(desc: DescMessage, json: JsonValue, path: string, faults: 
     if (faults.length >= maxFaults) return
     const field = findField(desc, name)
     if (!field) {
-      faults.push({ field: join(path, clip(name)), description: 'is no field of this request' })
+      faults.push({ field: join(path, clip(name)), description: 'is not a field of this request' })
       continue
     }
     const fieldPath = join(path, field.jsonName)

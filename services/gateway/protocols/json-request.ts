@@ -77,7 +77,7 @@ function decode(body: Uint8Array): string {
     return utf8.decode(body)
   } catch {
     const offset = firstMalformedByte(body)
-    throw new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The body is no UTF-8 at byte ${offset}.`, {
+    throw new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The body is not valid UTF-8 at byte ${offset}.`, {
       metadata: { offset: String(offset) },
     })
   }
@@ -96,7 +96,7 @@ function explain(desc: DescMessage, text: string, fault: TextFault): RosterError
   if (fault.tooMany) return tooManyValues()
   if (fault.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
   const { line, column } = placeOf(text, fault.offset)
-  const sentence = `The body is no JSON at line ${line}, column ${column}: ${fault.problem}.`
+  const sentence = `The body is not valid JSON at line ${line}, column ${column}: ${fault.problem}.`
   return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', sentence, {
     metadata: { line: String(line), column: String(column) },
   })
@@ -132,7 +132,7 @@ function bindQuery(desc: DescMessage, message: Message, query: string, bound: re
     if (name === undefined || value === undefined)
       violations.push({ field: name ?? '', description: 'is not percent-encoded UTF-8 in the query' })
     else if (!field || bound.includes(field))
-      violations.push({ field: name.slice(0, 200), description: 'is no query parameter of this request' })
+      violations.push({ field: name.slice(0, 200), description: 'is not a query parameter of this request' })
     else if (field.fieldKind === 'list') ((json[field.jsonName] ??= []) as JsonValue[]).push(toJsonValue(field, value))
     else if (Object.hasOwn(json, field.jsonName))
       violations.push({ field: field.jsonName, description: 'is given twice' })

@@ -70,7 +70,7 @@ function readBasic(authorization: string | undefined): Client | undefined {
     throw new RosterError(
       'UNAUTHENTICATED',
       'INVALID_CLIENT',
-      'The Authorization header holds no client id and secret.',
+      'The Authorization header must contain a client id and a secret.',
     )
   return { id, secret }
 }

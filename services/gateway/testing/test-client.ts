@@ -5,7 +5,7 @@ import { method } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
 import { decodeText } from '../protocols/grpc-web.ts'
 
-/** How a call ended, whatever its encoding. */
+/** How a call ended, in any encoding. */
 export interface Ending {
   /** The answer in canonical JSON. */
   answer?: JsonValue

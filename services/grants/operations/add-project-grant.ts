@@ -45,7 +45,11 @@ function decide(
   if (unknown.length > 0) throw roleNotFound(unknown)
   if (roleKeys.length > mostKeys)
     throw limitReached('project_grant.role_keys', mostKeys, `A project grant has at most ${mostKeys} role keys.`)
-  const taken = new RosterError('ALREADY_EXISTS', 'PROJECT_GRANT_EXISTS', 'The organization has the project already.')
+  const taken = new RosterError(
+    'ALREADY_EXISTS',
+    'PROJECT_GRANT_EXISTS',
+    'The project is already granted to the organization.',
+  )
   return {
     organizationId,
     claims: [{ kind: keyKinds.projectGrant, scope: aggregate.id, key: granted.id, taken }],

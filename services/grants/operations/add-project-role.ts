@@ -29,7 +29,7 @@ function decide(
 ): Decision<ProjectEvent> {
   const project = ownProject(aggregate, organizationId)
   if (Object.hasOwn(project.roles, roleKey))
-    throw new RosterError('ALREADY_EXISTS', 'ROLE_EXISTS', 'The project has a role of this key already.')
+    throw new RosterError('ALREADY_EXISTS', 'ROLE_EXISTS', 'The project already has a role with this key.')
   if (Object.keys(project.roles).length >= mostRoles)
     throw limitReached('project.roles', mostRoles, `The project has ${mostRoles} roles already.`)
   return { events: [{ type: 'role.added', payload: { roleKey, displayName, group } }], answer: undefined }

@@ -53,14 +53,14 @@ function decide(
     throw new RosterError(
       'FAILED_PRECONDITION',
       'PROJECT_NOT_FOUND',
-      'The organization neither owns nor was granted such a project.',
+      'The organization does not own such a project, and has no grant of one.',
     )
   const projectGrantId = owned ? '' : grant!.id
   if (request.projectGrantId !== '' && request.projectGrantId !== projectGrantId)
     throw new RosterError(
       'FAILED_PRECONDITION',
       'PROJECT_GRANT_NOT_FOUND',
-      'This is no grant of the project to the organization.',
+      'This project grant does not give the project to the organization.',
     )
   const { roles } = project.state
   const isKnown = (key: string) => (owned ? Object.hasOwn(roles, key) : grant!.state!.roleKeys.includes(key))

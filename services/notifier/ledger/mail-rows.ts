@@ -2,8 +2,8 @@ import { v7 as uuid } from 'uuid'
 import type { Event } from '#gen/roster/feed/v1/feed'
 
 /**
- * Reads from users' events what happened to mails, in order: ids and times, no address. `take_in` of the schema says
- * what each row does.
+ * Reads the fate of mails from users' events, in order: ids and times, no address. `take_in` of the schema tells the
+ * effect of each row.
  */
 export function mailRows(events: Event[]) {
   return events.flatMap((event) => {

@@ -33,12 +33,12 @@ export interface TakeInOptions {
 }
 
 /**
- * Follows a service's events and queues the deliveries that they ask for. Takes in each event exactly once, whatever
- * happens to NATS and Redis: one transaction stores the deliveries and the place reached. Replicas may follow at the
- * same time; the faster one stores.
+ * Follows a service's events and queues the deliveries that they ask for. Takes in each event exactly once, even if
+ * NATS or Redis fails: one transaction stores the deliveries and the place reached. Replicas may follow at the same
+ * time; the faster one stores.
  */
 export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOptions): Service {
-  // The hint only wakes. PostgreSQL says what happened.
+  // The hint only wakes. The events come from PostgreSQL.
   const hints = nats.connection.subscribe(hintSubject(service), { callback: () => turns.wake() })
 
   const turns = repeat({

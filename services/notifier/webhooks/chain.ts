@@ -3,8 +3,8 @@ import type { Sql } from '#lib/eventstore/database'
 /** Seconds beyond a try's time after which another worker may take over a chain. */
 const takenBeyond = 15
 /**
- * Milliseconds after which a worker may no longer begin a try of a chain it took: a try ends a second after its time at
- * the latest.
+ * Milliseconds after which a worker may no longer begin a try of a chain that it took. A try ends a second after its
+ * time at the latest.
  */
 const lateAfter = 10_000
 /** The most places over all notifiers: of an organization, of its webhooks that are not quick, and of one webhook. */
@@ -86,7 +86,7 @@ export interface Settled {
   delay: number
   /** Whether the receiver was quick, however it answered. */
   quick: boolean
-  /** Set after a timeout: milliseconds until the webhook's next try, whatever is due to it. */
+  /** Set after a timeout: milliseconds until the webhook's next try, for all that is due to it. */
   rest?: number | undefined
 }
 

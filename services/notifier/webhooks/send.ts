@@ -27,7 +27,7 @@ export interface SendOptions {
 }
 
 const gone = 410
-/** Milliseconds. A receiver that takes longer is no longer quick, whatever it answers: it held a place. */
+/** Milliseconds. A receiver that takes longer is no longer quick, even if it answers well: it held a place. */
 const quickWithin = 5000
 
 /** Sends the first delivery of a chain, records the outcome and gives the chain back. */

@@ -43,8 +43,8 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     pruneAt = Date.now() + pruneEvery
   }
 
-  // Gives up deliveries that nobody will send: to a removed webhook; to a webhook that is paused, or has too slow a
-  // receiver, for too long; mails of a code that died without an event.
+  // Gives up deliveries that nobody will send. Their webhook was removed, was paused for too long, or had too slow a
+  // receiver for too long. Or they are mails of a code that died without an event.
   async function giveUp(stopped: AbortSignal) {
     await inPortions(
       stopped,

@@ -7,9 +7,8 @@ import { credentialsOf, type User } from '../vocabulary/user.ts'
 export const warnBefore = 14 * 86_400_000
 
 /**
- * Keeps the tables of credentials in step with a user. A credential that the user no longer has, for whatever reason,
- * must leave nothing that can sign in. Its secret goes, and so does every token that it is or that was obtained with
- * it.
+ * Keeps the tables of credentials in step with a user. A credential that the user no longer has, for any reason, must
+ * leave nothing that can sign in. Its secret goes, and so does every token that it is or that was obtained with it.
  */
 export function projectCredentials(before: Aggregate<User>, after: Aggregate<User>): Write[] {
   if (credentialsOf(before.state) === credentialsOf(after.state)) return []

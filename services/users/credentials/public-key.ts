@@ -14,7 +14,7 @@ export interface Unreadable {
 }
 
 const privateKey = {
-  problem: 'is a private key, which belongs to the machine alone: replace it, and send its public half',
+  problem: 'is a private key, and only the machine may know it: make a new pair, and send its public half',
 }
 const malformed = { problem: 'must be a public key: SPKI in PEM, or a JWK' }
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
@@ -49,14 +49,16 @@ function judge(key: KeyObject): ReadKey | Unreadable {
   const publicKey = key.export({ format: 'jwk' }) as PublicKey
   switch (key.asymmetricKeyType) {
     case 'rsa':
-      if (modulusLength < 2048 || modulusLength > 4096) return { problem: 'must be of 2048 to 4096 bits, being RSA' }
+      if (modulusLength < 2048 || modulusLength > 4096) return { problem: 'must have 2048 to 4096 bits if it is RSA' }
       // With exponent 1 anybody could sign. A small one helps an attacker of careless checks, and a large one only
       // takes time.
       if (publicExponent < 65_537n || publicExponent >= 1n << 32n || publicExponent % 2n === 0n)
-        return { problem: 'must have an odd exponent from 65537 to 2^32, being RSA' }
+        return { problem: 'must have an odd exponent from 65537 to 2^32 if it is RSA' }
       return { algorithm: 'RS256', publicKey }
     case 'ec':
-      return namedCurve === 'prime256v1' ? { algorithm: 'ES256', publicKey } : { problem: 'must be on P-256, being EC' }
+      return namedCurve === 'prime256v1'
+        ? { algorithm: 'ES256', publicKey }
+        : { problem: 'must be on P-256 if it is EC' }
     case 'ed25519':
       return { algorithm: 'EdDSA', publicKey }
     default:

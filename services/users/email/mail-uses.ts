@@ -4,8 +4,8 @@ import type { Context } from '../context.ts'
 import { mailboxOf } from './mailbox.ts'
 
 /**
- * The uses that a mail counts as: one of its mailbox, whoever causes it, and one of the user's organization. Both are
- * stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
+ * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization.
+ * Both are stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
  */
 export function mailUses(
   { config, keys }: Pick<Context, 'config' | 'keys'>,

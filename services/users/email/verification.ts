@@ -41,7 +41,7 @@ export interface CodeRequest {
   code: NewCode
   urlTemplate?: string
   returned?: string
-  /** What the mail counts as. */
+  /** The uses that the mail counts as. */
   uses: Use[]
 }
 

@@ -39,7 +39,10 @@ interface Token {
   expiresAt: Date
 }
 
-/** Makes an access token, as a JWT or opaque, as the machine wants it. Stores its hash, and what it uses up. */
+/**
+ * Makes an access token, as a JWT or opaque, as the machine wants it. Stores its hash, and claims the assertion and
+ * the DPoP proof that it uses up.
+ */
 export async function issueAccessToken(context: Context, grant: Grant, call: Call): Promise<IssueTokenResponse> {
   const token = await makeToken(context, grant)
   const { requestId, deadline, once } = call

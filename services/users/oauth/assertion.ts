@@ -46,7 +46,7 @@ export function readAssertion(text: string): ReadAssertion | undefined {
   }
 }
 
-/** The client that an assertion names, whatever else is wrong with it; empty where it names none. */
+/** The client that an assertion names, even if all else in it is wrong; empty where it names none. */
 export function issuerNamedBy(text: string): string {
   try {
     const { iss } = decodeJwt(text)

@@ -12,7 +12,7 @@ import { useUp } from './single-use.ts'
 import { isActive } from '../states/user-state.ts'
 import type { Credential } from '../vocabulary/credentials.ts'
 
-/** How a client says who it is. */
+/** The part of a request in which a client names and proves itself. */
 export interface ClientRequest {
   clientId: string
   clientSecret: string
@@ -46,10 +46,14 @@ export function checkClient(request: ClientRequest): Violation[] {
     : [{ field: 'clientAssertionType', description: `must be ${assertionType}` }]
 }
 
-/** Who a client is, by secret or assertion. UNAUTHENTICATED INVALID_CLIENT; RESOURCE_EXHAUSTED CLIENT_THROTTLED. */
+/** Finds the client by its secret or assertion. UNAUTHENTICATED INVALID_CLIENT; RESOURCE_EXHAUSTED CLIENT_THROTTLED. */
 export function authenticateClient(context: Context, request: ClientRequest, call: Call): Promise<Client> {
   const { clientId, clientSecret, clientAssertion } = request
-  const refusal = new RosterError('UNAUTHENTICATED', 'INVALID_CLIENT', 'There is no such machine that may sign in so.')
+  const refusal = new RosterError(
+    'UNAUTHENTICATED',
+    'INVALID_CLIENT',
+    'There is no such machine, or it cannot sign in this way.',
+  )
   if (clientAssertion !== '')
     return authenticateBearer(context, clientAssertion, { clientId, method: 'private_key_jwt', refusal }, call)
   if (clientId === '' || clientSecret === '') return Promise.reject(refusal)
@@ -74,7 +78,7 @@ export interface Attempt {
   refusal: RosterError
 }
 
-/** Who a client is, by an assertion. Throws `attempt.refusal`; RESOURCE_EXHAUSTED CLIENT_THROTTLED. */
+/** Finds the client by its assertion. Throws `attempt.refusal`; RESOURCE_EXHAUSTED CLIENT_THROTTLED. */
 export async function authenticateBearer(
   context: Context,
   text: string,

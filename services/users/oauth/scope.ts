@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 
-/** What a token may be used for. */
+/** The uses that a token allows. */
 export interface Scope {
   /** As it is stored and answered: each scope once, separated by blanks. */
   text: string
@@ -25,5 +25,5 @@ export function readScope(text: string): Scope {
 
 /** The error for a scope that nobody has, or that the client may not have. */
 export function invalidScope(): RosterError {
-  return new RosterError('INVALID_ARGUMENT', 'INVALID_SCOPE', 'The scope is unknown, or holds nothing for this client.')
+  return new RosterError('INVALID_ARGUMENT', 'INVALID_SCOPE', 'The scope is unknown, or gives this client nothing.')
 }

@@ -25,7 +25,9 @@ function insertSessions(sql: Transaction, rows: object[]) {
   return sql`select store_session_tokens(${JSON.stringify(rows)}::text::jsonb)`
 }
 
-/** Ends the sessions of this user, or of any user, whose token went for newer ones. Each gets the usual event. */
+/**
+ * Ends the sessions of this user, or of any user, that lost their token to newer sessions. Each gets the usual event.
+ */
 export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>, userId?: string): Promise<void> {
   const surplus = await orUnavailable(sql<{ sessionId: string; userId: string }[]>`
     select session_id as "sessionId", user_id as "userId" from surplus_sessions

@@ -39,5 +39,5 @@ export async function changeState(
 }
 
 function lastOwner() {
-  return new RosterError('FAILED_PRECONDITION', 'LAST_IAM_OWNER', 'No other active user may do everything.')
+  return new RosterError('FAILED_PRECONDITION', 'LAST_IAM_OWNER', 'No other active user has all permissions.')
 }

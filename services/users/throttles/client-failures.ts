@@ -4,10 +4,10 @@ import type { Context } from '../context.ts'
 import { limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
 
 /**
- * Counts a failure of a client, whatever the spelling of its name. RESOURCE_EXHAUSTED CLIENT_THROTTLED after too many
- * failures: of the client from the address, of the address or its /48, or of the client from anywhere. Only a failing
- * caller gets this error. Secrets and keys are too long to guess, and failures of others must not keep out the owner of
- * the right one.
+ * Counts a failure of a client, the same for every spelling of its name. RESOURCE_EXHAUSTED CLIENT_THROTTLED after
+ * too many failures: of the client from the address, of the address or its /48, or of the client from anywhere. Only
+ * a failing caller gets this error. Secrets and keys are too long to guess, and failures of others must not keep out
+ * the owner of the right one.
  */
 export async function countFailure(
   { sql, keys }: Pick<Context, 'sql' | 'keys'>,

@@ -6,7 +6,7 @@ export interface GateSize {
   waiting: number
 }
 
-/** Whose work it is. Work of one lane runs in its order. */
+/** The owner of some work. Work of one lane runs in its order. */
 export interface Place {
   lane: string
   /** Every second turn belongs to preferred work while some waits. */
@@ -23,7 +23,7 @@ interface Entry {
 
 /**
  * Lets a limited amount of work run at a time. The rest waits. Lanes that asked least within the minute go first, and
- * equal lanes take turns: a newcomer need not wait for a caller that asks again and again. If too much waits, the
+ * equal lanes take turns. So a newcomer need not wait for a caller that asks again and again. If too much waits, the
  * longest lane that is not preferred loses its last entry: RESOURCE_EXHAUSTED PASSWORDS_THROTTLED. DEADLINE_EXCEEDED
  * for work that waited too long.
  */
@@ -81,7 +81,9 @@ export function createFairGate({ atOnce, waiting }: GateSize) {
     if (entries.length === 0) lanes.delete(name)
     queued--
     dropped.refuse(
-      new RosterError('RESOURCE_EXHAUSTED', 'PASSWORDS_THROTTLED', 'Too many passwords wait.', { retryAfter: 5 }),
+      new RosterError('RESOURCE_EXHAUSTED', 'PASSWORDS_THROTTLED', 'Too many passwords are waiting for their check.', {
+        retryAfter: 5,
+      }),
     )
   }
 

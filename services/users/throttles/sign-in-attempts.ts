@@ -14,7 +14,7 @@ export interface Attempt {
   takeBackGuess(): Promise<void>
 }
 
-/** Who tries to sign in, and from where. */
+/** The user that somebody tries to sign in as, and the address of the attempt. */
 export interface Attempted {
   loginName: string
   /** As the gateway gives it: an address of IPv4, or a /64 of IPv6. */

@@ -8,7 +8,7 @@ export function throttle(times: string[], most: number, window: number, now: Dat
   const inWindow = times.map((time) => Date.parse(time)).filter((time) => time > now.getTime() - window * 1000)
   if (inWindow.length < most) return
   const free = inWindow[inWindow.length - most]! + window * 1000
-  throw new RosterError('RESOURCE_EXHAUSTED', reason, 'This was asked for too often.', {
+  throw new RosterError('RESOURCE_EXHAUSTED', reason, 'There were too many requests for this.', {
     retryAfter: Math.max(1, Math.ceil((free - now.getTime()) / 1000)),
   })
 }

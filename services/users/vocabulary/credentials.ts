@@ -39,7 +39,7 @@ export interface PublicKey {
   y?: string
 }
 
-/** What a machine has, including credentials that expired since the last one of the kind was added. */
+/** The credentials of a machine, including those that expired since the last one of the kind was added. */
 export interface Credentials {
   pat: Credential[]
   key: MachineKey[]

@@ -21,7 +21,7 @@ export interface Answer {
   ok: any
   /** The `google.rpc.Status`; undefined for a response. */
   error: Status | undefined
-  /** The HTTP status; 0 in gRPC, whose library does not show it. */
+  /** The HTTP status; 0 in gRPC, because its library does not show it. */
   http: number
   /** Headers and trailers, or metadata, by lower-case name. */
   headers: Record<string, string>

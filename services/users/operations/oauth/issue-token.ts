@@ -46,7 +46,7 @@ async function beforeReplay(context: Context, request: IssueTokenRequest, call: 
 function authenticate(context: Context, request: IssueTokenRequest, call: Call): Promise<Client> {
   const authenticator = authenticators.get(request.grantType)
   if (!authenticator)
-    throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', 'There is no such grant for machines.')
+    throw new RosterError('INVALID_ARGUMENT', 'UNSUPPORTED_GRANT_TYPE', 'Machines cannot use this grant type.')
   return authenticator(context, request, call)
 }
 
@@ -62,13 +62,17 @@ const authenticators = new Map<string, Authenticate>([
 ])
 
 function invalidGrant() {
-  return new RosterError('INVALID_ARGUMENT', 'INVALID_GRANT', 'There is no such machine that may sign in so.')
+  return new RosterError(
+    'INVALID_ARGUMENT',
+    'INVALID_GRANT',
+    'There is no such machine, or it cannot sign in this way.',
+  )
 }
 
 async function readProof({ config }: Context, { machine, fail }: Client, text: string): Promise<BoundKey | undefined> {
   if (text === '' && !machine.state.machine!.dpopRequired) return undefined
   const proof = await verifyProof(text, { verb: 'POST', url: tokenEndpointOf(config) })
-  const taken = new RosterError('INVALID_ARGUMENT', 'DPOP_PROOF_INVALID', 'A DPoP proof of this request is needed.')
+  const taken = new RosterError('INVALID_ARGUMENT', 'DPOP_PROOF_INVALID', 'The request needs a valid DPoP proof.')
   if (!proof) return fail('proof', taken)
   return { thumbprint: proof.thumbprint, once: { ...singleUse('dpop_proof', proof.id, proof.end), taken } }
 }

@@ -41,7 +41,8 @@ export async function createSession(
   if (!right || !user) throw credentialsInvalid()
   await takeBack()
   const answer = await open(context, user, call)
-  // The session exists, whatever happens next. Without the rest, others end it later, or its address stays unknown.
+  // The session exists, even if the next steps fail. Without the rest, others end it later, or its address stays
+  // unknown.
   await Promise.all([
     rememberAddress(context, user.userId, call.clientAddress, known),
     endSurplus(context, user.userId),
