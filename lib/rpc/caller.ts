@@ -1,4 +1,4 @@
-import { grantsPermission } from '../roles.ts'
+import { grantsPermission } from './roles.ts'
 
 /** The caller of a method, with its roles on the instance and in organizations. */
 export interface Caller {

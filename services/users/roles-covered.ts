@@ -2,7 +2,7 @@ import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
-import { coversRole } from '#lib/roles'
+import { coversRole } from '#lib/rpc/roles'
 import type { Context } from './context.ts'
 import type { User } from './vocabulary/user.ts'
 

@@ -3,7 +3,7 @@ import type {
   AddOrganizationMemberResponse,
 } from '#gen/roster/grants/v1/organization_service'
 import { details } from '#lib/eventstore/aggregate'
-import { coversRole } from '#lib/roles'
+import { coversRole } from '#lib/rpc/roles'
 import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'

@@ -1,6 +1,6 @@
 import type { Violation } from '#lib/errors'
 import { instance } from '#lib/instance'
-import { coversRole } from '#lib/roles'
+import { coversRole } from '#lib/rpc/roles'
 import { type Caller, holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'

@@ -1,3 +1,5 @@
+import { methods } from './methods.ts'
+
 /** Roles on the whole instance and in one organization, and the permissions that each role gives. */
 const managesUsers = ['user.read', 'user.write', 'user.delete', 'user.grant.read', 'user.grant.write']
 const permissionsOf = new Map<string, (permission: string) => boolean>([
@@ -7,32 +9,13 @@ const permissionsOf = new Map<string, (permission: string) => boolean>([
   ['ORG_OWNER_VIEWER', (permission) => permission.endsWith('.read') && !permission.startsWith('iam.')],
 ])
 
+// Operations on webhooks of all organizations ask for these in code. The access options of proto/ name all others.
+const askedInCode = ['iam.webhook.read', 'iam.webhook.write']
+
 /** Every permission that `coversRole` compares. */
-export const permissions = [
-  'delivery.read',
-  'iam.idp.read',
-  'iam.idp.write',
-  'iam.webhook.read',
-  'iam.webhook.write',
-  'iam.event.read',
-  'org.create',
-  'org.read',
-  'org.member.write',
-  'event.read',
-  'project.write',
-  'project.role.write',
-  'project.grant.write',
-  'session.delete',
-  'user.read',
-  'user.write',
-  'user.delete',
-  'user.grant.read',
-  'user.grant.write',
-  'user.credential.read',
-  'user.credential.write',
-  'webhook.read',
-  'webhook.write',
-]
+export const permissions: readonly string[] = [
+  ...new Set([...methods.values()].flatMap(({ access }) => access.permission || []).concat(askedInCode)),
+].toSorted()
 
 /** Whether one of the roles gives the permission. An unknown role gives none. */
 export function grantsPermission(roles: string[], permission: string): boolean {
