@@ -1,5 +1,5 @@
-// Fails where files or folders import each other in a circle, types included. Within each folder, a file and a subfolder with
-// all that is in it count as one room each; tests and their scaffolding do not count.
+// Fails where files or folders import each other in a circle, types included. Within each folder, a file and a
+// subfolder with its content count as one room each. Tests and their scaffolding do not count.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
