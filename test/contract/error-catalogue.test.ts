@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codes, type CodeName } from '#lib/errors'
+import { type Method, methods } from '#lib/rpc/methods'
 
 const root = join(import.meta.dirname, '../..')
 const sources = globSync(['lib/**/*.ts', 'services/**/*.ts'], { cwd: root })
@@ -71,6 +72,29 @@ test('the catalogue lists each reason once, in order, and says when it occurs', 
   expect(lines.map(sortable)).toEqual([...new Set(lines.map(sortable))].sort())
   for (const line of lines) expect(line).toMatch(/\| [A-Z].+\. \|$/)
 })
+
+describe('a row that names operations names those whose comment in proto/ names the reason:', () => {
+  const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
+  const reasons = new Set(lines.map((line) => /`(\w+)`/.exec(line)![1]!))
+  const whenOf = (reason: string) => lines.filter((line) => line.startsWith(`| \`${reason}\``)).join(' ')
+  const namedIn = (text: string) => offered.filter(({ desc }) => new RegExp(`\\b${desc.name}\\b`).test(text))
+  const specific = [...reasons].filter((reason) => namedIn(whenOf(reason)).length > 0)
+  const namesOf = (found: Method[]) => found.map(({ desc }) => desc.name).toSorted()
+
+  test.each(specific)('%s', (reason) => {
+    const declared = offered.filter((method) => commentOf(method).match(/\w+/g)?.includes(reason))
+    expect(namesOf(namedIn(whenOf(reason)))).toEqual(namesOf(declared))
+  })
+})
+
+// The comment of the method, and that of its service, which holds for all its methods.
+function commentOf({ desc }: Method): string {
+  const { file, methods: own } = desc.parent
+  const service = [6, file.services.indexOf(desc.parent)]
+  const paths = [service.join(), [...service, 2, own.indexOf(desc)].join()]
+  const found = file.proto.sourceCodeInfo?.location.filter(({ path }) => paths.includes(path.join())) ?? []
+  return found.map(({ leadingComments }) => leadingComments ?? '').join(' ')
+}
 
 describe('no error escapes the catalogue:', () => {
   test('this test knows every place that takes the reason of an error from a variable', () => {
