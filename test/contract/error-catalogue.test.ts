@@ -77,7 +77,9 @@ describe('a row that names operations names those whose comment in proto/ names 
   const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
   const reasons = new Set(lines.map((line) => /`(\w+)`/.exec(line)![1]!))
   const whenOf = (reason: string) => lines.filter((line) => line.startsWith(`| \`${reason}\``)).join(' ')
-  const namedIn = (text: string) => offered.filter(({ desc }) => new RegExp(`\\b${desc.name}\\b`).test(text))
+  // The name of a service stands for all its operations.
+  const namedIn = (text: string) =>
+    offered.filter(({ desc }) => new RegExp(`\\b(${desc.name}|${desc.parent.name})\\b`).test(text))
   const specific = [...reasons].filter((reason) => namedIn(whenOf(reason)).length > 0)
   const namesOf = (found: Method[]) => found.map(({ desc }) => desc.name).toSorted()
 
