@@ -199,7 +199,8 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
   test('while one caller sends 500 messages of 1 MiB that never end: most are refused, and others are served', async () => {
     const answers = flood([session(), session()], 100, { ...grpc, ...admin }, large.subarray(0, mebibyte - 1), false)
     await expect.poll(() => answers.counts.get('8') ?? 0, wait).toBeGreaterThan(180)
-    checkGrowth('gRPC, one caller')
+    // 75 to 105 MB, by chance of the collector. Kept messages would be 200.
+    checkGrowth('gRPC, one caller', 150)
     await servesOthers()
   })
 
