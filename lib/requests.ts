@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createInbox, ErrorCode, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats'
 
 /** A request that waits for its answer. */
@@ -22,7 +23,6 @@ export type Ask = (subject: string, data: Uint8Array | string, options: { timeou
 export function createRequests(connection: NatsConnection, inboxPrefix: string): { ask: Ask; failAll(): void } {
   const inbox = `${createInbox(inboxPrefix)}.`
   const waiting = new Map<string, (outcome: Msg | Error) => void>()
-  let last = 0
 
   connection.subscribe(`${inbox}*`, {
     callback(error, message) {
@@ -38,7 +38,8 @@ export function createRequests(connection: NatsConnection, inboxPrefix: string):
   return {
     ask(subject, data, { timeout, headers }) {
       const { promise: answer, resolve, reject } = Promise.withResolvers<Msg>()
-      const token = (++last).toString(36)
+      // A service that answers one request must not guess the subject of the next answer.
+      const token = randomUUID()
       const timer = setTimeout(() => end(NatsError.errorForCode(ErrorCode.Timeout)), timeout)
       function end(outcome: Msg | Error) {
         if (!waiting.delete(token)) return

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 
-/** How many rows a table is given that has any. */
+/** The number of rows that each table gets, unless it is empty. */
 export const rowsOfEach = 50_000
 
 /**

@@ -1,11 +1,11 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { repeat } from '#lib/repeat'
 import { anonymous } from '#lib/rpc/caller'
 import { warnBefore } from './project-credentials.ts'
 import type { Context } from '../context.ts'
 import { type CredentialKind, living } from '../vocabulary/credentials.ts'
 import { credentialsOf, type User, type UserEvent } from '../vocabulary/user.ts'
-import { repeatedly } from '../repeatedly.ts'
 
 const every = 60_000
 const mostAtOnce = 500
@@ -13,7 +13,7 @@ const mostAtOnce = 500
 /** Warns of credentials that will expire soon, now and once a minute. */
 export function startExpiryWarnings(context: Context): { stop(): Promise<void> } {
   const failed = (error: unknown) => context.log.warn({ err: error }, 'expiry warnings')
-  return repeatedly(every, () => warnOfExpiry(context, new Date()), failed)
+  return repeat({ work: () => warnOfExpiry(context, new Date()), every, retryAfter: every, failed })
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { type Insert, orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
+import { repeat } from '#lib/repeat'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from '../context.ts'
 import { type TokenRow, tokenRow } from '../token.ts'
 import type { Session, SessionEvent } from '../vocabulary/session.ts'
-import { repeatedly } from '../repeatedly.ts'
 
 const mostAtOnce = 200
 const every = 10_000
@@ -57,7 +57,7 @@ export async function endSurplus({ sql, store }: Pick<Context, 'sql' | 'store'>,
 /** Ends the surplus sessions that a dead replica left, now and every ten seconds. */
 export function startEndingSurplus(context: Context): { stop(): Promise<void> } {
   const failed = (error: unknown) => context.log.warn({ err: error }, 'surplus sessions')
-  return repeatedly(every, () => endSurplus(context), failed)
+  return repeat({ work: () => endSurplus(context), every, retryAfter: every, failed })
 }
 
 /** The owner of a session, also of a pruned one; undefined where there never was one. UNAVAILABLE STORE_UNAVAILABLE. */
