@@ -35,3 +35,19 @@ test('no header with a line break is created', () => {
   for (const end of ['\r\n', '\n', '\r'])
     expect(() => natsHeaders({ name: `x${end}${end}${hidden}` })).toThrow('the header name has a line break')
 })
+
+test('the subject of an answer tells nothing about the subject of the next one', async () => {
+  const tokens: string[] = []
+  nats.connection.subscribe('asked', {
+    max: 2,
+    callback(_, message) {
+      tokens.push(message.reply!.split('.').at(-1)!)
+      message.respond('')
+    },
+  })
+  for (let n = 0; n < 2; n++) await nats.ask('asked', '', { timeout: 2_000 }).answer
+  const [first, second] = tokens as [string, string]
+  const same = [...first].filter((character, at) => character === second[at] && character !== '-')
+  expect(first.length).toBeGreaterThan(30)
+  expect(same.length).toBeLessThan(first.length / 2)
+})
