@@ -4,7 +4,14 @@ import type { evolve } from './vocabulary.ts'
 type EventOf<Type extends keyof typeof evolve> = Parameters<(typeof evolve)[Type]>[1]
 
 const payloads: { [Type in keyof typeof evolve]: Payloads<EventOf<Type>> } = {
-  organization: { added: { name: 'ACME', primaryDomain: 'acme.example.com' } },
+  organization: {
+    added: { name: 'ACME', primaryDomain: 'acme.example.com' },
+    changed: { name: 'ACME Europe' },
+    'domain.changed': { primaryDomain: 'acme-europe.example.com' },
+    deactivated: {},
+    reactivated: {},
+    removed: {},
+  },
   member: { added: { userId: 'u', roles: ['ORG_OWNER'] }, removed: { userId: 'u' } },
   project: { added: { name: 'P' }, 'role.added': { roleKey: 'reader', displayName: 'Reader', group: 'all' } },
   project_grant: { added: { projectId: 'p', grantedOrganizationId: 'o', roleKeys: ['reader'] } },

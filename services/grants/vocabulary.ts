@@ -1,9 +1,20 @@
 /** The events of an organization. */
-export type OrganizationEvent = { type: 'added'; payload: Organization }
+export type OrganizationEvent =
+  | { type: 'added'; payload: NewOrganization }
+  | { type: 'changed'; payload: { name: string } }
+  | { type: 'domain.changed'; payload: { primaryDomain: string } }
+  | { type: 'deactivated'; payload: {} }
+  | { type: 'reactivated'; payload: {} }
+  | { type: 'removed'; payload: {} }
 
-export interface Organization {
+export interface NewOrganization {
   name: string
   primaryDomain: string
+}
+
+export interface Organization extends NewOrganization {
+  inactive?: true
+  removed?: true
 }
 
 /** The events of a membership. It belongs to the organization, or to the instance. */
@@ -63,12 +74,22 @@ export type RemovedUserEvent = { type: 'noted'; payload: {} }
 
 /** Each aggregate after an event. */
 export const evolve = {
-  organization: (_: unknown, event: OrganizationEvent): Organization => event.payload,
+  organization: evolveOrganization,
   member: evolveMember,
   project: evolveProject,
   project_grant: (_: unknown, event: ProjectGrantEvent): ProjectGrant => event.payload,
   user_grant: evolveUserGrant,
   removed_user: (_: unknown, event: RemovedUserEvent): {} => event.payload,
+}
+
+function evolveOrganization(organization: Organization | undefined, event: OrganizationEvent): Organization {
+  if (event.type === 'added') return event.payload
+  if (organization === undefined) throw new Error(`an organization begins with ${event.type}`)
+  const { inactive: _, ...active } = organization
+  if (event.type === 'deactivated') return { ...active, inactive: true }
+  if (event.type === 'reactivated') return active
+  if (event.type === 'removed') return { ...organization, removed: true }
+  return { ...organization, ...event.payload }
 }
 
 function evolveMember(member: Member | undefined, event: MemberEvent): Member {
