@@ -3,11 +3,11 @@ import { holds } from './caller.ts'
 import type { Call } from './headers.ts'
 import type { Method } from './methods.ts'
 
-/** Finds the owner of an object; undefined when the object does not exist. */
+/** Finds the owner of an object, and its project; undefined when the object does not exist. */
 export type FindOwner<Context> = (
   context: Context,
   id: string,
-) => Promise<{ userId?: string; organizationId: string } | undefined>
+) => Promise<{ userId?: string; organizationId: string; projectId?: string } | undefined>
 
 /**
  * Throws unless the method's access option allows the caller. Gives whether the caller holds the declared permission,
@@ -25,17 +25,39 @@ export async function authorize<Context>(
   if (access.rule === 'authenticated') return false
   if (access.scope === 'organization' && holds(caller, access.permission, organizationId)) return true
   if (holds(caller, access.permission)) return true
+  if (access.project) {
+    // Only a caller with roles in projects of this organization makes the service look.
+    const roles = Object.hasOwn(caller.projectRoles, organizationId) ? caller.projectRoles[organizationId] : undefined
+    const project = roles && (await projectOf(access.project))
+    if (project !== undefined && holds(caller, access.permission, organizationId, project)) return true
+  }
   if (access.scope === 'resource') {
-    const field = desc.input.fields.find((candidate) => candidate.name === access.resource)
-    const findOwner = owners[access.resource]
-    if (!field || !findOwner) throw new Error(`nobody knows who owns a ${access.resource}`)
-    const id = String(request[field.localName])
-    // Validation runs later, so check here for an id that no database can hold. Nobody owns such an object.
-    const owner = id.includes('\0') ? undefined : await findOwner(context, id)
+    const owner = await ownerOf(access.resource)
     if (owner && holds(caller, access.permission, owner.organizationId)) return true
     if (owner && access.orSelf && owner.userId === caller.userId) return false
   }
   throw permissionDenied()
+
+  // The project itself, or the project of the object that the field names.
+  async function projectOf(name: string): Promise<string | undefined> {
+    if (!owners[name]) return fieldOf(name)
+    const owner = await ownerOf(name)
+    return owner?.organizationId === organizationId ? owner.projectId : undefined
+  }
+
+  async function ownerOf(name: string) {
+    const findOwner = owners[name]
+    if (!findOwner) throw new Error(`nobody knows who owns a ${name}`)
+    const id = fieldOf(name)
+    // Validation runs later, so check here for an id that no database can hold. Nobody owns such an object.
+    return id.includes('\0') ? undefined : findOwner(context, id)
+  }
+
+  function fieldOf(name: string): string {
+    const field = desc.input.fields.find((candidate) => candidate.name === name)
+    if (!field) throw new Error(`${desc.name} has no field ${name}`)
+    return String(request[field.localName])
+  }
 }
 
 /** The same error for everything that a caller may not do or see. */

@@ -1,6 +1,6 @@
 import { grantsPermission } from './roles.ts'
 
-/** The caller of a method, with its roles on the instance and in organizations. */
+/** The caller of a method, with its roles on the instance, in organizations and in projects. */
 export interface Caller {
   /** Empty for a call without a token. */
   userId: string
@@ -17,6 +17,8 @@ export interface Caller {
   instanceRoles: string[]
   /** Roles by organization id. */
   organizationRoles: Record<string, string[]>
+  /** Roles by organization id and project id. */
+  projectRoles: Record<string, Record<string, string[]>>
 }
 
 export const anonymous: Caller = {
@@ -26,16 +28,27 @@ export const anonymous: Caller = {
   sessionId: '',
   instanceRoles: [],
   organizationRoles: {},
+  projectRoles: {},
 }
 
-/** The caller's roles in an organization: those that it has there and those on the instance. */
-export function rolesIn(caller: Caller, organizationId: string | undefined): string[] {
-  if (organizationId === undefined || !Object.hasOwn(caller.organizationRoles, organizationId))
-    return caller.instanceRoles
-  return [...caller.instanceRoles, ...(caller.organizationRoles[organizationId] ?? [])]
+/** The caller's roles in an organization, or in a project of it, with those that reach there from above. */
+export function rolesIn(caller: Caller, organizationId: string | undefined, projectId?: string): string[] {
+  const inOrganization = own(caller.organizationRoles, organizationId) ?? []
+  const inProject = own(own(caller.projectRoles, organizationId), projectId) ?? []
+  return [...caller.instanceRoles, ...inOrganization, ...inProject]
 }
 
-/** Whether the caller holds the permission in the organization; without an organization, on the instance. */
-export function holds(caller: Caller, permission: string, organizationId?: string): boolean {
-  return grantsPermission(rolesIn(caller, organizationId), permission)
+/** Whether the caller holds the permission in the organization or project; without both, on the instance. */
+export function holds(caller: Caller, permission: string, organizationId?: string, projectId?: string): boolean {
+  return grantsPermission(rolesIn(caller, organizationId, projectId), permission)
+}
+
+/** Whether the caller has any role in the organization, or in one of its projects. */
+export function actsIn({ organizationRoles, projectRoles }: Caller, organizationId: string): boolean {
+  return Object.hasOwn(organizationRoles, organizationId) || Object.hasOwn(projectRoles, organizationId)
+}
+
+// An id may be any text, such as the name of a property that every object inherits.
+function own<T>(record: Record<string, T> | undefined, key: string | undefined): T | undefined {
+  return record !== undefined && key !== undefined && Object.hasOwn(record, key) ? record[key] : undefined
 }

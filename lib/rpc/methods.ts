@@ -11,6 +11,8 @@ export interface Access {
   /** Only with scope "resource": the request field, in proto spelling, that holds the id of the object. */
   resource: string
   orSelf: boolean
+  /** The request field, in proto spelling, that names a project in which the permission is enough. Or empty. */
+  project: string
   /** Whether an access token for a project is enough. */
   anyAudience: boolean
 }
@@ -82,8 +84,8 @@ function readAccess(desc: DescMethod, subject: string): Access {
   const access = option(desc, 'roster.options.v1.access') as Partial<AccessOption>
   const rule = (['public', 'authenticated', 'permission', 'internal'] as const).find((name) => access[name])
   if (!rule) throw new Error(`${subject} lacks its access option`)
-  const { permission = '', scope = '', resource = '', orSelf = false, anyAudience = false } = access
-  return { rule, permission, scope: toScope(scope), resource, orSelf, anyAudience }
+  const { permission = '', scope = '', resource = '', orSelf = false, project = '', anyAudience = false } = access
+  return { rule, permission, scope: toScope(scope), resource, orSelf, project, anyAudience }
 }
 
 // The option in canonical JSON.
@@ -95,6 +97,7 @@ interface AccessOption {
   scope: string
   resource: string
   orSelf: boolean
+  project: string
   anyAudience: boolean
 }
 

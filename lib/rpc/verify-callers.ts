@@ -61,7 +61,8 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
     const end = Number(until)
     if (end <= now) throw notSigned(`its signature is over for ${now - end} ms`)
     if (end > now + longest) throw notSigned(`its signature lives for ${end - now} ms more`)
-    const caller = frozen(JSON.parse(text) as Caller)
+    // A gateway of an earlier version does not tell everything.
+    const caller = frozen({ ...anonymous, ...(JSON.parse(text) as Partial<Caller>) })
     memory.set(header, { caller, until: end })
     return caller
   }
@@ -69,8 +70,10 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
 
 // Calls share the object, so none may change it for the others.
 function frozen(caller: Caller): Caller {
-  for (const roles of [caller.instanceRoles, ...Object.values(caller.organizationRoles)]) Object.freeze(roles)
-  Object.freeze(caller.organizationRoles)
+  const projects = Object.values(caller.projectRoles)
+  const lists = [caller.organizationRoles, ...projects].flatMap((roles) => Object.values(roles))
+  for (const part of [caller.instanceRoles, ...lists, ...projects, caller.organizationRoles, caller.projectRoles])
+    Object.freeze(part)
   return Object.freeze(caller)
 }
 

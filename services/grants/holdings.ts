@@ -1,11 +1,14 @@
 import { RosterError } from '#lib/errors'
 import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
-import { keyKinds, type NewMember, type NewUserGrant } from './vocabulary.ts'
+import { keyKinds } from './vocabulary/key-kinds.ts'
+import type { NewMember } from './vocabulary/member.ts'
+import type { NewUserGrant } from './vocabulary/user-grant.ts'
 
-/** The unique key of a membership: a user may be a member of an organization once. */
-export function memberKey(organizationId: string, { userId }: NewMember): UniqueKey {
-  return { kind: keyKinds.member, scope: organizationId, key: userId }
+/** The unique key of a membership: a user may be a member of an organization once, and once of each project there. */
+export function memberKey(organizationId: string, { userId, projectId }: Omit<NewMember, 'roles'>): UniqueKey {
+  const key = projectId === undefined ? userId : JSON.stringify([projectId, userId])
+  return { kind: keyKinds.member, scope: organizationId, key }
 }
 
 /**

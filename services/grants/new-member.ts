@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Decision } from '#lib/eventstore/command'
 import { memberKey } from './holdings.ts'
-import type { MemberEvent, NewMember } from './vocabulary.ts'
+import type { MemberEvent, NewMember } from './vocabulary/member.ts'
 
 /** Adds a member to an organization, or to the instance by its id. */
 export function addedMember(organizationId: string, member: NewMember): Decision<MemberEvent> {

@@ -1,6 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Decision } from '#lib/eventstore/command'
-import { keyKinds, type OrganizationEvent } from './vocabulary.ts'
+import { keyKinds } from './vocabulary/key-kinds.ts'
+import type { OrganizationEvent } from './vocabulary/organization.ts'
 
 /** Adds an organization. One organization at most may have the domain. */
 export function addedOrganization(id: string, name: string, primaryDomain: string): Decision<OrganizationEvent> {

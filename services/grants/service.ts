@@ -25,7 +25,7 @@ import { listProjectRoles } from './operations/list-project-roles.ts'
 import { lookupOrganization } from './operations/lookup-organization.ts'
 import { startUserRemoval } from './user-removal.ts'
 import { callerChangedBy, project } from './views.ts'
-import { evolve } from './vocabulary.ts'
+import { evolve } from './vocabulary/evolve.ts'
 import { internalCalls } from '../internal-calls.ts'
 
 const grants: StoringService<Config, Context> = {

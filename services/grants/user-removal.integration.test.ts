@@ -25,7 +25,7 @@ import { addUserGrant } from './operations/add-user-grant.ts'
 import { getUserGrant } from './operations/get-user-grant.ts'
 import { startUserRemoval } from './user-removal.ts'
 import { project } from './views.ts'
-import { evolve } from './vocabulary.ts'
+import { evolve } from './vocabulary/evolve.ts'
 import { internalCalls } from '../internal-calls.ts'
 
 let servers: Servers

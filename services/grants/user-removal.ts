@@ -9,7 +9,9 @@ import type { Service } from '#lib/process'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { memberKey, removalNote, userGrantKey } from './holdings.ts'
-import type { Member, MemberEvent, RemovedUserEvent, UserGrant, UserGrantEvent } from './vocabulary.ts'
+import type { Member, MemberEvent } from './vocabulary/member.ts'
+import type { RemovedUserEvent } from './vocabulary/removed-user.ts'
+import type { UserGrant, UserGrantEvent } from './vocabulary/user-grant.ts'
 
 // Shorter than the time after which an unacknowledged event comes again.
 const patience = 25_000

@@ -20,16 +20,18 @@ export async function permitAddressOf(context: Context, userId: string, call: Ca
 
 /**
  * The roles of a user on the instance and in its own organization; PERMISSION_DENIED where the caller's do not cover
- * them. Roles in other organizations do not count. Otherwise another organization could give the user a role and so
+ * them, or those in projects of that organization. Roles in other organizations do not count. Otherwise another organization could give the user a role and so
  * lock out the user's own administrators.
  */
 export async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
   const user = await store.load<User>('user', userId)
   if (!user || user.state.removed) return []
-  const { instanceRoles, memberships } = await grants.listMemberships({ userId }, call)
-  const own = memberships.find(({ organizationId }) => organizationId === user.organizationId)
-  const roles = [...instanceRoles, ...(own?.roles ?? [])]
-  const callers = rolesIn(call.caller, user.organizationId)
-  if (!roles.every((role) => coversRole(callers, role))) throw permissionDenied()
+  const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships({ userId }, call)
+  const isOwn = ({ organizationId }: { organizationId: string }) => organizationId === user.organizationId
+  const roles = [...instanceRoles, ...memberships.filter(isOwn).flatMap((membership) => membership.roles)]
+  const covers = (held: string[], wanted: string[]) => wanted.every((role) => coversRole(held, role))
+  if (!covers(rolesIn(call.caller, user.organizationId), roles)) throw permissionDenied()
+  for (const { projectId, roles } of projectMemberships.filter(isOwn))
+    if (!covers(rolesIn(call.caller, user.organizationId, projectId), roles)) throw permissionDenied()
   return roles
 }

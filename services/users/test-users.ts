@@ -79,6 +79,7 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
         listMemberships: async () => ({
           instanceRoles: [],
           memberships: [],
+          projectMemberships: [],
         }),
         listProjectRoles: async () => ({ organizationId: '', grants: [] }),
         listInstanceOwners: async () => ({ userIds: [] }),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { anonymous, type Caller, holds, rolesIn } from '#lib/rpc/caller'
-import { coversRole, grantsPermission, permissions } from '#lib/rpc/roles'
+import { actsIn, anonymous, type Caller, holds, rolesIn } from '#lib/rpc/caller'
+import { coversRole, grantsPermission, permissions, rolesOf } from '#lib/rpc/roles'
 
-const roles = ['IAM_OWNER', 'ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER']
+const roles = [...rolesOf('instance'), ...rolesOf('organization'), ...rolesOf('project')]
 
 test('the permissions of each role are what was last read in review', async () => {
   const lines = permissions.map(
@@ -17,20 +17,34 @@ test.each(['', 'OWNER', 'org_owner', 'constructor', '__proto__', 'toString', 'IA
 )
 
 test('an organization’s owner gets no permission of the instance, not even a future one', () => {
-  for (const role of roles.slice(1))
+  for (const role of [...rolesOf('organization'), ...rolesOf('project')])
     for (const permission of ['iam.read', 'iam.member.write', 'iam.policy.read'])
       expect(grantsPermission([role], permission)).toBe(false)
 })
 
 describe('nobody grants a role beyond the own:', () => {
-  const may: Record<string, string[]> = {
-    IAM_OWNER: roles,
-    ORG_OWNER: ['ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER'],
-    ORG_USER_MANAGER: ['ORG_USER_MANAGER'],
-    ORG_OWNER_VIEWER: ['ORG_OWNER_VIEWER'],
+  // What no role above it gives away, and the strongest role that each covers.
+  const beyond: Record<string, string[]> = {
+    IAM_OWNER: [],
+    IAM_OWNER_VIEWER: ['IAM_OWNER', 'ORG_OWNER', 'ORG_USER_MANAGER', 'PROJECT_OWNER', 'PROJECT_GRANT_OWNER'],
+    IAM_ORG_MANAGER: ['IAM_OWNER', 'IAM_OWNER_VIEWER'],
+    IAM_USER_MANAGER: ['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_ORG_MANAGER', 'ORG_OWNER', 'ORG_OWNER_VIEWER'],
+    ORG_OWNER: ['IAM_OWNER', 'IAM_OWNER_VIEWER'],
+    ORG_USER_MANAGER: ['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_ORG_MANAGER', 'ORG_OWNER', 'ORG_OWNER_VIEWER'],
+    ORG_OWNER_VIEWER: ['IAM_OWNER', 'IAM_OWNER_VIEWER', 'ORG_OWNER', 'ORG_USER_MANAGER', 'PROJECT_OWNER'],
+    PROJECT_OWNER: ['IAM_OWNER', 'ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER'],
+    PROJECT_OWNER_VIEWER: ['ORG_OWNER', 'ORG_OWNER_VIEWER', 'PROJECT_OWNER', 'PROJECT_GRANT_OWNER'],
+    PROJECT_GRANT_OWNER: ['ORG_OWNER', 'ORG_USER_MANAGER', 'PROJECT_OWNER'],
   }
-  test.each(roles)('%s', (own) => {
-    expect(roles.filter((role) => coversRole([own], role))).toEqual(may[own])
+  test.each(Object.entries(beyond))('%s', (own, roles) => {
+    expect(roles.filter((role) => coversRole([own], role))).toEqual([])
+    expect(coversRole([own], own)).toBe(true)
+  })
+  test('an owner gives every role of the level below', () => {
+    const owned = [...rolesOf('organization'), ...rolesOf('project')]
+    expect(owned.filter((role) => !coversRole(['ORG_OWNER'], role))).toEqual([])
+    expect(roles.filter((role) => !coversRole(['IAM_OWNER'], role))).toEqual([])
+    expect(rolesOf('project').filter((role) => !coversRole(['PROJECT_OWNER'], role))).toEqual([])
   })
   test('several roles cover what they give together', () => {
     expect(coversRole(['ORG_USER_MANAGER', 'ORG_OWNER_VIEWER'], 'ORG_OWNER')).toBe(false)
@@ -43,7 +57,18 @@ describe('a caller', () => {
     ...anonymous,
     userId: 'x',
     organizationRoles: { house: ['ORG_OWNER'], other: ['ORG_OWNER_VIEWER'] },
+    projectRoles: { other: { web: ['PROJECT_OWNER'] } },
   }
+
+  test('holds in a project what its roles there give, and nothing in other projects or organizations', () => {
+    expect(holds(caller, 'project.role.write', 'other', 'web')).toBe(true)
+    expect(holds(caller, 'project.role.write', 'other')).toBe(false)
+    expect(holds(caller, 'project.role.write', 'other', 'app')).toBe(false)
+    expect(holds(caller, 'project.role.write', 'third', 'web')).toBe(false)
+    expect(holds(caller, 'org.member.write', 'other', 'web')).toBe(false)
+    expect([actsIn(caller, 'other'), actsIn({ ...caller, organizationRoles: {} }, 'other')]).toEqual([true, true])
+    expect([actsIn(caller, 'third'), actsIn(caller, '__proto__')]).toEqual([false, false])
+  })
 
   test('holds in an organization what its roles there give, and nothing on the instance', () => {
     expect(holds(caller, 'user.write', 'house')).toBe(true)
@@ -64,7 +89,8 @@ describe('a caller', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])(
     'holds nothing in an organization of the name "%s"',
     (id) => {
-      expect(rolesIn(caller, id)).toEqual([])
+      expect([...rolesIn(caller, id), ...rolesIn(caller, 'other', id)]).toEqual(['ORG_OWNER_VIEWER'])
+      expect(rolesIn(caller, id, id)).toEqual([])
       expect(permissions.some((permission) => holds(caller, permission, id))).toBe(false)
     },
   )

@@ -4,7 +4,7 @@ import { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/
 import type { Nats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError } from '#lib/errors'
-import { anonymous, type Caller } from '#lib/rpc/caller'
+import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
 import { callersChanged } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
@@ -93,7 +93,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
     const organization = credentials.organization()
     if (organization === undefined || organization === '' || organization === caller.organizationId)
       return caller.organizationId
-    if (Object.hasOwn(caller.organizationRoles, organization)) return organization
+    if (actsIn(caller, organization)) return organization
     if (caller.instanceRoles.length === 0 || !/^[\x21-\x7e]{1,200}$/.test(organization)) throw permissionDenied()
     if (!organizations.get(organization)) {
       const lookup = organizations.obtain(organization, () => directory.checkOrganization(organization))

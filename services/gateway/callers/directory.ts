@@ -1,4 +1,7 @@
-import type { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
+import type {
+  InternalServiceDefinition as GrantsDefinition,
+  ProjectMembership,
+} from '#gen/roster/grants/v1/internal_service'
 import type { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/v1/internal_service'
 import { codes, RosterError } from '#lib/errors'
 import { permissionDenied } from '#lib/rpc/authorize'
@@ -46,7 +49,7 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
       await accessTokens.check(token)
       const found = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
       const { userId, human, organizationId, sessionId, scope, expirationDate } = found
-      const { instanceRoles, memberships } = await grants.listMemberships({ userId }, call)
+      const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships({ userId }, call)
       const until = expirationDate?.getTime()
       const caller: Caller = {
         userId,
@@ -59,6 +62,7 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
         organizationRoles: Object.fromEntries(
           memberships.map((membership) => [membership.organizationId, membership.roles]),
         ),
+        projectRoles: byOrganization(projectMemberships),
       }
       return { value: { caller, thumbprint: found.dpopThumbprint, forProject: found.forProject }, until }
     },
@@ -72,4 +76,15 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
       return { value: true }
     },
   }
+}
+
+function byOrganization(memberships: ProjectMembership[]): Caller['projectRoles'] {
+  const groups = Map.groupBy(memberships, ({ organizationId }) => organizationId)
+  // An id may be any text: from entries it becomes a property of its own, even "__proto__".
+  return Object.fromEntries(
+    [...groups].map(([organizationId, projects]) => [
+      organizationId,
+      Object.fromEntries(projects.map(({ projectId, roles }) => [projectId, roles])),
+    ]),
+  )
 }

@@ -46,8 +46,9 @@ function costOf({ reads, oauth }: Method): number {
   return reads || oauth ? 1 / readsPerWrite : 1
 }
 
-function hasRole({ instanceRoles, organizationRoles }: Caller): boolean {
+function hasRole({ instanceRoles, organizationRoles, projectRoles }: Caller): boolean {
   if (instanceRoles.length > 0) return true
   for (const organizationId in organizationRoles) if (organizationRoles[organizationId]!.length > 0) return true
+  for (const _ in projectRoles) return true
   return false
 }

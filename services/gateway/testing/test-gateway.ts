@@ -21,6 +21,7 @@ export interface TestCaller {
   expirationDate?: string
   instanceRoles?: string[]
   memberships?: { organizationId: string; roles: string[] }[]
+  projectMemberships?: { organizationId: string; projectId: string; roles: string[] }[]
 }
 
 /** The state behind the gateway. A test may change it at will. */
@@ -148,7 +149,8 @@ function internalOperations(backstage: Backstage): Operations {
     'roster.grants.v1.InternalService.ListMemberships'({ userId }) {
       asked.listMemberships++
       const caller = [...backstage.callers.values()].find((candidate) => candidate.userId === userId)
-      return { instanceRoles: caller?.instanceRoles ?? [], memberships: caller?.memberships ?? [] }
+      const { instanceRoles = [], memberships = [], projectMemberships = [] } = caller ?? {}
+      return { instanceRoles, memberships, projectMemberships }
     },
     'roster.grants.v1.InternalService.LookupOrganization'({ organizationId }) {
       asked.lookupOrganization++

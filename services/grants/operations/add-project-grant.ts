@@ -7,7 +7,10 @@ import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { ownProject } from '../own-project.ts'
 import { roleNotFound, sortRoleKeys } from '../role-keys.ts'
-import { keyKinds, type Organization, type Project, type ProjectGrantEvent } from '../vocabulary.ts'
+import { keyKinds } from '../vocabulary/key-kinds.ts'
+import type { Organization } from '../vocabulary/organization.ts'
+import type { Project } from '../vocabulary/project.ts'
+import type { ProjectGrantEvent } from '../vocabulary/project-grant.ts'
 
 export async function addProjectGrant(
   { store, config }: Context,

@@ -5,7 +5,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { ownProject } from '../own-project.ts'
-import type { Project, ProjectEvent } from '../vocabulary.ts'
+import type { Project, ProjectEvent } from '../vocabulary/project.ts'
 
 export async function addProjectRole(
   { store, config }: Context,

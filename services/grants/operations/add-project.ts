@@ -4,7 +4,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
-import type { ProjectEvent } from '../vocabulary.ts'
+import type { ProjectEvent } from '../vocabulary/project.ts'
 
 export async function addProject(
   { store }: Context,

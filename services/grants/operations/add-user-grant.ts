@@ -8,7 +8,10 @@ import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
 import { refuseRemoved, removalNote, userGrantKey } from '../holdings.ts'
 import { roleNotFound, sortRoleKeys } from '../role-keys.ts'
-import { keyKinds, type NewUserGrant, type Project, type ProjectGrant, type UserGrantEvent } from '../vocabulary.ts'
+import { keyKinds } from '../vocabulary/key-kinds.ts'
+import type { NewUserGrant, UserGrantEvent } from '../vocabulary/user-grant.ts'
+import type { Project } from '../vocabulary/project.ts'
+import type { ProjectGrant } from '../vocabulary/project-grant.ts'
 
 export async function addUserGrant(
   context: Context,

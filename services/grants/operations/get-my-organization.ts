@@ -7,7 +7,7 @@ import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { organizationNotFound } from '../organization-not-found.ts'
-import type { Organization } from '../vocabulary.ts'
+import type { Organization } from '../vocabulary/organization.ts'
 
 export async function getMyOrganization(
   { store }: Context,

@@ -1,7 +1,7 @@
 import type {
   ListMembershipsRequest,
   ListMembershipsResponse,
-  Membership,
+  ProjectMembership,
 } from '#gen/roster/grants/v1/internal_service'
 import { orUnavailable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
@@ -11,11 +11,14 @@ export async function listMemberships(
   { sql }: Context,
   { userId }: ListMembershipsRequest,
 ): Promise<ListMembershipsResponse> {
-  const rows = await orUnavailable(sql<Membership[]>`
-    select organization_id as "organizationId", roles from memberships where user_id = ${userId}
+  const rows = await orUnavailable(sql<ProjectMembership[]>`
+    select organization_id as "organizationId", project_id as "projectId", roles from memberships
+    where user_id = ${userId}
   `)
+  const whole = rows.filter(({ projectId }) => projectId === '')
   return {
-    instanceRoles: rows.find((row) => row.organizationId === instance.id)?.roles ?? [],
-    memberships: rows.filter((row) => row.organizationId !== instance.id),
+    instanceRoles: whole.find(({ organizationId }) => organizationId === instance.id)?.roles ?? [],
+    memberships: whole.filter(({ organizationId }) => organizationId !== instance.id),
+    projectMemberships: rows.filter(({ projectId }) => projectId !== ''),
   }
 }

@@ -2,7 +2,7 @@ import type { LookupOrganizationRequest, LookupOrganizationResponse } from '#gen
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Context } from '../context.ts'
 import { organizationNotFound } from '../organization-not-found.ts'
-import { keyKinds } from '../vocabulary.ts'
+import { keyKinds } from '../vocabulary/key-kinds.ts'
 
 export async function lookupOrganization(
   { sql, store }: Context,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { evolve } from './vocabulary.ts'
+import { evolve } from './evolve.ts'
 
 const added = evolve.project(undefined, { type: 'added', payload: { name: 'P' } })
 const withRole = (roleKey: string) =>

@@ -1,0 +1,16 @@
+import { evolveMember } from './member.ts'
+import { evolveOrganization } from './organization.ts'
+import { evolveProject } from './project.ts'
+import { evolveProjectGrant } from './project-grant.ts'
+import type { RemovedUserEvent } from './removed-user.ts'
+import { evolveUserGrant } from './user-grant.ts'
+
+/** Each aggregate after an event. */
+export const evolve = {
+  organization: evolveOrganization,
+  member: evolveMember,
+  project: evolveProject,
+  project_grant: evolveProjectGrant,
+  user_grant: evolveUserGrant,
+  removed_user: (_: unknown, event: RemovedUserEvent): {} => event.payload,
+}

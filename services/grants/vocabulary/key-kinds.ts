@@ -1,0 +1,11 @@
+/** Kinds of the unique keys. */
+export const keyKinds = {
+  /** Of all organizations. */
+  primaryDomain: 'primary_domain',
+  /** Scope: organization; key: user, or project and user. */
+  member: 'member',
+  /** Scope: project; key: the organization that it is granted to. */
+  projectGrant: 'project_grant',
+  /** Scope: organization. */
+  userGrant: 'user_grant',
+}

@@ -1,0 +1,37 @@
+/** The events of the grant of a project to another organization. It belongs to the project's owner. */
+export type ProjectGrantEvent =
+  | { type: 'added'; payload: NewProjectGrant }
+  | { type: 'changed'; payload: { roleKeys: string[] } }
+  | { type: 'deactivated'; payload: {} }
+  | { type: 'reactivated'; payload: {} }
+  | { type: 'removed'; payload: {} }
+
+export interface NewProjectGrant {
+  projectId: string
+  grantedOrganizationId: string
+  roleKeys: string[]
+}
+
+export interface ProjectGrant extends NewProjectGrant {
+  inactive?: true | undefined
+  removed?: true
+}
+
+/** The project grant after an event. */
+export function evolveProjectGrant(
+  grant: ProjectGrant | undefined,
+  { type, payload }: ProjectGrantEvent,
+): ProjectGrant {
+  if (type === 'added') return payload
+  if (grant === undefined) throw new Error(`a project grant begins with ${type}`)
+  switch (type) {
+    case 'changed':
+      return { ...grant, roleKeys: payload.roleKeys }
+    case 'deactivated':
+      return { ...grant, inactive: true }
+    case 'reactivated':
+      return { ...grant, inactive: undefined }
+    case 'removed':
+      return { ...grant, removed: true }
+  }
+}

@@ -1,0 +1,2 @@
+/** A membership or a grant was taken from its user. */
+export type Removed = { type: 'removed'; payload: { userId: string } }

@@ -1,0 +1,38 @@
+import type { Removed } from './removed.ts'
+
+/** The events of a user grant. It belongs to the organization that gave it. */
+export type UserGrantEvent =
+  | { type: 'added'; payload: NewUserGrant }
+  | { type: 'changed'; payload: { roleKeys: string[] } }
+  | { type: 'deactivated'; payload: {} }
+  | { type: 'reactivated'; payload: {} }
+  | Removed
+
+export interface NewUserGrant {
+  userId: string
+  projectId: string
+  /** Empty where the organization owns the project. */
+  projectGrantId: string
+  roleKeys: string[]
+}
+
+export interface UserGrant extends NewUserGrant {
+  inactive?: true | undefined
+  removed?: true
+}
+
+/** The user grant after an event. */
+export function evolveUserGrant(grant: UserGrant | undefined, { type, payload }: UserGrantEvent): UserGrant {
+  if (type === 'added') return payload
+  if (grant === undefined) throw new Error(`a user grant begins with ${type}`)
+  switch (type) {
+    case 'changed':
+      return { ...grant, roleKeys: payload.roleKeys }
+    case 'deactivated':
+      return { ...grant, inactive: true }
+    case 'reactivated':
+      return { ...grant, inactive: undefined }
+    case 'removed':
+      return { ...grant, removed: true }
+  }
+}
