@@ -22,11 +22,15 @@ test(
       await sql`create table secret as select 42 as value`
       const [row] = await sql`select schemaname from pg_tables where tablename = 'secret' and tableowner = current_user`
       expect(row?.['schemaname']).toBe(`roster_${service}`)
+      // Migrations name operator classes of the extensions that provision made.
+      await sql`create table texts (owner text, name text)`
+      await sql`create index on texts using gin (owner, name gin_trgm_ops)`
     }
     const users = open(urls.users)
     const denied = { code: '42501' }
     await expect(users`select * from roster_grants.secret`).rejects.toMatchObject(denied)
     await expect(users`create table roster_idp.mine (x int)`).rejects.toMatchObject(denied)
+    await expect(users`create table roster_extensions.mine (x int)`).rejects.toMatchObject(denied)
     await expect(users`create table public.mine (x int)`).rejects.toMatchObject(denied)
     await expect(users`create schema mine`).rejects.toMatchObject(denied)
     await expect(users`create temp table mine (x int)`).rejects.toMatchObject(denied)
@@ -50,6 +54,20 @@ test(
     expect(all[0]).toEqual(all[2])
     for (const urls of all)
       expect([...(await open(urls.grants)`select current_schema() as name`)]).toEqual([{ name: 'roster_grants' }])
+  },
+)
+
+test(
+  'a database of an earlier version gets the extensions, wherever they are already',
+  { timeout: 30_000 },
+  async () => {
+    const url = servers.databaseUrl.replace(/roster$/, 'earlier')
+    await open(servers.databaseUrl.replace(/roster$/, 'postgres'))`create database earlier`
+    await open(url)`create extension pg_trgm with schema public`
+    const { users } = await provision(url, passwords)
+    await open(users)`create table texts (owner text, name text)`
+    await open(users)`create index on texts using gin (owner, name gin_trgm_ops)`
+    expect([...(await open(users)`select current_schema() as name`)]).toEqual([{ name: 'roster_users' }])
   },
 )
 

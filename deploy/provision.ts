@@ -6,6 +6,9 @@ import postgres, { type Sql, type TransactionSql } from 'postgres'
 /** The services that keep data, each in a schema of its own under a role of its own, both named `roster_<service>`. */
 export const storingServices = ['users', 'grants', 'idp', 'notifier'] as const
 
+// For searches. They bring operator classes of indexes, which migrations name.
+const extensions = ['pg_trgm', 'btree_gin']
+
 export type StoringService = (typeof storingServices)[number]
 
 /**
@@ -66,7 +69,21 @@ async function arrange(tx: TransactionSql, database: string, passwords: Record<S
   await tx`select pg_advisory_xact_lock(hashtext('roster provision'))`
   await tx`revoke all on database ${tx(database)} from public`
   await tx`revoke all on schema public from public`
-  for (const service of storingServices) await arrangeService(tx, database, service, passwords[service])
+  const shared = await arrangeExtensions(tx)
+  for (const service of storingServices) await arrangeService(tx, database, service, passwords[service], shared)
+}
+
+// The services' roles may not make extensions. One that is there already stays in its schema.
+async function arrangeExtensions(tx: TransactionSql): Promise<string[]> {
+  await tx`create schema if not exists roster_extensions`
+  await tx`revoke all on schema roster_extensions from public`
+  for (const extension of extensions)
+    await tx`create extension if not exists ${tx(extension)} with schema roster_extensions`
+  const rows = await tx<{ name: string }[]>`
+    select distinct n.nspname as name from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+    where e.extname = any(${extensions})
+  `
+  return rows.map(({ name }) => name)
 }
 
 async function arrangeService(
@@ -74,6 +91,7 @@ async function arrangeService(
   database: string,
   service: StoringService,
   password: string,
+  shared: string[],
 ): Promise<void> {
   const role = `roster_${service}`
   const [known] = await tx`select from pg_roles where rolname = ${role}`
@@ -88,7 +106,9 @@ async function arrangeService(
   await tx`create schema if not exists ${tx(role)} authorization ${tx(role)}`
   await tx`alter schema ${tx(role)} owner to ${tx(role)}`
   await tx`revoke all on schema ${tx(role)} from public`
-  await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${tx(role)}`
+  for (const schema of shared) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
+  const path = [role, ...shared].map((schema) => tx`${tx(schema)}`).reduce((all, next) => tx`${all}, ${next}`)
+  await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
 }
 
 // RFC 5803, as PostgreSQL keeps it.

@@ -5,6 +5,8 @@ import type { Log } from '../log.ts'
 
 export type Sql = postgres.Sql
 export type Transaction = postgres.TransactionSql
+/** A part of a statement. */
+export type Fragment = postgres.Fragment
 /** A statement that runs in the given transaction. */
 export type Statement = (sql: Transaction) => PromiseLike<unknown>
 /** A row that one statement inserts together with other rows of its kind. */
@@ -78,6 +80,18 @@ export async function untilReachable<T>(log: Log, work: () => Promise<T>): Promi
       sayAt = Date.now() + sayEvery
     }
   }
+}
+
+/**
+ * A statement that is planned for its own values and then forgotten. Filters that callers put together have countless
+ * forms, and a connection would keep each of them.
+ */
+export function unprepared<Rows extends readonly (object | undefined)[]>(
+  statement: postgres.PendingQuery<Rows>,
+): postgres.PendingQuery<Rows> {
+  // The driver reads this option, as `simple()` does, but its types do not tell.
+  Object.assign((statement as unknown as { options: object }).options, { prepare: false })
+  return statement
 }
 
 /** Gives the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL cannot be reached. */

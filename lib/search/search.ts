@@ -1,0 +1,99 @@
+import { type Fragment, orUnavailable, type Sql, unprepared } from '../eventstore/database.ts'
+import type { Keyring } from '../keys.ts'
+import { type Asked, readCursor, writeCursor } from './cursor.ts'
+
+export interface Search extends Asked {
+  /** The list of what a row shows, such as sql`user_id, user_name`. */
+  columns: Fragment
+  /** The tables. */
+  from: Fragment
+  /** The filters. */
+  where: Fragment
+  order: Order
+}
+
+/** An order of rows, by columns that are never null and unique together. An index has the columns that `where` fixes,
+ * and then these. */
+export interface Order {
+  by: { column: Fragment; type: 'text' | 'bigint' | 'timestamptz' }[]
+  descending?: boolean
+}
+
+export interface Page<Row> {
+  rows: Row[]
+  /** Empty after the last page. */
+  nextCursor: string
+  /** Only where the request asks for it: how many rows pass the filters, counted up to `mostCounted`. */
+  total: number | undefined
+}
+
+const defaultLimit = 50
+const mostCounted = 10_000
+// An answer must fit into a message between services.
+const mostBytes = 1024 * 1024
+
+/**
+ * Reads the page that a request asks for. A page that gets too large ends early. INVALID_ARGUMENT CURSOR_INVALID,
+ * UNAVAILABLE STORE_UNAVAILABLE.
+ */
+export async function search<Row extends object>(
+  { sql, keys }: { sql: Sql; keys: Keyring },
+  asked: Search,
+): Promise<Page<Row>> {
+  const { request, columns, from, where, order } = asked
+  const place = readCursor(keys, asked)
+  const limit = request.limit || defaultLimit
+  const read = await orUnavailable(
+    unprepared(sql<(Row & Placed)[]>`
+      select ${columns}, array[${list(sql, order, ({ column }) => sql`(${column})::text`)}] as place_in_order
+      from ${from}
+      where ${where} ${place === undefined ? sql`` : after(sql, order, place)}
+      order by ${list(sql, order, ({ column }) => sql`${column} ${direction(sql, order)}`)}
+      limit ${limit + 1}
+    `),
+  )
+  const page = cut(read.slice(0, limit))
+  const ends = page.length === read.length
+  return {
+    rows: page,
+    nextCursor: ends ? '' : writeCursor(keys, asked, page.at(-1)!.place_in_order),
+    total: request.withTotal
+      ? await count(sql, asked, ends && place === undefined ? page.length : undefined)
+      : undefined,
+  }
+}
+
+interface Placed {
+  place_in_order: string[]
+}
+
+function list(sql: Sql, { by }: Order, show: (column: Order['by'][number], index: number) => Fragment): Fragment {
+  return by.map(show).reduce((all, next) => sql`${all}, ${next}`)
+}
+
+function direction(sql: Sql, { descending }: Order): Fragment {
+  return descending ? sql`desc` : sql`asc`
+}
+
+// The places come as texts, because the driver would cut a time to milliseconds.
+function after(sql: Sql, order: Order, place: string[]): Fragment {
+  const columns = list(sql, order, ({ column }) => column)
+  const values = list(sql, order, ({ type }, index) => sql`${place[index]!}::text::${sql.unsafe(type)}`)
+  return order.descending ? sql`and (${columns}) < (${values})` : sql`and (${columns}) > (${values})`
+}
+
+function cut<Row extends object>(rows: Row[]): Row[] {
+  let bytes = 0
+  const end = rows.findIndex((row) => (bytes += Buffer.byteLength(JSON.stringify(row))) > mostBytes)
+  return end === -1 ? rows : rows.slice(0, Math.max(end, 1))
+}
+
+async function count(sql: Sql, { from, where }: Search, known: number | undefined): Promise<number> {
+  if (known !== undefined) return known
+  const [row] = await orUnavailable(
+    unprepared(sql<[{ total: number }]>`
+      select count(*)::int as total from (select from ${from} where ${where} limit ${mostCounted}) counted
+    `),
+  )
+  return row.total
+}
