@@ -47,7 +47,7 @@ export async function search<Row extends object>(
     unprepared(sql<(Row & Placed)[]>`
       select ${columns}, array[${list(sql, order, ({ column }) => sql`(${column})::text`)}] as place_in_order
       from ${from}
-      where ${where} ${place === undefined ? sql`` : after(sql, order, place)}
+      where (${where}) ${place === undefined ? sql`` : after(sql, order, place)}
       order by ${list(sql, order, ({ column }) => sql`${column} ${direction(sql, order)}`)}
       limit ${limit + 1}
     `),
@@ -92,7 +92,7 @@ async function count(sql: Sql, { from, where }: Search, known: number | undefine
   if (known !== undefined) return known
   const [row] = await orUnavailable(
     unprepared(sql<[{ total: number }]>`
-      select count(*)::int as total from (select from ${from} where ${where} limit ${mostCounted}) counted
+      select count(*)::int as total from (select from ${from} where (${where}) limit ${mostCounted}) counted
     `),
   )
   return row.total
