@@ -6,8 +6,8 @@ import {
 import { RosterError } from '#lib/errors'
 import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../context.ts'
-import type { UserGrant } from '../vocabulary/user-grant.ts'
+import type { Context } from '../../context.ts'
+import type { UserGrant } from '../../vocabulary/user-grant.ts'
 
 export async function getUserGrant(
   { store }: Context,

@@ -5,9 +5,9 @@ import {
 } from '#gen/roster/grants/v1/organization_service'
 import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
-import type { Context } from '../context.ts'
-import { organizationNotFound } from '../organization-not-found.ts'
-import type { Organization } from '../vocabulary/organization.ts'
+import type { Context } from '../../context.ts'
+import { organizationNotFound } from '../../organization-not-found.ts'
+import type { Organization } from '../../vocabulary/organization.ts'
 
 export async function getMyOrganization(
   { store }: Context,

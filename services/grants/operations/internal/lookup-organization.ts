@@ -1,8 +1,8 @@
 import type { LookupOrganizationRequest, LookupOrganizationResponse } from '#gen/roster/grants/v1/internal_service'
 import { orUnavailable } from '#lib/eventstore/database'
-import type { Context } from '../context.ts'
-import { organizationNotFound } from '../organization-not-found.ts'
-import { keyKinds } from '../vocabulary/key-kinds.ts'
+import type { Context } from '../../context.ts'
+import { organizationNotFound } from '../../organization-not-found.ts'
+import { keyKinds } from '../../vocabulary/key-kinds.ts'
 
 export async function lookupOrganization(
   { sql, store }: Context,

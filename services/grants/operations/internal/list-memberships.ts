@@ -5,7 +5,7 @@ import type {
 } from '#gen/roster/grants/v1/internal_service'
 import { orUnavailable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
-import type { Context } from '../context.ts'
+import type { Context } from '../../context.ts'
 
 export async function listMemberships(
   { sql }: Context,

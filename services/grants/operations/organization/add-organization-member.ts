@@ -8,9 +8,9 @@ import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { v7 as uuid } from 'uuid'
-import type { Context } from '../context.ts'
-import { refuseRemoved, removalNote } from '../holdings.ts'
-import { addedMember } from '../new-member.ts'
+import type { Context } from '../../context.ts'
+import { refuseRemoved, removalNote } from '../../holdings.ts'
+import { addedMember } from '../../new-member.ts'
 
 export const addOrganizationMember = {
   permit({ roles }: AddOrganizationMemberRequest, { caller, organizationId }: Call): void {

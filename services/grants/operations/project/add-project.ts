@@ -3,8 +3,8 @@ import { details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
-import type { Context } from '../context.ts'
-import type { ProjectEvent } from '../vocabulary/project.ts'
+import type { Context } from '../../context.ts'
+import type { ProjectEvent } from '../../vocabulary/project.ts'
 
 export async function addProject(
   { store }: Context,

@@ -5,7 +5,7 @@ import type {
 } from '#gen/roster/grants/v1/internal_service'
 import { RosterError } from '#lib/errors'
 import { orUnavailable } from '#lib/eventstore/database'
-import type { Context } from '../context.ts'
+import type { Context } from '../../context.ts'
 
 export async function listProjectRoles(
   { sql, store }: Context,
