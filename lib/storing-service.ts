@@ -38,6 +38,8 @@ export interface StoringService<Config, Context> {
 export interface Opened<Config> extends Parts<Config> {
   sql: Sql
   store: Store
+  /** The service's feed of its own events. */
+  feed: ReturnType<typeof createFeed>
 }
 
 /** The parts that `open` started. */
@@ -80,7 +82,8 @@ export async function answerFrom<Config extends StoringConfig, Context>(
   const tail = startTail({ service: name, sql, nats, log, ...(callerChangedBy && { callerChangedBy }) })
   const answers = keepAnswers(asked, config.ROSTER_ENCRYPTION_KEY, log)
   const store = createStore(asked, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const { context, waitedFor = [], background = [] } = await open({ config, nats, log, sql: asked, store })
+  const feed = createFeed({ service: name, sql: asked, log })
+  const { context, waitedFor = [], background = [] } = await open({ config, nats, log, sql: asked, store, feed })
   const answering = await serve({
     name,
     nats,
@@ -90,7 +93,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     answers,
     parked: tail.parked,
     ...(owners && { owners }),
-    services: services(createFeed({ service: name, sql: asked, log })),
+    services: services(feed),
   })
   return {
     async stop() {

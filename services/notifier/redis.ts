@@ -1,10 +1,9 @@
 import { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
+import { throttled } from '#lib/throttled'
 
 /** BullMQ's keys in Redis begin with this. */
 export const queuePrefix = 'roster'
-
-const sameErrorEvery = 30_000
 
 /**
  * Opens a connection that waits for Redis as long as it takes and reconnects for ever. Its commands wait, too. A server
@@ -19,19 +18,4 @@ export function connectRedis(url: string, log: Log): Redis {
   })
   redis.on('error', throttled(log, 'Redis'))
   return redis
-}
-
-/** Warns of errors, at most every 30 s: while a server is away, every connection and every try fails. */
-export function throttled(log: Log, message: string): (error: Error) => void {
-  let next = 0
-  let silent = 0
-  return (error) => {
-    if (Date.now() < next) {
-      silent++
-      return
-    }
-    log.warn({ err: error, silent }, message)
-    next = Date.now() + sameErrorEvery
-    silent = 0
-  }
 }

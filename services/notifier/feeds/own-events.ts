@@ -2,7 +2,7 @@ import type { Event, ListedEvent } from '#gen/roster/feed/v1/feed'
 import { RosterError } from '#lib/errors'
 import { messageOf } from '#lib/events/messages'
 import type { Log } from '#lib/log'
-import { throttled } from '../redis.ts'
+import { throttled } from '#lib/throttled'
 import type { Feeds } from './read-events.ts'
 
 /**

@@ -5,7 +5,7 @@ import { meansType, plainType } from '#lib/events/event-type'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import { throttled } from '../redis.ts'
+import { throttled } from '#lib/throttled'
 import { ask, type Feeds } from './read-events.ts'
 
 /** A caller's wait for events. */

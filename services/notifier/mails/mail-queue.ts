@@ -2,7 +2,8 @@ import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 import { within } from '#lib/within'
-import { queuePrefix, throttled } from '../redis.ts'
+import { throttled } from '#lib/throttled'
+import { queuePrefix } from '../redis.ts'
 
 /** The part of a mail that Redis may know: ids and times, no code and no address. */
 export interface MailJob {

@@ -5,8 +5,8 @@ import type { Service } from '#lib/process'
 import type { Client } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { repeat } from '#lib/repeat'
+import { throttled } from '#lib/throttled'
 import type { MailQueue } from './mail-queue.ts'
-import { throttled } from '../redis.ts'
 
 const limit = 5000
 const answerWithin = 10_000

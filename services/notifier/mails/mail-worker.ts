@@ -1,10 +1,11 @@
 import { type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
+import { throttled } from '#lib/throttled'
 import { retryDelay } from './mail-backoff.ts'
 import { mailOnce, type MailOnceOptions, type End } from './mail-once.ts'
 import { type MailJob, mailQueueName } from './mail-queue.ts'
-import { queuePrefix, throttled } from '../redis.ts'
+import { queuePrefix } from '../redis.ts'
 
 // If a worker was killed, its job is free when the lock ends, and one of the next two looks finds it.
 const lockFor = 10_000

@@ -1,7 +1,8 @@
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
-import { queuePrefix, throttled } from '../redis.ts'
+import { throttled } from '#lib/throttled'
+import { queuePrefix } from '../redis.ts'
 
 /** All that Redis knows: something may be due to a webhook. */
 export interface WebhookJob {

@@ -2,7 +2,7 @@ import type { Sql } from '#lib/eventstore/database'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
-import { throttled } from '../redis.ts'
+import { throttled } from '#lib/throttled'
 import type { WebhookWorker } from './webhook-worker.ts'
 
 const pruneEvery = 60 * 60_000

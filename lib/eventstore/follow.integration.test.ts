@@ -1,0 +1,223 @@
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import type { Event, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import { add, count, openReplica, type Replica, silent } from '#test/support/counters'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { testMessages } from '#test/support/event-messages'
+import { openProxy, type Proxy } from '#test/support/outage'
+import { RosterError } from '../errors.ts'
+import { hintSubject, writeHints } from '../events/hints.ts'
+import { connectNats, type Nats } from '../nats.ts'
+import type { Service } from '../process.ts'
+import { openDatabase, type Sql } from './database.ts'
+import { createFeed } from './feed.ts'
+import { because, type FollowOptions, startFollowing } from './follow.ts'
+
+const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'] })
+const soon = { timeout: 15_000, interval: 20 }
+const never = 2 ** 30
+let database: TestDatabase
+let proxy: Proxy
+let replica: Replica
+/** The follower's own way to the database. */
+let sql: Sql
+let [nats, other]: Nats[] = []
+let followers: Service[] = []
+let handled: string[] = []
+let number = 0
+
+beforeAll(async () => {
+  database = await createDatabase()
+  proxy = await openProxy(database.urls.users)
+  replica = await openReplica(database.urls.users)
+  sql = openDatabase(proxy.url, 'test', silent)
+  const { users } = inject('servers').natsUrl
+  nats = await connectNats(users, 'users', silent)
+  other = await connectNats(users, 'users', silent)
+})
+beforeEach(async () => {
+  handled = []
+  number++
+  await replica.sql`truncate events, aggregates, unique_keys, counts, followers, parked_for_followers`
+})
+afterEach(async () => {
+  await Promise.all(followers.splice(0).map((follower) => follower.stop()))
+})
+afterAll(async () => {
+  await Promise.all([nats, other].map((connection) => connection?.connection.close()))
+  await replica?.stop()
+  await sql?.end({ timeout: 1 })
+  await proxy?.cut()
+  await database?.drop()
+})
+
+function follow(options: Partial<FollowOptions> = {}): Service {
+  const feed = createFeed({ service: 'users', sql, log: silent, messages })
+  const follower = startFollowing({
+    name: 'test',
+    // A name of its own, so that hints of other tests wake nobody here.
+    service: `users-${number}`,
+    feed: (request: ListEventsRequest) => feed({}, request),
+    eventTypes: ['counter.added'],
+    handle: async ({ aggregateId }) => void handled.push(aggregateId),
+    sql,
+    nats: nats!,
+    log: silent,
+    lookEvery: 20,
+    ...options,
+  })
+  followers.push(follower)
+  return follower
+}
+
+const ids = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => `c${first + i}`)
+async function addCounters(all: string[]) {
+  for (const id of all) await replica.store.execute(add(id, id))
+}
+const parked = () => replica.sql<{ tries: number; reason: string }[]>`select tries, reason from parked_for_followers`
+const followed = (all: string[]) => vi.waitFor(() => expect(handled).toEqual(all), soon)
+const place = () => replica.sql<{ position: string }[]>`select position from followers`
+const placed = async (all: string[]) => {
+  await followed(all)
+  const [last] = await replica.sql<{ position: string }[]>`select max(position) as position from events`
+  await vi.waitFor(async () => expect(await place()).toEqual([last]), soon)
+}
+
+test('a follower gets each event of its types once, in the order of commits, from the first one on', async () => {
+  await addCounters(ids(1, 5))
+  await replica.store.execute(count('c1'))
+  follow()
+  await addCounters(ids(6, 9))
+  await placed(ids(1, 9))
+})
+
+test('a follower that was away goes on where it was', async () => {
+  await addCounters(ids(1, 3))
+  const first = follow()
+  await placed(ids(1, 3))
+  await first.stop()
+  await addCounters(ids(4, 6))
+  follow()
+  await placed(ids(1, 6))
+})
+
+test('a hint wakes a follower at once; one about other events does not', async () => {
+  follow({ lookEvery: never })
+  await vi.waitFor(async () => expect(await place()).toHaveLength(1), soon)
+  await addCounters(['c1'])
+  const hint = async (type: string) => {
+    const event = { organization_id: 'house', aggregate_type: 'counter', type }
+    other!.connection.publish(hintSubject(`users-${number}`), writeHints([event]))
+    await other!.connection.flush()
+    await nats!.connection.flush()
+  }
+  await hint('counted')
+  // Several times the pause between two looks.
+  await sql`select pg_sleep(0.3)`
+  expect(handled).toEqual([])
+  await hint('added')
+  await followed(['c1'])
+})
+
+test('an event that nobody can work on is parked with an error, and tried again until it works', async () => {
+  const lines: { level: number; event?: string }[] = []
+  let heals = false
+  await addCounters(ids(1, 4))
+  follow({
+    log: pino({ level: 'error' }, { write: (line) => void lines.push(JSON.parse(line)) }),
+    async handle({ aggregateId }) {
+      if (aggregateId === 'c2' && !heals) throw new TypeError('no such thing')
+      handled.push(aggregateId)
+    },
+  })
+  await placed(['c1', 'c3', 'c4'])
+  expect(await parked()).toEqual([{ tries: 1, reason: 'TypeError: no such thing' }])
+  await replica.sql`update parked_for_followers set next_try_at = now()`
+  await vi.waitFor(async () => expect(await parked()).toMatchObject([{ tries: 2 }]), soon)
+  expect(lines).toMatchObject([{ level: 50, event: expect.stringMatching(/^users-\d+$/) }, { level: 50 }])
+  const [{ pause }] = await replica.sql<[{ pause: number }]>`
+    select extract(epoch from next_try_at - now())::float as pause from parked_for_followers
+  `
+  expect(pause).toBeGreaterThan(2)
+  heals = true
+  await replica.sql`update parked_for_followers set next_try_at = now()`
+  await followed(['c1', 'c3', 'c4', 'c2'])
+  await vi.waitFor(async () => expect(await parked()).toEqual([]), soon)
+})
+
+test('a service that is away is waited for: no event is parked, and none is lost', async () => {
+  let away = true
+  await addCounters(ids(1, 3))
+  let tries = 0
+  follow({
+    async handle({ aggregateId }) {
+      tries++
+      if (away && aggregateId === 'c2') throw new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'Away.')
+      handled.push(aggregateId)
+    },
+  })
+  await vi.waitFor(() => expect(tries).toBeGreaterThan(2), soon)
+  expect(handled).not.toContain('c3')
+  expect(await parked()).toEqual([])
+  away = false
+  await placed(ids(1, 3))
+})
+
+test('a follower outlives an outage of PostgreSQL', async () => {
+  await addCounters(['c1'])
+  follow()
+  await placed(['c1'])
+  await proxy.cut()
+  await addCounters(ids(2, 3))
+  await proxy.mend()
+  await placed(ids(1, 3))
+  expect(await parked()).toEqual([])
+})
+
+test('work that a stop interrupts is done again', async () => {
+  await addCounters(ids(1, 2))
+  const reached = Promise.withResolvers<void>()
+  const first = follow({
+    async handle({ aggregateId }, stopped) {
+      handled.push(aggregateId)
+      if (aggregateId !== 'c2') return
+      reached.resolve()
+      await new Promise((resolve) => stopped.addEventListener('abort', resolve))
+    },
+  })
+  await reached.promise
+  await first.stop()
+  expect(handled).toEqual(ids(1, 2))
+  follow()
+  await placed(['c1', 'c2', 'c2'])
+})
+
+test('two replicas together miss no event and keep one place', async () => {
+  follow()
+  follow()
+  await addCounters(ids(1, 20))
+  await vi.waitFor(() => expect(new Set(handled)).toEqual(new Set(ids(1, 20))), soon)
+  const [last] = await replica.sql<{ position: string }[]>`select max(position) as position from events`
+  await vi.waitFor(async () => expect(await place()).toEqual([last]), soon)
+})
+
+test('events at once: no more than asked for, and none is left behind', async () => {
+  await addCounters(ids(1, 20))
+  let [now, most] = [0, 0]
+  follow({
+    atOnce: 4,
+    async handle({ aggregateId }) {
+      most = Math.max(most, ++now)
+      await replica.sql`select 1`
+      now--
+      handled.push(aggregateId)
+    },
+  })
+  await vi.waitFor(() => expect([...handled].sort()).toEqual(ids(1, 20).sort()), soon)
+  expect(most).toBe(4)
+})
+
+test('what is done because of an event names its actor, its request, and the event', () => {
+  const event = { id: 'users-7', actor: 'boss', requestId: 'r' } as Event
+  expect(because(event)).toMatchObject({ caller: { userId: 'boss' }, requestId: 'r', cause: 'users-7' })
+})
