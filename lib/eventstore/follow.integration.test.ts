@@ -21,7 +21,8 @@ let proxy: Proxy
 let replica: Replica
 /** The follower's own way to the database. */
 let sql: Sql
-let [nats, other]: Nats[] = []
+let nats: Nats
+let other: Nats
 let followers: Service[] = []
 let handled: string[] = []
 let number = 0
@@ -44,7 +45,8 @@ afterEach(async () => {
   await Promise.all(followers.splice(0).map((follower) => follower.stop()))
 })
 afterAll(async () => {
-  await Promise.all([nats, other].map((connection) => connection?.connection.close()))
+  await nats?.connection.close()
+  await other?.connection.close()
   await replica?.stop()
   await sql?.end({ timeout: 1 })
   await proxy?.cut()
@@ -61,7 +63,7 @@ function follow(options: Partial<FollowOptions> = {}): Service {
     eventTypes: ['counter.added'],
     handle: async ({ aggregateId }) => void handled.push(aggregateId),
     sql,
-    nats: nats!,
+    nats,
     log: silent,
     lookEvery: 20,
     ...options,
@@ -107,9 +109,9 @@ test('a hint wakes a follower at once; one about other events does not', async (
   await addCounters(['c1'])
   const hint = async (type: string) => {
     const event = { organization_id: 'house', aggregate_type: 'counter', type }
-    other!.connection.publish(hintSubject(`users-${number}`), writeHints([event]))
-    await other!.connection.flush()
-    await nats!.connection.flush()
+    other.connection.publish(hintSubject(`users-${number}`), writeHints([event]))
+    await other.connection.flush()
+    await nats.connection.flush()
   }
   await hint('counted')
   // Several times the pause between two looks.
