@@ -2,12 +2,20 @@ import postgres from 'postgres'
 import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
 import type { Insert, Sql, Statement, Write } from './database.ts'
-import type { Decided, Problem } from './batch.ts'
+import { claimText, type Decided, type Problem } from './batch.ts'
 import type { Answers } from './once.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 // Errors of a transaction that lost a race: unique_violation, serialization_failure, deadlock_detected.
 const lostRaces = new Set(['23505', '40001', '40P01'])
+
+/** What else concerns a batch. */
+interface Extra {
+  /** One answer for the whole batch. */
+  whole?: Decided['stored'] | undefined
+  /** Undo everything at the end. */
+  rollBack?: true
+}
 
 /**
  * Stores the decisions of a batch in one transaction. Where the batch cannot be stored, gives the problem and stores
@@ -18,10 +26,12 @@ export async function appendBatch(
   decided: Decided[],
   vocabulary: Vocabulary,
   answers: Answers | undefined,
+  { whole, rollBack }: Extra = {},
 ): Promise<Problem | undefined> {
   const changes = decided.filter(({ events }) => events.length > 0)
-  const sealed = decided.flatMap(({ stored }) => (stored && answers ? [answers.seal(stored.once, stored.answer)] : []))
-  const stores = changes.length > 0 || sealed.length > 0
+  const toStore = [...decided.map(({ stored }) => stored), whole]
+  const sealed = toStore.flatMap((stored) => (stored && answers ? [answers.seal(stored.once, stored.answer)] : []))
+  const stores = changes.length > 0 || sealed.length > 0 || decided.some(({ held }) => held)
   if (!stores && !decided.some(({ decision }) => decision?.commits)) return undefined
   const batch = JSON.stringify({ ...toBatch(changes, decided), answers: sealed, commits: !stores })
   const writes = changes.flatMap((change) => [
@@ -29,20 +39,28 @@ export async function appendBatch(
     ...(vocabulary.project?.(change) ?? []),
   ])
   try {
-    if (writes.length === 0) await sql`select append(${batch}::text::jsonb)`
+    if (writes.length === 0 && !rollBack) await sql`select append(${batch}::text::jsonb)`
     else
-      await sql.begin((transaction) => [
-        transaction`select append(${batch}::text::jsonb)`,
-        ...toStatements(writes).map((write) => write(transaction)),
-      ])
+      await sql.begin(async (transaction) => {
+        await Promise.all([
+          transaction`select append(${batch}::text::jsonb)`,
+          ...toStatements(writes).map((write) => write(transaction)),
+        ])
+        if (rollBack) throw new RolledBack()
+      })
     return undefined
   } catch (error) {
+    if (error instanceof RolledBack) return undefined
     if (!(error instanceof postgres.PostgresError)) throw error
-    if (error.code === 'RS001') return { over: [], ...(JSON.parse(error.detail ?? '') as Omit<Problem, 'over'>) }
-    if (lostRaces.has(error.code)) return { stale: [], taken: [], over: [] }
+    if (error.code === 'RS001') return { ...noProblem, ...(JSON.parse(error.detail ?? '') as Partial<Problem>) }
+    if (lostRaces.has(error.code)) return noProblem
     throw error
   }
 }
+
+const noProblem: Problem = { stale: [], taken: [], over: [], freed: [] }
+
+class RolledBack extends Error {}
 
 // Neighbouring rows with the same `into` share one statement. The order stays.
 function toStatements(writes: Write[]): Statement[] {
@@ -87,6 +105,7 @@ function toBatch(changes: Decided[], decided: Decided[]) {
     writes: [...first.values()].map(expected),
     reads: [...reads.values()].map(expected),
     ...netKeys(changes),
+    held: decided.flatMap(({ held }) => (held ? [{ kind: held.kind, scope: held.scope, key: held.key }] : [])),
     uses: countUses(changes),
     events: changes.flatMap(({ events }) => events),
     aggregates: [...last.values()].map(toRow),
@@ -99,7 +118,7 @@ function toBatch(changes: Decided[], decided: Decided[]) {
 function netKeys(changes: Decided[]) {
   const keys = new Map<string, { key: UniqueKey; releases: boolean; holder: string | undefined }>()
   const touch = ({ kind, scope, key }: UniqueKey, releases: boolean, holder: string | undefined) => {
-    const text = JSON.stringify([kind, scope, key])
+    const text = claimText({ kind, scope, key })
     const earlier = keys.get(text)
     keys.set(text, { key: { kind, scope, key }, releases: earlier ? earlier.releases : releases, holder })
   }

@@ -25,6 +25,8 @@ export interface Decided {
   reads: Aggregate[]
   decision: Decision<NewEvent, unknown>
   events: EventRow[]
+  /** The unique key for which the command was refused, because others are known to hold it. */
+  held?: UniqueKey
   /** The answer to store for a keyed request. */
   stored?: { once: Once; answer: EarlierAnswer }
   /** Tells the caller the outcome. Call it only once the batch is stored. */
@@ -33,17 +35,25 @@ export interface Decided {
    * Refuses the command if one of its claims is a taken key and none of its aggregates changed. Then it tells the
    * caller and gives true.
    */
-  refuse(problem: Pick<Problem, 'stale' | 'taken'>): boolean
+  refuse(lost: Lost): boolean
+}
+
+/** What a batch lost to others, as texts: of aggregates by `keyText`, and of unique keys by `claimText`. */
+export interface Lost {
+  stale: ReadonlySet<string>
+  taken: ReadonlySet<string>
 }
 
 /**
- * Why a batch could not be stored: its aggregates changed since they were loaded, others hold its keys, or it exceeds
- * limits.
+ * Why a batch could not be stored: its aggregates changed since they were loaded, others hold its keys, it exceeds
+ * limits, or it refused what is possible by now.
  */
 export interface Problem {
   stale: AggregateKey[]
   taken: UniqueKey[]
   over: Over[]
+  /** Keys for which the batch refused commands, and which nobody holds any more. */
+  freed: UniqueKey[]
 }
 
 /** A limited use of which the batch wants more than is free. `wait`: seconds until the next use is free. */
@@ -51,4 +61,19 @@ export interface Over {
   key: string
   free: number
   wait: number
+}
+
+/** What earlier attempts found out. */
+export interface Known {
+  /** Limits that are used up, by key. */
+  over: Map<string, Over>
+  /** Unique keys that others hold, by `claimText`. */
+  taken: Set<string>
+}
+
+export const knowNothing = (): Known => ({ over: new Map(), taken: new Set() })
+
+/** A text that two equal unique keys share. */
+export function claimText({ kind, scope, key }: UniqueKey): string {
+  return JSON.stringify([kind, scope, key])
 }

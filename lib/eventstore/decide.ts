@@ -4,12 +4,12 @@ import { type Aggregate, keyText } from './aggregate.ts'
 import type { Decision, NewEvent, Outcome, UniqueKey, Use } from './command.ts'
 import { checkSizes } from './limits.ts'
 import type { Vocabulary } from './vocabulary.ts'
-import type { AnyCommand, Decided, Over, Pending, Problem } from './batch.ts'
+import { type AnyCommand, claimText, type Decided, type Known, type Lost, type Over, type Pending } from './batch.ts'
 
 /**
  * Decides each command on the state that the commands before it leave. Pure: it tells callers nothing, because the
- * batch may still fail. Even a refusal may depend on a change that then never happens. `over`: limits that earlier
- * attempts found used up.
+ * batch may still fail. Even a refusal may depend on a change that then never happens. `known`: what earlier attempts
+ * found out.
  */
 export function decideBatch(
   batch: Pending[],
@@ -17,28 +17,35 @@ export function decideBatch(
   vocabulary: Vocabulary,
   now: Date,
   mostEventBytes: number,
-  over: ReadonlyMap<string, Over> = new Map(),
+  { over, taken: byOthers }: Known,
 ): Decided[] {
   const current = new Map(loaded)
   const claimed = new Set<string>()
+  const held = new Set(byOthers)
   const free = new Map([...over.values()].map((known) => [known.key, known.free]))
   return batch.map((pending) => {
     const { command, reject } = pending
     const before = current.get(keyText(command.aggregate))!
     const reads = (command.reads ?? []).map((key) => current.get(keyText(key))!)
     let decision = nothing
-    const refuseThis: Decided['refuse'] = (problem) => refuse(pending, decision, problem)
+    let lost: UniqueKey | undefined
+    const refuseThis: Decided['refuse'] = (lost) => refuse(pending, decision, lost)
     const unchanged = { pending, before, after: before, reads, decision, events: [], refuse: refuseThis }
     try {
       decision = decideWhereItMatches(command, before, now, reads)
-      const taken = decision.claims?.find((claim) => claimed.has(claimText(claim)))
+      const others = decision.claims?.find((claim) => held.has(claimText(claim)))
+      const taken = others ?? decision.claims?.find((claim) => claimed.has(claimText(claim)))
+      lost = others
       if (taken) throw taken.taken
       const exceeded = decision.uses?.filter(({ key }) => free.get(key) === 0)
       if (exceeded?.length) throw longestWait(exceeded, over)
       const { after, events } = apply(pending, decision, before, vocabulary, now, mostEventBytes)
       current.set(keyText(after), after)
       for (const { key } of decision.uses ?? []) if (free.has(key)) free.set(key, free.get(key)! - 1)
-      for (const released of decision.releases ?? []) claimed.delete(claimText(released))
+      for (const key of (decision.releases ?? []).map(claimText)) {
+        claimed.delete(key)
+        held.delete(key)
+      }
       for (const claim of decision.claims ?? []) claimed.add(claimText(claim))
       return {
         ...unchanged,
@@ -48,7 +55,7 @@ export function decideBatch(
         events,
       }
     } catch (error) {
-      return { ...unchanged, decision, answer: () => reject(error) }
+      return { ...unchanged, decision, ...(lost && { held: lost }), answer: () => reject(error) }
     }
   })
 }
@@ -88,14 +95,16 @@ function decideWhereItMatches(
 }
 
 function checkSequence(wanted: number | '*', sequence: number) {
-  if (wanted === sequence || (wanted === '*' && sequence > 0)) return
-  throw new RosterError(
+  if (wanted !== sequence && !(wanted === '*' && sequence > 0)) throw sequenceMismatch(sequence)
+}
+
+/** The error of an If-Match that names another sequence than the object has. */
+export function sequenceMismatch(sequence: number): RosterError {
+  return new RosterError(
     'FAILED_PRECONDITION',
     'SEQUENCE_MISMATCH',
     'The object has changed since the caller read it.',
-    {
-      metadata: { sequence: String(sequence) },
-    },
+    { metadata: { sequence: String(sequence) } },
   )
 }
 
@@ -153,21 +162,11 @@ function apply(
   return { after, events }
 }
 
-function refuse(
-  pending: Pending,
-  decision: Decision<NewEvent, unknown>,
-  { stale, taken }: Pick<Problem, 'stale' | 'taken'>,
-): boolean {
+function refuse(pending: Pending, decision: Decision<NewEvent, unknown>, { stale, taken }: Lost): boolean {
   const { aggregate, reads = [] } = pending.command
-  const old = new Set(stale.map(keyText))
   // Check for changed aggregates first: the change may be the one that took the key.
-  if ([aggregate, ...reads].some((key) => old.has(keyText(key)))) return false
-  const keys = new Set(taken.map(claimText))
-  const claim = decision?.claims?.find((candidate) => keys.has(claimText(candidate)))
+  if ([aggregate, ...reads].some((key) => stale.has(keyText(key)))) return false
+  const claim = decision?.claims?.find((candidate) => taken.has(claimText(candidate)))
   if (claim) pending.reject(claim.taken)
   return claim !== undefined
-}
-
-function claimText({ kind, scope, key }: UniqueKey): string {
-  return JSON.stringify([kind, scope, key])
 }

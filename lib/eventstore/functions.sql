@@ -7,6 +7,7 @@ $$;
 --   batch: { "reads": [{type, id, sequence}], "writes": [{type, id, sequence}]: the state that the decisions depend on,
 --              with sequence 0 for a missing aggregate,
 --            "releases": [{kind, scope, key}],
+--            "held": [{kind, scope, key}]: keys that others must hold, because commands were refused for them,
 --            "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it then,
 --            "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
 --            "commits": true where there must be a commit although nothing is stored,
@@ -15,12 +16,14 @@ $$;
 -- Raises RS001 where the batch cannot be stored. Its detail is
 --   { "stale": [{type, id}], "taken": [{kind, scope, key}] }.
 -- Where limits are reached, the detail also has "over": [{key, free, wait}]. Only `free` uses are left then, and the
--- next one is free after `wait` seconds. Raises unique_violation where a request was answered before.
+-- next one is free after `wait` seconds. Where nobody holds a key of "held", the detail has it in "freed". Raises
+-- unique_violation where a request was answered before.
 create or replace function append(batch jsonb) returns void language plpgsql as $$
 declare
   stale jsonb;
   taken jsonb;
   over jsonb;
+  freed jsonb;
   moment timestamptz;
   stored int;
 begin
@@ -42,25 +45,34 @@ begin
     group by 1 order by 1
   ) keys;
 
-  -- Lock in one order, so that two batches cannot wait for each other.
-  with expected as (
-    select * from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint)
-  ), locked as (
-    select a.type, a.id, a.sequence from aggregates a join expected e using (type, id) order by a.type, a.id for update of a
-  )
+  -- Lock in one order, so that two batches cannot wait for each other. Look up each row by itself: a join of two lists
+  -- without an index would compare each row with each.
   select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
-  from expected e left join locked l using (type, id)
-  where coalesce(l.sequence, 0) <> e.sequence;
+  from (
+    select * from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint) order by type, id
+  ) e left join lateral (
+    select a.sequence from aggregates a where a.type = e.type and a.id = e.id for update
+  ) locked on true
+  where coalesce(locked.sequence, 0) <> e.sequence;
 
   if jsonb_array_length(batch -> 'reads') > 0 then
-    with expected as (
-      select * from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
-    ), locked as (
-      select a.type, a.id, a.sequence from aggregates a join expected e using (type, id) order by a.type, a.id for share of a
-    )
     select nullif(coalesce(stale, '[]') || coalesce(jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)), '[]'), '[]') into stale
-    from expected e left join locked l using (type, id)
-    where coalesce(l.sequence, 0) <> e.sequence;
+    from (
+      select * from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint) order by type, id
+    ) e left join lateral (
+      select a.sequence from aggregates a where a.type = e.type and a.id = e.id for share
+    ) locked on true
+    where coalesce(locked.sequence, 0) <> e.sequence;
+  end if;
+
+  if jsonb_array_length(batch -> 'held') > 0 then
+    select jsonb_agg(distinct jsonb_build_object('kind', h.kind, 'scope', h.scope, 'key', h.key)) into freed
+    from (
+      select * from jsonb_to_recordset(batch -> 'held') as h (kind text, scope text, key text) order by kind, scope, key
+    ) h left join lateral (
+      select k.key as there from unique_keys k where k.kind = h.kind and k.scope = h.scope and k.key = h.key for share
+    ) locked on true
+    where there is null;
   end if;
 
   if jsonb_array_length(batch -> 'releases') > 0 then
@@ -110,10 +122,11 @@ begin
     where coalesce(a.sequence, 0) <> e.sequence;
   end if;
 
-  if stale is not null or taken is not null or over is not null then
+  if stale is not null or taken is not null or over is not null or freed is not null then
     raise exception using errcode = 'RS001', message = 'the batch cannot stand',
       detail = jsonb_build_object('stale', coalesce(stale, '[]'), 'taken', coalesce(taken, '[]'))
-        || case when over is null then '{}' else jsonb_build_object('over', over) end;
+        || case when over is null then '{}' else jsonb_build_object('over', over) end
+        || case when freed is null then '{}' else jsonb_build_object('freed', freed) end;
   end if;
 
   if jsonb_array_length(batch -> 'claims') > 0 then

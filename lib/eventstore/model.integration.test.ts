@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { add, audit, count, openReplica, outcome, rename, type Replica } from '#test/support/counters'
+import { RosterError } from '../errors.ts'
+import { add, audit, call, count, openReplica, outcome, rename, type Replica } from '#test/support/counters'
 
 let database: TestDatabase
 let replicas: Replica[]
@@ -18,7 +19,7 @@ afterAll(async () => {
 
 /** The rules of the counters, in memory: name and count by id. */
 type Model = Map<string, { name: string; count: number }>
-type Step = { kind: 'add' | 'count' | 'rename'; id: string; name: string; replica: number }
+type Step = { kind: 'add' | 'count' | 'rename'; id: string; name: string; replica: number; bulk: boolean }
 
 /** Gives the outcome of a command. Changes the model where the command is stored. */
 function apply(model: Model, { kind, id, name }: Step): string {
@@ -41,18 +42,26 @@ const step = fc.record({
   id: fc.constantFrom('a', 'b', 'c'),
   name: fc.constantFrom('x', 'y', 'z'),
   replica: fc.constantFrom(0, 1),
+  bulk: fc.boolean(),
 }) as fc.Arbitrary<Step>
 
 let run = 0
 
-/** Runs commands concurrently. Gives their outcomes and the final state. */
+/**
+ * Runs commands concurrently, alone or as parts of a bulk at their replica. Gives their outcomes and the final state.
+ */
 async function execute(prefix: string, steps: Step[]): Promise<{ outcomes: string[]; state: string }> {
-  const outcomes = await Promise.all(
-    steps.map(({ kind, id, name, replica }) => {
+  const outcomes: string[] = []
+  const groups = Map.groupBy(steps.keys(), (index) => (steps[index]!.bulk ? replicas[steps[index]!.replica] : index))
+  await Promise.all(
+    [...groups].map(async ([, indexes]) => {
+      const { replica, bulk } = steps[indexes[0]!]!
       const { store } = replicas[replica]!
-      const [ownId, ownName] = [prefix + id, prefix + name]
-      if (kind === 'add') return outcome(store.execute(add(ownId, ownName)))
-      return outcome(kind === 'count' ? store.execute(count(ownId)) : store.execute(rename(ownId, ownName)))
+      const commands = indexes.map((index) => toCommand(prefix, steps[index]!))
+      const told = bulk
+        ? await store.executeAll({ commands, call: call(), lane: '', respond: (all) => all.map(reasonOf) })
+        : [await outcome(store.execute(commands[0]))]
+      for (const [at, index] of indexes.entries()) outcomes[index] = told[at]!
     }),
   )
   const rows = await replicas[0]!.sql<{ id: string; name: string; count: number }[]>`
@@ -61,6 +70,14 @@ async function execute(prefix: string, steps: Step[]): Promise<{ outcomes: strin
   const state = rows.map(({ id, name, count }) => [id.slice(prefix.length), { name: name.slice(prefix.length), count }])
   return { outcomes, state: spell(new Map(state as never)) }
 }
+
+function toCommand(prefix: string, { kind, id, name }: Step): any {
+  const [ownId, ownName] = [prefix + id, prefix + name]
+  if (kind === 'add') return add(ownId, ownName)
+  return kind === 'count' ? count(ownId) : rename(ownId, ownName)
+}
+
+const reasonOf = (outcome: unknown) => (outcome instanceof RosterError ? outcome.reason : 'stored')
 
 const spell = (model: Model) => JSON.stringify([...model].sort(([left], [right]) => left.localeCompare(right)))
 

@@ -1,12 +1,12 @@
 import type { Vocabulary } from './vocabulary.ts'
 import type { Log } from '../log.ts'
 import { deadlineExceeded, RosterError } from '../errors.ts'
-import { createLoader, type Existing, keyText, loadAggregates } from './aggregate.ts'
-import { appendBatch } from './append.ts'
-import type { Over, Pending } from './batch.ts'
+import { createLoader, type Existing, keyText } from './aggregate.ts'
+import { attempt, refuseTaken } from './attempt.ts'
+import { knowNothing, type Pending } from './batch.ts'
+import { type Bulk, createBulks } from './bulk.ts'
 import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
-import { decideBatch } from './decide.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { largestEvent } from './limits.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
@@ -20,6 +20,13 @@ export interface Store {
   execute<State, Event extends NewEvent, Answer, Response = Outcome<State, Answer>>(
     command: Command<State, Event, Answer, Response>,
   ): Promise<Response>
+  /**
+   * Decides and stores the commands of one request in one transaction. A command that is refused does not hinder the
+   * others, and the order of the commands is that of their decisions. Under an Idempotency-Key the whole answer is
+   * stored. One bulk at a time runs beside the single commands, and their owners take turns. FAILED_PRECONDITION
+   * SEQUENCE_MISMATCH for an If-Match. Errors of `execute` otherwise.
+   */
+  executeAll<Response, Answer>(bulk: Bulk<Response, Answer>): Promise<Answer>
   /** The aggregate as it is, or undefined where it does not exist. */
   load<State>(type: string, id: string): Promise<Existing<State> | undefined>
 }
@@ -44,6 +51,7 @@ export function createStore(
   answers?: Answers,
   mostEventBytes = largestEvent.default!,
 ): Store {
+  const parts = { sql, vocabulary, committed, answers, mostEventBytes }
   let queue: Pending[] = []
   const busy = new Set<string>()
   let underWay = 0
@@ -99,40 +107,24 @@ export function createStore(
   // Removes a command from `open` once its caller has the outcome. If this throws, the remaining commands may run
   // again.
   async function settle(open: Set<Pending>): Promise<void> {
-    const over = new Map<string, Over>()
-    for (let attempt = 1; open.size > 0; attempt++) {
+    const known = knowNothing()
+    for (let count = 1; open.size > 0; count++) {
       for (const pending of open) {
         if (pending.command.call.deadline > Date.now()) continue
         open.delete(pending)
         pending.reject(deadlineExceeded())
       }
       // A keyed request that lost a race may have lost it to itself, at another replica.
-      if (attempt > 1) await leaveAnswered(open)
-      const batch = [...open]
-      const keys = new Map(
-        batch.flatMap(({ command }) => [command.aggregate, ...(command.reads ?? [])]).map((key) => [keyText(key), key]),
-      )
-      const loaded = new Map(
-        (await loadAggregates(sql, [...keys.values()])).map((aggregate) => [keyText(aggregate), aggregate]),
-      )
-      const decided = decideBatch(batch, loaded, vocabulary, new Date(), mostEventBytes, over)
-      const problem = await appendBatch(sql, decided, vocabulary, answers)
+      if (count > 1) await leaveAnswered(open)
+      const { decided, problem } = await attempt(parts, [...open], known)
       if (!problem) {
-        const events = decided.flatMap((entry) => entry.events)
-        if (events.length > 0) committed(events)
         for (const entry of decided) entry.answer()
         return
       }
-      for (const found of problem.over) over.set(found.key, found)
-      // A command that depends on an earlier change of this batch decides again. That change may be refused next.
-      const stale = [...problem.stale]
       // The same request at another replica may have taken the key.
       if (problem.taken.length > 0) await leaveAnswered(open)
-      for (const entry of decided) {
-        if (open.has(entry.pending) && entry.refuse({ taken: problem.taken, stale })) open.delete(entry.pending)
-        if (entry.events.length > 0) stale.push(entry.before)
-      }
-      if (attempt === maxAttempts && open.size > 0)
+      refuseTaken(open, decided, problem)
+      if (count === maxAttempts && open.size > 0)
         throw new RosterError('ABORTED', 'CONFLICT', 'Other calls kept changing the same object.')
     }
   }
@@ -156,6 +148,7 @@ export function createStore(
         queue.push({ command, resolve: resolve as (response: unknown) => void, reject })
         schedule()
       }),
+    executeAll: createBulks(parts, log),
     load: createLoader(sql),
   }
 }

@@ -1,7 +1,8 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import { createFairGate, type Place } from '../throttles/fair-gate.ts'
+import { RosterError } from '#lib/errors'
+import { createFairGate, type Place } from '#lib/fair-gate'
 
 // OWASP's first choice for Argon2id: 19 MiB, two passes, one lane.
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
@@ -9,7 +10,13 @@ const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const argon2Async = promisify(argon2)
 
 // Each computation takes 19 MiB and one of the four threads that Node also uses for files and host names.
-const through = createFairGate({ atOnce: Math.min(3, availableParallelism()), waiting: 200 })
+const through = createFairGate(
+  { atOnce: Math.min(3, availableParallelism()), waiting: 200 },
+  () =>
+    new RosterError('RESOURCE_EXHAUSTED', 'PASSWORDS_THROTTLED', 'Too many passwords are waiting for their check.', {
+      retryAfter: 5,
+    }),
+)
 
 /** Argon2id in the PHC string format, with a random salt. Throws as the gate does. */
 export async function hashPassword(password: string, place: Place = { lane: '' }): Promise<string> {

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { RosterError } from '#lib/errors'
+import { RosterError } from './errors.ts'
 import { createFairGate, type Place } from './fair-gate.ts'
+
+const full = () => new RosterError('RESOURCE_EXHAUSTED', 'FULL', '')
 
 /** A gate with work that ends on command, and the names of the work that began. */
 function openGate(atOnce: number, waiting = 100) {
-  const through = createFairGate({ atOnce, waiting })
+  const through = createFairGate({ atOnce, waiting }, full)
   const begun: string[] = []
   const ends: (() => void)[] = []
   const outcomes: Promise<string>[] = []
@@ -61,7 +63,7 @@ test('if too much waits, the longest lane loses its last entry', async () => {
   const { begun, enter, finish } = openGate(1, 3)
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) void enter(name, { lane: name[0]! })
   const outcomes = await finish()
-  expect(outcomes).toEqual(['done', 'done', 'PASSWORDS_THROTTLED', 'PASSWORDS_THROTTLED', 'done', 'done'])
+  expect(outcomes).toEqual(['done', 'done', 'FULL', 'FULL', 'done', 'done'])
   expect(begun).toEqual(['a1', 'b1', 'c1', 'a2'])
 })
 
@@ -78,7 +80,7 @@ test('if too much waits, a lane that asks often gives way to a newcomer, and a p
 })
 
 test('failed work makes room, and work past its deadline is not done', async () => {
-  const through = createFairGate({ atOnce: 1, waiting: 10 })
+  const through = createFairGate({ atOnce: 1, waiting: 10 }, full)
   const failing = through({ lane: 'a' }, () => Promise.reject(new Error('broken')))
   const late = through({ lane: 'b', deadline: Date.now() - 1 }, () => Promise.resolve())
   const last = through({ lane: 'c' }, () => Promise.resolve('done'))

@@ -1,4 +1,4 @@
-import { deadlineExceeded, RosterError } from '#lib/errors'
+import { deadlineExceeded, type RosterError } from './errors.ts'
 
 /** How much work runs and waits at a time. */
 export interface GateSize {
@@ -24,10 +24,10 @@ interface Entry {
 /**
  * Lets a limited amount of work run at a time. The rest waits. Lanes that asked least within the minute go first, and
  * equal lanes take turns. So a newcomer need not wait for a caller that asks again and again. If too much waits, the
- * longest lane that is not preferred loses its last entry: RESOURCE_EXHAUSTED PASSWORDS_THROTTLED. DEADLINE_EXCEEDED
- * for work that waited too long.
+ * longest lane that is not preferred loses its last entry: the error of `full`. DEADLINE_EXCEEDED for work that waited
+ * too long.
  */
-export function createFairGate({ atOnce, waiting }: GateSize) {
+export function createFairGate({ atOnce, waiting }: GateSize, full: () => RosterError) {
   // Preferred and other lanes, each in the order of their turns, with their entries.
   const kinds = [new Map<string, Entry[]>(), new Map<string, Entry[]>()] as const
   let [running, queued, turn] = [0, 0, 0]
@@ -80,11 +80,7 @@ export function createFairGate({ atOnce, waiting }: GateSize) {
     const dropped = entries.pop()!
     if (entries.length === 0) lanes.delete(name)
     queued--
-    dropped.refuse(
-      new RosterError('RESOURCE_EXHAUSTED', 'PASSWORDS_THROTTLED', 'Too many passwords are waiting for their check.', {
-        retryAfter: 5,
-      }),
-    )
+    dropped.refuse(full())
   }
 
   return async function through<T>(place: Place, work: () => Promise<T>): Promise<T> {

@@ -1,0 +1,84 @@
+import type { EventRow } from '../events/stored-event.ts'
+import { type AggregateKey, keyText, loadAggregates } from './aggregate.ts'
+import { appendBatch } from './append.ts'
+import { claimText, type Decided, type Known, type Pending, type Problem } from './batch.ts'
+import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
+import { decideBatch } from './decide.ts'
+import type { Answers } from './once.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+/** What a store works with. */
+export interface StoreParts {
+  sql: Sql
+  vocabulary: Vocabulary
+  /** Gets the events of each commit. */
+  committed: (events: EventRow[]) => void
+  answers?: Answers | undefined
+  mostEventBytes: number
+}
+
+/** The decisions of one try, and why they could not be stored. Without a problem, they are stored. */
+export interface Attempted {
+  decided: Decided[]
+  problem: Problem | undefined
+}
+
+/**
+ * Decides the commands on the state of now, and stores them in one transaction. `whole` makes one answer of all
+ * decisions, which is stored with them. Adds the limits that are used up to `known`.
+ */
+export async function attempt(
+  { sql, vocabulary, committed, answers, mostEventBytes }: StoreParts,
+  batch: Pending[],
+  known: Known,
+  whole?: (decided: Decided[]) => Decided['stored'],
+): Promise<Attempted> {
+  const decided = await decideAll({ sql, vocabulary, mostEventBytes }, batch, known)
+  const problem = await appendBatch(sql, decided, vocabulary, answers, { whole: whole?.(decided) })
+  for (const over of problem?.over ?? []) known.over.set(over.key, over)
+  const events = problem ? [] : decided.flatMap((entry) => entry.events)
+  if (events.length > 0) committed(events)
+  return { decided, problem }
+}
+
+/** Stores nothing, but tells whether PostgreSQL takes these commands in one transaction. Throws without a database. */
+export async function tryOut(parts: StoreParts, batch: Pending[], known: Known): Promise<'works' | 'fails' | 'raced'> {
+  const decided = await decideAll(parts, batch, known)
+  try {
+    const problem = await appendBatch(parts.sql, decided, parts.vocabulary, undefined, { rollBack: true })
+    if (!problem) return 'works'
+    return isNamed(problem) ? 'raced' : 'fails'
+  } catch (error) {
+    if (isConnectionError(error)) throw storeUnavailable(error)
+    return 'fails'
+  }
+}
+
+/** Whether the problem says what the batch lost. */
+export function isNamed({ stale, taken, over, freed }: Problem): boolean {
+  return stale.length + taken.length + over.length + freed.length > 0
+}
+
+async function decideAll(
+  { sql, vocabulary, mostEventBytes }: Pick<StoreParts, 'sql' | 'vocabulary' | 'mostEventBytes'>,
+  batch: Pending[],
+  known: Known,
+): Promise<Decided[]> {
+  const keys = new Map<string, AggregateKey>()
+  for (const { command } of batch)
+    for (const key of [command.aggregate, ...(command.reads ?? [])]) keys.set(keyText(key), key)
+  const loaded = await loadAggregates(sql, [...keys.values()])
+  const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
+  return decideBatch(batch, byKey, vocabulary, new Date(), mostEventBytes, known)
+}
+
+/** Tells the open commands whose claims others hold, and takes them out of `open`. */
+export function refuseTaken(open: Set<Pending>, decided: Decided[], problem: Problem): void {
+  const taken = new Set(problem.taken.map(claimText))
+  // A command that depends on an earlier change of this batch decides again. That change may be refused next.
+  const stale = new Set(problem.stale.map(keyText))
+  for (const entry of decided) {
+    if (open.has(entry.pending) && entry.refuse({ taken, stale })) open.delete(entry.pending)
+    if (entry.events.length > 0) stale.add(keyText(entry.before))
+  }
+}
