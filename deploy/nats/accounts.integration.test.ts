@@ -41,7 +41,7 @@ test('an announced revocation reaches the gateway', async () => {
   expect(said.toSorted()).toEqual(['grants', 'users'])
 })
 
-test('events go from their service through the stream to its readers, which acknowledge them', async () => {
+test('events go from their service through the stream to its reader, which acknowledges them', async () => {
   const keeper = await startTestKeeper(servers.natsUrl)
   onTestFinished(() => keeper.stop())
   const events = {
@@ -62,18 +62,12 @@ test('events go from their service through the stream to its readers, which ackn
     }
     expect(await state()).toMatchObject({ last: published })
   }
-  for (const [user, index] of [
-    ['grants', 0],
-    ['notifier', 1],
-  ] as const) {
-    // prettier-ignore
-    const connection = await open(user)
-    const consumer = await connection.jetstream({ apiPrefix: 'ROSTER.API' }).consumers.get('roster-events', user)
-    const message = await consumer.next({ expires: 2_000 })
-    expect(message?.subject).toBe(events.users[index])
-    expect(await message?.ackAck()).toBe(true)
-    expect(await consumer.info()).toMatchObject({ num_ack_pending: 0, num_pending: 0 })
-  }
+  const connection = await open('notifier')
+  const consumer = await connection.jetstream({ apiPrefix: 'ROSTER.API' }).consumers.get('roster-events', 'notifier')
+  const message = await consumer.next({ expires: 2_000 })
+  expect(message?.subject).toBe(events.users[1])
+  expect(await message?.ackAck()).toBe(true)
+  expect(await consumer.info()).toMatchObject({ num_ack_pending: 0, num_pending: 0 })
 })
 
 test('a connection has so many subscriptions and no more, and an account so many connections', async () => {

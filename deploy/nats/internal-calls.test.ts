@@ -82,9 +82,10 @@ test.each(callers)('the account of %s imports what it calls and hears, and nothi
     ...(by === 'gateway'
       ? ['users', 'grants'].map((name) => `stream ${name.toUpperCase()} roster.callers.changed`)
       : []),
-    ...(by === 'notifier'
-      ? ['users', 'grants', 'idp'].map((name) => `stream ${name.toUpperCase()} roster.happened.${name}`)
-      : []),
+    // The hints of each service whose events it follows.
+    ...Object.entries(internalCalls[by])
+      .filter(([, names]) => (names as readonly string[]).includes('listEvents'))
+      .map(([name]) => `stream ${name.toUpperCase()} roster.happened.${name}`),
     ...(by === 'gateway' ? [] : [`service ROSTER roster.events.${by}.>`, 'service KEEPER roster.stream.state']),
     ...(by in consumers ? jetstream(`roster-events.${by}`).map((subject) => `service ROSTER ${subject}`) : []),
   ]

@@ -7,7 +7,7 @@ import { subjects } from './test-subjects.ts'
 /** Somebody has the credentials of one of these. */
 const attackers = [...stores, 'gateway', 'keeper'] as const
 // The keeper may, and it would change what the others are tried against.
-const keepersOwn = /^ROSTER\.API\.(STREAM\.CREATE\.roster-events$|CONSUMER\.CREATE\.roster-events\.(grants|notifier)\.)/
+const keepersOwn = /^ROSTER\.API\.(STREAM\.CREATE\.roster-events$|CONSUMER\.CREATE\.roster-events\.notifier\.)/
 
 let broker: Broker
 let attacker: NatsConnection

@@ -19,6 +19,7 @@ const before = `
       users: [
         { user: users, password: $ROSTER_NATS_PASSWORD_USERS }
         { user: grants, password: $ROSTER_NATS_PASSWORD_GRANTS }
+        { user: notifier, password: $ROSTER_NATS_PASSWORD_NOTIFIER }
         { user: admin, password: $ROSTER_NATS_PASSWORD_ADMIN }
       ]
     }
@@ -32,16 +33,18 @@ test('what NATS holds from before the accounts it holds on: the stream, who has 
   const config = join(folder, 'before.conf')
   writeFileSync(config, before)
   const publishes = async (users: Connection) => {
-    const subject = 'roster.events.users.acme.user.u.removed'
+    const subject = 'roster.events.users.acme.user.u.email.code.requested'
     return users.jetstream().publish(subject, 'an event', { msgID: 'users-1' })
   }
 
   const old = await startNats(home, { port: await freePort(0), say: () => {}, config })
   const admin = await (await open(old.urls, 'admin')).jetstreamManager()
   const { created } = await ensureStream(admin)
+  await ensureConsumer(admin, 'notifier', 'roster.events.users.*.user.*.email.code.requested')
+  // Grants had one, too. It follows users' own list of events now.
   await ensureConsumer(admin, 'grants', 'roster.events.users.*.user.*.removed')
   await publishes(await open(old.urls, 'users'))
-  const reader = await (await open(old.urls, 'grants')).jetstream().consumers.get('roster-events', 'grants')
+  const reader = await (await open(old.urls, 'notifier')).jetstream().consumers.get('roster-events', 'notifier')
   await (await reader.next({ expires: 2000 }))!.ackAck()
   await old.server.stop()
 
@@ -53,9 +56,12 @@ test('what NATS holds from before the accounts it holds on: the stream, who has 
   expect(await publishes(users)).toMatchObject({ seq: 1, duplicate: true })
   const state = await users.request('roster.stream.state', '', { timeout: 5000 })
   expect(state.json()).toMatchObject({ created, first: 1, last: 1 })
-  const { consumers } = (await open(urls, 'grants')).jetstream({ apiPrefix: 'ROSTER.API' })
-  const { ack_floor: read, num_pending: waiting } = await (await consumers.get('roster-events', 'grants')).info()
+  const { consumers } = (await open(urls, 'notifier')).jetstream({ apiPrefix: 'ROSTER.API' })
+  const { ack_floor: read, num_pending: waiting } = await (await consumers.get('roster-events', 'notifier')).info()
   expect([read.stream_seq, waiting]).toEqual([1, 0])
+  // The consumer of grants stays, holds up nothing, and nobody can ask it.
+  const grants = (await open(urls, 'grants')).jetstream({ apiPrefix: 'ROSTER.API' })
+  await expect(grants.consumers.get('roster-events', 'grants')).rejects.toThrow('503')
 })
 
 type Connection = Awaited<ReturnType<typeof open>>

@@ -3,6 +3,5 @@
  * them. A service must not create one: the creator of a consumer chooses where it delivers.
  */
 export const consumers = {
-  grants: 'roster.events.users.*.user.*.removed',
   notifier: 'roster.events.users.*.user.*.email.code.requested',
 } as const

@@ -74,7 +74,7 @@ describe('the keepers create', () => {
   })
 
   test('a deleted consumer again', async () => {
-    await manager.consumers.delete(streamName, 'grants')
+    await manager.consumers.delete(streamName, 'notifier')
     await vi.waitFor(async () => expect(await made()).toEqual(Object.keys(consumers)), soon)
   })
 })
@@ -116,10 +116,10 @@ test('the keeper and the consumers also work where NATS has one account for all'
     await nats.connection.close()
   })
   expect(await streamState(nats)).toMatchObject({ last: 0 })
-  const reader = consume({ nats, log: silent, durable: 'grants', handle: async () => {} })
-  await nats.connection.jetstream().publish('roster.events.users.acme.user.u.removed', '{}')
+  const reader = consume({ nats, log: silent, durable: 'notifier', handle: async () => {} })
+  await nats.connection.jetstream().publish('roster.events.users.acme.user.u.email.code.requested', '{}')
   // A consumer drops a message that is no event, so it counts as handled.
-  const consumer = await nats.connection.jetstream().consumers.get(streamName, 'grants')
+  const consumer = await nats.connection.jetstream().consumers.get(streamName, 'notifier')
   await vi.waitFor(async () => expect(await consumer.info()).toMatchObject({ ack_floor: { stream_seq: 1 } }), soon)
   await reader.stop()
 })

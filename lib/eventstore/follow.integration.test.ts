@@ -54,7 +54,7 @@ afterAll(async () => {
 })
 
 function follow(options: Partial<FollowOptions> = {}): Service {
-  const feed = createFeed({ service: 'users', sql, log: silent, messages })
+  const feed = createFeed({ service: `users-${number}`, sql, log: silent, messages })
   const follower = startFollowing({
     name: 'test',
     // A name of its own, so that hints of other tests wake nobody here.
@@ -136,7 +136,7 @@ test('an event that nobody can work on is parked with an error, and tried again 
   expect(await parked()).toEqual([{ tries: 1, reason: 'TypeError: no such thing' }])
   await replica.sql`update parked_for_followers set next_try_at = now()`
   await vi.waitFor(async () => expect(await parked()).toMatchObject([{ tries: 2 }]), soon)
-  expect(lines).toMatchObject([{ level: 50, event: expect.stringMatching(/^users-\d+$/) }, { level: 50 }])
+  expect(lines).toMatchObject([{ level: 50, event: expect.stringMatching(/^users-\d+-\d+$/) }, { level: 50 }])
   const [{ pause }] = await replica.sql<[{ pause: number }]>`
     select extract(epoch from next_try_at - now())::float as pause from parked_for_followers
   `

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Event, EventPosition, ListedEvent, ListEventsRequest, ListEventsResponse } from '#gen/roster/feed/v1/feed'
+import type { Event, EventPosition, ListedEvent, ListEventsResponse } from '#gen/roster/feed/v1/feed'
 import { codes, RosterError } from '../errors.ts'
 import { meansType } from '../events/event-type.ts'
 import { hintSubject, readHints } from '../events/hints.ts'
+import { type Feed, ownEvents } from '../events/own-events.ts'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
@@ -18,7 +19,7 @@ export interface FollowOptions {
   /** The service that has the events, such as `users`. */
   service: string
   /** Lists those events: the service's own feed, or its ListEvents. */
-  feed(request: ListEventsRequest, call: Pick<Origin, 'requestId' | 'deadline'>): Promise<ListEventsResponse>
+  feed: Feed<Pick<Origin, 'requestId' | 'deadline'>>
   /** The types of events to follow, as filters name them: `user.removed`. */
   eventTypes: string[]
   /**
@@ -55,7 +56,9 @@ const longestPause = 60 * 60_000
  * that grow to an hour.
  */
 export function startFollowing(options: FollowOptions): Service {
-  const { name, service, feed, eventTypes, handle, atOnce = 1, sql, nats, log, lookEvery = 5000 } = options
+  const { name, service, eventTypes, handle, atOnce = 1, sql, nats, log, lookEvery = 5000 } = options
+  // A service that was taken over must not speak for a sister.
+  const feed = ownEvents(service, options.feed, log)
   const filter = {
     organizationId: '',
     aggregateTypes: [],

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Servers } from '../../deploy/local/servers.ts'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
-import { publish } from '#lib/events/publish'
-import { streamState } from '#lib/events/stream'
-import { startTestKeeper } from '#test/support/keeper'
-import { openDatabase } from '#lib/eventstore/database'
+import { hintSubject, writeHints } from '#lib/events/hints'
+import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { createStore } from '#lib/eventstore/store'
 import { silent } from '#test/support/counters'
 import { createHold } from '#test/support/hold'
-import { startOwnNats } from '#test/support/publishing'
 import { connectNats, type Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
@@ -28,22 +26,23 @@ import { project } from './views.ts'
 import { evolve } from './vocabulary/evolve.ts'
 import { internalCalls } from '../internal-calls.ts'
 
-let servers: Servers
 let database: TestDatabase
 let [users, grants]: Nats[] = []
 let context: Context
+let usersSql: Sql
+let removal: Service
 const stops: (() => Promise<unknown>)[] = []
 const slow = createHold()
 
 beforeAll(async () => {
-  ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
-  const { natsUrl } = servers
+  database = await createDatabase()
+  const { natsUrl } = inject('servers')
   ;[users, grants] = await Promise.all([
     connectNats(natsUrl.users, 'users', silent),
     connectNats(natsUrl.grants, 'grants', silent),
   ])
-  const keeper = await startTestKeeper(natsUrl)
-  await streamState(users)
+  usersSql = openDatabase(database.urls.users, 'users', silent)
+  await migrate(usersSql, new URL('../users/migrations/', import.meta.url), silent)
   await serveUsers(users)
   const config = readGrantsConfig({
     DATABASE_URL: database.urls.grants,
@@ -55,24 +54,25 @@ beforeAll(async () => {
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)
   const store = createStore(slow.wrap(sql), { evolve, project }, silent, () => {})
   context = { config, sql, store, users: createClient(grants, UsersInternal, internalCalls.grants.users) }
-  const removal = startUserRemoval(context, grants, silent)
+  removal = startUserRemoval(context, grants, silent)
   stops.push(
     () => removal.stop(),
-    () => keeper.stop(),
     () => users!.connection.close(),
     () => grants!.connection.close(),
     () => sql.end(),
+    () => usersSql.end(),
   )
 })
 afterAll(async () => {
   for (const stop of stops) await stop()
-  await Promise.all([servers?.stop(), database?.drop()])
+  await database?.drop()
 })
 
-/** A users service that finds every user, as just before a removal. */
+/** A users service that finds every user, as just before a removal, and lists its events. */
 async function serveUsers(nats: Nats) {
   const others = Object.keys(UsersInternal.methods).map((name) => [name, () => new Promise(() => {})])
-  const operations = { ...Object.fromEntries(others), lookupUser: async () => ({ organizationId: 'acme' }) }
+  const listEvents = createFeed({ service: 'users', sql: usersSql, log: silent })
+  const operations = { ...Object.fromEntries(others), lookupUser: async () => ({ organizationId: 'acme' }), listEvents }
   const services = [served<typeof UsersInternal, object>(UsersInternal, operations)]
   const service = await serve({ name: 'users', nats, log: silent, context: {}, services })
   stops.push(() => service.stop())
@@ -99,12 +99,16 @@ const reasonOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof RosterError ? error.reason : String(error)),
   )
 
-let position = 0
-async function remove(userId: string) {
-  const event = { aggregate_type: 'user', aggregate_id: userId, sequence: '2', type: 'removed', payload: {} }
-  const origin = { organization_id: 'acme', creator: 'boss', request_id: 'request-7', created_at: new Date() }
-  const stored = { ...event, ...origin, position: String(++position), transaction_id: '1' }
-  await publish(users!, [stored], { service: 'users', key: 'of users' })
+/** Stores the event in users' database and tells everybody. */
+async function remove(userId: string, at = new Date()) {
+  await usersSql`
+    insert into events
+      (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
+    select 'user', ${userId}, 1 + count(*), 'removed', '{}', 'acme', 'boss', 'request-7', ${at}
+    from events where aggregate_id = ${userId}
+  `
+  const event = { organization_id: 'acme', aggregate_type: 'user', type: 'removed' }
+  users!.connection.publish(hintSubject('users'), writeHints([event]))
 }
 const noted = (userId: string) =>
   vi.waitFor(async () => expect(await context.store.load('removed_user', userId)).toBeDefined())
@@ -122,6 +126,7 @@ test('a removed user loses its holdings once, by events that name actor and caus
   await join(userId, 'umbrella')
   await give('somebody-else', await newProject())
   await remove(userId)
+  await noted(userId)
   await remove(userId)
   const last = 'last'
   await remove(last)
@@ -149,4 +154,19 @@ test.each([
   release()
   expect(await late).toBe('USER_NOT_FOUND')
   expect((await events(userId)).map(({ type }) => type)).toEqual(['removed_user.noted'])
+})
+
+test('a removal of long ago is made up for, however long grants was away, and once', async () => {
+  await removal.stop()
+  const [gone, before] = ['gone', 'before']
+  await give(gone, await newProject())
+  await remove(gone, new Date(Date.now() - 400 * 24 * 60 * 60_000))
+  // As in the database of an older version: the removals before are done, and no place is kept.
+  await context.sql`delete from followers`
+  await remove(before)
+  const done = (await events('holder')).length
+  removal = startUserRemoval(context, grants!, silent)
+  await noted(before)
+  expect((await events(gone)).map(({ type }) => type)).toEqual(['removed_user.noted', 'user_grant.removed'])
+  expect(await events('holder')).toHaveLength(done)
 })

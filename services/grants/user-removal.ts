@@ -1,34 +1,34 @@
-import type { PublishedEvent } from '#lib/events/cloud-event'
-import { consume } from '#lib/events/consume'
-import type { consumers } from '#lib/events/consumers'
+import type { Event } from '#gen/roster/feed/v1/feed'
 import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { because, startFollowing } from '#lib/eventstore/follow'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { memberKey, removalNote, userGrantKey } from './holdings.ts'
 import type { Member, MemberEvent } from './vocabulary/member.ts'
 import type { RemovedUserEvent } from './vocabulary/removed-user.ts'
 import type { UserGrant, UserGrantEvent } from './vocabulary/user-grant.ts'
 
-// Shorter than the time after which an unacknowledged event comes again.
-const patience = 25_000
-
 /** Takes from a removed user everything that it holds. The event comes again where this was not finished. */
 export function startUserRemoval(context: Context, nats: Nats, log: Log): Service {
-  return consume({
+  return startFollowing({
+    name: 'user-removal',
+    service: 'users',
+    feed: (request, call) => context.users.listEvents(request, call),
+    eventTypes: ['user.removed'],
+    handle: (event) => removeHoldings(context, event),
+    atOnce: 16,
+    sql: context.sql,
     nats,
     log,
-    durable: 'grants' satisfies keyof typeof consumers,
-    handle: (event) => removeHoldings(context, event),
   })
 }
 
-async function removeHoldings({ sql, store }: Context, event: PublishedEvent): Promise<void> {
-  const { id: cause, aggregateId: userId, organizationId, actor, requestId } = event
-  const call = { caller: { ...anonymous, userId: actor }, requestId, cause, deadline: Date.now() + patience }
+async function removeHoldings({ sql, store }: Context, event: Event): Promise<void> {
+  const { aggregateId: userId, organizationId } = event
+  const call = because(event)
   // The note comes first. A gift that was stored before the note is found below.
   await store.execute({ aggregate: removalNote(userId), call, decide: (note) => noted(note, organizationId) })
   const holdings = await sql<AggregateKey[]>`

@@ -1,17 +1,11 @@
-import {
-  Event,
-  type EventFilter,
-  type EventPosition,
-  type ListedEvent,
-  type ListEventsRequest,
-  type ListEventsResponse,
-} from '#gen/roster/feed/v1/feed'
+import { Event, type EventFilter, type EventPosition, type ListedEvent } from '#gen/roster/feed/v1/feed'
 import { codes, RosterError } from '#lib/errors'
+import type { Feed } from '#lib/events/own-events'
 import type { ServiceCall } from '#lib/rpc/call'
 import type { Cursor } from './cursor.ts'
 
 /** Lists each service's events, by the service's name. */
-export type Feeds = Record<string, (request: ListEventsRequest, call: ServiceCall) => Promise<ListEventsResponse>>
+export type Feeds = Record<string, Feed<ServiceCall>>
 
 /** Asks for events from the cursor on. Without a cursor: from the beginning or, with `fromEnd`, from the end. */
 export interface EventQuery {

@@ -1,15 +1,17 @@
-import type { Event, ListedEvent } from '#gen/roster/feed/v1/feed'
-import { RosterError } from '#lib/errors'
-import { messageOf } from '#lib/events/messages'
-import type { Log } from '#lib/log'
-import { throttled } from '#lib/throttled'
-import type { Feeds } from './read-events.ts'
+import type { Event, ListedEvent, ListEventsRequest, ListEventsResponse } from '#gen/roster/feed/v1/feed'
+import { RosterError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { throttled } from '../throttled.ts'
+import { messageOf } from './messages.ts'
+
+/** Lists a service's events. */
+export type Feed<Call> = (request: ListEventsRequest, call: Call) => Promise<ListEventsResponse>
 
 /**
  * Lets through only a service's own events: a service that was taken over must not speak for a sister. Leaves out the
  * others and logs that. UNAVAILABLE SERVICE_UNAVAILABLE if the answer has no place to go on from.
  */
-export function ownEvents(service: string, feed: Feeds[string], log: Log): Feeds[string] {
+export function ownEvents<Call>(service: string, feed: Feed<Call>, log: Log): Feed<Call> {
   const left = throttled(log, `${service} lists events that are not its own`)
   return async (request, call) => {
     const answer = await feed(request, call)

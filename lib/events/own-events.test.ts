@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event, ListEventsResponse } from '#gen/roster/feed/v1/feed'
-import { createLog } from '#lib/log'
+import { createLog } from '../log.ts'
 import { ownEvents } from './own-events.ts'
 
 const base = {
