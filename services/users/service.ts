@@ -3,6 +3,7 @@ import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
+import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import type { Parts, Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
@@ -44,7 +45,9 @@ import { resendEmailCode } from './operations/user/resend-email-code.ts'
 import { revokeToken } from './operations/oauth/revoke-token.ts'
 import { setDPoP } from './operations/oauth/set-dpop.ts'
 import { setEmail } from './operations/user/set-email.ts'
+import { setPassword } from './operations/password/set-password.ts'
 import { unlockUser } from './operations/user/unlock-user.ts'
+import { updateMyPassword } from './operations/password/update-my-password.ts'
 import { updateMyProfile } from './operations/user/update-my-profile.ts'
 import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
@@ -85,6 +88,10 @@ const users: StoringService<Config, Context> = {
       lockUser,
       unlockUser,
       deleteUser,
+    }),
+    served<typeof PasswordServiceDefinition, Context>(PasswordServiceDefinition, {
+      setPassword,
+      updateMyPassword,
     }),
     served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, {
       createSession: { beforeReplay: beforeSessionReplay, handle: createSession },

@@ -72,4 +72,10 @@ export function callerChangedBy(event: Happened): string | undefined {
     : undefined
 }
 
-const endsCredential = new Set(['pat.removed', 'key.removed', 'secret.removed', 'machine.dpop.changed'])
+const endsCredential = new Set([
+  'pat.removed',
+  'key.removed',
+  'secret.removed',
+  'machine.dpop.changed',
+  'password.changed',
+])

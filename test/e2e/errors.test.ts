@@ -12,6 +12,7 @@ import {
   userStateErrors,
   userStateRefusals,
 } from '../examples/user-errors.ts'
+import { passwordErrors } from '../examples/password-errors.ts'
 import { webhookErrors } from '../examples/webhook-errors.ts'
 import { buildWorld, type World } from '../examples/world.ts'
 import { type Answer, factsOf } from './clients/call.ts'
@@ -25,6 +26,7 @@ const errorCases = [
   userStateRefusals,
   codeAndSessionErrors,
   credentialErrors,
+  passwordErrors,
   userGrantErrors,
   organizationErrors,
   projectErrors,

@@ -7,6 +7,7 @@ import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
+import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { method } from '#lib/rpc/methods'
@@ -14,6 +15,7 @@ import { method } from '#lib/rpc/methods'
 /** The services that clients may call, as proto/ declares them. */
 export const offeredServices = [
   UserServiceDefinition,
+  PasswordServiceDefinition,
   SessionServiceDefinition,
   CredentialServiceDefinition,
   OAuthServiceDefinition,

@@ -12,6 +12,7 @@ import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_servic
 import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { OAuthServiceDefinition } from '#gen/roster/users/v1/oauth_service'
+import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import type { RosterError } from '#lib/errors'
@@ -28,6 +29,7 @@ import { validate } from '#lib/rpc/validate'
 
 const definitions = [
   UserServiceDefinition,
+  PasswordServiceDefinition,
   SessionServiceDefinition,
   CredentialServiceDefinition,
   OAuthServiceDefinition,

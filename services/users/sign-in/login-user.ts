@@ -38,19 +38,34 @@ export async function findLoginUser(
   return qualified ?? (bare.length === 1 ? bare[0] : undefined)
 }
 
+/** The same facts of a user by its id. UNAVAILABLE STORE_UNAVAILABLE. */
+export async function findUserById(sql: Context['sql'], userId: string): Promise<LoginUser | undefined> {
+  const [user] = await orUnavailable(sql<LoginUser[]>`
+    select ${facts(sql)} from aggregates u left join passwords p on p.user_id = u.id
+    where u.type = 'user' and u.id = ${userId}
+  `)
+  return user
+}
+
 function select(sql: Context['sql'], userName: string, organizationId?: string) {
   return sql<LoginUser[]>`
-    select k.aggregate_id as "userId", k.scope as "organizationId", u.state, p.hash, (
-      select coalesce(
-        json_agg(json_build_object('keyId', key_id, 'address', encode(address, 'hex'), 'usedAt', used_at)), '[]'
-      )
-      from known_addresses a where a.user_id = k.aggregate_id
-    ) as known
-    from unique_keys k
+    select ${facts(sql)} from unique_keys k
     join aggregates u on u.type = 'user' and u.id = k.aggregate_id
     left join passwords p on p.user_id = k.aggregate_id
     where k.kind = ${userNameKind} and k.key = ${canonicalName(userName)}
       ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
     limit 2
+  `
+}
+
+// State and hash come from one statement, so that they belong together.
+function facts(sql: Context['sql']) {
+  return sql`
+    u.id as "userId", u.organization_id as "organizationId", u.state, p.hash, (
+      select coalesce(
+        json_agg(json_build_object('keyId', key_id, 'address', encode(address, 'hex'), 'usedAt', used_at)), '[]'
+      )
+      from known_addresses a where a.user_id = u.id
+    ) as known
   `
 }

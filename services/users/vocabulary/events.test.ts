@@ -26,6 +26,7 @@ const user: Payloads<Exclude<UserEvent, FormerMarks>> = {
   'machine.dpop.changed': { required: true },
   'credential.expiring': { kind: 'key', credentialId: 'k', expiresAt },
   'profile.changed': profile,
+  'password.changed': { codeId: 'c' },
   'email.changed': { email: 'gigi@example.com', isVerified: false },
   'email.verified': { codeId: 'c' },
   'email.code.requested': { ...code, urlTemplate: 'https://example.com/{{.Code}}', cause: 'own-change' },

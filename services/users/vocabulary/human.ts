@@ -5,6 +5,8 @@ import type { Code, CodeCause, NewCode } from './code.ts'
 export type HumanEvent =
   | { type: 'human.added'; payload: { userName: string; profile: Profile; email: string; isVerified: boolean } }
   | { type: 'profile.changed'; payload: Profile }
+  /** `codeId`: the code that proved the right to it. */
+  | { type: 'password.changed'; payload: { codeId?: string } }
   | { type: 'email.changed'; payload: { email: string; isVerified: boolean } }
   /** `codeId`: the code that verified it. Missing where a caller with permission did. */
   | { type: 'email.verified'; payload: { codeId?: string } }
@@ -32,6 +34,8 @@ export interface Human {
   email: string
   isVerified: boolean
   code?: Code | undefined
+  /** How often the password was changed. Missing: never. */
+  passwordChanges?: number
   /** When the counted codes were mailed, RFC 3339; only those of the last hour. */
   ownChanges: string[]
   resends: string[]
@@ -42,6 +46,8 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
   switch (event.type) {
     case 'profile.changed':
       return { ...human, profile: event.payload }
+    case 'password.changed':
+      return { ...human, passwordChanges: (human.passwordChanges ?? 0) + 1 }
     case 'email.changed':
       return { ...human, ...event.payload, code: undefined }
     case 'email.verified':

@@ -60,6 +60,11 @@ export function humanOf(user: User | undefined): Human {
   return user.human
 }
 
+/** Which password of a human it is: a number that every change raises. */
+export function passwordOf(user: User | undefined): number {
+  return user?.human?.passwordChanges ?? 0
+}
+
 /**
  * The credentials of a machine. NOT_FOUND USER_NOT_FOUND where there is no user, FAILED_PRECONDITION NOT_A_MACHINE for
  * a human.

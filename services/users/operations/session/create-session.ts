@@ -14,7 +14,7 @@ import { newToken } from '../../token.ts'
 import { networkOf } from '../../throttles/turns.ts'
 import { isActive } from '../../states/user-state.ts'
 import type { SessionEvent } from '../../vocabulary/session.ts'
-import type { User } from '../../vocabulary/user.ts'
+import { passwordOf, type User } from '../../vocabulary/user.ts'
 
 /** A replayed request may be a guess, so it counts like any other. Returns the function that takes the attempt back. */
 export async function beforeSessionReplay(context: Context, { loginName }: CreateSessionRequest, call: Call) {
@@ -61,6 +61,7 @@ async function begin(context: Context, loginName: string, call: Call) {
 async function open({ config, store }: Context, user: LoginUser, call: Call): Promise<CreateSessionResponse> {
   const { userId, organizationId } = user
   const { caller, requestId, deadline, once } = call
+  const checked = passwordOf(user.state)
   const sessionId = uuid()
   const sessionToken = newToken()
   const token = { userId, organizationId, human: true, sessionId }
@@ -70,7 +71,8 @@ async function open({ config, store }: Context, user: LoginUser, call: Call): Pr
     call: { caller: { ...caller, userId }, requestId, deadline, ...(once && { once }) },
     reads: [{ type: 'user', id: userId }],
     decide(_session, now, [user]: Aggregate<User>[]): Decision<SessionEvent, Date> {
-      if (!isActive(user!.state)) throw credentialsInvalid()
+      // The password that was checked may have been changed meanwhile.
+      if (!isActive(user!.state) || passwordOf(user!.state) !== checked) throw credentialsInvalid()
       const end = new Date(now.getTime() + config.SESSION_LIFETIME * 1000)
       return {
         organizationId,

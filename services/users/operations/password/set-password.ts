@@ -1,0 +1,28 @@
+import type { SetPasswordRequest, SetPasswordResponse } from '#gen/roster/users/v1/password_service'
+import type { Violation } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { changePassword } from '../../passwords/change-password.ts'
+import { countGuess } from '../../passwords/current-password.ts'
+import { permitAddressOf } from '../../roles-covered.ts'
+
+export const setPassword = {
+  permit: ({ userId }: SetPasswordRequest, call: Call, _holdsPermission: boolean, context: Context): Promise<void> =>
+    permitAddressOf(context, userId, call),
+
+  // Otherwise a stolen session would be enough to keep its owner out, also that of an administrator.
+  check: (_context: Context, { userId, verification }: SetPasswordRequest, { caller }: Call): Violation[] =>
+    userId === caller.userId && !verification
+      ? [{ field: 'currentPassword', description: 'is needed for the own password' }]
+      : [],
+
+  /** A replayed request may be a guess, so it counts like any other. */
+  beforeReplay: async (context: Context, { userId, verification }: SetPasswordRequest, call: Call) =>
+    verification && (await countGuess(context, userId, call)).takeBack,
+
+  handle: (context: Context, request: SetPasswordRequest, call: Call): Promise<SetPasswordResponse> => {
+    const { userId, newPassword, verification } = request
+    const current = verification && { password: verification.value, field: 'currentPassword' }
+    return changePassword(context, { userId, newPassword: newPassword!.password, current }, call)
+  },
+}

@@ -1,0 +1,48 @@
+import { invalid } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../context.ts'
+import { findUserById } from '../sign-in/login-user.ts'
+import { verifyPassword } from '../sign-in/password.ts'
+import { findKnown } from '../throttles/known-addresses.ts'
+import { countAttempt } from '../throttles/sign-in-attempts.ts'
+import { networkOf } from '../throttles/turns.ts'
+import { passwordOf } from '../vocabulary/user.ts'
+
+/**
+ * Checks the present password of a user and gives its number. INVALID_ARGUMENT PASSWORD_INVALID, which counts like a
+ * wrong sign-in: RESOURCE_EXHAUSTED SIGN_IN_THROTTLED. `field` holds the password.
+ */
+export async function proveCurrentPassword(
+  context: Context,
+  userId: string,
+  { password, field }: { password: string; field: string },
+  call: Call,
+): Promise<number> {
+  const { user, known, takeBack, takeBackGuess } = await countGuess(context, userId, call)
+  const place = {
+    lane: networkOf(call.clientAddress) ?? call.clientAddress,
+    preferred: known !== undefined,
+    deadline: call.deadline,
+  }
+  const right = await verifyPassword(password, user?.hash ?? undefined, place).catch(async (error: unknown) => {
+    await takeBackGuess()
+    throw error
+  })
+  if (!right) throw passwordInvalid(field)
+  await takeBack()
+  return passwordOf(user?.state)
+}
+
+/** Counts an attempt to name the password of a user as an attempt to sign in as this user. */
+export async function countGuess(context: Context, userId: string, { clientAddress: address }: Call) {
+  const user = await findUserById(context.sql, userId)
+  const known = user && findKnown(context.keys, user.known, userId, address)
+  const loginName = user?.state.userName ?? ''
+  const attempt = await countAttempt(context, { loginName, address, knownUserId: known && userId })
+  return { user, known, ...attempt }
+}
+
+/** The error for a password that is not the present one. */
+export function passwordInvalid(field: string) {
+  return invalid([{ field, description: 'is not the present password' }], 'PASSWORD_INVALID')
+}

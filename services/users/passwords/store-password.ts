@@ -1,0 +1,12 @@
+import type { Write } from '#lib/eventstore/database'
+
+/** Stores the hash of a new password, and ends the user's sessions. `kept` is the id of one that goes on, or empty. */
+export function storePassword(userId: string, hash: string, kept: string): Write[] {
+  return [
+    (sql) => sql`
+      insert into passwords (user_id, hash) values (${userId}, ${hash})
+      on conflict (user_id) do update set hash = excluded.hash
+    `,
+    (sql) => sql`delete from tokens where user_id = ${userId} and session_id not in ('', ${kept})`,
+  ]
+}

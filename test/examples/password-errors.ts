@@ -1,0 +1,63 @@
+import {
+  denied,
+  type ErrorCase,
+  fails,
+  invalid,
+  manager,
+  needsCaller,
+  notFound,
+  powerless,
+  precondition,
+} from './world.ts'
+
+const newPassword = { password: 'New-Password-1' }
+const wrong = 'wrong-password'
+const set = (userId: string) => ({ userId, newPassword })
+const change = () => ({ oldPassword: wrong, newPassword: 'New-Password-1' })
+const passwordInvalid = { reason: 'PASSWORD_INVALID', code: 3, http: 400 }
+
+/** SetPassword and UpdateMyPassword. */
+export const passwordErrors: ErrorCase[] = [
+  ...needsCaller('SetPassword', ({ human }) => set(human.userId)),
+  fails('SetPassword', denied, 'the user is another', ({ human }) => set(human.userId), powerless),
+  fails('SetPassword', denied, 'the user is foreign', ({ stranger }) => set(stranger.userId), manager),
+  fails('SetPassword', denied, 'the user is unknown to one who may not', () => set('unknown'), manager),
+  fails('SetPassword', denied, 'the user has a role above the own', (world) => set(world.owner.userId), manager),
+  fails('SetPassword', invalid, 'nothing is sent', ({ human: { userId } }) => ({ userId }), {
+    fields: ['newPassword'],
+  }),
+  fails(
+    'SetPassword',
+    invalid,
+    'the password is too short',
+    ({ human: { userId } }) => ({ userId, newPassword: { password: 'short' } }),
+    { fields: ['newPassword.password'] },
+  ),
+  fails('SetPassword', invalid, 'the present one is missing for the own user', (world) => set(world.nobody.userId), {
+    ...powerless,
+    fields: ['currentPassword'],
+  }),
+  fails('SetPassword', invalid, 'the same for a user with user.write', (world) => set(world.manager.userId), {
+    ...manager,
+    fields: ['currentPassword'],
+  }),
+  fails(
+    'SetPassword',
+    passwordInvalid,
+    'the present password is wrong',
+    (world) => ({ ...set(world.unverified.userId), currentPassword: wrong }),
+    { fields: ['currentPassword'] },
+  ),
+  fails('SetPassword', notFound('USER_NOT_FOUND'), 'the user is unknown', () => set('unknown')),
+  fails('SetPassword', precondition('NOT_A_HUMAN'), 'the user is a machine', ({ machineId }) => set(machineId)),
+  ...needsCaller('UpdateMyPassword', change),
+  fails('UpdateMyPassword', invalid, 'nothing is sent', () => ({}), {
+    ...powerless,
+    fields: ['oldPassword', 'newPassword'],
+  }),
+  fails('UpdateMyPassword', passwordInvalid, 'the old password is wrong', change, {
+    ...powerless,
+    fields: ['oldPassword'],
+  }),
+  fails('UpdateMyPassword', precondition('NOT_A_HUMAN'), 'a machine calls', change),
+]
