@@ -27,7 +27,7 @@ export interface Page<Row> {
   total: number | undefined
 }
 
-const defaultLimit = 50
+export const defaultLimit = 50
 const mostCounted = 10_000
 // An answer must fit into a message between services.
 const mostBytes = 1024 * 1024

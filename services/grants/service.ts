@@ -11,18 +11,47 @@ import { startStoringService, type StoringService } from '#lib/storing-service'
 import { bootstrap } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { addOrganization } from './operations/organization/add-organization.ts'
-import { addOrganizationMember } from './operations/organization/add-organization-member.ts'
-import { addProject } from './operations/project/add-project.ts'
-import { addProjectGrant } from './operations/project/add-project-grant.ts'
-import { addProjectRole } from './operations/project/add-project-role.ts'
-import { addUserGrant } from './operations/user-grant/add-user-grant.ts'
-import { getMyOrganization } from './operations/organization/get-my-organization.ts'
-import { getUserGrant } from './operations/user-grant/get-user-grant.ts'
 import { listInstanceOwners } from './operations/internal/list-instance-owners.ts'
 import { listMemberships } from './operations/internal/list-memberships.ts'
 import { listProjectRoles } from './operations/internal/list-project-roles.ts'
 import { lookupOrganization } from './operations/internal/lookup-organization.ts'
+import { addOrganizationMember } from './operations/organization/add-organization-member.ts'
+import { addOrganization } from './operations/organization/add-organization.ts'
+import { getMyOrganization } from './operations/organization/get-my-organization.ts'
+import { addProjectGrant } from './operations/project-grant/add-project-grant.ts'
+import { deactivateProjectGrant } from './operations/project-grant/deactivate-project-grant.ts'
+import { getGrantedProject } from './operations/project-grant/get-granted-project.ts'
+import { getProjectGrant } from './operations/project-grant/get-project-grant.ts'
+import { reactivateProjectGrant } from './operations/project-grant/reactivate-project-grant.ts'
+import { removeProjectGrant } from './operations/project-grant/remove-project-grant.ts'
+import { searchGrantedProjects } from './operations/project-grant/search-granted-projects.ts'
+import { searchProjectGrants } from './operations/project-grant/search-project-grants.ts'
+import { updateProjectGrant } from './operations/project-grant/update-project-grant.ts'
+import { addProjectRole } from './operations/project-role/add-project-role.ts'
+import { bulkAddProjectRoles } from './operations/project-role/bulk-add-project-roles.ts'
+import { listUserRoles } from './operations/project-role/list-user-roles.ts'
+import { removeProjectRole } from './operations/project-role/remove-project-role.ts'
+import { searchProjectRoles } from './operations/project-role/search-project-roles.ts'
+import { searchRoleHolders } from './operations/project-role/search-role-holders.ts'
+import { updateProjectRole } from './operations/project-role/update-project-role.ts'
+import { addProject } from './operations/project/add-project.ts'
+import { deactivateProject } from './operations/project/deactivate-project.ts'
+import { getProject } from './operations/project/get-project.ts'
+import { reactivateProject } from './operations/project/reactivate-project.ts'
+import { removeProject } from './operations/project/remove-project.ts'
+import { searchProjects } from './operations/project/search-projects.ts'
+import { updateProject } from './operations/project/update-project.ts'
+import { addUserGrant } from './operations/user-grant/add-user-grant.ts'
+import { deactivateUserGrant } from './operations/user-grant/deactivate-user-grant.ts'
+import { getMyPermissions } from './operations/user-grant/get-my-permissions.ts'
+import { getUserGrant } from './operations/user-grant/get-user-grant.ts'
+import { reactivateUserGrant } from './operations/user-grant/reactivate-user-grant.ts'
+import { removeUserGrant } from './operations/user-grant/remove-user-grant.ts'
+import { searchMyGrants } from './operations/user-grant/search-my-grants.ts'
+import { searchUserGrants } from './operations/user-grant/search-user-grants.ts'
+import { updateUserGrant } from './operations/user-grant/update-user-grant.ts'
+import { ownerOfUserGrant } from './owners.ts'
+import { fillProjects } from './search/project-rows.ts'
 import { startUserRemoval } from './user-removal.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary/evolve.ts'
@@ -39,9 +68,11 @@ const grants: StoringService<Config, Context> = {
       store,
       users: createClient(nats, UsersInternal, internalCalls.grants.users),
     }
+    await untilReachable(log, () => fillProjects(sql))
     await untilReachable(log, () => bootstrap(context))
     return { context, background: [startUserRemoval(context, nats, log)] }
   },
+  owners: { grant_id: ownerOfUserGrant },
   services: (listEvents) => [
     served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
       addOrganization,
@@ -52,8 +83,38 @@ const grants: StoringService<Config, Context> = {
       addProject,
       addProjectRole,
       addProjectGrant,
+      getProject,
+      searchProjects,
+      updateProject,
+      deactivateProject,
+      reactivateProject,
+      removeProject,
+      bulkAddProjectRoles,
+      searchProjectRoles,
+      updateProjectRole,
+      removeProjectRole,
+      searchRoleHolders,
+      listUserRoles,
+      getProjectGrant,
+      searchProjectGrants,
+      updateProjectGrant,
+      deactivateProjectGrant,
+      reactivateProjectGrant,
+      removeProjectGrant,
+      getGrantedProject,
+      searchGrantedProjects,
     }),
-    served<typeof UserGrantServiceDefinition, Context>(UserGrantServiceDefinition, { addUserGrant, getUserGrant }),
+    served<typeof UserGrantServiceDefinition, Context>(UserGrantServiceDefinition, {
+      addUserGrant,
+      getUserGrant,
+      searchUserGrants,
+      updateUserGrant,
+      deactivateUserGrant,
+      reactivateUserGrant,
+      removeUserGrant,
+      searchMyGrants,
+      getMyPermissions,
+    }),
     served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
       listMemberships,
       listProjectRoles,

@@ -6,10 +6,9 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import type { Context } from './context.ts'
-import { memberKey, removalNote, userGrantKey } from './holdings.ts'
-import type { Member, MemberEvent } from './vocabulary/member.ts'
+import { removalNote } from './holdings.ts'
+import { removedHolding } from './removed-holding.ts'
 import type { RemovedUserEvent } from './vocabulary/removed-user.ts'
-import type { UserGrant, UserGrantEvent } from './vocabulary/user-grant.ts'
 
 /** Takes from a removed user everything that it holds. The event comes again where this was not finished. */
 export function startUserRemoval(context: Context, nats: Nats, log: Log): Service {
@@ -35,19 +34,9 @@ async function removeHoldings({ sql, store }: Context, event: Event): Promise<vo
     select type, id from aggregates
     where type in ('member', 'user_grant') and not state ? 'removed' and state ->> 'userId' = ${userId}
   `
-  await Promise.all(holdings.map((aggregate) => store.execute({ aggregate, call, decide: removed })))
+  await Promise.all(holdings.map((aggregate) => store.execute({ aggregate, call, decide: removedHolding })))
 }
 
 function noted({ state }: Aggregate, organizationId: string): Decision<RemovedUserEvent> {
   return { organizationId, events: state ? [] : [{ type: 'noted', payload: {} }], answer: undefined }
-}
-
-function removed(aggregate: Aggregate<Member | UserGrant>): Decision<MemberEvent | UserGrantEvent> {
-  const { organizationId, state } = aggregate
-  if (!state || state.removed) return { events: [], answer: undefined }
-  return {
-    releases: ['roles' in state ? memberKey(organizationId, state) : userGrantKey(organizationId, state)],
-    events: [{ type: 'removed', payload: { userId: state.userId } }],
-    answer: undefined,
-  }
 }

@@ -1,12 +1,31 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
+import { projectProjectGrant } from './search/project-grant-rows.ts'
+import { projectProject } from './search/project-rows.ts'
+import { projectUserGrant } from './search/user-grant-rows.ts'
 import type { Member } from './vocabulary/member.ts'
+import type { Project } from './vocabulary/project.ts'
+import type { ProjectGrant } from './vocabulary/project-grant.ts'
+import type { UserGrant } from './vocabulary/user-grant.ts'
 
 /** Keeps the service's own tables in step with a change. */
-export function project({ after }: { after: Aggregate }): Write[] {
-  if (after.type !== 'member') return []
-  const { organizationId, state } = after as Aggregate<Member>
+export function project({ before, after }: { before: Aggregate; after: Aggregate }): Write[] {
+  switch (after.type) {
+    case 'member':
+      return projectMember(after as Aggregate<Member>)
+    case 'project':
+      return projectProject(before as Aggregate<Project>, after as Aggregate<Project>)
+    case 'project_grant':
+      return projectProjectGrant(after as Aggregate<ProjectGrant>)
+    case 'user_grant':
+      return projectUserGrant(before as Aggregate<UserGrant>, after as Aggregate<UserGrant>)
+    default:
+      return []
+  }
+}
+
+function projectMember({ organizationId, state }: Aggregate<Member>): Write[] {
   if (!state) return []
   const { userId, projectId = '', roles, removed } = state
   if (removed)

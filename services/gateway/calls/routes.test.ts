@@ -11,7 +11,7 @@ test('every offered method is reached by its gRPC path, and all but streams by t
   for (const method of offered) {
     expect(byGrpcPath.get(method.path)).toBe(method)
     if (method.streams) continue
-    const path = method.http!.template.replace(/\{\w+\}/g, 'some-id')
+    const path = method.http!.template.replace(/\{\w+(=\*\*)?\}/g, 'some-id')
     expect(findRoutes(path).get(method.http!.verb)?.method).toBe(method)
   }
 })
@@ -24,6 +24,14 @@ test('internal methods are not offered', () => {
 
 test('path variables keep their percent-encoding', () => {
   expect(at('GET', '/management/v1/users/a%2Fb/grants/7')).toEqual(['GetUserGrant', 'user_id=a%2Fb', 'grant_id=7'])
+})
+
+test('a variable for the rest of the path has its slashes, after all that is more exact', () => {
+  const roles = '/management/v1/projects/p/roles'
+  expect(at('PUT', `${roles}/a/b%2F/`)).toEqual(['UpdateProjectRole', 'project_id=p', 'role_key=a/b%2F/'])
+  expect(at('DELETE', `${roles}/_search`)).toEqual(['RemoveProjectRole', 'project_id=p', 'role_key=_search'])
+  expect(at('POST', `${roles}/_search`)).toEqual(['SearchProjectRoles', 'project_id=p'])
+  expect(at('PUT', `${roles}/`)).toBeUndefined()
 })
 
 test('a literal segment wins over a variable, for its own verbs only', () => {

@@ -33,14 +33,22 @@ export function findRoutes(path: string): Map<string, Match> {
 interface Node {
   literals: Map<string, Node>
   variable: Node | undefined
-  leaves: { verb: string; method: Method; fields: DescField[] }[]
+  leaves: Leaf[]
+  /** Of a variable at the end that takes the rest of the path, slashes included: `{role_key=**}`. */
+  rest: Leaf[]
+}
+
+interface Leaf {
+  verb: string
+  method: Method
+  fields: DescField[]
 }
 
 const root = createNode()
 for (const method of offered) add(method)
 
 function createNode(): Node {
-  return { literals: new Map(), variable: undefined, leaves: [] }
+  return { literals: new Map(), variable: undefined, leaves: [], rest: [] }
 }
 
 function add(method: Method) {
@@ -50,8 +58,9 @@ function add(method: Method) {
 function addRule(method: Method, { verb, template }: HttpRule) {
   const fields: DescField[] = []
   let node = root
-  for (const segment of template.split('/').slice(1)) {
-    const name = /^\{(\w+)\}$/.exec(segment)?.[1]
+  const segments = template.split('/').slice(1)
+  for (const [index, segment] of segments.entries()) {
+    const [, name, isRest] = /^\{(\w+)(=\*\*)?\}$/.exec(segment) ?? []
     if (name === undefined) {
       if (!/^[\w.-]+$/.test(segment)) throw new Error(`${method.subject}: the gateway cannot route ${template}`)
       node = node.literals.get(segment) ?? node.literals.set(segment, createNode()).get(segment)!
@@ -60,21 +69,29 @@ function addRule(method: Method, { verb, template }: HttpRule) {
     const field = method.desc.input.fields.find((candidate) => candidate.name === name)
     if (!field) throw new Error(`${method.subject}: ${template} names no field of the request`)
     fields.push(field)
+    if (isRest && index === segments.length - 1) return addLeaf(node.rest)
+    if (isRest) throw new Error(`${method.subject}: the gateway cannot route ${template}`)
     node = node.variable ??= createNode()
   }
-  if (node.leaves.some((leaf) => leaf.verb === verb)) throw new Error(`two methods share ${verb} ${template}`)
-  node.leaves.push({ verb, method, fields })
+  addLeaf(node.leaves)
+
+  function addLeaf(leaves: Leaf[]) {
+    if (leaves.some((leaf) => leaf.verb === verb)) throw new Error(`two methods share ${verb} ${template}`)
+    leaves.push({ verb, method, fields })
+  }
 }
 
 function collect(node: Node, segments: string[], index: number, values: string[], found: Map<string, Match>) {
-  if (index === segments.length) {
-    for (const { verb, method, fields } of node.leaves)
+  const take = (leaves: Leaf[], texts: string[]) => {
+    for (const { verb, method, fields } of leaves)
       if (!found.has(verb))
-        found.set(verb, { method, variables: fields.map((field, at) => ({ field, text: values[at]! })) })
-    return
+        found.set(verb, { method, variables: fields.map((field, at) => ({ field, text: texts[at]! })) })
   }
+  if (index === segments.length) return take(node.leaves, values)
   const segment = segments[index]!
   const literal = node.literals.get(segment)
   if (literal) collect(literal, segments, index + 1, values, found)
   if (node.variable && segment !== '') collect(node.variable, segments, index + 1, [...values, segment], found)
+  const rest = segments.slice(index).join('/')
+  if (rest !== '') take(node.rest, [...values, rest])
 }

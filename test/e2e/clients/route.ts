@@ -5,7 +5,7 @@ import { contract, type Operation } from '../../examples/contract.ts'
 export function httpRoute(operation: Operation, request: JsonObject) {
   const [verb, template] = contract[operation][1].split(' ') as [string, string]
   const body = { ...request }
-  const path = template.replace(/\{(\w+)\}/g, (_, field: string) => {
+  const path = template.replace(/\{(\w+)(?:=\*\*)?\}/g, (_, field: string) => {
     const name = field.replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase())
     const value = body[name]
     if (typeof value !== 'string') throw new Error(`${operation} needs a ${name}`)

@@ -1,14 +1,14 @@
 import type { AddUserGrantRequest, AddUserGrantResponse } from '#gen/roster/grants/v1/user_grant_service'
-import { limitReached, RosterError } from '#lib/errors'
+import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
+import { findProjectGrant } from '../../find-project-grant.ts'
 import { refuseRemoved, removalNote, userGrantKey } from '../../holdings.ts'
-import { roleNotFound, sortRoleKeys } from '../../role-keys.ts'
-import { keyKinds } from '../../vocabulary/key-kinds.ts'
+import { refuseInactive } from '../../own-project.ts'
+import { userGrantKeys } from '../../role-keys.ts'
 import type { NewUserGrant, UserGrantEvent } from '../../vocabulary/user-grant.ts'
 import type { Project } from '../../vocabulary/project.ts'
 import type { ProjectGrant } from '../../vocabulary/project-grant.ts'
@@ -36,14 +36,6 @@ export async function addUserGrant(
   })
 }
 
-async function findProjectGrant({ sql }: Context, projectId: string, organizationId: string) {
-  const [found] = await orUnavailable(sql<{ id: string }[]>`
-    select aggregate_id as id from unique_keys
-    where kind = ${keyKinds.projectGrant} and scope = ${projectId} and key = ${organizationId}
-  `)
-  return found?.id
-}
-
 function decide(
   project: Aggregate<Project>,
   grant: Aggregate<ProjectGrant> | undefined,
@@ -52,7 +44,8 @@ function decide(
   mostKeys: number,
 ): Decision<UserGrantEvent> {
   const owned = project.organizationId === organizationId
-  if (!project.state || !(owned || grant?.state))
+  const isThere = project.state && !project.state.removed
+  if (!isThere || !(owned || (grant?.state && !grant.state.removed)))
     throw new RosterError(
       'FAILED_PRECONDITION',
       'PROJECT_NOT_FOUND',
@@ -65,12 +58,10 @@ function decide(
       'PROJECT_GRANT_NOT_FOUND',
       'This project grant does not give the project to the organization.',
     )
-  const { roles } = project.state
-  const isKnown = (key: string) => (owned ? Object.hasOwn(roles, key) : grant!.state!.roleKeys.includes(key))
-  const { roleKeys, unknown } = sortRoleKeys(request.roleKeys, isKnown)
-  if (unknown.length > 0) throw roleNotFound(unknown)
-  if (roleKeys.length > mostKeys)
-    throw limitReached('user_grant.role_keys', mostKeys, `A user grant has at most ${mostKeys} role keys.`)
+  refuseInactive(project.state!)
+  if (!owned && grant!.state!.inactive)
+    throw new RosterError('FAILED_PRECONDITION', 'PROJECT_GRANT_INACTIVE', 'The grant of the project is inactive.')
+  const roleKeys = userGrantKeys(request.roleKeys, project.state!, owned ? undefined : grant!.state, mostKeys)
   const { userId, projectId } = request
   const added: NewUserGrant = { userId, projectId, projectGrantId, roleKeys }
   const taken = new RosterError('ALREADY_EXISTS', 'USER_GRANT_EXISTS', 'The user has a grant for this project already.')

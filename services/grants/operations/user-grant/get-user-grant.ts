@@ -1,12 +1,8 @@
-import {
-  type GetUserGrantRequest,
-  type GetUserGrantResponse,
-  UserGrantState,
-} from '#gen/roster/grants/v1/user_grant_service'
-import { RosterError } from '#lib/errors'
-import { details } from '#lib/eventstore/aggregate'
+import type { GetUserGrantRequest, GetUserGrantResponse } from '#gen/roster/grants/v1/user_grant_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { ownUserGrant } from '../../own-user-grant.ts'
+import { showUserGrant } from '../../show.ts'
 import type { UserGrant } from '../../vocabulary/user-grant.ts'
 
 export async function getUserGrant(
@@ -15,16 +11,5 @@ export async function getUserGrant(
   call: Call,
 ): Promise<GetUserGrantResponse> {
   const grant = await store.load<UserGrant>('user_grant', grantId)
-  const isThere = grant && !grant.state.removed && grant.state.userId === userId
-  if (!isThere || grant.organizationId !== call.organizationId)
-    throw new RosterError('NOT_FOUND', 'USER_GRANT_NOT_FOUND', 'There is no such user grant.')
-  return {
-    userGrant: {
-      id: grant.id,
-      details: details(grant),
-      state: UserGrantState.USER_GRANT_STATE_ACTIVE,
-      organizationId: grant.organizationId,
-      ...grant.state,
-    },
-  }
+  return { userGrant: showUserGrant({ ...grant!, state: ownUserGrant(grant, userId, call.organizationId) }) }
 }

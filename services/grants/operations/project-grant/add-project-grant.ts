@@ -1,12 +1,12 @@
 import type { AddProjectGrantRequest, AddProjectGrantResponse } from '#gen/roster/grants/v1/project_service'
-import { limitReached, RosterError } from '#lib/errors'
+import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
-import { ownProject } from '../../own-project.ts'
-import { roleNotFound, sortRoleKeys } from '../../role-keys.ts'
+import { ownProject, refuseInactive } from '../../own-project.ts'
+import { projectGrantKeys } from '../../role-keys.ts'
 import { keyKinds } from '../../vocabulary/key-kinds.ts'
 import type { Organization } from '../../vocabulary/organization.ts'
 import type { Project } from '../../vocabulary/project.ts'
@@ -38,16 +38,14 @@ function decide(
   mostKeys: number,
 ): Decision<ProjectGrantEvent> {
   const project = ownProject(aggregate, organizationId)
-  if (!granted.state || granted.id === organizationId)
+  if (!granted.state || granted.state.removed || granted.id === organizationId)
     throw new RosterError(
       'FAILED_PRECONDITION',
       'ORGANIZATION_NOT_FOUND',
       'There is no such organization, or it owns the project.',
     )
-  const { roleKeys, unknown } = sortRoleKeys(request.roleKeys, (key) => Object.hasOwn(project.roles, key))
-  if (unknown.length > 0) throw roleNotFound(unknown)
-  if (roleKeys.length > mostKeys)
-    throw limitReached('project_grant.role_keys', mostKeys, `A project grant has at most ${mostKeys} role keys.`)
+  refuseInactive(project)
+  const roleKeys = projectGrantKeys(request.roleKeys, project, mostKeys)
   const taken = new RosterError(
     'ALREADY_EXISTS',
     'PROJECT_GRANT_EXISTS',

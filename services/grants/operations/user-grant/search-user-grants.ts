@@ -1,0 +1,48 @@
+import {
+  type SearchUserGrantsRequest,
+  type SearchUserGrantsResponse,
+  UserGrantState,
+} from '#gen/roster/grants/v1/user_grant_service'
+import type { Fragment } from '#lib/eventstore/database'
+import type { Call } from '#lib/rpc/headers'
+import { textCondition } from '#lib/search/text-condition'
+import type { Context } from '../../context.ts'
+import { projectName } from '../../search/project-name.ts'
+import { searchGrantsOfUsers } from '../../search/search-grants-of-users.ts'
+
+export async function searchUserGrants(
+  context: Context,
+  request: SearchUserGrantsRequest,
+  call: Call,
+): Promise<SearchUserGrantsResponse> {
+  const asked = { method: 'SearchUserGrants', request, call }
+  const { rows, ...page } = await searchGrantsOfUsers(context, asked, filter(context, request, call.organizationId))
+  return { ...page, userGrants: rows }
+}
+
+function filter({ sql }: Context, request: SearchUserGrantsRequest, organizationId: string) {
+  const { projectId, userId, roleKey, projectGrantId, state, projectName: name } = request
+  const from = sql`
+    user_grants u
+    ${roleKey ? sql`join user_grant_roles r on r.grant_id = u.grant_id` : sql``}
+    ${name ? sql`join projects p on p.project_id = u.project_id` : sql``}
+  `
+  // The index of roles has the order of a page only if the conditions are on its own columns.
+  const filtered = roleKey ? sql`r` : sql`u`
+  const conditions: Fragment[] = [
+    ...(projectId ? [sql`${filtered}.project_id = ${projectId}`] : []),
+    ...(roleKey ? [sql`r.role_key = ${roleKey}`] : []),
+    ...(userId ? [sql`u.user_id = ${userId}`] : []),
+    ...(projectGrantId ? [sql`u.project_grant_id = ${projectGrantId}`] : []),
+    ...(state ? [sql`u.inactive = ${state === UserGrantState.USER_GRANT_STATE_INACTIVE}`] : []),
+    ...(name ? [textCondition(sql, projectName(sql), name.text, name.method)] : []),
+  ]
+  return {
+    from,
+    id: sql`${filtered}.grant_id`,
+    where: conditions.reduce(
+      (all, next) => sql`${all} and ${next}`,
+      sql`${filtered}.organization_id = ${organizationId}`,
+    ),
+  }
+}

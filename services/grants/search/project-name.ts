@@ -1,0 +1,7 @@
+import type { Sql } from '#lib/eventstore/database'
+import type { TextColumn } from '#lib/search/text-condition'
+
+/** The name of a project `p`. */
+export function projectName(sql: Sql): TextColumn {
+  return { exact: sql`p.name`, canonical: sql`p.canonical_name` }
+}

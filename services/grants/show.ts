@@ -1,0 +1,53 @@
+import {
+  type GrantedProject,
+  type Project as ShownProject,
+  ProjectGrantState,
+  ProjectState,
+} from '#gen/roster/grants/v1/project_service'
+import { type UserGrant as ShownUserGrant, UserGrantState } from '#gen/roster/grants/v1/user_grant_service'
+import { details, type Existing } from '#lib/eventstore/aggregate'
+import type { Project } from './vocabulary/project.ts'
+import type { ProjectGrant } from './vocabulary/project-grant.ts'
+import type { UserGrant } from './vocabulary/user-grant.ts'
+
+/** Shows a project to callers. */
+export function showProject(project: Existing<Pick<Project, 'name' | 'inactive'>>): ShownProject {
+  const { name, inactive } = project.state
+  return {
+    id: project.id,
+    details: details(project),
+    name,
+    state: inactive ? ProjectState.PROJECT_STATE_INACTIVE : ProjectState.PROJECT_STATE_ACTIVE,
+    organizationId: project.organizationId,
+  }
+}
+
+/** Shows a project grant to callers, with the name of its project. */
+export function showProjectGrant(grant: Existing<ProjectGrant>, projectName: string): GrantedProject {
+  const { projectId, grantedOrganizationId, roleKeys, inactive } = grant.state
+  return {
+    grantId: grant.id,
+    grantedOrgId: grantedOrganizationId,
+    grantedRoleKeys: roleKeys,
+    state: inactive ? ProjectGrantState.PROJECT_GRANT_STATE_INACTIVE : ProjectGrantState.PROJECT_GRANT_STATE_ACTIVE,
+    projectId,
+    projectName,
+    projectOwnerId: grant.organizationId,
+    details: details(grant),
+  }
+}
+
+/** Shows a user grant to callers. */
+export function showUserGrant(grant: Existing<UserGrant>): ShownUserGrant {
+  const { userId, projectId, projectGrantId, roleKeys, inactive } = grant.state
+  return {
+    id: grant.id,
+    details: details(grant),
+    userId,
+    projectId,
+    projectGrantId,
+    roleKeys,
+    state: inactive ? UserGrantState.USER_GRANT_STATE_INACTIVE : UserGrantState.USER_GRANT_STATE_ACTIVE,
+    organizationId: grant.organizationId,
+  }
+}
