@@ -35,6 +35,8 @@ const settings = {
   PORT: integer(0, 65_535, 8080),
   /** Empty: every address of the machine. */
   HOST: text(''),
+  /** The address under which clients reach the gateway: the server of the OpenAPI document. */
+  PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
   NATS_URL: url(['nats', 'tls'], 'nats://127.0.0.1:4222'),
   /** NATS as the user of the keeper. Empty: as NATS_URL, which will do where all services share one NATS account. */
   NATS_KEEPER_URL: url(['nats', 'tls'], ''),

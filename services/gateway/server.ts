@@ -23,6 +23,7 @@ import { startKeeper } from './keeper.ts'
 import { createRates } from './limits/rates.ts'
 import { createStreamPlaces } from './limits/stream-places.ts'
 import { createUnderWay } from './limits/under-way.ts'
+import { describeApi } from './openapi/pages.ts'
 import { readPages } from './pages/pages.ts'
 import { createGrpcServer } from './protocols/grpc-server.ts'
 import { createGrpcHandler, createWatchGuard } from './protocols/grpc.ts'
@@ -65,7 +66,8 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const listener = createListener(config, log, (socket) => injector.injectConnection(socket))
   const http = listener.server
   const cors = createCors(config.CORS_ORIGINS)
-  const pages = readPages(fileURLToPath(new URL('pages', import.meta.url)))
+  const ui = readPages(fileURLToPath(new URL('pages', import.meta.url)))
+  const pages = new Map([...ui, ...describeApi(config.PUBLIC_URL)])
   const handle = createHttpHandler({ gateway, cors, pages, readiness })
   const handleInOrder = inOrder(handle)
   http.on('request', handleInOrder).on('checkExpectation', handleInOrder)

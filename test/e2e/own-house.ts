@@ -5,9 +5,9 @@ import { call } from './clients/encodings.ts'
 import { ok } from '../examples/people.ts'
 
 /** A Roster for one test, which does things that would end the shared one. */
-export async function startOwnHouse(options: HouseOptions = {}) {
+export async function startOwnHouse(options: HouseOptions = {}, settings: Record<string, string> = {}) {
   const { servers, stop } = await startTestServers()
-  const house = await startHouse(servers.serviceDatabaseUrls, {}, { servers, ...options })
+  const house = await startHouse(servers.serviceDatabaseUrls, settings, { servers, ...options })
   return {
     ...house,
     servers,

@@ -1,14 +1,21 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { send } from '../http/answers.ts'
 import type { Exchange } from '../http/exchange.ts'
 
-interface Page {
+/** A file that the gateway serves. */
+export interface Page {
   type: string
   body: Buffer
   etag: string
   immutable: boolean
+  /** Rules of its own about what it may load. */
+  policy?: string
+  /** The body for clients that take it compressed, once one of them has asked for it. */
+  compressed?: Promise<Buffer>
 }
 
 const types: Record<string, string> = {
@@ -40,10 +47,8 @@ export function readPages(folder: string): Pages {
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const type = types[extname(file)]
     if (type === undefined || file.split(sep).some((part) => part.startsWith('.'))) continue
-    const body = readFileSync(join(folder, file))
-    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
     // A name that holds a hash of the content, such as page.3f2a9c01.js, never gets other content.
-    const page = { type, body, etag, immutable: /\.[0-9a-f]{8,}\.\w+$/.test(file) }
+    const page = createPage(type, readFileSync(join(folder, file)), /\.[0-9a-f]{8,}\.\w+$/.test(file))
     const path = `/ui/${file.split(sep).join('/')}`
     pages.set(path, page)
     if (path.endsWith('.html')) pages.set(path.slice(0, -'.html'.length), page)
@@ -52,17 +57,33 @@ export function readPages(folder: string): Pages {
   return pages
 }
 
+/** A page with this content. */
+export function createPage(type: string, body: Buffer, immutable = false): Page {
+  const etag = createHash('sha256').update(body).digest('base64url').slice(0, 22)
+  return { type, body, etag, immutable }
+}
+
+const compress = promisify(gzip)
+/** Smaller bodies go out as they are. */
+const worthCompressing = 16 * 1024
+
 /** Answers GET and HEAD of a page. */
-export function servePage(exchange: Exchange, { type, body, etag, immutable }: Page): void {
+export async function servePage(exchange: Exchange, page: Page): Promise<void> {
+  const { type, body, etag, immutable, policy } = page
+  const { headers: asked } = exchange.request
+  const isLarge = body.length > worthCompressing
+  const isCompressed = isLarge && /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(asked['accept-encoding'] ?? '')
   const headers = {
     ...security,
-    etag,
+    ...(policy !== undefined && { 'content-security-policy': policy }),
+    etag: `"${etag}${isCompressed ? '-gzip' : ''}"`,
     'content-type': type,
     'cache-control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    ...(isLarge && { vary: 'Origin, Accept-Encoding' }),
   }
-  const known = exchange.request.headers['if-none-match']
-    ?.split(',')
-    .some((tag) => tag.trim().replace(/^W\//, '') === etag)
-  if (known) exchange.response.writeHead(304, { ...exchange.headers, ...headers }).end()
-  else send(exchange, 200, headers, body)
+  const known = asked['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === headers.etag)
+  if (known) return void exchange.response.writeHead(304, { ...exchange.headers, ...headers }).end()
+  if (!isCompressed) return send(exchange, 200, headers, body)
+  page.compressed ??= compress(body)
+  send(exchange, 200, { ...headers, 'content-encoding': 'gzip' }, await page.compressed)
 }

@@ -1,0 +1,158 @@
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type Message,
+  ScalarType,
+  toJson,
+} from '@bufbuild/protobuf'
+import { reflect } from '@bufbuild/protobuf/reflect'
+import { describe, expect, test } from 'vitest'
+import { methods } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
+import { createChecker, type OpenApi, operationsOf, resolve } from '#test/support/openapi'
+import { faults, valid } from '#test/support/requests'
+import { openApiDocument } from './document.ts'
+
+const document = openApiDocument('https://id.example.com/') as unknown as OpenApi
+const operations = operationsOf(document)
+const check = createChecker(document)
+const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
+const routed = offered.filter(({ http }) => http)
+const byId = new Map(operations.map((found) => [found.operation.operationId, found]))
+
+test('the document has each route of each offered method, and no other', () => {
+  const routes = routed.flatMap(({ http, moreHttp }) => [http!, ...moreHttp])
+  const declared = routes.map(({ verb, template }) => `${verb} ${template.replaceAll(/\{.+?\}/g, '{}')}`)
+  const described = operations.map(({ verb, path }) => `${verb} ${path.replaceAll(/\{.+?\}/g, '{}')}`)
+  expect(described.toSorted()).toEqual(declared.toSorted())
+})
+
+test('it says nothing of internal methods and of their messages', () => {
+  const internal = [...methods.values()].filter(({ access }) => access.rule === 'internal')
+  const outside = new Set(offered.flatMap(({ desc }) => [desc.input.typeName, desc.output.typeName]))
+  const names = internal.flatMap(({ desc }) => [desc.input.typeName, desc.output.typeName])
+  const text = JSON.stringify(document)
+  for (const name of names.filter((name) => !outside.has(name))) expect(text).not.toContain(`"${name}"`)
+  expect(text).not.toContain('InternalService')
+})
+
+test('each operation has an id of its own, and the first route of a method its name', () => {
+  expect(byId.size).toBe(operations.length)
+  for (const { desc } of routed) expect(byId.get(desc.name)?.operation.tags).toEqual([desc.parent.name])
+})
+
+test('it names the server, once and without a slash at its end', () => {
+  expect(document.servers).toEqual([{ url: 'https://id.example.com' }])
+})
+
+test('it tells who may call: with a token unless the method is public, and with which permission', () => {
+  for (const { desc, access } of routed) {
+    const { security, description } = byId.get(desc.name)!.operation
+    expect(security.some((way) => 'bearer' in way)).toBe(access.rule !== 'public')
+    if (access.permission) expect(description).toContain(`\`${access.permission}\``)
+  }
+})
+
+test('it has the comment of a method, without marks for tools, and names fields as JSON does', () => {
+  expect(byId.get('SetEmail')!.operation.description).toContain('returned if returnCode asks for it')
+  expect(document.tags.find(({ name }) => name === 'SessionService')?.description).toBe('Sign-in of humans.')
+  expect(JSON.stringify(document)).not.toContain('buf:lint')
+})
+
+test('it tells of streams where they are: not over HTTP', () => {
+  for (const { desc } of offered.filter(({ streams }) => streams)) {
+    expect(byId.has(desc.name)).toBe(false)
+    expect(document.tags.find(({ name }) => name === desc.parent.name)!.description).toContain(`\`${desc.name}\``)
+  }
+})
+
+test('deprecated operations are marked', () => {
+  for (const { desc } of routed) expect(byId.get(desc.name)!.operation.deprecated ?? false).toBe(desc.deprecated)
+})
+
+test('a write takes an Idempotency-Key and If-Match, and a read does not', () => {
+  for (const { desc, reads, oauth } of routed) {
+    const { operation } = byId.get(desc.name)!
+    const names = operation.parameters.map((each) => resolve(document, each).name as string)
+    for (const name of ['Idempotency-Key', 'If-Match']) expect(names.includes(name)).toBe(!reads && !oauth)
+  }
+})
+
+describe('a request:', () => {
+  const schemaOf = (name: string) => byId.get(name)?.operation.requestBody?.content['application/json']?.schema
+  const named = Object.entries(valid).map(([name, request]) => [name.split('.').at(-1)!, name, request] as const)
+  const withoutPath = (name: string, request: object) => {
+    const inPath = [...byId.get(name)!.path.matchAll(/\{(.+?)\}/g)].map(([, each]) => each!)
+    return Object.fromEntries(Object.entries(request).filter(([key]) => !inPath.includes(key)))
+  }
+
+  test.each(named)('the shortest %s fits its schema, and no field of it can go', (name, full, request) => {
+    const body = withoutPath(name, request)
+    expect(check(schemaOf(name), body)).toEqual([])
+    for (const key of Object.keys(body)) {
+      const { [key]: _, ...less } = body
+      if (faults(full, { ...request, [key]: null } as never).length > 0)
+        expect(check(schemaOf(name), less)).not.toEqual([])
+    }
+  })
+
+  test('the rules of fields are in the schema', () => {
+    const at = (more: object) => check(schemaOf('AddHumanUser'), { ...valid['users.v1.UserService.AddHumanUser'], ...more }) // prettier-ignore
+    expect(at({ userId: 'a-b_c' })).toEqual([])
+    expect(at({ userId: 'a b' })).not.toEqual([])
+    expect(at({ userName: 'x'.repeat(201) })).not.toEqual([])
+    expect(at({ userName: '🦊'.repeat(200) })).toEqual([])
+    expect(at({ email: { email: 'nobody' } })).not.toEqual([])
+    expect(at({ email: { email: 'a@example.com', isVerified: true, sendCode: {} } })).not.toEqual([])
+    expect(at({ profile: { firstName: 'A', lastName: 'B', gender: 'GENDER_UNKNOWN_TO_ALL' } })).not.toEqual([])
+    expect(at({ unknown: 1 })).not.toEqual([])
+  })
+})
+
+describe('an answer with every field, as canonical JSON writes it, fits its schema:', () => {
+  test.each(routed.map((method) => [method.desc.name, method] as const))('%s', (name, { desc, oauth }) => {
+    const { schema } = byId.get(name)!.operation.responses['200'].content['application/json']
+    for (const choice of [0, 1, 2]) {
+      const json = toJson(desc.output, sample(desc.output, choice), {
+        registry,
+        useProtoFieldName: oauth !== undefined,
+      })
+      expect(check(schema, json)).toEqual([])
+    }
+  })
+})
+
+/** A message in which every field is set; of a oneof, the member of this number. */
+function sample(desc: DescMessage, choice: number, depth = 0): Message {
+  const message = reflect(desc, create(desc))
+  for (const field of desc.fields) {
+    const chosen = field.oneof?.fields[choice % field.oneof.fields.length]
+    if ((field.oneof && field !== chosen) || depth > 4) continue
+    if (field.fieldKind === 'list') message.get(field).add(single(field, choice, depth) as never)
+    else if (field.fieldKind === 'map') message.get(field).set('key' as never, single(field, choice, depth) as never)
+    else message.set(field, single(field, choice, depth) as never)
+  }
+  return message.message
+}
+
+function single(field: DescField, choice: number, depth: number): unknown {
+  if (field.message?.typeName === 'google.protobuf.Struct')
+    return reflect(field.message, fromJson(field.message, { a: [1, 'b', null] }))
+  if (field.message) return reflect(field.message, sample(field.message, choice, depth + 1))
+  if (field.enum) return field.enum.values.at(-1)!.number
+  switch (field.scalar) {
+    case ScalarType.STRING:
+      return 'text'
+    case ScalarType.BOOL:
+      return true
+    case ScalarType.BYTES:
+      return Uint8Array.from([1, 2, 3])
+    case ScalarType.INT64:
+    case ScalarType.UINT64:
+      return 7n
+    default:
+      return 7
+  }
+}

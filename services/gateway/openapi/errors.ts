@@ -1,0 +1,89 @@
+import { registry } from '#lib/registry'
+import type { Method } from '#lib/rpc/methods'
+import { commentOf } from './comments.ts'
+import { type headers, referHeaders } from './headers.ts'
+import type { Schema, Schemas } from './schemas.ts'
+
+const statuses: Record<string, [description: string, ...names: (keyof typeof headers)[]]> = {
+  '400': ['The request is not valid, or the state of the object does not allow it.'],
+  '401': ['There is no token, or the token is not valid.', 'challenge'],
+  '403': ['The caller may not do this, or knows no such object.'],
+  '404': ['There is no such object.'],
+  '409': ['The object is there already, or somebody else changes it now.'],
+  '412': ['The object does not have the sequence that `If-Match` names.'],
+  '422': ['The `Idempotency-Key` belongs to another request.'],
+  '429': ['A limit is reached.', 'retryAfter'],
+  default: ['Any other error.', 'retryAfter'],
+}
+
+/** The answers to requests that fail, of those that operations refer to. OAuth 2.0 has a form of its own for them. */
+export function errorResponses(operations: readonly Schema[]): Record<string, Schema> {
+  const all = [...responsesWith('', 'google.rpc.Status'), ...responsesWith('.oauth', 'OAuthError')]
+  const used = new Set(operations.flatMap(({ responses }) => Object.values(responses as Schema).map(targetOf)))
+  return Object.fromEntries(all.filter(([name]) => used.has(root + name)))
+}
+
+const root = '#/components/responses/'
+const targetOf = (response: unknown) => (response as { $ref?: string }).$ref
+
+function responsesWith(suffix: string, schema: string): [string, Schema][] {
+  const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
+  return Object.entries(statuses).map(([status, [description, ...names]]) => [
+    `${status}${suffix}`,
+    { description, headers: referHeaders('requestId', ...names), content },
+  ])
+}
+
+/** The errors of a method, as references by their status. Its comment names those that not every method has. */
+export function errorsOf(method: Method): Schema {
+  const { access, reads, oauth, desc } = method
+  const [isPublic, comment] = [access.rule === 'public', `${commentOf(desc)} ${commentOf(desc.parent)}`]
+  const conditional = !reads && !oauth
+  const has: Record<string, boolean> = {
+    '401': !isPublic || /INVALID_CLIENT|CREDENTIALS_INVALID/.test(comment),
+    '403': !isPublic || comment.includes('PERMISSION_DENIED'),
+    '404': comment.includes('NOT_FOUND'),
+    '409': conditional || comment.includes('ALREADY_EXISTS'),
+    '412': conditional,
+    '422': conditional,
+  }
+  const suffix = oauth ? '.oauth' : ''
+  return Object.fromEntries(
+    Object.keys(statuses)
+      .filter((status) => has[status] ?? true)
+      .map((status) => [status, { $ref: `${root}${status}${suffix}` }]),
+  )
+}
+
+/** The bodies of errors. */
+export function errorSchemas(schemas: Schemas): Record<string, Schema> {
+  return { 'google.rpc.Status': statusSchema(schemas), OAuthError: oauthError }
+}
+
+// The message has `Any` for its details. Here are the ones that Roster gives.
+function statusSchema(schemas: Schemas): Schema {
+  const details = ['google.rpc.ErrorInfo', 'google.rpc.BadRequest', 'google.rpc.RetryInfo'].map((typeName) => {
+    const tag = { properties: { '@type': { const: `type.googleapis.com/${typeName}` } }, required: ['@type'] }
+    const message = registry.getMessage(typeName)!
+    return { title: message.name, type: 'object', allOf: [schemas.refer(message, 'answer'), tag] }
+  })
+  return {
+    title: 'Status',
+    description: 'An error in all encodings: `google.rpc.Status` in canonical JSON.',
+    type: 'object',
+    required: ['code', 'message', 'details'],
+    properties: {
+      code: { type: 'integer', minimum: 1, maximum: 16, description: 'The code of gRPC.' },
+      message: { type: 'string', description: 'What is wrong, in English.' },
+      details: { type: 'array', items: { oneOf: details } },
+    },
+  }
+}
+
+const oauthError: Schema = {
+  title: 'OAuthError',
+  description: 'An error of RFC 6749 section 5.2.',
+  type: 'object',
+  required: ['error', 'error_description'],
+  properties: { error: { type: 'string' }, error_description: { type: 'string' } },
+}

@@ -1,0 +1,73 @@
+import { type DescField, type DescOneof, getOption, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
+import { registry } from '#lib/registry'
+
+/** The rules of a field as JSON Schema. The text tells the rules that it cannot express. */
+export interface Constraints {
+  schema: Record<string, unknown>
+  text: string[]
+}
+
+/** What `buf.validate` says of a field. Throws for a rule that nobody has told the meaning of. */
+export function constraintsOf(field: DescField): Constraints {
+  return translate(rulesOf(field), field.name)
+}
+
+/** Whether `buf.validate` says that a member of the oneof must be set. */
+export function isRequired(oneof: DescOneof): boolean {
+  return (readRules(oneof, 'buf.validate.oneof') as { required?: boolean }).required === true
+}
+
+interface Rules {
+  required?: boolean
+  cel?: { message: string; expression: string }[]
+}
+
+function rulesOf(field: DescField): Rules {
+  return readRules(field, 'buf.validate.field')
+}
+
+function readRules(desc: DescField | DescOneof, name: string): object {
+  const extension = registry.getExtension(name)!
+  const value = getOption(desc, extension)
+  return toJson(extension.message!, value as never, { registry }) as JsonObject
+}
+
+function translate(rules: Rules, field: string): Constraints {
+  const found: Constraints = { schema: {}, text: [] }
+  for (const { message, expression } of rules.cel ?? []) {
+    const pattern = /^this\.matches\('([^'\\]+)'\)$/.exec(expression)?.[1]
+    if (pattern === undefined) found.text.push(`It ${message}.`)
+    else Object.assign(found.schema, { pattern })
+  }
+  for (const [type, typed] of Object.entries(rules).filter(([name]) => name !== 'required' && name !== 'cel'))
+    for (const [rule, value] of Object.entries(typed as JsonObject)) {
+      const keyword = keywords[`${type}.${rule}`] ?? keywords[`*.${rule}`]
+      if (!keyword) throw new Error(`${field}: nobody has told how OpenAPI spells the rule ${type}.${rule}`)
+      Object.assign(found.schema, keyword(value, field))
+    }
+  return found
+}
+
+const keywords: Record<string, (value: JsonValue, field: string) => object> = {
+  'string.minLen': (value) => ({ minLength: Number(value) }),
+  'string.maxLen': (value) => ({ maxLength: Number(value) }),
+  'string.len': (value) => ({ minLength: Number(value), maxLength: Number(value) }),
+  'string.pattern': (pattern) => ({ pattern }),
+  'string.email': () => ({ format: 'email' }),
+  'string.uri': () => ({ format: 'uri' }),
+  'repeated.minItems': (value) => ({ minItems: Number(value) }),
+  'repeated.maxItems': (value) => ({ maxItems: Number(value) }),
+  'repeated.unique': (uniqueItems) => ({ uniqueItems }),
+  'repeated.items': (rules, field) => ({ items: translate(rules as Rules, field).schema }),
+  'map.minPairs': (value) => ({ minProperties: Number(value) }),
+  'map.maxPairs': (value) => ({ maxProperties: Number(value) }),
+  'map.keys': (rules, field) => ({ propertyNames: translate(rules as Rules, field).schema }),
+  'map.values': (rules, field) => ({ additionalProperties: translate(rules as Rules, field).schema }),
+  // The names of its values say so already.
+  'enum.definedOnly': () => ({}),
+  '*.in': (values) => ({ enum: values }),
+  '*.gte': (minimum) => ({ minimum }),
+  '*.gt': (exclusiveMinimum) => ({ exclusiveMinimum }),
+  '*.lte': (maximum) => ({ maximum }),
+  '*.lt': (exclusiveMaximum) => ({ exclusiveMaximum }),
+}
