@@ -101,7 +101,7 @@ function requestOf(path: string, verb: string, { parameters, requestBody }: Open
   const body = schema && valueOf(schema, wish)
   const isForm = type === 'application/x-www-form-urlencoded'
   return {
-    path: query.size > 0 ? `${filled}?${query}` : filled,
+    path: query.size > 0 ? `${filled}?${query.toString()}` : filled,
     init: {
       method: verb,
       headers: { ...headers, ...(type && { 'content-type': type }) },

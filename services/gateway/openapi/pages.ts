@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createPage, type Pages } from '../pages/pages.ts'
 import { openApiDocument } from './document.ts'
 
@@ -19,10 +20,12 @@ export function describeApi(publicUrl: string): Pages {
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
+const { resolve } = createRequire(import.meta.url)
+
 function own(file: string): Buffer {
   return readFileSync(new URL(`viewer/${file}`, import.meta.url))
 }
 
 function viewer(file: string): Buffer {
-  return readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${file}`)))
+  return readFileSync(resolve(`swagger-ui-dist/${file}`))
 }
