@@ -11,7 +11,7 @@ export const internalCalls = {
     grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners'],
   },
   grants: {
-    users: ['lookupUser', 'listEvents'],
+    users: ['lookupUser', 'releaseInstanceOwners', 'restoreInstanceOwners', 'listEvents'],
   },
   idp: {},
   notifier: {

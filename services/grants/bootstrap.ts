@@ -2,7 +2,7 @@ import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
-import { addedMember } from './new-member.ts'
+import { addedMember } from './members/new-member.ts'
 import { addedOrganization, primaryDomain } from './new-organization.ts'
 
 /** Creates the first organization and the memberships of the first administrators where they are missing. */

@@ -1,5 +1,7 @@
+import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { InternalServiceDefinition } from '#gen/roster/grants/v1/internal_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
+import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
@@ -15,7 +17,18 @@ import { listInstanceOwners } from './operations/internal/list-instance-owners.t
 import { listMemberships } from './operations/internal/list-memberships.ts'
 import { listProjectRoles } from './operations/internal/list-project-roles.ts'
 import { lookupOrganization } from './operations/internal/lookup-organization.ts'
-import { addOrganizationMember } from './operations/organization/add-organization-member.ts'
+import { addOrganizationMember } from './operations/member/add-organization-member.ts'
+import { updateOrganizationMember } from './operations/member/update-organization-member.ts'
+import { removeOrganizationMember } from './operations/member/remove-organization-member.ts'
+import { searchOrganizationMembers } from './operations/member/search-organization-members.ts'
+import { addProjectMember } from './operations/member/add-project-member.ts'
+import { updateProjectMember } from './operations/member/update-project-member.ts'
+import { removeProjectMember } from './operations/member/remove-project-member.ts'
+import { searchProjectMembers } from './operations/member/search-project-members.ts'
+import { addInstanceMember } from './operations/member/add-instance-member.ts'
+import { updateInstanceMember } from './operations/member/update-instance-member.ts'
+import { removeInstanceMember } from './operations/member/remove-instance-member.ts'
+import { searchInstanceMembers } from './operations/member/search-instance-members.ts'
 import { addOrganization } from './operations/organization/add-organization.ts'
 import { getMyOrganization } from './operations/organization/get-my-organization.ts'
 import { addProjectGrant } from './operations/project-grant/add-project-grant.ts'
@@ -78,6 +91,15 @@ const grants: StoringService<Config, Context> = {
       addOrganization,
       getMyOrganization,
       addOrganizationMember,
+      updateOrganizationMember,
+      removeOrganizationMember,
+      searchOrganizationMembers,
+    }),
+    served<typeof InstanceServiceDefinition, Context>(InstanceServiceDefinition, {
+      addInstanceMember,
+      updateInstanceMember,
+      removeInstanceMember,
+      searchInstanceMembers,
     }),
     served<typeof ProjectServiceDefinition, Context>(ProjectServiceDefinition, {
       addProject,
@@ -103,6 +125,12 @@ const grants: StoringService<Config, Context> = {
       removeProjectGrant,
       getGrantedProject,
       searchGrantedProjects,
+    }),
+    served<typeof ProjectMemberServiceDefinition, Context>(ProjectMemberServiceDefinition, {
+      addProjectMember,
+      updateProjectMember,
+      removeProjectMember,
+      searchProjectMembers,
     }),
     served<typeof UserGrantServiceDefinition, Context>(UserGrantServiceDefinition, {
       addUserGrant,

@@ -6,18 +6,22 @@ import { hintSubject, writeHints } from '#lib/events/hints'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
+import type { Decision } from '#lib/eventstore/command'
 import { createStore } from '#lib/eventstore/store'
 import { silent } from '#test/support/counters'
 import { createHold } from '#test/support/hold'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
+import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys } from '#test/support/caller-keys'
 import { readGrantsConfig } from './config.ts'
 import type { Context } from './context.ts'
-import { addOrganizationMember } from './operations/organization/add-organization-member.ts'
+import { addedMember } from './members/new-member.ts'
+import { addedOrganization } from './new-organization.ts'
+import { addOrganizationMember } from './operations/member/add-organization-member.ts'
 import { addProject } from './operations/project/add-project.ts'
 import { addUserGrant } from './operations/user-grant/add-user-grant.ts'
 import { getUserGrant } from './operations/user-grant/get-user-grant.ts'
@@ -54,6 +58,9 @@ beforeAll(async () => {
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)
   const store = createStore(slow.wrap(sql), { evolve, project }, silent, () => {})
   context = { config, sql, store, users: createClient(grants, UsersInternal, internalCalls.grants.users) }
+  const owner = { userId: 'root', roles: ['IAM_OWNER'] }
+  await create('member', 'root', () => addedMember(instance.id, owner))
+  for (const id of ['acme', 'umbrella']) await create('organization', id, () => addedOrganization(id, id, id))
   removal = startUserRemoval(context, grants, silent)
   stops.push(
     () => removal.stop(),
@@ -67,6 +74,9 @@ afterAll(async () => {
   for (const stop of stops) await stop()
   await database?.drop()
 })
+
+const create = (type: string, id: string, decide: () => Decision) =>
+  context.store.execute({ aggregate: { type, id }, call: call(), decide })
 
 /** A users service that finds every user, as just before a removal, and lists its events. */
 async function serveUsers(nats: Nats) {

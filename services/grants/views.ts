@@ -25,7 +25,7 @@ export function project({ before, after }: { before: Aggregate; after: Aggregate
   }
 }
 
-function projectMember({ organizationId, state }: Aggregate<Member>): Write[] {
+function projectMember({ organizationId, sequence, createdAt, changedAt, state }: Aggregate<Member>): Write[] {
   if (!state) return []
   const { userId, projectId = '', roles, removed } = state
   if (removed)
@@ -37,9 +37,11 @@ function projectMember({ organizationId, state }: Aggregate<Member>): Write[] {
     ]
   return [
     (sql) => sql`
-      insert into memberships (user_id, organization_id, project_id, roles)
-      values (${userId}, ${organizationId}, ${projectId}, ${roles})
-      on conflict (user_id, organization_id, project_id) do update set roles = excluded.roles
+      insert into memberships (user_id, organization_id, project_id, roles, sequence, created_at, changed_at)
+      values (${userId}, ${organizationId}, ${projectId}, ${roles}, ${sequence}, ${createdAt}, ${changedAt})
+      on conflict (user_id, organization_id, project_id) do update
+      set roles = excluded.roles, sequence = excluded.sequence, created_at = excluded.created_at,
+        changed_at = excluded.changed_at
     `,
   ]
 }

@@ -41,7 +41,9 @@ import { recordEmailCode } from './operations/internal/record-email-code.ts'
 import { removeMachineKey } from './operations/credential/remove-machine-key.ts'
 import { removeMachineSecret } from './operations/credential/remove-machine-secret.ts'
 import { removePersonalAccessToken } from './operations/credential/remove-personal-access-token.ts'
+import { releaseInstanceOwners } from './operations/internal/release-instance-owners.ts'
 import { resendEmailCode } from './operations/user/resend-email-code.ts'
+import { restoreInstanceOwners } from './operations/internal/restore-instance-owners.ts'
 import { revokeToken } from './operations/oauth/revoke-token.ts'
 import { setDPoP } from './operations/oauth/set-dpop.ts'
 import { setEmail } from './operations/user/set-email.ts'
@@ -122,6 +124,8 @@ const users: StoringService<Config, Context> = {
       getSigningKeys,
       useProof,
       lookupUser,
+      releaseInstanceOwners,
+      restoreInstanceOwners,
       getEmailCode,
       recordEmailCode,
       listUnsentEmailCodes,

@@ -1,4 +1,6 @@
+import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
+import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
@@ -19,8 +21,10 @@ export const offeredServices = [
   SessionServiceDefinition,
   CredentialServiceDefinition,
   OAuthServiceDefinition,
+  InstanceServiceDefinition,
   OrganizationServiceDefinition,
   ProjectServiceDefinition,
+  ProjectMemberServiceDefinition,
   UserGrantServiceDefinition,
   IdentityProviderServiceDefinition,
   EventServiceDefinition,

@@ -6,13 +6,15 @@ import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { rolesCovered } from '../roles-covered.ts'
-import { endsUse, existing, isActive } from './user-state.ts'
+import { findOthers, type Owners, ownershipOf } from './owners.ts'
+import { endsUse, existing } from './user-state.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 
 /**
  * Changes the state of a user by `decide`, which throws where the change is not allowed. First checks for
  * PERMISSION_DENIED, where the caller's roles do not cover the user's, and NOT_FOUND USER_NOT_FOUND. Afterwards
- * FAILED_PRECONDITION LAST_IAM_OWNER, where no active user with all permissions would be left.
+ * FAILED_PRECONDITION LAST_IAM_OWNER, where no active user with all permissions would be left, and ABORTED CONFLICT,
+ * where the user gets or loses this role at the same moment.
  */
 export async function changeState(
   context: Context,
@@ -20,24 +22,28 @@ export async function changeState(
   call: Call,
   decide: (user: User, organizationId: string) => Decision<UserEvent>,
 ): Promise<{ details: ObjectDetails }> {
+  const { store } = context
+  const ended: Owners = { $case: 'userId', value: userId }
+  const ownership = ownershipOf(ended)
+  // Before the roles: whatever makes the user an owner after this look changes it.
+  const known = await store.load(ownership.type, ownership.id)
   const roles = await rolesCovered(context, userId, call)
   const isOwner = roles.includes(instance.administratorRole)
-  const owners = isOwner ? (await context.grants.listInstanceOwners({}, call)).userIds : []
-  return context.store.execute({
+  const others =
+    isOwner && (await findOthers(store, (await context.grants.listInstanceOwners({}, call)).userIds, ended))
+  return store.execute({
     aggregate: { type: 'user', id: userId },
     // The other owners stay unchanged until this is stored: of two owners removed at once, the second is then the last.
-    reads: owners.filter((id) => id !== userId).map((id) => ({ type: 'user', id })),
+    reads: [ownership, ...(others ? others.reads : [])],
     call,
-    decide({ state, organizationId }: Aggregate<User>, _now, others: Aggregate<User>[]) {
+    decide({ state, organizationId }: Aggregate<User>, _now, [current, ...reads]: Aggregate[]) {
       const decision = decide(existing(state), organizationId)
-      const ends = decision.events.some(({ type }) => endsUse.has(type))
-      if (isOwner && ends && !others.some((other) => isActive(other.state))) throw lastOwner()
+      if (!decision.events.some(({ type }) => endsUse.has(type))) return decision
+      if (current!.sequence !== (known?.sequence ?? 0))
+        throw new RosterError('ABORTED', 'CONFLICT', 'The roles of the user were changed at the same time.')
+      if (others) others.refuseNone(reads)
       return decision
     },
     respond: ({ after }) => ({ details: details(after) }),
   })
-}
-
-function lastOwner() {
-  return new RosterError('FAILED_PRECONDITION', 'LAST_IAM_OWNER', 'No other active user has all permissions.')
 }

@@ -1,5 +1,6 @@
 import { evolveAuthentication } from './authentication.ts'
 import { codeMailType, evolveCodeMail } from './code-mail.ts'
+import { evolveOwnership, ownershipType } from './ownership.ts'
 import { evolveSession } from './session.ts'
 import { evolveUser } from './user.ts'
 
@@ -7,6 +8,7 @@ import { evolveUser } from './user.ts'
 export const evolve = {
   user: evolveUser,
   [codeMailType]: evolveCodeMail,
+  [ownershipType]: evolveOwnership,
   session: evolveSession,
   authentication: evolveAuthentication,
 }

@@ -1,0 +1,30 @@
+import type { ReleaseInstanceOwnersRequest, ReleaseInstanceOwnersResponse } from '#gen/roster/users/v1/internal_service'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { instance } from '#lib/instance'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { findOthers, ownershipOf } from '../../states/owners.ts'
+import type { Ownership, OwnershipEvent } from '../../vocabulary/ownership.ts'
+
+export async function releaseInstanceOwners(
+  { store }: Context,
+  { owners, releaseId, isNew, ownerIds }: ReleaseInstanceOwnersRequest,
+  call: Call,
+): Promise<ReleaseInstanceOwnersResponse> {
+  const others = isNew ? undefined : await findOthers(store, ownerIds, owners!)
+  return store.execute({
+    aggregate: ownershipOf(owners!),
+    reads: others?.reads ?? [],
+    call,
+    decide(_: Aggregate<Ownership>, _now, reads: Aggregate[]): Decision<OwnershipEvent> {
+      others?.refuseNone(reads)
+      return {
+        organizationId: instance.id,
+        events: [{ type: 'released', payload: { releaseId } }],
+        answer: undefined,
+      }
+    },
+    respond: ({ after }) => ({ releaseIds: after.state!.releaseIds }),
+  })
+}
