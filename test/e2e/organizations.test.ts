@@ -96,7 +96,7 @@ describe.each(encodings)('permissions of each role, over $encoding', ({ call }) 
   const may: [string[], boolean[]][] = [
     [[], [false, false, false, false, false, false, false]],
     [['ORG_OWNER_VIEWER'], [false, false, false, true, true, false, false]],
-    [['ORG_USER_MANAGER'], [true, true, false, false, true, false, false]],
+    [['ORG_USER_MANAGER'], [true, true, false, true, true, false, false]],
     [['ORG_OWNER'], [true, true, true, true, true, false, false]],
   ]
 

@@ -69,20 +69,10 @@ export const userGrantErrors: ErrorCase[] = [
   })),
 ]
 
-const member = (userId: string, role = 'ORG_OWNER') => ({ userId, roles: [role] })
-
-/** Organizations and their members. */
+/** Organizations. */
 export const organizationErrors: ErrorCase[] = [
   fails('AddOrganization', denied, 'an organization owner calls', () => ({ name: unique('Organization') }), owner),
   fails('GetMyOrganization', denied, 'the organization is unknown', () => ({}), inUnknown),
-  fails('AddOrganizationMember', denied, 'the role is above the own', ({ human }) => member(human.userId), manager),
-  fails('AddOrganizationMember', invalid, 'there is no such role', ({ human }) => member(human.userId, 'IAM_OWNER'), {
-    fields: ['roles[0]'],
-  }),
-  fails('AddOrganizationMember', notFound('USER_NOT_FOUND'), 'the user is unknown', () => member('unknown')),
-  fails('AddOrganizationMember', exists('MEMBER_EXISTS'), 'the user is a member', (world) =>
-    member(world.manager.userId),
-  ),
 ]
 
 const role = (projectId: string, roleKey: string) => ({ projectId, roleKey, displayName: 'R' })
