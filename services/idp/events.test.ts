@@ -1,11 +1,24 @@
 import { type Payloads, testPayloads } from '#test/support/event-payloads'
+import { example } from './testing/example.ts'
 import type { IdpEvent } from './vocabulary.ts'
 
-const settings = { name: 'ACME', stylingType: 1 as const, autoRegister: true }
+const { settings, oidc, jwt, oauth, saml, ldap } = example
 
 const idp: Payloads<IdpEvent> = {
-  'oidc.added': { ...settings, oidc: { clientId: 'c', issuer: 'https://i.example.com', scopes: ['openid'] } },
+  'oidc.added': { ...settings, oidc },
+  'jwt.added': { ...settings, jwt },
+  'oauth.added': { ...settings, oauth },
+  'saml.added': { ...settings, saml },
+  'ldap.added': { ...settings, ldap },
   changed: settings,
+  'oidc.changed': { oidc, secretReplaced: true },
+  'jwt.changed': { jwt },
+  'oauth.changed': { oauth, secretReplaced: false },
+  'saml.changed': { saml },
+  'ldap.changed': { ldap, secretReplaced: true },
+  deactivated: {},
+  reactivated: {},
+  removed: {},
 }
 
 testPayloads('idp', { idp })

@@ -1,13 +1,16 @@
 import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
 import type { UniqueKey } from '#lib/eventstore/command'
+import { instance } from '#lib/instance'
 
-/** The unique key of a name, which one provider in the instance may have. */
-export function nameKey(name: string): UniqueKey & { taken: RosterError } {
+/** The unique key of a name, which one provider of an owner may have. */
+export function nameKey(organizationId: string, name: string): UniqueKey & { taken: RosterError } {
   const taken = new RosterError(
     'ALREADY_EXISTS',
     'IDP_NAME_TAKEN',
     'There is already an identity provider with this name.',
   )
-  return { kind: 'idp_name', scope: '', key: canonicalName(name), taken }
+  // The instance had providers before organizations had any: its keys name no owner.
+  const scope = organizationId === instance.id ? '' : organizationId
+  return { kind: 'idp_name', scope, key: canonicalName(name), taken }
 }

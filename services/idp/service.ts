@@ -1,5 +1,6 @@
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { InternalServiceDefinition } from '#gen/roster/idp/v1/internal_service'
+import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
 import { untilReachable } from '#lib/eventstore/database'
 import { reseal } from '#lib/eventstore/reseal'
 import type { Parts, Service } from '#lib/process'
@@ -8,14 +9,28 @@ import { startStoringService, type StoringService } from '#lib/storing-service'
 import type { Config } from './config.ts'
 import { sealedSecrets } from './client-secrets.ts'
 import type { Context } from './context.ts'
+import { ofInstance } from './of-instance.ts'
+import { addJwtIdp } from './operations/add-jwt-idp.ts'
+import { addLdapIdp } from './operations/add-ldap-idp.ts'
+import { addOauthIdp } from './operations/add-oauth-idp.ts'
 import { addOidcIdp } from './operations/add-oidc-idp.ts'
+import { addSamlIdp } from './operations/add-saml-idp.ts'
+import { deactivateIdp } from './operations/deactivate-idp.ts'
 import { getIdp } from './operations/get-idp.ts'
+import { reactivateIdp } from './operations/reactivate-idp.ts'
+import { removeIdp } from './operations/remove-idp.ts'
 import { updateIdp } from './operations/update-idp.ts'
+import { updateIdpJwtConfig } from './operations/update-idp-jwt-config.ts'
+import { updateIdpLdapConfig } from './operations/update-idp-ldap-config.ts'
+import { updateIdpOauthConfig } from './operations/update-idp-oauth-config.ts'
+import { updateIdpOidcConfig } from './operations/update-idp-oidc-config.ts'
+import { updateIdpSamlConfig } from './operations/update-idp-saml-config.ts'
+import { project } from './views.ts'
 import { evolveIdp } from './vocabulary.ts'
 
 const idp: StoringService<Config, Context> = {
   name: 'idp',
-  vocabulary: { evolve: { idp: evolveIdp } },
+  vocabulary: { evolve: { idp: evolveIdp }, project },
   async open({ config, sql, store, log }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
     await untilReachable(log, () => reseal(sql, keys, log, sealedSecrets))
@@ -23,10 +38,42 @@ const idp: StoringService<Config, Context> = {
   },
   services: (listEvents) => [
     served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {
-      updateIDP: updateIdp,
-      addOIDCIDP: addOidcIdp,
-      getIDP: getIdp,
+      updateIDP: ofInstance(updateIdp),
+      addOIDCIDP: ofInstance(addOidcIdp),
+      addJWTIDP: ofInstance(addJwtIdp),
+      addOAuthIDP: ofInstance(addOauthIdp),
+      addSAMLIDP: ofInstance(addSamlIdp),
+      addLDAPIDP: ofInstance(addLdapIdp),
+      updateIDPOIDCConfig: ofInstance(updateIdpOidcConfig),
+      updateIDPJWTConfig: ofInstance(updateIdpJwtConfig),
+      updateIDPOAuthConfig: ofInstance(updateIdpOauthConfig),
+      updateIDPSAMLConfig: ofInstance(updateIdpSamlConfig),
+      updateIDPLDAPConfig: ofInstance(updateIdpLdapConfig),
+      deactivateIDP: ofInstance(deactivateIdp),
+      reactivateIDP: ofInstance(reactivateIdp),
+      removeIDP: ofInstance(removeIdp),
+      getIDP: ofInstance(getIdp),
     }),
+    served<typeof OrganizationIdentityProviderServiceDefinition, Context>(
+      OrganizationIdentityProviderServiceDefinition,
+      {
+        updateOrganizationIDP: updateIdp,
+        addOrganizationOIDCIDP: addOidcIdp,
+        addOrganizationJWTIDP: addJwtIdp,
+        addOrganizationOAuthIDP: addOauthIdp,
+        addOrganizationSAMLIDP: addSamlIdp,
+        addOrganizationLDAPIDP: addLdapIdp,
+        updateOrganizationIDPOIDCConfig: updateIdpOidcConfig,
+        updateOrganizationIDPJWTConfig: updateIdpJwtConfig,
+        updateOrganizationIDPOAuthConfig: updateIdpOauthConfig,
+        updateOrganizationIDPSAMLConfig: updateIdpSamlConfig,
+        updateOrganizationIDPLDAPConfig: updateIdpLdapConfig,
+        deactivateOrganizationIDP: deactivateIdp,
+        reactivateOrganizationIDP: reactivateIdp,
+        removeOrganizationIDP: removeIdp,
+        getOrganizationIDP: getIdp,
+      },
+    ),
     served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents }),
   ],
 }

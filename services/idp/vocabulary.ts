@@ -1,10 +1,12 @@
 import type { IDPStylingType } from '#gen/roster/idp/v1/identity_provider_service'
+import type {
+  JWTConfig,
+  LDAPAttributes,
+  OAuthConfig,
+  SAMLBinding,
+  SAMLNameIDFormat,
+} from '#gen/roster/idp/v1/idp_config'
 import { RosterError } from '#lib/errors'
-
-/** The events of an identity provider. */
-export type IdpEvent =
-  | { type: 'oidc.added'; payload: IdpSettings & { oidc: OidcConfig } }
-  | { type: 'changed'; payload: IdpSettings }
 
 /** The settings that every provider has. */
 export interface IdpSettings {
@@ -13,22 +15,85 @@ export interface IdpSettings {
   autoRegister: boolean
 }
 
-/** Without the client secret, which is sealed in a table of its own. */
-export interface OidcConfig {
-  clientId: string
-  issuer: string
-  scopes: string[]
+/** The settings of each protocol. Secrets are not among them: they are sealed in a table of their own. */
+export interface Configurations {
+  oidc: { clientId: string; issuer: string; scopes: string[] }
+  jwt: JWTConfig
+  oauth: OAuthConfig
+  saml: {
+    /** One of the two is empty. */
+    metadataXml: string
+    metadataUrl: string
+    binding: SAMLBinding
+    withSignedRequest: boolean
+    nameIdFormat: SAMLNameIDFormat
+  }
+  ldap: {
+    servers: string[]
+    startTls: boolean
+    baseDn: string
+    bindDn: string
+    userBase: string
+    userObjectClasses: string[]
+    userFilters: string[]
+    timeoutMilliseconds: number
+    attributes: LDAPAttributes
+  }
 }
 
-export interface Idp extends IdpSettings {
-  oidc: OidcConfig
+export type Protocol = keyof Configurations
+/** The protocols in which Roster proves to the provider who it is. */
+export type ProtocolWithSecret = 'oidc' | 'oauth' | 'ldap'
+
+export type Added<P extends Protocol> = { type: `${P}.added`; payload: IdpSettings & Pick<Configurations, P> }
+export type ConfigurationChanged<P extends Protocol> = {
+  type: `${P}.changed`
+  payload: Pick<Configurations, P> & (P extends ProtocolWithSecret ? { secretReplaced: boolean } : unknown)
+}
+
+/** The events of an identity provider. */
+export type IdpEvent =
+  | { [P in Protocol]: Added<P> | ConfigurationChanged<P> }[Protocol]
+  | { type: 'changed'; payload: IdpSettings }
+  | { type: 'deactivated'; payload: object }
+  | { type: 'reactivated'; payload: object }
+  | { type: 'removed'; payload: object }
+
+/** A provider. It has the configuration of one protocol. */
+export interface Idp extends IdpSettings, Partial<Configurations> {
+  inactive?: boolean
+  removed?: true
 }
 
 /** The provider after an event. */
 export function evolveIdp(idp: Idp | undefined, event: IdpEvent): Idp {
-  if (event.type === 'oidc.added') return event.payload
+  if (isAddition(event)) return event.payload
   if (idp === undefined) throw new Error(`a provider begins with ${event.type}`)
-  return { ...idp, ...event.payload }
+  switch (event.type) {
+    case 'deactivated':
+      return { ...idp, inactive: true }
+    case 'reactivated':
+      return { ...idp, inactive: false }
+    case 'removed':
+      return { ...idp, removed: true }
+    case 'changed':
+    case 'jwt.changed':
+    case 'saml.changed':
+      return { ...idp, ...event.payload }
+    default: {
+      const { secretReplaced: _, ...configuration } = event.payload
+      return { ...idp, ...configuration }
+    }
+  }
+}
+
+function isAddition(event: IdpEvent): event is { [P in Protocol]: Added<P> }[Protocol] {
+  return event.type.endsWith('.added')
+}
+
+/** The configuration of one protocol, under its name. */
+export function only<P extends Protocol>(protocol: P, configuration: Configurations[P]): Pick<Configurations, P> {
+  return { [protocol]: configuration } as unknown as Pick<Configurations, P>
 }
 
 /** The error where no such provider exists. */

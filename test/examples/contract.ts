@@ -4,6 +4,7 @@ import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_me
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
+import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
@@ -27,6 +28,7 @@ export const offeredServices = [
   ProjectMemberServiceDefinition,
   UserGrantServiceDefinition,
   IdentityProviderServiceDefinition,
+  OrganizationIdentityProviderServiceDefinition,
   EventServiceDefinition,
   WebhookServiceDefinition,
   DeliveryServiceDefinition,

@@ -23,7 +23,8 @@ function typeOf(field: DescField): string {
   const of = field.fieldKind === 'list' ? 'list of ' : ''
   if (field.enum) return `${of}${field.enum.values.map(({ name }) => `\`${name}\``).join(' | ')}`
   if (field.message) return `${of}${isTime(field.message) ? 'time' : 'object'}`
-  return of + (field.scalar === ScalarType.BOOL ? 'true or false' : 'text')
+  if (field.scalar === ScalarType.BOOL) return `${of}true or false`
+  return `${of}${field.scalar === ScalarType.INT32 ? 'number' : 'text'}`
 }
 
 function isTime({ typeName }: DescMessage): boolean {

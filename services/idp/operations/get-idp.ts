@@ -1,10 +1,11 @@
-import { type GetIDPRequest, type GetIDPResponse, IDPState } from '#gen/roster/idp/v1/identity_provider_service'
-import { details } from '#lib/eventstore/aggregate'
+import type { GetIDPRequest, GetIDPResponse } from '#gen/roster/idp/v1/identity_provider_service'
+import type { Existing } from '#lib/eventstore/aggregate'
+import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { type Idp, idpNotFound } from '../vocabulary.ts'
+import { ownIdp } from '../own-idp.ts'
+import { showIdp } from '../show.ts'
+import type { Idp } from '../vocabulary.ts'
 
-export async function getIdp({ store }: Context, { idpId }: GetIDPRequest): Promise<GetIDPResponse> {
-  const idp = await store.load<Idp>('idp', idpId)
-  if (!idp) throw idpNotFound()
-  return { idp: { id: idp.id, details: details(idp), state: IDPState.IDP_STATE_ACTIVE, ...idp.state } }
+export async function getIdp({ store }: Context, { idpId }: GetIDPRequest, call: Call): Promise<GetIDPResponse> {
+  return { idp: showIdp(ownIdp<Existing<Idp>>(await store.load<Idp>('idp', idpId), call)) }
 }

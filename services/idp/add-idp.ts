@@ -1,0 +1,35 @@
+import type { ObjectDetails } from '#gen/roster/object/v1/object'
+import { details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { v7 as uuid } from 'uuid'
+import { storeSecret } from './client-secrets.ts'
+import type { Context } from './context.ts'
+import { nameKey } from './idp-name.ts'
+import { type Added, type Configurations, type IdpSettings, only, type Protocol } from './vocabulary.ts'
+
+/** Adds a provider of this protocol to the owner that the call is for. ALREADY_EXISTS IDP_NAME_TAKEN. */
+export async function addIdp<P extends Protocol>(
+  { store, keys }: Context,
+  call: Call,
+  protocol: P,
+  { name, stylingType, autoRegister }: IdpSettings,
+  configuration: Configurations[P],
+  secret?: string,
+): Promise<{ idpId: string; details: ObjectDetails }> {
+  const id = uuid()
+  const payload = { name, stylingType, autoRegister, ...only(protocol, configuration) }
+  const writes = secret === undefined ? [] : [storeSecret(keys, id, secret)]
+  return store.execute({
+    aggregate: { type: 'idp', id },
+    call,
+    decide: (): Decision<Added<P>> => ({
+      organizationId: call.organizationId,
+      claims: [nameKey(call.organizationId, name)],
+      events: [{ type: `${protocol}.added`, payload }],
+      writes,
+      answer: undefined,
+    }),
+    respond: ({ after }) => ({ idpId: after.id, details: details(after) }),
+  })
+}
