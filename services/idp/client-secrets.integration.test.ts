@@ -5,7 +5,7 @@ import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { startOwnNats } from '#test/support/publishing'
 import { encryptionKey } from '#lib/keys'
 import { connectNats, type Nats } from '#lib/nats'
-import { callBytes } from '#lib/rpc/call'
+import { callBytes, type MethodDefinition } from '#lib/rpc/call'
 import { callOf, connect, keepingLog, owner, silent } from '#test/support/rpc'
 import { testCallerKeys } from '#test/support/caller-keys'
 import type { Servers } from '../../deploy/local/servers.ts'
@@ -13,6 +13,7 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { sealedSecrets } from './client-secrets.ts'
 import { readIdpConfig } from './config.ts'
 import { startIdp } from './service.ts'
+import { example } from './testing/example.ts'
 
 let servers: Servers
 let database: TestDatabase
@@ -56,19 +57,27 @@ async function withService(ROSTER_ENCRYPTION_KEY: string, meanwhile = async () =
   return lines.join('')
 }
 
-async function add(clientSecret: string): Promise<string> {
-  const { requestType, responseType, name } = IdentityProviderServiceDefinition.methods.addOIDCIDP
-  const provider = {
-    stylingType: 0 as const,
-    clientId: 'c',
-    issuer: 'https://i.example',
-    scopes: [],
-    autoRegister: false,
-  }
-  const request = requestType.encode({ ...provider, name: `Provider of ${clientSecret}`, clientSecret }).finish()
+const { methods, fullName } = IdentityProviderServiceDefinition
+
+/** Calls a method for the instance, as its owner. */
+async function ask<Request, Response>(
+  { name, requestType, responseType }: MethodDefinition<Request, Response>,
+  request: Request,
+): Promise<Response> {
   const call = callOf({ ...owner, instanceRoles: ['IAM_OWNER'] })
-  const subject = `${IdentityProviderServiceDefinition.fullName}.${name}`
-  return responseType.decode((await callBytes(gateway, subject, request, call)).bytes).idpId
+  const bytes = requestType.encode(request).finish()
+  return responseType.decode((await callBytes(gateway, `${fullName}.${name}`, bytes, call)).bytes)
+}
+
+async function add(clientSecret: string): Promise<string> {
+  const { settings, oidc } = example
+  return (await ask(methods.addOIDCIDP, { ...settings, ...oidc, name: `Provider of ${clientSecret}`, clientSecret }))
+    .idpId
+}
+
+async function addDirectory(bindPassword: string): Promise<string> {
+  const { timeoutMilliseconds: _, ...ldap } = example.ldap
+  return (await ask(methods.addLDAPIDP, { ...example.settings, ...ldap, bindPassword })).idpId
 }
 
 /** The secret of a provider, opened with these keys alone. */
@@ -99,4 +108,24 @@ test('a secret that no key opens stays and is logged, and the others are sealed 
   expect(await withService(`${next},${old}`)).toContain('an encryption key that is gone')
   expect(await secretOf(ids[1]!, next)).toBe('kept')
   expect(await sql`select sealed from client_secrets where idp_id = ${ids[0]!}`).toEqual(before)
+})
+
+test('a secret is replaced where one is sent, and goes with its provider', async () => {
+  const nothing = { scopes: [], clearScopes: false }
+  await withService(old, async () => {
+    const ids = [await add('one'), await addDirectory('two')]
+    await ask(methods.updateIDPOIDCConfig, { ...nothing, idpId: ids[0]!, clientId: 'other' })
+    expect(await Promise.all(ids.map((id) => secretOf(id, old)))).toEqual(['one', 'two'])
+    await ask(methods.updateIDPOIDCConfig, { ...nothing, idpId: ids[0]!, clientSecret: 'three' })
+    const lists = { servers: [], userObjectClasses: [], userFilters: [] }
+    await ask(methods.updateIDPLDAPConfig, { ...lists, idpId: ids[1]!, bindPassword: 'four' })
+    expect(await Promise.all(ids.map((id) => secretOf(id, old)))).toEqual(['three', 'four'])
+    for (const idpId of ids) await ask(methods.removeIDP, { idpId })
+    expect(await sql`select from client_secrets where idp_id = any(${ids})`).toHaveLength(0)
+    expect(await sql`select from idps where idp_id = any(${ids})`).toHaveLength(0)
+    // Neither the events nor the objects ever had one.
+    const stored = await sql`select payload from events union all select state from aggregates`
+    expect(JSON.stringify(stored)).toContain('Provider of one')
+    expect(JSON.stringify(stored).replaceAll('Provider of one', '')).not.toMatch(/"(one|two|three|four)"/)
+  })
 })

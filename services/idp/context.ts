@@ -1,8 +1,10 @@
+import type { Sql } from '#lib/eventstore/database'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/keys'
 
 /** Everything that operations work with. */
 export interface Context {
+  sql: Sql
   store: Store
   keys: Keyring
 }

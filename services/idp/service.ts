@@ -19,6 +19,7 @@ import { deactivateIdp } from './operations/deactivate-idp.ts'
 import { getIdp } from './operations/get-idp.ts'
 import { reactivateIdp } from './operations/reactivate-idp.ts'
 import { removeIdp } from './operations/remove-idp.ts'
+import { searchIdps } from './operations/search-idps.ts'
 import { updateIdp } from './operations/update-idp.ts'
 import { updateIdpJwtConfig } from './operations/update-idp-jwt-config.ts'
 import { updateIdpLdapConfig } from './operations/update-idp-ldap-config.ts'
@@ -34,7 +35,7 @@ const idp: StoringService<Config, Context> = {
   async open({ config, sql, store, log }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
     await untilReachable(log, () => reseal(sql, keys, log, sealedSecrets))
-    return { context: { store, keys } }
+    return { context: { store, keys, sql } }
   },
   services: (listEvents) => [
     served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {
@@ -53,6 +54,7 @@ const idp: StoringService<Config, Context> = {
       reactivateIDP: ofInstance(reactivateIdp),
       removeIDP: ofInstance(removeIdp),
       getIDP: ofInstance(getIdp),
+      searchIDPs: ofInstance(searchIdps),
     }),
     served<typeof OrganizationIdentityProviderServiceDefinition, Context>(
       OrganizationIdentityProviderServiceDefinition,
@@ -72,6 +74,7 @@ const idp: StoringService<Config, Context> = {
         reactivateOrganizationIDP: reactivateIdp,
         removeOrganizationIDP: removeIdp,
         getOrganizationIDP: getIdp,
+        searchOrganizationIDPs: searchIdps,
       },
     ),
     served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents }),

@@ -12,7 +12,11 @@ export function showIdp(aggregate: Existing<Idp>): IDP {
     state: inactive ? IDPState.IDP_STATE_INACTIVE : IDPState.IDP_STATE_ACTIVE,
     name,
     type: types[protocolOf(aggregate.state)],
-    ...{ stylingType, autoRegister, oidc, jwt, oauth },
+    stylingType,
+    autoRegister,
+    oidc,
+    jwt,
+    oauth,
     saml: saml && showSaml(saml),
     ldap: ldap && showLdap(ldap),
   }
@@ -27,9 +31,11 @@ export const types = {
   saml: IDPType.IDP_TYPE_SAML,
 } as const satisfies Record<Protocol, IDPType>
 
+export const protocols = Object.keys(types) as Protocol[]
+
 /** The protocol of a provider. */
 export function protocolOf(idp: Idp): Protocol {
-  return (Object.keys(types) as Protocol[]).find((protocol) => idp[protocol])!
+  return protocols.find((protocol) => idp[protocol])!
 }
 
 function showSaml({ metadataXml, metadataUrl, ...settings }: Configurations['saml']): SAMLConfig {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
+import type { Operation } from '../examples/contract.ts'
 import { examplePair, newSignedInMachine } from '../examples/machines.ts'
 import { assertion, basic, grantBy, newClient, obtainToken, privateKeyJwt, sendForm } from '../examples/oauth.ts'
-import { newIdp } from '../examples/projects.ts'
+import { addition, forOrganization, protocols } from '../examples/idps.ts'
 import { startTestReceiver } from '../support/receiver.ts'
 import type { Call } from './clients/call.ts'
 import { encodings, recordSecret } from './clients/encodings.ts'
@@ -19,7 +21,7 @@ async function live() {
   const organization = await newOrganization()
   recordSecret(adminToken)
   recordSecret(adminPassword)
-  await newIdp()
+  await useProviders(organization)
   await useOAuth(organization)
   for (const { call } of encodings) {
     const me = await newMember(organization, [])
@@ -45,6 +47,22 @@ async function live() {
     await newHuman(organization, { verification: { returnCode: {} } })
     await sendToWebhook(organization, call)
   }
+}
+
+// Both owners replace the secrets of providers of every type, also in vain, and read the providers.
+async function useProviders(organization: string) {
+  for (const nameOf of [(operation: Operation) => operation, forOrganization])
+    for (const [index, example] of protocols.entries()) {
+      const { call } = encodings[index % encodings.length]!
+      const ask = (operation: Operation, request: JsonObject) => call(nameOf(operation), request, admin(organization))
+      const { idpId } = ok(await ask(example.add, addition(example)))
+      const { secret } = example
+      if (secret) ok(await ask(example.update, { idpId, [secret]: unique('idp-secret') }))
+      if (secret) await ask(example.update, { idpId, [secret]: `${unique('idp-secret')}${'x'.repeat(1000)}` })
+      await ask(example.add, { ...addition(example), name: '' })
+      ok(await ask('GetIDP', { idpId }))
+      ok(await ask('SearchIDPs', { sortingColumn: 'IDP_FIELD_NAME_CREATION_DATE', descending: true }))
+    }
 }
 
 // Sends with both secrets of a rotation, and then with neither.

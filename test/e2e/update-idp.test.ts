@@ -18,7 +18,8 @@ describe.each(encodings)('UpdateIDP over $encoding', ({ call }) => {
     expect(await getIdp(idpId)).toMatchObject({ stylingType: 'STYLING_TYPE_GOOGLE', autoRegister: true, oidc })
     const renamed = unique('Renamed')
     const { details } = ok(await update({ idpId, name: renamed }))
-    expect(await getIdp(idpId)).toEqual({ id: idpId, details, state: 'IDP_STATE_ACTIVE', name: renamed, oidc })
+    const [state, type] = ['IDP_STATE_ACTIVE', 'IDP_TYPE_OIDC']
+    expect(await getIdp(idpId)).toEqual({ id: idpId, details, state, type, name: renamed, oidc })
   })
 
   test('answers with all four details, owned by the instance', async () => {

@@ -1,4 +1,7 @@
+import type { JsonObject } from '@bufbuild/protobuf'
 import type { Call, CallOptions } from '../e2e/clients/call.ts'
+import type { Operation } from './contract.ts'
+import { addition, forOrganization, protocols } from './idps.ts'
 import { examplePair, inSeconds } from './machines.ts'
 import { ok, profile, unique, uniqueEmail } from './people.ts'
 
@@ -8,6 +11,26 @@ export interface EveryObject {
   values: Record<string, string>
   /** The administrator in the organization of the objects, and a human of it. */
   callers: CallOptions[]
+}
+
+const providerUrls = Object.fromEntries(
+  [
+    'issuer',
+    'jwtEndpoint',
+    'keysEndpoint',
+    'authorizationEndpoint',
+    'tokenEndpoint',
+    'userEndpoint',
+    'metadataUrl',
+  ].map((field) => [field, 'https://issuer.example.com/']),
+)
+
+// One of each protocol. That of the last type is inactive, so that a search for the last of each finds it.
+async function addIdps(add: (operation: Operation, request: JsonObject) => Promise<{ idpId: string }>) {
+  const ids: string[] = []
+  for (const example of protocols) ids.push((await add(example.add, addition(example))).idpId)
+  await add('DeactivateIDP', { idpId: ids[protocols.findIndex(({ type }) => type === 'IDP_TYPE_SAML')]! })
+  return { idpId: ids[0]! }
 }
 
 /** Adds one object of each kind with all that may be of it, so that each table has rows. */
@@ -37,8 +60,8 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
   await own('AddProjectRole', { projectId, roleKey: 'reader', displayName: 'Reader' })
   await own('AddProjectGrant', { projectId, grantedOrgId, roleKeys: ['reader'] })
   const { userGrantId: grantId } = await own('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
-  const idp = { name: unique('Provider'), clientId: 'c', clientSecret: 's', issuer: 'https://issuer.example.com' }
-  const { idpId } = await add('AddOIDCIDP', idp)
+  const { idpId } = await addIdps((operation, request) => own(forOrganization(operation), request))
+  await addIdps(add)
   const ids = {
     userId,
     sessionId,
@@ -65,6 +88,7 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
     email: uniqueEmail(),
     urlTemplate: 'http://localhost:8080/',
     publicKey: examplePair().pem,
+    ...providerUrls,
     // Nobody can make up a cursor.
     cursor: '',
   }

@@ -5,6 +5,7 @@ import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organizatio
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
+import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
 import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
@@ -39,6 +40,7 @@ const definitions = [
   UserGrantServiceDefinition,
   GrantsInternal,
   IdentityProviderServiceDefinition,
+  OrganizationIdentityProviderServiceDefinition,
   IdpInternal,
   EventServiceDefinition,
   WebhookServiceDefinition,

@@ -89,6 +89,7 @@ const texts = [
   'abc',
   'a@b.example',
   'https://a.example/',
+  'ldaps://a.example',
   'long enough, 1 A',
   'de',
   '3Ab',
@@ -97,6 +98,8 @@ const texts = [
   'a\r\nPUB b',
   'x'.repeat(3000),
 ]
+
+const metadata = Buffer.from('<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"></EntityDescriptor>')
 
 function values(field: DescField): unknown[] {
   if (field.message?.typeName === 'google.protobuf.Timestamp')
@@ -107,7 +110,7 @@ function values(field: DescField): unknown[] {
     case ScalarType.STRING:
       return texts
     case ScalarType.BYTES:
-      return [Buffer.alloc(32), Buffer.of(1)]
+      return [metadata, Buffer.alloc(32), Buffer.of(1)]
     case ScalarType.BOOL:
       return [true, false]
     case ScalarType.INT64:

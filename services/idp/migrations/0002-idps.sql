@@ -12,6 +12,9 @@ create table idps (
 );
 
 create index idps_by_name on idps (organization_id, canonical_name, idp_id);
+create index idps_by_name_in_type on idps (organization_id, protocol, canonical_name, idp_id);
+create index idps_by_name_in_state on idps (organization_id, inactive, canonical_name, idp_id);
+create index idps_by_text on idps using gin (organization_id, canonical_name gin_trgm_ops);
 create index idps_by_age on idps (organization_id, created_at, idp_id);
 
 -- PostgreSQL lower-cases some letters in another way. So the name in that form comes from the unique key.

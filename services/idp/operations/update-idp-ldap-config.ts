@@ -17,11 +17,15 @@ export const updateIdpLdapConfig = {
   ): Promise<UpdateIDPLDAPConfigResponse> {
     const { idpId, startTls, baseDn, bindDn, bindPassword, userBase, timeout, attributes } = request
     const changes = {
-      ...{ startTls, baseDn, bindDn, userBase, attributes },
+      startTls,
+      baseDn,
+      bindDn,
+      userBase,
       servers: unlessEmpty(request.servers),
       userObjectClasses: unlessEmpty(request.userObjectClasses),
       userFilters: unlessEmpty(request.userFilters),
       timeoutMilliseconds: inMilliseconds(timeout),
+      attributes,
     }
     return changeConfiguration(context, idpId, call, 'ldap', changes, { replacement: bindPassword })
   },

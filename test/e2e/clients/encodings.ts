@@ -29,7 +29,7 @@ function recording(plain: Call): Call {
     const answer = await plain(operation, request, options)
     const ok = (answer.ok ?? {}) as JsonObject
     // A refused password may be a typing error, and so is a secret as well.
-    const { password, oldPassword, currentPassword, newPassword, clientSecret } = request ?? {}
+    const { password, oldPassword, currentPassword, newPassword, clientSecret, bindPassword } = request ?? {}
     const passwords = [password, oldPassword, currentPassword, newPassword, (newPassword as JsonObject)?.['password']]
     const shown = [
       ok['verificationCode'],
@@ -40,7 +40,8 @@ function recording(plain: Call): Call {
       ok['secret'],
       ok['clientSecret'],
     ]
-    for (const secret of [...passwords, clientSecret, ...shown, ...privateKeyOf(ok['keyDetails'])]) recordSecret(secret)
+    const own = privateKeyOf(ok['keyDetails'])
+    for (const secret of [...passwords, clientSecret, bindPassword, ...shown, ...own]) recordSecret(secret)
     return answer
   }
 }
