@@ -16,6 +16,7 @@ const schemas = ['users', 'grants', 'idp', 'notifier'].map((service) => `roster_
 
 // One row for each service, key or migration, however large a Roster is.
 const smallByNature = [
+  'roster_grants.followers',
   'roster_grants.migrations',
   'roster_grants.published',
   'roster_idp.migrations',
