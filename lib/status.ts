@@ -11,6 +11,11 @@ export type PublicError = Pick<RosterError, 'code' | 'reason' | 'message' | 'met
 
 /** A `google.rpc.Status` in bytes. An error crosses NATS in this form, and `grpc-status-details-bin` holds it. */
 export function encodeStatus(error: PublicError): Uint8Array {
+  return Status.encode(toStatus(error)).finish()
+}
+
+/** An error as a message. The result of a bulk's item holds it. */
+export function toStatus(error: PublicError): Status {
   const details = [
     any('ErrorInfo', ErrorInfo.encode({ reason: error.reason, domain, metadata: error.metadata }).finish()),
   ]
@@ -18,7 +23,7 @@ export function encodeStatus(error: PublicError): Uint8Array {
     details.push(any('BadRequest', BadRequest.encode({ fieldViolations: error.violations }).finish()))
   if (error.retryAfter !== undefined)
     details.push(any('RetryInfo', RetryInfo.encode({ retryDelay: toDuration(error.retryAfter) }).finish()))
-  return Status.encode({ code: error.code, message: error.message, details }).finish()
+  return { code: error.code, message: error.message, details }
 }
 
 /** Decodes the bytes that `encodeStatus` made into an error. The cause is lost. */

@@ -1,4 +1,4 @@
-import { type DescMethod, getOption, isMessage, toJson } from '@bufbuild/protobuf'
+import { type DescField, type DescMethod, getOption, isMessage, toJson } from '@bufbuild/protobuf'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import { registry } from '../registry.ts'
 
@@ -35,6 +35,8 @@ export interface Method {
   reads: boolean
   /** Whether its answers are a stream of messages. */
   streams: boolean
+  /** The list of a bulk: each item counts as one call. */
+  items: DescField | undefined
   /** Unix time in seconds of its deprecation. */
   deprecatedSince: number | undefined
 }
@@ -73,6 +75,7 @@ function readMethods() {
         oauth: ([undefined, 'call', 'document'] as const)[Number(option(desc, 'roster.options.v1.oauth'))],
         reads: http?.verb === 'GET' || desc.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
         streams: desc.methodKind === 'server_streaming',
+        items: readItems(desc, subject),
         deprecatedSince: Number(option(desc, 'roster.options.v1.deprecated_since')) || undefined,
       })
     }
@@ -104,6 +107,14 @@ interface AccessOption {
 function toScope(name: string): Access['scope'] {
   if (name === 'SCOPE_INSTANCE') return 'instance'
   return name === 'SCOPE_RESOURCE' ? 'resource' : 'organization'
+}
+
+function readItems(desc: DescMethod, subject: string): DescField | undefined {
+  const name = option(desc, 'roster.options.v1.items') as string
+  if (name === '') return undefined
+  const field = desc.input.fields.find((candidate) => candidate.name === name)
+  if (field?.fieldKind !== 'list') throw new Error(`${subject} has no list ${name}`)
+  return field
 }
 
 function readHttp(desc: DescMethod): HttpRule[] {

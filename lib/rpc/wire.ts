@@ -16,13 +16,14 @@ export function isStrictWire(desc: DescMessage, bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether a message has more than `most` values, including those of inner messages, packed lists and unknown fields. In
- * a malformed message, only the values before the fault count, because no decoder reads further.
+ * The number of values of a message, including those of inner messages, packed lists and unknown fields. The count ends
+ * after `most`, with one more. In a malformed message, only the values before the fault count, because no decoder reads
+ * further.
  */
-export function hasMoreValues(desc: DescMessage, bytes: Uint8Array, most: number): boolean {
+export function countValues(desc: DescMessage, bytes: Uint8Array, most: number): number {
   const scanner = { bytes, at: 0, values: 0, most }
   scanMessage(scanner, expectedOf(desc), bytes.length, 0)
-  return scanner.values > most
+  return scanner.values
 }
 
 interface Scanner {

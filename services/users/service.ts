@@ -18,6 +18,7 @@ import { addMachineSecret } from './operations/credential/add-machine-secret.ts'
 import { addMachineUser } from './operations/user/add-machine-user.ts'
 import { addPersonalAccessToken } from './operations/credential/add-personal-access-token.ts'
 import { authenticate } from './operations/internal/authenticate.ts'
+import { bulkAddUsers } from './operations/user/bulk-add-users.ts'
 import { beforeSessionReplay, createSession } from './operations/session/create-session.ts'
 import { deactivateUser } from './operations/user/deactivate-user.ts'
 import { deleteSession } from './operations/session/delete-session.ts'
@@ -81,6 +82,7 @@ const users: StoringService<Config, Context> = {
       updateMyProfile,
       addMachineUser,
       addHumanUser,
+      bulkAddUsers,
       getUser,
       setEmail,
       verifyEmail,

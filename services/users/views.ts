@@ -1,5 +1,5 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Write } from '#lib/eventstore/database'
+import type { Insert, Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { endsUse, isActive } from './states/user-state.ts'
@@ -24,15 +24,20 @@ function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Wri
   const [was, is] = [unsent(before.state), unsent(after.state)]
   if (was?.codeId === is?.codeId) return []
   if (!is) return [(sql) => sql`delete from unsent_email_codes where user_id = ${after.id}`]
-  return [
-    (sql) => sql`
-      insert into unsent_email_codes (user_id, code_id, requested_at, expires_at)
-      values (${after.id}, ${is.codeId}, ${after.changedAt}, ${is.expiresAt})
-      on conflict (user_id) do update
-      set code_id = excluded.code_id, requested_at = excluded.requested_at, expires_at = excluded.expires_at
-    `,
-  ]
+  const row = { user_id: after.id, code_id: is.codeId, requested_at: after.changedAt, expires_at: is.expiresAt }
+  return [{ row, into: intoUnsentCodes }]
 }
+
+// A user may have several codes in one batch, of which the last one counts.
+const intoUnsentCodes: Insert<{ user_id: string }>['into'] = (sql, rows) => sql`
+  insert into unsent_email_codes (user_id, code_id, requested_at, expires_at)
+  select user_id, code_id, requested_at, expires_at
+  from jsonb_populate_recordset(
+    null::unsent_email_codes, ${JSON.stringify([...new Map(rows.map((row) => [row.user_id, row])).values()])}::text::jsonb
+  )
+  on conflict (user_id) do update
+  set code_id = excluded.code_id, requested_at = excluded.requested_at, expires_at = excluded.expires_at
+`
 
 function projectCodeMail({ id, state }: Aggregate<CodeMail>): Write[] {
   return state ? [(sql) => sql`delete from unsent_email_codes where user_id = ${id} and code_id = ${state.codeId}`] : []

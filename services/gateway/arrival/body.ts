@@ -102,13 +102,10 @@ export function breakBody(request: Readable, error: RosterError): void {
   request.emit(broken, error)
 }
 
-/** The most values of a message. Reading takes time by the value, much more than by the byte. */
-export const mostValues = 2_000
-
-/** The error of a message with more than `mostValues` values. */
-export function tooManyValues(): RosterError {
-  const most = mostValues.toLocaleString('en')
-  return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', `The request has more than ${most} values.`)
+/** The error of a message with more than `most` values. */
+export function tooManyValues(most: number): RosterError {
+  const text = `The request has more than ${most.toLocaleString('en')} values.`
+  return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', text)
 }
 
 /** The error of a message with more than `limit` bytes. */

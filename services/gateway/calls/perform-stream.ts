@@ -4,6 +4,7 @@ import { reflect } from '@bufbuild/protobuf/reflect'
 import { callBytes } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError, toRosterError } from '#lib/errors'
 import { parse } from '#lib/rpc/validate'
+import { fewValues, type ValueLimit } from '../limits/value-limit.ts'
 import { type Arrival, startCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
 import { type IdentifiedCall, identify } from './identify.ts'
@@ -24,7 +25,7 @@ const [retryAfter, retryAtMost] = [250, 2_000]
 export async function performStream(
   gateway: Gateway,
   arrival: Arrival,
-  read: () => Uint8Array | Promise<Uint8Array>,
+  read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,
   write: (message: Uint8Array, signal: AbortSignal) => Promise<void>,
 ): Promise<RosterError> {
   const arrived = startCall(gateway, arrival)
@@ -47,7 +48,7 @@ export async function performStream(
     )
     const call = await identify(arrived, { deadline: () => Date.now() + pollTimeout, signal: over })
     leave = gateway.streamPlaces(call.tell().caller)
-    const request = parse(method.desc.input, await read())
+    const request = parse(method.desc.input, await read(fewValues))
     for (let first = true; ; first = false) {
       const asked = performance.now()
       const { bytes, isSameCaller } = await (first ? poll(call, request) : patiently(() => poll(call, request), over))

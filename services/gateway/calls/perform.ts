@@ -1,6 +1,8 @@
 import { type RosterError, toRosterError } from '#lib/errors'
 import { type Arrival, startCall } from './arrived-call.ts'
+import type { ValueLimit } from '../limits/value-limit.ts'
 import { ask, revokedWithin } from './ask.ts'
+import { countBulk } from './count-bulk.ts'
 import type { CallSettings, Gateway } from './gateway.ts'
 import { identify } from './identify.ts'
 import { logCall } from './log-call.ts'
@@ -12,7 +14,7 @@ import { logCall } from './log-call.ts'
 export async function perform<Answer>(
   gateway: Gateway,
   arrival: Arrival,
-  read: () => Uint8Array | Promise<Uint8Array>,
+  read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,
   write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
 ): Promise<Answer | RosterError> {
   const arrived = startCall(gateway, arrival)
@@ -21,7 +23,9 @@ export async function perform<Answer>(
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
     const call = await identify(arrived, { deadline: () => deadline, signal: arrival.signal })
     const identified = performance.now()
-    const request = await read()
+    const { values, countItems } = countBulk(call, arrival.clientAddress)
+    const request = await read(values)
+    countItems(request)
     // A caller that sends slowly may have lost the right to the call meanwhile.
     if (performance.now() - identified >= revokedWithin) await call.identifyAgain()
     const { bytes, sequence, replayed } = await ask(call, request)

@@ -10,9 +10,9 @@ beforeEach(() => {
 })
 
 /** Whether the call passes, or how many seconds it must wait. */
-function take(userId: string, rate: number, organizationId = 'home'): true | number {
+function take(userId: string, rate: number, organizationId = 'home', calls = 1): true | number {
   try {
-    budgets.take(userId, rate, organizationId, now)
+    budgets.take(userId, rate, organizationId, now, calls)
     return true
   } catch (error) {
     expect(error).toBeInstanceOf(RosterError)
@@ -56,6 +56,23 @@ describe('a caller', () => {
     }
   })
 
+  test('with a bulk pays for each item, all or none', () => {
+    for (let n = 0; n < 5; n++) expect(take('one', 500, 'home', 900)).toBe(true)
+    expect(take('one', 500, 'home', 900)).toBe(1)
+    expect(take('one', 500, 'home', 500)).toBe(true)
+    expect(take('one', 500)).toBeGreaterThan(0)
+  })
+
+  test('with a bulk of more than a quarter of its budget pays a quarter, so that it may come at all', () => {
+    expect([1000, 1000, 1000, 1000, 51].map((calls) => take('one', 20, 'home', calls))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      3,
+    ])
+  })
+
   test('that loses a role waits no longer than one that never had it', () => {
     for (let n = 0; n < 5000; n++) take('one', 500)
     expect(take('one', 20)).toBe(1)
@@ -96,6 +113,13 @@ describe('the callers of an organization', () => {
 
   test('that come when others have long filled its budget pass at once', () => {
     passing({ g1: 500, g2: 500, g3: 500, g4: 500, g5: 500 }, 100)
+    for (let n = 0; n < 20; n++) expect(take(`newcomer-${n}`, 20)).toBe(true)
+  })
+
+  test('pay for the items of a bulk from the budget of the organization too', () => {
+    expect([500, 500].map((calls) => take('bulk', 1000, 'home', calls))).toEqual([true, true])
+    expect(take('bulk', 1000, 'home', 500)).toBeGreaterThan(0)
+    expect(take('other', 1000, 'home', 900)).toBe(true)
     for (let n = 0; n < 20; n++) expect(take(`newcomer-${n}`, 20)).toBe(true)
   })
 

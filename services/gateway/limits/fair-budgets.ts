@@ -5,12 +5,12 @@ import { createRecent } from './recent.ts'
 /** Budgets of callers that share the budgets of their organizations. */
 export interface FairBudgets {
   /**
-   * Takes one call from the caller's budget of `rate` a second, and one from the organization's. Ten seconds' worth may
-   * be taken at once, and a rate of 0 is no limit. No caller may use more of the organization's budget than it leaves
-   * to the others. So a caller that takes less than its share always finds some. RESOURCE_EXHAUSTED RATE_LIMITED takes
-   * nothing.
+   * Takes so many calls from the caller's budget of `rate` a second, and as many from the organization's. Ten seconds'
+   * worth may be taken at once, and a rate of 0 is no limit. No caller may use more of the organization's budget than it
+   * leaves to the others. So a caller that takes less than its share always finds some. More calls than a
+   * quarter of a budget take a quarter of it, so that they may come at all. RESOURCE_EXHAUSTED RATE_LIMITED takes nothing.
    */
-  take(userId: string, rate: number, organizationId: string, now: number): void
+  take(userId: string, rate: number, organizationId: string, now: number, calls?: number): void
 }
 
 interface Own extends Bucket {
@@ -28,15 +28,15 @@ export function createFairBudgets(organizationRate: number): FairBudgets {
     own.share = worn < all.used ? own.share * (1 - worn / all.used) : 0
   }
 
-  function waitForShare({ share }: Own, all: Bucket): number {
-    const missing = share + 1 - (organizationRate * burstSeconds - all.used)
+  function waitForShare({ share }: Own, all: Bucket, calls: number): number {
+    const missing = share + calls - (organizationRate * burstSeconds - all.used)
     if (missing <= 0) return 0
     // The other callers may keep using theirs, so only this caller's own share is sure to wear off.
     return (missing / organizationRate) * (share > 1 ? all.used / share : 1)
   }
 
   return {
-    take(userId, rate, organizationId, now) {
+    take(userId, rate, organizationId, now, calls = 1) {
       const own = callers(userId, now)
       const all = organizationRate > 0 ? organizations(organizationId, now) : undefined
       if (all) {
@@ -44,13 +44,15 @@ export function createFairBudgets(organizationRate: number): FairBudgets {
         wear(all, organizationRate, now)
       }
       wear(own, rate, now)
-      const ownWait = rate > 0 ? wait(own, rate) : 0
-      const sharedWait = all ? waitForShare(own, all) : 0
+      const quarter = burstSeconds / 4
+      const cost = Math.min(calls, (rate || Infinity) * quarter, (organizationRate || Infinity) * quarter)
+      const ownWait = rate > 0 ? wait(own, rate, cost) : 0
+      const sharedWait = all ? waitForShare(own, all, cost) : 0
       if (ownWait > 0 || sharedWait > 0)
         throw rateLimited(ownWait >= sharedWait ? 'caller' : 'organization', Math.max(ownWait, sharedWait))
-      own.used++
-      own.share++
-      if (all) all.used++
+      own.used += cost
+      own.share += cost
+      if (all) all.used += cost
     },
   }
 }

@@ -32,7 +32,7 @@ beforeAll(async () => {
       return {}
     }
   const operations = Object.fromEntries(
-    ['UpdateMyProfile', 'GetUser', 'VerifyEmail'].map((name) => [`${users}.${name}`, serve(name)]),
+    ['UpdateMyProfile', 'GetUser', 'VerifyEmail', 'BulkAddUsers'].map((name) => [`${users}.${name}`, serve(name)]),
   )
   gateway = await startTestGateway(operations, settings, () => now)
 })
@@ -70,6 +70,14 @@ const requests: Record<string, Record<string, JsonValue>> = {
   VerifyEmail: { userId: 'u1', verificationCode: 'ABCDEF' },
 }
 
+const userManager = {
+  organizationId: 'home',
+  memberships: [{ organizationId: 'home', roles: ['ORG_USER_MANAGER'] }],
+}
+const machines = (items: number) => ({
+  users: Array.from({ length: items }, (_, n) => ({ machine: { userName: `u${n}`, name: 'M' } })),
+})
+
 const encodings: { encoding: string; call: Caller }[] = [
   { encoding: 'json', call: callJson },
   { encoding: 'grpc', call: callGrpc },
@@ -100,6 +108,27 @@ describe.each(encodings)('over $encoding', ({ call }) => {
   test('a caller with a role in any organization writes up to the limit of such callers', async () => {
     const token = newCaller(memberOf('elsewhere'))
     expect(await passed(45, 'caller', () => one(token))).toBe(40)
+  })
+
+  test('each item of a bulk counts as a call, and a refused bulk reaches no service', async () => {
+    const token = newCaller(userManager)
+    const bulk = (items: number) =>
+      call(gateway.url, `${users}.BulkAddUsers`, machines(items), { authorization: `Bearer ${token}` })
+    for (let n = 0; n < 4; n++) expect(outcome(await bulk(9))).toBe('ok')
+    expect(outcome(await bulk(9))).toBe('RATE_LIMITED caller')
+    expect(served).toHaveLength(4)
+    // The refused bulk counted as one call.
+    expect(await passed(15, 'caller', () => one(token))).toBe(3)
+  })
+
+  test('a bulk may have ten times the values of others, which count before they are read', async () => {
+    const token = newCaller(userManager)
+    const headers = { authorization: `Bearer ${token}` }
+    const many = { users: Array.from({ length: 1000 }, () => ({ machine: { userName: 'u', name: 'n' } })) }
+    expect(outcome(await call(gateway.url, `${users}.BulkAddUsers`, many, headers))).toBe('ok')
+    const huge = { users: Array.from({ length: 11_000 }, () => ({ machine: {} })) }
+    expect(outcome(await call(gateway.url, `${users}.BulkAddUsers`, huge, headers))).toBe('REQUEST_TOO_LARGE')
+    expect(outcome(await call(gateway.url, `${users}.BulkAddUsers`, huge, headers))).toBe('RATE_LIMITED caller')
   })
 
   test('reads are counted by themselves, and may be ten times as many', async () => {

@@ -7,9 +7,10 @@ import { createStrangers, type Strangers } from './strangers.ts'
 export interface Rates {
   /**
    * Counts a call against its caller and the organization that the caller belongs to, whichever it acts for. A call of
-   * a public method counts against its address. An owner of the instance has no limit. RESOURCE_EXHAUSTED RATE_LIMITED.
+   * a public method counts against its address. An owner of the instance has no limit. `calls`: the number of calls to
+   * count, all or none. RESOURCE_EXHAUSTED RATE_LIMITED.
    */
-  admit(caller: Caller, method: Method, address: string): void
+  admit(caller: Caller, method: Method, address: string, calls?: number): void
   strangers: Strangers
 }
 
@@ -30,13 +31,13 @@ export function createRates(config: RateSettings, clock: () => number): Rates {
   const strangers = createStrangers(config.CALLS_PER_ADDRESS, clock)
   return {
     strangers,
-    admit(caller, method, address) {
-      if (method.access.rule === 'public') return strangers.admit(address, costOf(method))
+    admit(caller, method, address, calls = 1) {
+      if (method.access.rule === 'public') return strangers.admit(address, calls * costOf(method))
       if (caller.instanceRoles.includes('IAM_OWNER')) return
       const rate = hasRole(caller) ? config.WRITES_PER_MEMBER : config.WRITES_PER_CALLER
       const { userId, organizationId } = caller
-      if (method.reads) reads.take(userId, rate * readsPerWrite, organizationId, clock())
-      else writes.take(userId, rate, organizationId, clock())
+      if (method.reads) reads.take(userId, rate * readsPerWrite, organizationId, clock(), calls)
+      else writes.take(userId, rate, organizationId, clock(), calls)
     },
   }
 }

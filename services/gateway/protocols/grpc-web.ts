@@ -12,6 +12,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { compressionUnsupported } from './grpc-compression.ts'
 import { frame, frameMalformed, readFrame } from './grpc-frames.ts'
 import { encodeMessage, unknownMethod } from './grpc-status.ts'
+import type { ValueLimit } from '../limits/value-limit.ts'
 import { limitValues } from './wire-values.ts'
 import { writeOut } from './write-out.ts'
 
@@ -34,7 +35,7 @@ export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method:
     ? await perform(
         gateway,
         arrive(gateway, exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
-        () => readMessage(gateway, exchange, method, text),
+        (values) => readMessage(gateway, exchange, method, text, values),
         (bytes, headers) => {
           Object.assign(exchange.headers, headers)
           return bytes
@@ -54,7 +55,7 @@ async function streamGrpcWeb(gateway: Gateway, exchange: Exchange, method: Metho
   const end = await performStream(
     gateway,
     arrive(gateway, exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
-    () => readMessage(gateway, exchange, method, text),
+    (values) => readMessage(gateway, exchange, method, text, values),
     async (message, signal) => {
       if (!response.headersSent) response.writeHead(200, { ...exchange.headers, ...headersOf(text) })
       await writeOut(response, pack(frame(0, message), text), signal)
@@ -88,7 +89,13 @@ export function decodeText(text: string): Uint8Array {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
-async function readMessage(gateway: Gateway, exchange: Exchange, method: Method, text: boolean): Promise<Uint8Array> {
+async function readMessage(
+  gateway: Gateway,
+  exchange: Exchange,
+  method: Method,
+  text: boolean,
+  values: ValueLimit,
+): Promise<Uint8Array> {
   const { request, header } = exchange
   header('content-type')
   const allowance = allowanceOf(gateway, exchange, method)
@@ -96,7 +103,7 @@ async function readMessage(gateway: Gateway, exchange: Exchange, method: Method,
   const body = await readBody(request, header('content-length'), allowance, text ? Math.ceil(limit / 3) * 4 : limit)
   const { message, isCompressed } = readFrame(text ? decodeText(body.toString('latin1')) : body, allowance.bytes)
   if (isCompressed) throw compressionUnsupported()
-  return limitValues(method.desc.input, message)
+  return limitValues(method.desc.input, message, values)
 }
 
 function errorTrailers(error: RosterError): Record<string, string> {

@@ -17,6 +17,7 @@ import type { Hold, Kind } from '../limits/under-way.ts'
 import { inflate, takenCompressions } from './grpc-compression.ts'
 import { frame, readFrame } from './grpc-frames.ts'
 import { toGrpcTrailers, unknownMethod } from './grpc-status.ts'
+import type { ValueLimit } from '../limits/value-limit.ts'
 import { limitValues } from './wire-values.ts'
 import { writeOut } from './write-out.ts'
 
@@ -115,13 +116,13 @@ function arrive(gateway: Gateway, { stream, header, requestId, clientAddress, ad
     clientAddress,
     signal: gone.signal,
   }
-  const read = async () => {
+  const read = async (values: ValueLimit) => {
     header('content-type')
     const allowance = allow(gateway.config, method, hold!)
     const body = await readBody(stream, header('content-length'), allowance, allowance.bytes + 5)
     const { message, isCompressed } = readFrame(body, allowance.bytes)
     const whole = isCompressed ? await inflate(message, header('grpc-encoding'), allowance) : message
-    return limitValues(method.desc.input, whole)
+    return limitValues(method.desc.input, whole, values)
   }
   return { arrival, read, held: () => hold }
 }

@@ -12,8 +12,9 @@ import {
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/registry'
-import { mostValues, tooManyValues } from '../arrival/body.ts'
+import { tooManyValues } from '../arrival/body.ts'
 import type { Match } from '../calls/routes.ts'
+import { fewValues, isMany, type ValueLimit } from '../limits/value-limit.ts'
 import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
 import { findTextFault, placeOf, type TextFault } from './json-text.ts'
 import { splitPair, unescapePart } from './percent-encoding.ts'
@@ -23,11 +24,16 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * Reads the request message of a call over HTTP from its body, path variables and query string, strictly.
  * INVALID_ARGUMENT REQUEST_MALFORMED names the field, or the place where the text is broken. RESOURCE_EXHAUSTED
- * REQUEST_TOO_LARGE.
+ * REQUEST_TOO_LARGE; the errors of the limit of values.
  */
-export function readRequest({ method, variables }: Match, query: string, body: Uint8Array | undefined): Message {
+export function readRequest(
+  { method, variables }: Match,
+  query: string,
+  body: Uint8Array | undefined,
+  limit = fewValues,
+): Message {
   const desc = method.desc.input
-  const message = readBodyMessage(desc, body)
+  const message = readBodyMessage(desc, body, limit)
   const violations: Violation[] = []
   for (const { field, text } of variables) bindVariable(desc, message, field, text, violations)
   if (violations.length > 0) throw malformed(violations)
@@ -38,36 +44,40 @@ export function readRequest({ method, variables }: Match, query: string, body: U
   return message
 }
 
-function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined): Message {
+function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined, { most, count }: ValueLimit): Message {
   if (body === undefined) return create(desc)
   const text = decode(body)
   if (/^[ \t\r\n]*$/.test(text)) return create(desc)
-  const fault = mayHaveTooManyValues(body) ? findTextFault(text, mostValues) : undefined
-  if (fault) throw explain(desc, text, fault)
+  const values = countSeparators(body)
+  if (isMany(values)) {
+    count(Math.min(values, most))
+    const fault = findTextFault(text, most)
+    if (fault) throw explain(desc, text, fault, most)
+  }
   try {
     return fromJsonString(desc, text, { registry })
   } catch {
-    return readUnset(desc, text)
+    return readUnset(desc, text, most)
   }
 }
 
-function readUnset(desc: DescMessage, text: string): Message {
-  const fault = findTextFault(text, mostValues)
-  if (fault) throw explain(desc, text, fault)
+function readUnset(desc: DescMessage, text: string, most: number): Message {
+  const fault = findTextFault(text, most)
+  if (fault) throw explain(desc, text, fault, most)
   const json = JSON.parse(text) as JsonValue
   const faults = findFaults(desc, json)
   if (faults.length > 0) throw malformed(faults)
   return fromJson(desc, withoutUnset(desc, json), { registry })
 }
 
-// These letters may stand in strings too, so this may say yes of a text with few values.
-function mayHaveTooManyValues(body: Uint8Array): boolean {
+// About as many as there are values. These letters may stand in strings too, so there may be fewer values.
+function countSeparators(body: Uint8Array): number {
   let values = 0
   for (let at = 0; at < body.length; at++) {
     const byte = body[at]
     if (byte === comma || byte === brace || byte === bracket) values++
   }
-  return values > mostValues
+  return values
 }
 
 const [comma, brace, bracket] = Buffer.from(',{[') as unknown as [number, number, number]
@@ -92,8 +102,8 @@ function firstMalformedByte(body: Uint8Array): number {
 }
 
 // An error of protobuf-es speaks of its own internals. This one names the fault and its place in the caller's terms.
-function explain(desc: DescMessage, text: string, fault: TextFault): RosterError {
-  if (fault.tooMany) return tooManyValues()
+function explain(desc: DescMessage, text: string, fault: TextFault, most: number): RosterError {
+  if (fault.tooMany) return tooManyValues(most)
   if (fault.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
   const { line, column } = placeOf(text, fault.offset)
   const sentence = `The body is not valid JSON at line ${line}, column ${column}: ${fault.problem}.`

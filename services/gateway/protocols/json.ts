@@ -19,8 +19,10 @@ export async function serveJson(gateway: Gateway, exchange: Exchange, match: Mat
   const answer = await perform(
     gateway,
     arrive(gateway, exchange, method, 'json', (header) => readRequestTimeout(header('x-request-timeout'))),
-    async () =>
-      toBinary(method.desc.input, readRequest(match, exchange.query, await readJsonBody(gateway, exchange, method))),
+    async (values) => {
+      const body = await readJsonBody(gateway, exchange, method)
+      return toBinary(method.desc.input, readRequest(match, exchange.query, body, values))
+    },
     (bytes, headers) => {
       Object.assign(exchange.headers, headers)
       return toJsonString(method.desc.output, fromBinary(method.desc.output, bytes), { registry })

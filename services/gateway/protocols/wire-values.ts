@@ -1,12 +1,15 @@
 import type { DescMessage } from '@bufbuild/protobuf'
-import { hasMoreValues } from '#lib/rpc/wire'
-import { mostValues, tooManyValues } from '../arrival/body.ts'
+import { countValues } from '#lib/rpc/wire'
+import { tooManyValues } from '../arrival/body.ts'
+import { fewValues, isMany, type ValueLimit } from '../limits/value-limit.ts'
 
 /**
  * Refuses a message in bytes that has too many values. Its service finds every other fault of it.
- * RESOURCE_EXHAUSTED REQUEST_TOO_LARGE.
+ * RESOURCE_EXHAUSTED REQUEST_TOO_LARGE; the errors of the limit.
  */
-export function limitValues(desc: DescMessage, bytes: Uint8Array): Uint8Array {
-  if (hasMoreValues(desc, bytes, mostValues)) throw tooManyValues()
+export function limitValues(desc: DescMessage, bytes: Uint8Array, { most, count }: ValueLimit = fewValues): Uint8Array {
+  const values = countValues(desc, bytes, most)
+  if (isMany(values)) count(Math.min(values, most))
+  if (values > most) throw tooManyValues(most)
   return bytes
 }

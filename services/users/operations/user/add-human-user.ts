@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AddHumanUserRequest, AddHumanUserResponse } from '#gen/roster/users/v1/user_service'
 import type { Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
@@ -13,30 +13,44 @@ import type { Profile } from '../../vocabulary/human.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export const addHumanUser = {
-  check: (context: Context, { email }: AddHumanUserRequest): Violation[] =>
-    // Every caller who may create a user holds user.write.
-    checkVerification(context, email?.verification, true, 'email.'),
+  check: (context: Context, request: AddHumanUserRequest): Violation[] => checkHuman(context, request),
 
   async handle(context: Context, request: AddHumanUserRequest, call: Call): Promise<AddHumanUserResponse> {
-    const userId = request.userId ?? uuid()
-    const codeId = randomUUID()
-    const email = request.email!.email
     const passwordHash =
       request.password === undefined
         ? undefined
         : await hashPassword(request.password, { lane: call.caller.userId, deadline: call.deadline })
-    return context.store.execute({
-      aggregate: { type: 'user', id: userId },
-      creates: true,
-      call,
-      decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
-        const { organizationId } = call
-        const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
-        return decide(user, request, organizationId, code, passwordHash)
-      },
-      respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
-    })
+    return context.store.execute(createHuman(context, request, call, passwordHash))
   },
+}
+
+/** The problems of a new human that the contract does not declare. `prefix` is the path to the human. */
+export function checkHuman(context: Context, { email }: AddHumanUserRequest, prefix = ''): Violation[] {
+  // Every caller who may create a user holds user.write.
+  return checkVerification(context, email?.verification, true, `${prefix}email.`)
+}
+
+/** The command that creates the human. */
+export function createHuman(
+  context: Context,
+  request: AddHumanUserRequest,
+  call: Call,
+  passwordHash?: string,
+): Command<User, UserEvent, string | undefined, AddHumanUserResponse> {
+  const userId = request.userId ?? uuid()
+  const codeId = randomUUID()
+  const email = request.email!.email
+  return {
+    aggregate: { type: 'user', id: userId },
+    creates: true,
+    call,
+    decide(user, now) {
+      const { organizationId } = call
+      const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
+      return decide(user, request, organizationId, code, passwordHash)
+    },
+    respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
+  }
 }
 
 function decide(

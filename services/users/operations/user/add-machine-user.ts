@@ -1,6 +1,6 @@
 import type { AddMachineUserRequest, AddMachineUserResponse } from '#gen/roster/users/v1/user_service'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
@@ -12,13 +12,21 @@ export async function addMachineUser(
   request: AddMachineUserRequest,
   call: Call,
 ): Promise<AddMachineUserResponse> {
-  return store.execute({
+  return store.execute(createMachine(request, call))
+}
+
+/** The command that creates the machine. */
+export function createMachine(
+  request: AddMachineUserRequest,
+  call: Call,
+): Command<User, UserEvent, void, AddMachineUserResponse> {
+  return {
     aggregate: { type: 'user', id: request.userId ?? uuid() },
     creates: true,
     call,
-    decide: (user: Aggregate<User>) => decide(user, request, call.organizationId),
+    decide: (user) => decide(user, request, call.organizationId),
     respond: ({ after }) => ({ userId: after.id, details: details(after) }),
-  })
+  }
 }
 
 function decide(user: Aggregate<User>, request: AddMachineUserRequest, organizationId: string): Decision<UserEvent> {

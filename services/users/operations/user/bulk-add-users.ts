@@ -1,0 +1,45 @@
+import type { BulkDone } from '#gen/roster/object/v1/bulk'
+import type {
+  AddHumanUserResponse,
+  AddMachineUserResponse,
+  BulkAddUsersRequest,
+  BulkAddUsersResponse,
+} from '#gen/roster/users/v1/user_service'
+import { bulkResults } from '#lib/bulk-results'
+import { RosterError, type Violation } from '#lib/errors'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { checkHuman, createHuman } from './add-human-user.ts'
+import { createMachine } from './add-machine-user.ts'
+
+export const bulkAddUsers = {
+  check: (context: Context, { users }: BulkAddUsersRequest): Violation[] =>
+    users.flatMap(({ user }, index) => {
+      if (user?.$case !== 'human') return []
+      const prefix = `users[${index}].human.`
+      const violations = checkHuman(context, user.value, prefix)
+      if (user.value.password !== undefined) violations.push({ field: `${prefix}password`, description: noPassword })
+      return violations
+    }),
+
+  handle(context: Context, { users }: BulkAddUsersRequest, call: Call): Promise<BulkAddUsersResponse> {
+    return context.store.executeAll<Added, BulkAddUsersResponse>({
+      commands: users.map(({ user }) =>
+        user!.$case === 'human' ? createHuman(context, user!.value, call) : createMachine(user!.value, call),
+      ),
+      call,
+      lane: call.organizationId,
+      respond: (outcomes) => ({ results: bulkResults(outcomes.map(toDone)) }),
+    })
+  },
+}
+
+const noPassword = 'must not be set: hashing the passwords of a bulk takes too long'
+
+type Added = AddHumanUserResponse | AddMachineUserResponse
+
+function toDone(outcome: Added | RosterError): BulkDone | RosterError {
+  if (outcome instanceof RosterError) return outcome
+  const { userId, details } = outcome
+  return { id: userId, details, emailCode: 'emailCode' in outcome ? outcome.emailCode : undefined }
+}
