@@ -8,6 +8,7 @@ import {
   toJson,
 } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
+import { anyPack } from '@bufbuild/protobuf/wkt'
 import { describe, expect, test } from 'vitest'
 import { methods } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
@@ -136,9 +137,14 @@ function sample(desc: DescMessage, choice: number, depth = 0): Message {
   return message.message
 }
 
+// The details of an error, as a result of a bulk has them.
+const errorInfo = registry.getMessage('google.rpc.ErrorInfo')!
+
 function single(field: DescField, choice: number, depth: number): unknown {
   if (field.message?.typeName === 'google.protobuf.Struct')
     return reflect(field.message, fromJson(field.message, { a: [1, 'b', null] }))
+  if (field.message?.typeName === 'google.protobuf.Any')
+    return reflect(field.message, anyPack(errorInfo, sample(errorInfo, choice)))
   if (field.message) return reflect(field.message, sample(field.message, choice, depth + 1))
   if (field.enum) return field.enum.values.at(-1)!.number
   switch (field.scalar) {
