@@ -65,7 +65,8 @@ import { searchUserGrants } from './operations/user-grant/search-user-grants.ts'
 import { updateUserGrant } from './operations/user-grant/update-user-grant.ts'
 import { ownerOfUserGrant } from './owners.ts'
 import { fillProjects } from './search/project-rows.ts'
-import { startUserRemoval } from './user-removal.ts'
+import { startCascades } from './cascades/start-cascades.ts'
+import { startUserRemoval } from './cascades/user-removal.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary/evolve.ts'
 import { internalCalls } from '../internal-calls.ts'
@@ -83,7 +84,7 @@ const grants: StoringService<Config, Context> = {
     }
     await untilReachable(log, () => fillProjects(sql))
     await untilReachable(log, () => bootstrap(context))
-    return { context, background: [startUserRemoval(context, nats, log)] }
+    return { context, background: [startUserRemoval(context, nats, log), startCascades(context, nats, log)] }
   },
   owners: { grant_id: ownerOfUserGrant },
   services: (listEvents) => [

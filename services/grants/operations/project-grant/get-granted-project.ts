@@ -1,7 +1,7 @@
 import type { GetGrantedProjectRequest, GetGrantedProjectResponse } from '#gen/roster/grants/v1/project_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { isLiving, projectGrantNotFound } from '../../own-project-grant.ts'
+import { isLiving, projectGrantNotFound } from '../../projects/own-project-grant.ts'
 import { showProjectGrant } from '../../show.ts'
 import type { Project } from '../../vocabulary/project.ts'
 import type { ProjectGrant } from '../../vocabulary/project-grant.ts'

@@ -1,7 +1,7 @@
 import type { GetProjectGrantRequest, GetProjectGrantResponse } from '#gen/roster/grants/v1/project_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { ownProjectGrant, projectGrantNotFound } from '../../own-project-grant.ts'
+import { ownProjectGrant, projectGrantNotFound } from '../../projects/own-project-grant.ts'
 import { showProjectGrant } from '../../show.ts'
 import type { Project } from '../../vocabulary/project.ts'
 import type { ProjectGrant } from '../../vocabulary/project-grant.ts'

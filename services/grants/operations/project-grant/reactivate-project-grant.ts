@@ -7,7 +7,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { ownProjectGrant } from '../../own-project-grant.ts'
+import { ownProjectGrant } from '../../projects/own-project-grant.ts'
 import type { ProjectGrant, ProjectGrantEvent } from '../../vocabulary/project-grant.ts'
 
 export async function reactivateProjectGrant(

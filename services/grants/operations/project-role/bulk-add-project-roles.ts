@@ -6,7 +6,7 @@ import type {
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { addedRoles } from '../../added-roles.ts'
+import { addedRoles } from '../../projects/added-roles.ts'
 import type { Project } from '../../vocabulary/project.ts'
 
 export async function bulkAddProjectRoles(

@@ -2,7 +2,7 @@ import type { ListUserRolesRequest, ListUserRolesResponse } from '#gen/roster/gr
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { effectiveRoles } from '../../effective-roles.ts'
-import { visibleProject } from '../../visible-project.ts'
+import { visibleProject } from '../../projects/visible-project.ts'
 
 export async function listUserRoles(
   context: Context,

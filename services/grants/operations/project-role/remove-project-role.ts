@@ -3,7 +3,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { ownRole } from '../../own-role.ts'
+import { ownRole } from '../../projects/own-role.ts'
 import type { Project, ProjectEvent } from '../../vocabulary/project.ts'
 
 /** The grants of the project lose the role after it: see `startCascades`. */

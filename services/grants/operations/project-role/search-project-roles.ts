@@ -8,7 +8,7 @@ import { readCursor, writeCursor } from '#lib/search/cursor'
 import { matchesText } from '#lib/search/matches-text'
 import { defaultLimit } from '#lib/search/search'
 import type { Context } from '../../context.ts'
-import { ownProject } from '../../own-project.ts'
+import { ownProject } from '../../projects/own-project.ts'
 import type { Project } from '../../vocabulary/project.ts'
 
 /** Reads the roles in the project itself, which has all of them. Their order is that of the keys, by code units. */

@@ -7,7 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import { search } from '#lib/search/search'
 import type { Context } from '../../context.ts'
 import { counting, countingRoles } from '../../effective-roles.ts'
-import { visibleProject } from '../../visible-project.ts'
+import { visibleProject } from '../../projects/visible-project.ts'
 
 export async function searchRoleHolders(
   context: Context,

@@ -1,7 +1,7 @@
 import type { GetProjectRequest, GetProjectResponse } from '#gen/roster/grants/v1/project_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { ownProject } from '../../own-project.ts'
+import { ownProject } from '../../projects/own-project.ts'
 import { showProject } from '../../show.ts'
 import type { Project } from '../../vocabulary/project.ts'
 

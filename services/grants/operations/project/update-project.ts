@@ -3,7 +3,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { ownProject } from '../../own-project.ts'
+import { ownProject } from '../../projects/own-project.ts'
 import type { Project, ProjectEvent } from '../../vocabulary/project.ts'
 
 export async function updateProject(

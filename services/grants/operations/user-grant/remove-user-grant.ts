@@ -3,7 +3,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { ownUserGrant } from '../../own-user-grant.ts'
-import { removedHolding } from '../../removed-holding.ts'
+import { removedHolding } from '../../cascades/removed-holding.ts'
 import type { UserGrant } from '../../vocabulary/user-grant.ts'
 
 export async function removeUserGrant(

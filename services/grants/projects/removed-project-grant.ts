@@ -1,7 +1,7 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { keyKinds } from './vocabulary/key-kinds.ts'
-import type { ProjectGrant, ProjectGrantEvent } from './vocabulary/project-grant.ts'
+import { keyKinds } from '../vocabulary/key-kinds.ts'
+import type { ProjectGrant, ProjectGrantEvent } from '../vocabulary/project-grant.ts'
 
 /** Takes the grant of a project away, if it is still there. */
 export function removedProjectGrant({ state }: Aggregate<ProjectGrant>): Decision<ProjectGrantEvent> {

@@ -2,7 +2,7 @@ import { limitReached, RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { ownProject } from './own-project.ts'
-import type { Project, ProjectEvent, ProjectRole } from './vocabulary/project.ts'
+import type { Project, ProjectEvent, ProjectRole } from '../vocabulary/project.ts'
 
 /** Adds roles to a project that the organization owns, all of them or none. */
 export function addedRoles(

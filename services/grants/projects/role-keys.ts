@@ -1,6 +1,6 @@
 import { limitReached, RosterError } from '#lib/errors'
-import type { Project } from './vocabulary/project.ts'
-import type { ProjectGrant } from './vocabulary/project-grant.ts'
+import type { Project } from '../vocabulary/project.ts'
+import type { ProjectGrant } from '../vocabulary/project-grant.ts'
 
 /** The role keys of a project grant, each once. FAILED_PRECONDITION ROLE_NOT_FOUND, RESOURCE_EXHAUSTED LIMIT_REACHED. */
 export function projectGrantKeys(asked: string[], { roles }: Project, mostKeys: number): string[] {

@@ -5,10 +5,10 @@ import { because, startFollowing } from '#lib/eventstore/follow'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import type { Context } from './context.ts'
-import { removalNote } from './holdings.ts'
+import type { Context } from '../context.ts'
+import { removalNote } from '../holdings.ts'
 import { removedHolding } from './removed-holding.ts'
-import type { RemovedUserEvent } from './vocabulary/removed-user.ts'
+import type { RemovedUserEvent } from '../vocabulary/removed-user.ts'
 
 /** Takes from a removed user everything that it holds. The event comes again where this was not finished. */
 export function startUserRemoval(context: Context, nats: Nats, log: Log): Service {

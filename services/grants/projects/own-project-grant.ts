@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { ProjectGrant } from './vocabulary/project-grant.ts'
+import type { ProjectGrant } from '../vocabulary/project-grant.ts'
 
 /**
  * The grant, if it is one of this project, and the organization owns the project. NOT_FOUND PROJECT_GRANT_NOT_FOUND for

@@ -1,6 +1,6 @@
 import { orUnavailable } from '#lib/eventstore/database'
-import type { Context } from './context.ts'
-import { keyKinds } from './vocabulary/key-kinds.ts'
+import type { Context } from '../context.ts'
+import { keyKinds } from '../vocabulary/key-kinds.ts'
 
 /** The id of the grant of a project to an organization; undefined where there is none. */
 export async function findProjectGrant(

@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Project } from './vocabulary/project.ts'
+import type { Project } from '../vocabulary/project.ts'
 
 /** The project, if the organization owns it. NOT_FOUND PROJECT_NOT_FOUND for an unknown and a foreign one alike. */
 export function ownProject(project: Aggregate<Project> | undefined, organizationId: string): Project {

@@ -1,8 +1,8 @@
 import { RosterError } from '#lib/errors'
 import type { Existing } from '#lib/eventstore/aggregate'
-import type { Context } from './context.ts'
+import type { Context } from '../context.ts'
 import { findProjectGrant } from './find-project-grant.ts'
-import type { Project } from './vocabulary/project.ts'
+import type { Project } from '../vocabulary/project.ts'
 
 /** A project that the organization owns or was granted. NOT_FOUND PROJECT_NOT_FOUND for all others alike. */
 export async function visibleProject(

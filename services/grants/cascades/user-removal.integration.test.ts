@@ -17,18 +17,18 @@ import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys } from '#test/support/caller-keys'
-import { readGrantsConfig } from './config.ts'
-import type { Context } from './context.ts'
-import { addedMember } from './members/new-member.ts'
-import { addedOrganization } from './new-organization.ts'
-import { addOrganizationMember } from './operations/member/add-organization-member.ts'
-import { addProject } from './operations/project/add-project.ts'
-import { addUserGrant } from './operations/user-grant/add-user-grant.ts'
-import { getUserGrant } from './operations/user-grant/get-user-grant.ts'
+import { readGrantsConfig } from '../config.ts'
+import type { Context } from '../context.ts'
+import { addedMember } from '../members/new-member.ts'
+import { addedOrganization } from '../new-organization.ts'
+import { addOrganizationMember } from '../operations/member/add-organization-member.ts'
+import { addProject } from '../operations/project/add-project.ts'
+import { addUserGrant } from '../operations/user-grant/add-user-grant.ts'
+import { getUserGrant } from '../operations/user-grant/get-user-grant.ts'
 import { startUserRemoval } from './user-removal.ts'
-import { project } from './views.ts'
-import { evolve } from './vocabulary/evolve.ts'
-import { internalCalls } from '../internal-calls.ts'
+import { project } from '../views.ts'
+import { evolve } from '../vocabulary/evolve.ts'
+import { internalCalls } from '../../internal-calls.ts'
 
 let database: TestDatabase
 let [users, grants]: Nats[] = []
@@ -55,7 +55,7 @@ beforeAll(async () => {
     ROSTER_CALLER_KEY: testCallerKeys.grants,
   })
   const sql = openDatabase(config.DATABASE_URL, 'grants', silent)
-  await migrate(sql, new URL('./migrations/', import.meta.url), silent)
+  await migrate(sql, new URL('../migrations/', import.meta.url), silent)
   const store = createStore(slow.wrap(sql), { evolve, project }, silent, () => {})
   context = { config, sql, store, users: createClient(grants, UsersInternal, internalCalls.grants.users) }
   const owner = { userId: 'root', roles: ['IAM_OWNER'] }

@@ -1,0 +1,269 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { admin, newHuman, newMember, newOrganization, ok } from '../examples/people.ts'
+import { grantProject, newProject } from '../examples/projects.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+
+let home: string
+let abroad: string
+
+beforeAll(async () => {
+  ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
+})
+
+const soon = { timeout: 20_000 }
+const reason = (answer: Parameters<typeof factsOf>[0]) => factsOf(answer).reason ?? 'ok'
+const act = async (...[operation, request, caller = admin(home)]: Parameters<typeof json>) =>
+  ok(await json(operation, request, caller))
+
+/** Gives a new user roles, in this organization. */
+async function give(projectId: string, roleKeys: string[], organization = home) {
+  const { userId } = await newHuman(organization)
+  const { userGrantId } = await act('AddUserGrant', { userId, projectId, roleKeys }, admin(organization))
+  return { userId, grantId: userGrantId as string }
+}
+
+const rolesOf = async (projectId: string, userId: string, organization = home) =>
+  (await act('ListUserRoles', { projectId, userId }, admin(organization))).roleKeys ?? []
+const holdersOf = async (projectId: string, roleKey: string, organization = home) =>
+  ((await act('SearchRoleHolders', { projectId, roleKey }, admin(organization))).holders ?? []).map(
+    ({ userId }: any) => userId,
+  )
+const grantOf = async ({ userId, grantId }: { userId: string; grantId: string }, organization = home) =>
+  json('GetUserGrant', { userId, grantId }, admin(organization))
+
+describe.each(encodings)('grants over $encoding', ({ call }) => {
+  const here = async (...[operation, request]: Parameters<typeof call>) =>
+    ok(await call(operation, request, admin(home)))
+
+  test('a user grant is changed, deactivated, reactivated and removed, and given again', async () => {
+    const projectId = await newProject(home, ['reader', 'writer'])
+    const { userId, grantId } = await give(projectId, ['reader'])
+    const request = { userId, grantId }
+    expect((await here('UpdateUserGrant', { ...request, roleKeys: ['reader'] })).details.sequence).toBe('1')
+    const roleKeys = ['writer', 'reader', 'writer']
+    expect((await here('UpdateUserGrant', { ...request, roleKeys })).details.sequence).toBe('2')
+    expect((await here('UpdateUserGrant', { ...request, roleKeys: ['reader', 'writer'] })).details.sequence).toBe('2')
+    const refused = factsOf(await call('UpdateUserGrant', { ...request, roleKeys: ['no'] }, admin(home)))
+    expect(refused).toMatchObject({ code: 9, reason: 'ROLE_NOT_FOUND', metadata: { roleKeys: '["no"]' } })
+    expect(await rolesOf(projectId, userId)).toEqual(['writer', 'reader'])
+    expect((await here('DeactivateUserGrant', request)).details.sequence).toBe('3')
+    expect((await here('GetUserGrant', request)).userGrant.state).toBe('USER_GRANT_STATE_INACTIVE')
+    expect(await rolesOf(projectId, userId)).toEqual([])
+    expect(reason(await call('DeactivateUserGrant', request, admin(home)))).toBe('USER_GRANT_ALREADY_INACTIVE')
+    await here('ReactivateUserGrant', request)
+    expect(reason(await call('ReactivateUserGrant', request, admin(home)))).toBe('USER_GRANT_NOT_INACTIVE')
+    expect(await rolesOf(projectId, userId)).toEqual(['writer', 'reader'])
+    await here('RemoveUserGrant', request)
+    for (const operation of ['GetUserGrant', 'UpdateUserGrant', 'DeactivateUserGrant', 'RemoveUserGrant'] as const)
+      expect(reason(await call(operation, request, admin(home)))).toBe('USER_GRANT_NOT_FOUND')
+    expect((await here('AddUserGrant', { userId, projectId })).userGrantId).not.toBe(grantId)
+  })
+
+  test('a project grant is shown to both sides, changed, deactivated, reactivated and removed', async () => {
+    const projectId = await newProject(home, ['reader', 'writer'])
+    const { name } = (await here('GetProject', { projectId })).project
+    const grantId = await grantProject(home, projectId, abroad, ['reader', 'writer'])
+    const request = { projectId, grantId }
+    const shown = {
+      grantId,
+      grantedOrgId: abroad,
+      grantedRoleKeys: ['reader', 'writer'],
+      state: 'PROJECT_GRANT_STATE_ACTIVE',
+      projectId,
+      projectName: name,
+      projectOwnerId: home,
+      details: expect.objectContaining({ sequence: '1' }),
+    }
+    expect((await here('GetProjectGrant', request)).projectGrant).toEqual(shown)
+    expect((await here('SearchProjectGrants', { projectId })).projectGrants).toEqual([shown])
+    expect(ok(await call('GetGrantedProject', request, admin(abroad))).grantedProject).toEqual(shown)
+    const search = { name: { text: name, method: 'TEXT_QUERY_METHOD_EQUALS' } }
+    expect(ok(await call('SearchGrantedProjects', search, admin(abroad))).grantedProjects).toEqual([shown])
+    const { userId } = await give(projectId, ['reader', 'writer'], abroad)
+    expect((await here('UpdateProjectGrant', { ...request, roleKeys: ['writer'] })).details.sequence).toBe('2')
+    expect(await rolesOf(projectId, userId)).toEqual(['writer'])
+    const more = await call('UpdateProjectGrant', { ...request, roleKeys: ['no'] }, admin(home))
+    expect(reason(more)).toBe('ROLE_NOT_FOUND')
+    await here('DeactivateProjectGrant', request)
+    expect(reason(await call('DeactivateProjectGrant', request, admin(home)))).toBe('PROJECT_GRANT_ALREADY_INACTIVE')
+    expect((await here('SearchProjectGrants', { state: 'PROJECT_GRANT_STATE_INACTIVE', projectId })).projectGrants).toHaveLength(1) // prettier-ignore
+    expect(await rolesOf(projectId, userId)).toEqual([])
+    const late = { userId: (await newHuman(abroad)).userId, projectId }
+    expect(reason(await call('AddUserGrant', late, admin(abroad)))).toBe('PROJECT_GRANT_INACTIVE')
+    await here('ReactivateProjectGrant', request)
+    expect(reason(await call('ReactivateProjectGrant', request, admin(home)))).toBe('PROJECT_GRANT_NOT_INACTIVE')
+    expect(await rolesOf(projectId, userId)).toEqual(['writer'])
+    await here('RemoveProjectGrant', request)
+    for (const operation of ['GetProjectGrant', 'UpdateProjectGrant', 'RemoveProjectGrant'] as const)
+      expect(reason(await call(operation, request, admin(home)))).toBe('PROJECT_GRANT_NOT_FOUND')
+    expect(reason(await call('GetGrantedProject', request, admin(abroad)))).toBe('PROJECT_GRANT_NOT_FOUND')
+    expect(reason(await call('AddUserGrant', late, admin(abroad)))).toBe('PROJECT_NOT_FOUND')
+    expect(await rolesOf(projectId, userId)).toEqual([])
+    await grantProject(home, projectId, abroad, [])
+  })
+
+  test('searches of user grants have every filter, and find a write at once', async () => {
+    const organization = await newOrganization()
+    const projects = [await newProject(organization, ['reader', 'writer']), await newProject(organization, ['reader'])]
+    const grants = [
+      await give(projects[0]!, ['reader', 'writer'], organization),
+      await give(projects[0]!, ['writer'], organization),
+      await give(projects[1]!, ['reader'], organization),
+    ]
+    const find = async (request: object) => {
+      const found = ok(await call('SearchUserGrants', { ...request, limit: 2 }, admin(organization)))
+      const ids = (found.userGrants ?? []).map(({ id }: any) => id)
+      if (!found.nextCursor) return ids
+      const next = { ...request, limit: 2, cursor: found.nextCursor }
+      const rest = ok(await call('SearchUserGrants', next, admin(organization)))
+      return [...ids, ...rest.userGrants.map(({ id }: any) => id)]
+    }
+    const ids = (...numbers: number[]) => numbers.map((n) => grants[n]!.grantId)
+    expect(await find({})).toEqual(ids(0, 1, 2))
+    expect(await find({ projectId: projects[0]! })).toEqual(ids(0, 1))
+    expect(await find({ userId: grants[1]!.userId })).toEqual(ids(1))
+    expect(await find({ roleKey: 'reader' })).toEqual(ids(0, 2))
+    expect(await find({ roleKey: 'reader', projectId: projects[1]! })).toEqual(ids(2))
+    const { project } = ok(await call('GetProject', { projectId: projects[1]! }, admin(organization)))
+    const projectName = { text: project.name.toUpperCase(), method: 'TEXT_QUERY_METHOD_CONTAINS_IGNORE_CASE' }
+    expect(await find({ projectName })).toEqual(ids(2))
+    const { userId, grantId } = grants[0]!
+    ok(await call('DeactivateUserGrant', { userId, grantId }, admin(organization)))
+    expect(await find({ state: 'USER_GRANT_STATE_INACTIVE' })).toEqual(ids(0))
+    expect(await find({ state: 'USER_GRANT_STATE_ACTIVE' })).toEqual(ids(1, 2))
+    ok(await call('UpdateUserGrant', { userId, grantId, roleKeys: ['writer'] }, admin(organization)))
+    expect(await find({ roleKey: 'reader' })).toEqual(ids(2))
+    ok(await call('RemoveUserGrant', { userId, grantId }, admin(organization)))
+    expect(await find({})).toEqual(ids(1, 2))
+    expect(await find({ projectGrantId: 'none' })).toEqual([])
+  })
+})
+
+describe('a user', () => {
+  test('finds the own grants of all organizations, and the own permissions', async () => {
+    const member = await newMember(home, ['ORG_USER_MANAGER'])
+    const { userId } = member
+    const request = async (organization: string) => ({ userId, projectId: await newProject(organization) })
+    await act('AddUserGrant', await request(home))
+    await act('AddUserGrant', await request(abroad), admin(abroad))
+    const { userGrants } = await act('SearchMyGrants', {}, member)
+    expect(userGrants.map(({ organizationId }: any) => organizationId)).toEqual([home, abroad])
+    const { permissions } = await act('GetMyPermissions', {}, member)
+    expect(permissions).toContain('user.grant.write')
+    expect(permissions).not.toContain('org.member.write')
+    expect(permissions.filter((name: string) => name.startsWith('iam.'))).toEqual([])
+    const nobody = await newMember(home, [])
+    expect((await act('GetMyPermissions', {}, nobody)).permissions ?? []).toEqual([])
+    const all = (await act('GetMyPermissions', {})).permissions
+    const owner = (await act('GetMyPermissions', {}, await newMember(home, ['ORG_OWNER']))).permissions
+    expect(all).toEqual(expect.arrayContaining(['org.create', ...owner]))
+    expect(owner).not.toContain('org.create')
+  })
+
+  test('has the roles that every organization gave, which only the owner of the project sees together', async () => {
+    const projectId = await newProject(home, ['reader', 'writer'])
+    await grantProject(home, projectId, abroad, ['reader'])
+    const { userId } = await give(projectId, ['writer'])
+    await act('AddUserGrant', { userId, projectId, roleKeys: ['reader'] }, admin(abroad))
+    expect((await rolesOf(projectId, userId)).toSorted()).toEqual(['reader', 'writer'])
+    expect(await rolesOf(projectId, userId, abroad)).toEqual(['reader'])
+    expect(await holdersOf(projectId, 'writer')).toEqual([userId])
+    expect(await holdersOf(projectId, 'reader')).toEqual([userId])
+    expect(await holdersOf(projectId, 'writer', abroad)).toEqual([])
+    await act('DeactivateProject', { projectId })
+    expect(await rolesOf(projectId, userId)).toEqual([])
+    expect(await holdersOf(projectId, 'writer')).toEqual([])
+    const late = { userId: (await newHuman(home)).userId, projectId }
+    expect(reason(await json('AddUserGrant', late, admin(home)))).toBe('PROJECT_INACTIVE')
+    const grant = { projectId, grantedOrgId: await newOrganization() }
+    expect(reason(await json('AddProjectGrant', grant, admin(home)))).toBe('PROJECT_INACTIVE')
+  })
+})
+
+describe('what was built on something that is gone', () => {
+  test('goes with a role: it counts no more at once, and every grant loses it, by events that name the cause', async () => {
+    const projectId = await newProject(home, ['reader', 'writer'])
+    const projectGrant = { projectId, grantId: await grantProject(home, projectId, abroad, ['reader']) }
+    const [both, only] = [await give(projectId, ['reader', 'writer']), await give(projectId, ['reader'])]
+    const foreign = await give(projectId, ['reader'], abroad)
+    const empty = await give(projectId, [])
+    await act('RemoveProjectRole', { projectId, roleKey: 'reader' })
+    expect(await rolesOf(projectId, both.userId)).toEqual(['writer'])
+    expect(await rolesOf(projectId, only.userId)).toEqual([])
+    expect(await holdersOf(projectId, 'reader')).toEqual([])
+    // The role is there once more, but the grants of before do not get it back.
+    await act('AddProjectRole', { projectId, roleKey: 'reader', displayName: 'R' })
+    const later = await give(projectId, ['reader'])
+    await expect.poll(async () => reason(await grantOf(only)), soon).toBe('USER_GRANT_NOT_FOUND')
+    await expect.poll(async () => reason(await grantOf(foreign, abroad)), soon).toBe('USER_GRANT_NOT_FOUND')
+    await expect.poll(async () => ok(await grantOf(both)).userGrant.roleKeys, soon).toEqual(['writer'])
+    const left = async () => (await act('GetProjectGrant', projectGrant)).projectGrant.grantedRoleKeys
+    await expect.poll(left, soon).toBeUndefined()
+    expect(await rolesOf(projectId, later.userId)).toEqual(['reader'])
+    expect(reason(await grantOf(empty))).toBe('ok')
+    const { events } = await act('SearchOrganizationEvents', { filter: { aggregateIds: [only.grantId, projectId] } })
+    const [removal, loss] = ['roster.project.role.removed.v1', 'roster.user_grant.removed.v1'].map((type) =>
+      events.find((event: any) => event.type === type),
+    )
+    expect(loss).toMatchObject({ causationId: removal.id, actor: removal.actor, requestId: removal.requestId })
+  })
+
+  test('goes with a role of a project grant, from the user grants under it alone', async () => {
+    const projectId = await newProject(home, ['reader', 'writer'])
+    const third = await newOrganization()
+    const grantId = await grantProject(home, projectId, abroad, ['reader', 'writer'])
+    await grantProject(home, projectId, third, ['reader', 'writer'])
+    const [mine, under, other] = [
+      await give(projectId, ['reader', 'writer']),
+      await give(projectId, ['reader', 'writer'], abroad),
+      await give(projectId, ['reader', 'writer'], third),
+    ]
+    const last = await give(projectId, ['reader'], abroad)
+    await act('UpdateProjectGrant', { projectId, grantId, roleKeys: ['writer'] })
+    await expect.poll(async () => reason(await grantOf(last, abroad)), soon).toBe('USER_GRANT_NOT_FOUND')
+    await expect.poll(async () => ok(await grantOf(under, abroad)).userGrant.roleKeys, soon).toEqual(['writer'])
+    for (const [grant, organization] of [
+      [mine, home],
+      [other, third],
+    ] as const)
+      expect(ok(await grantOf(grant, organization)).userGrant.roleKeys).toEqual(['reader', 'writer'])
+  })
+
+  test('goes with a project, and with a project grant', async () => {
+    const [projectId, kept] = [await newProject(home, ['reader']), await newProject(home, ['reader'])]
+    const grants = [await grantProject(home, projectId, abroad, []), await grantProject(home, kept, abroad, [])]
+    const [mine, theirs] = [await give(projectId, ['reader']), await give(projectId, [], abroad)]
+    const [stays, goes] = [await give(kept, ['reader']), await give(kept, [], abroad)]
+    await act('RemoveProject', { projectId })
+    expect(reason(await json('GetProjectGrant', { projectId, grantId: grants[0]! }, admin(home)))).toBe('PROJECT_GRANT_NOT_FOUND') // prettier-ignore
+    await act('RemoveProjectGrant', { projectId: kept, grantId: grants[1]! })
+    for (const [grant, organization] of [
+      [mine, home],
+      [theirs, abroad],
+      [goes, abroad],
+    ] as const)
+      await expect.poll(async () => reason(await grantOf(grant, organization)), soon).toBe('USER_GRANT_NOT_FOUND')
+    expect(reason(await grantOf(stays))).toBe('ok')
+    expect((await act('SearchUserGrants', { projectId })).userGrants).toBeUndefined()
+    expect((await act('SearchGrantedProjects', {}, admin(abroad))).grantedProjects?.map(({ projectId: id }: any) => id) ?? []).not.toContain(projectId) // prettier-ignore
+  })
+
+  test('goes even if it is given while the role is being removed', { timeout: 60_000 }, async () => {
+    for (let round = 0; round < 8; round++) {
+      const projectId = await newProject(home, ['reader', 'writer'])
+      const users = await Promise.all(Array.from({ length: 8 }, () => newHuman(home)))
+      const grants = await Promise.all(users.slice(0, 4).map(() => give(projectId, ['writer'])))
+      const gifts = () => [
+        ...users.map(({ userId }) => json('AddUserGrant', { userId, projectId, roleKeys: ['reader'] }, admin(home))),
+        ...grants.map((grant) => json('UpdateUserGrant', { ...grant, roleKeys: ['reader'] }, admin(home))),
+      ]
+      const late = gifts()
+      const removal = json('RemoveProjectRole', { projectId, roleKey: 'reader' }, admin(home))
+      for (const answer of await Promise.all([...late, ...gifts(), removal]))
+        expect(['ok', 'ROLE_NOT_FOUND', 'USER_GRANT_EXISTS', 'USER_GRANT_NOT_FOUND']).toContain(reason(answer))
+      const left = async () => (await act('SearchUserGrants', { projectId, roleKey: 'reader' })).userGrants ?? []
+      await expect.poll(left, soon).toEqual([])
+    }
+  })
+})
