@@ -10,6 +10,6 @@ export function ownProject(project: Aggregate<Project> | undefined, organization
 }
 
 /** FAILED_PRECONDITION PROJECT_INACTIVE where nothing may be granted. */
-export function refuseInactive(project: Project): void {
+export function refuseInactiveProject(project: Project): void {
   if (project.inactive) throw new RosterError('FAILED_PRECONDITION', 'PROJECT_INACTIVE', 'The project is inactive.')
 }

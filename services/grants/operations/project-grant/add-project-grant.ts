@@ -4,8 +4,9 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
+import { refuseInactive } from '../../active-organization.ts'
 import type { Context } from '../../context.ts'
-import { ownProject, refuseInactive } from '../../projects/own-project.ts'
+import { ownProject, refuseInactiveProject } from '../../projects/own-project.ts'
 import { projectGrantKeys } from '../../projects/role-keys.ts'
 import { keyKinds } from '../../vocabulary/key-kinds.ts'
 import type { Organization } from '../../vocabulary/organization.ts'
@@ -22,10 +23,13 @@ export async function addProjectGrant(
     reads: [
       { type: 'project', id: request.projectId },
       { type: 'organization', id: request.grantedOrgId },
+      { type: 'organization', id: call.organizationId },
     ],
     call,
-    decide: (_, _now, [project, granted]) =>
-      decide(project!, granted!, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS),
+    decide(_, _now, [project, granted, owner]) {
+      refuseInactive(owner!)
+      return decide(project!, granted!, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
+    },
     respond: ({ after }) => ({ grantId: after.id, details: details(after) }),
   })
 }
@@ -44,7 +48,7 @@ function decide(
       'ORGANIZATION_NOT_FOUND',
       'There is no such organization, or it owns the project.',
     )
-  refuseInactive(project)
+  refuseInactiveProject(project)
   const roleKeys = projectGrantKeys(request.roleKeys, project, mostKeys)
   const taken = new RosterError(
     'ALREADY_EXISTS',

@@ -4,10 +4,11 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
+import { refuseInactive } from '../../active-organization.ts'
 import type { Context } from '../../context.ts'
 import { findProjectGrant } from '../../projects/find-project-grant.ts'
 import { refuseRemoved, removalNote, userGrantKey } from '../../holdings.ts'
-import { refuseInactive } from '../../projects/own-project.ts'
+import { refuseInactiveProject } from '../../projects/own-project.ts'
 import { userGrantKeys } from '../../projects/role-keys.ts'
 import type { NewUserGrant, UserGrantEvent } from '../../vocabulary/user-grant.ts'
 import type { Project } from '../../vocabulary/project.ts'
@@ -24,12 +25,14 @@ export async function addUserGrant(
     aggregate: { type: 'user_grant', id: uuid() },
     reads: [
       removalNote(request.userId),
+      { type: 'organization', id: call.organizationId },
       { type: 'project', id: request.projectId },
       ...(grantId === undefined ? [] : [{ type: 'project_grant', id: grantId }]),
     ],
     call,
-    decide(_, _now, [note, project, grant]) {
+    decide(_, _now, [note, organization, project, grant]) {
       refuseRemoved(note!)
+      refuseInactive(organization!)
       return decide(project!, grant, request, call.organizationId, context.config.GRANT_MAX_ROLE_KEYS)
     },
     respond: ({ after }) => ({ userGrantId: after.id, details: details(after) }),
@@ -58,7 +61,7 @@ function decide(
       'PROJECT_GRANT_NOT_FOUND',
       'This project grant does not give the project to the organization.',
     )
-  refuseInactive(project.state!)
+  refuseInactiveProject(project.state!)
   if (!owned && grant!.state!.inactive)
     throw new RosterError('FAILED_PRECONDITION', 'PROJECT_GRANT_INACTIVE', 'The grant of the project is inactive.')
   const roleKeys = userGrantKeys(request.roleKeys, project.state!, owned ? undefined : grant!.state, mostKeys)
