@@ -1,5 +1,15 @@
-/** The core NATS subject for changes of a user's tokens or roles. The message names the user id. */
+/** The core NATS subject for changes of a user's tokens or roles. The message names the user id, or `everybodyOf`. */
 export const callersChanged = 'roster.callers.changed'
+
+/** Names all users of an organization and all that hold a role there. No user id has this form. */
+export function everybodyOf(organizationId: string): string {
+  return `@${organizationId}`
+}
+
+/** The organization that a message names; undefined where it names a user. */
+export function organizationOf(message: string): string | undefined {
+  return message.startsWith('@') ? message.slice(1) : undefined
+}
 
 /**
  * The core NATS subject on which a service announces new events; `*` for every service. A listener that misses a hint

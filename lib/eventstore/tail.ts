@@ -39,7 +39,7 @@ export interface TailOptions {
   sql: Sql
   nats: Nats
   log: Log
-  /** The user whose tokens or roles an event changes, if it changes any. */
+  /** The user whose tokens or roles an event changes, if it changes any, or `everybodyOf` an organization. */
   callerChangedBy?: (event: Happened) => string | undefined
   /** Has the messages of the events. Default: proto/. */
   messages?: FileRegistry
@@ -201,8 +201,8 @@ export function startTail(options: TailOptions): Tail {
 
   function announce(events: Happened[]) {
     for (const event of events) {
-      const userId = options.callerChangedBy?.(event)
-      if (userId !== undefined) tell(callersChanged, userId)
+      const changed = options.callerChangedBy?.(event)
+      if (changed !== undefined) tell(callersChanged, changed)
     }
   }
 

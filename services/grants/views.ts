@@ -1,10 +1,12 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
+import { everybodyOf } from '#lib/events/hints'
 import { projectProjectGrant } from './search/project-grant-rows.ts'
 import { projectProject } from './search/project-rows.ts'
 import { projectUserGrant } from './search/user-grant-rows.ts'
 import type { Member } from './vocabulary/member.ts'
+import type { OrganizationEvent } from './vocabulary/organization.ts'
 import type { Project } from './vocabulary/project.ts'
 import type { ProjectGrant } from './vocabulary/project-grant.ts'
 import type { UserGrant } from './vocabulary/user-grant.ts'
@@ -46,7 +48,10 @@ function projectMember({ organizationId, sequence, createdAt, changedAt, state }
   ]
 }
 
-/** The user whose roles an event changes. */
-export function callerChangedBy(event: Happened): string | undefined {
-  return event.aggregate_type === 'member' ? (event.payload as { userId: string }).userId : undefined
+/** The user whose roles an event changes, or everybody of an organization that is closed or opened. */
+export function callerChangedBy({ aggregate_type, aggregate_id, type, payload }: Happened): string | undefined {
+  if (aggregate_type === 'member') return (payload as { userId: string }).userId
+  return aggregate_type === 'organization' && closing.has(type) ? everybodyOf(aggregate_id) : undefined
 }
+
+const closing = new Set<string>(['deactivated', 'reactivated', 'removed'] satisfies OrganizationEvent['type'][])

@@ -26,7 +26,11 @@ export async function permitAddressOf(context: Context, userId: string, call: Ca
 export async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
   const user = await store.load<User>('user', userId)
   if (!user || user.state.removed) return []
-  const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships({ userId }, call)
+  const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships(
+    // Roles in a deactivated organization may come back, so they protect their holders meanwhile.
+    { userId, organizationId: '', withInactive: true },
+    call,
+  )
   const isOwn = ({ organizationId }: { organizationId: string }) => organizationId === user.organizationId
   const roles = [...instanceRoles, ...memberships.filter(isOwn).flatMap((membership) => membership.roles)]
   const covers = (held: string[], wanted: string[]) => wanted.every((role) => coversRole(held, role))

@@ -80,6 +80,7 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
           instanceRoles: [],
           memberships: [],
           projectMemberships: [],
+          organizationClosed: false,
         }),
         listProjectRoles: async () => ({ organizationId: '', grants: [] }),
         listInstanceOwners: async () => ({ userIds: [] }),

@@ -5,7 +5,7 @@ import type { Nats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError } from '#lib/errors'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
-import { callersChanged } from '#lib/events/hints'
+import { callersChanged, organizationOf } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { within } from '#lib/within'
@@ -66,12 +66,15 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   const proofs = createProofs(users, () => accessTokens.issuer())
   const directory = createDirectory({ users, grants, accessTokens })
   const callers = createMemory<Holder>({ capacity: 10_000, maxAge })
-  const organizations = createMemory<true>({ capacity: 10_000, maxAge })
+  const organizations = createMemory<string>({ capacity: 10_000, maxAge })
 
   const subscription = nats.connection.subscribe(callersChanged, {
     callback: (_error, message) => {
-      const userId = message.string()
-      callers.forget(({ caller }) => caller.userId === userId)
+      const changed = message.string()
+      const organizationId = organizationOf(changed)
+      if (organizationId === undefined) return callers.forget(({ caller }) => caller.userId === changed)
+      organizations.forget((known) => known === organizationId)
+      callers.forget(({ caller }) => caller.organizationId === organizationId || actsIn(caller, organizationId))
     },
   })
   const unwatch = nats.onDisconnect(() => callers.forgetAll())

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '#lib/rpc/headers'
-import { callersChanged } from '#lib/events/hints'
+import { callersChanged, everybodyOf } from '#lib/events/hints'
 import { callGrpc, callGrpcWeb, callGrpcWebText, callJson } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
@@ -81,6 +81,31 @@ test('an announcement changes roles at once', async () => {
   gateway.backstage.callers.set(token, { userId: 'manager', organizationId: 'home' })
   await announce('manager')
   expect(await call(token)).toBe('PERMISSION_DENIED')
+})
+
+test('an announcement about an organization shuts out its users and forgets roles there, and nobody else', async () => {
+  const [inside, elsewhere] = [
+    { ...owner, userId: 'inside', organizationId: 'acme' },
+    { ...owner, userId: 'elsewhere' },
+  ]
+  const memberships = ['home', 'acme'].map((organizationId) => ({ organizationId, roles: ['ORG_OWNER'] }))
+  const guest = { userId: 'guest', organizationId: 'home', memberships }
+  const [ofAcme, ofOther, ofGuest] = [newToken(inside), newToken(elsewhere), newToken(guest)]
+  const there = { 'x-service-orgid': 'acme' }
+  gateway.backstage.organizations.add('acme')
+  expect([await call(ofAcme), await call(ofOther, there), await call(ofGuest)]).toEqual(['ok', 'ok', 'ok'])
+  gateway.backstage.closed.add('acme')
+  gateway.backstage.organizations.delete('acme')
+  await announce(everybodyOf('acme'))
+  const { authenticate } = gateway.backstage.asked
+  expect(await call(ofOther)).toBe('ok')
+  expect(gateway.backstage.asked.authenticate).toBe(authenticate)
+  expect(await call(ofAcme)).toBe('TOKEN_INVALID')
+  expect(await call(ofGuest)).toBe('ok')
+  expect(gateway.backstage.asked.authenticate).toBe(authenticate + 2)
+  expect(await call(ofOther, there)).toBe('PERMISSION_DENIED')
+  gateway.backstage.closed.delete('acme')
+  expect(await call(ofAcme)).toBe('ok')
 })
 
 test('a lookup that an announcement overtook is not remembered, and no later call joins it', async () => {

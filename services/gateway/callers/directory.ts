@@ -9,6 +9,7 @@ import type { Caller } from '#lib/rpc/caller'
 import type { Client } from '#lib/rpc/call'
 import type { AccessTokens } from './access-tokens.ts'
 import type { Remembered } from './memory.ts'
+import { tokenInvalid } from './token-header.ts'
 import type { internalCalls } from '../../internal-calls.ts'
 
 /** The holder of a token. */
@@ -24,8 +25,8 @@ export interface Holder {
 export interface Directory {
   /** Finds the holder of a token, until the token ends. UNAUTHENTICATED TOKEN_INVALID; errors of the services. */
   findHolder(token: string, tokenHash: string): Promise<Remembered<Holder>>
-  /** Checks that there is such an organization. PERMISSION_DENIED where there is none; errors of the services. */
-  checkOrganization(organizationId: string): Promise<Remembered<true>>
+  /** The id of an organization that exists. PERMISSION_DENIED where there is none; errors of the services. */
+  checkOrganization(organizationId: string): Promise<Remembered<string>>
 }
 
 /** The services that the directory asks. */
@@ -49,7 +50,12 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
       await accessTokens.check(token)
       const found = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
       const { userId, human, organizationId, sessionId, scope, expirationDate } = found
-      const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships({ userId }, call)
+      const request = { userId, organizationId, withInactive: false }
+      const { instanceRoles, memberships, projectMemberships, organizationClosed } = await grants.listMemberships(
+        request,
+        call,
+      )
+      if (organizationClosed) throw tokenInvalid()
       const until = expirationDate?.getTime()
       const caller: Caller = {
         userId,
@@ -73,7 +79,7 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
         if (error instanceof RosterError && error.code === codes.NOT_FOUND) throw permissionDenied()
         throw error
       }
-      return { value: true }
+      return { value: organizationId }
     },
   }
 }

@@ -32,6 +32,8 @@ export interface Backstage {
    */
   callers: Map<string, TestCaller>
   organizations: Set<string>
+  /** Organizations that are deactivated or removed. */
+  closed: Set<string>
   /** How often each internal method was asked. */
   asked: { authenticate: number; listMemberships: number; lookupOrganization: number }
   /** Authenticate runs this after it has looked the caller up, and before its answer leaves. */
@@ -130,6 +132,7 @@ function createBackstage(): Backstage {
       ],
     ]),
     organizations: new Set(['home', 'away']),
+    closed: new Set(),
     asked: { authenticate: 0, listMemberships: 0, lookupOrganization: 0 },
     beforeAuthenticated: () => Promise.resolve(),
   }
@@ -146,11 +149,12 @@ function internalOperations(backstage: Backstage): Operations {
       const { userId, organizationId, expirationDate } = found[1]
       return { userId, organizationId, human: true, ...(expirationDate !== undefined && { expirationDate }) }
     },
-    'roster.grants.v1.InternalService.ListMemberships'({ userId }) {
+    'roster.grants.v1.InternalService.ListMemberships'({ userId, organizationId }) {
       asked.listMemberships++
       const caller = [...backstage.callers.values()].find((candidate) => candidate.userId === userId)
       const { instanceRoles = [], memberships = [], projectMemberships = [] } = caller ?? {}
-      return { instanceRoles, memberships, projectMemberships }
+      const organizationClosed = backstage.closed.has(organizationId as string)
+      return { instanceRoles, memberships, projectMemberships, organizationClosed }
     },
     'roster.grants.v1.InternalService.LookupOrganization'({ organizationId }) {
       asked.lookupOrganization++

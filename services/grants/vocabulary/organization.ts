@@ -15,6 +15,11 @@ export interface Organization {
   removed?: true
 }
 
+/** Whether the organization is deactivated or removed. Its users may do nothing, and roles there count for nothing. */
+export function isClosed({ inactive, removed }: Organization): boolean {
+  return inactive === true || removed === true
+}
+
 /** The organization after an event. */
 export function evolveOrganization(
   organization: Organization | undefined,

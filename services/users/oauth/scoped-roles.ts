@@ -29,7 +29,9 @@ export async function findRoles(
 ): Promise<Roles> {
   const [project, memberships] = await Promise.all([
     projectId === undefined ? undefined : findProject(grants, user.id, projectId, call),
-    names.has('roles') ? grants.listMemberships({ userId: user.id }, call) : undefined,
+    names.has('roles')
+      ? grants.listMemberships({ userId: user.id, organizationId: '', withInactive: false }, call)
+      : undefined,
   ])
   const counting = [user.organizationId, project?.organizationId]
   const own = project?.grants.filter(({ organizationId }) => counting.includes(organizationId)) ?? []

@@ -3,14 +3,15 @@ import { orUnavailable } from '#lib/eventstore/database'
 import type { Context } from '../../context.ts'
 import { organizationNotFound } from '../../organization-not-found.ts'
 import { keyKinds } from '../../vocabulary/key-kinds.ts'
+import type { Organization } from '../../vocabulary/organization.ts'
 
 export async function lookupOrganization(
   { sql, store }: Context,
   { by }: LookupOrganizationRequest,
 ): Promise<LookupOrganizationResponse> {
   if (by?.$case === 'organizationId') {
-    const organization = await store.load('organization', by.value)
-    if (organization) return { organizationId: organization.id }
+    const organization = await store.load<Organization>('organization', by.value)
+    if (organization && !organization.state.removed) return { organizationId: organization.id }
   }
   if (by?.$case === 'primaryDomain') {
     const [found] = await orUnavailable(sql<LookupOrganizationResponse[]>`
