@@ -8,7 +8,7 @@ export const internalCalls = {
     grants: ['listMemberships', 'lookupOrganization'],
   },
   users: {
-    grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners'],
+    grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners', 'listEvents'],
   },
   grants: {
     users: ['lookupUser', 'releaseInstanceOwners', 'restoreInstanceOwners', 'listEvents'],

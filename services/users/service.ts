@@ -56,6 +56,7 @@ import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
 import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
+import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
@@ -73,7 +74,13 @@ const users: StoringService<Config, Context> = {
     const signingKeys = await openSigningKeys(sql, keys, config, log)
     const context: Context = { config, sql, store, keys, signingKeys, grants, log }
     await bootstrap(context)
-    const background = [startPruning(context), startEndingSurplus(context), startExpiryWarnings(context), signingKeys]
+    const background = [
+      startPruning(context),
+      startEndingSurplus(context),
+      startExpiryWarnings(context),
+      ...startFollowingOrganizations(context, nats, log),
+      signingKeys,
+    ]
     return { context, background }
   },
   owners: { user_id: ownerOfUser, session_id: ownerOfSession },

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Insert, orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
+import { inOpenOrganization } from './organizations/in-open-organization.ts'
 import { isActive } from './states/user-state.ts'
 import type { User } from './vocabulary/user.ts'
 
@@ -82,6 +83,7 @@ export async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken 
       dpop_thumbprint as "dpopThumbprint", u.state as "user"
     from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
     where hash = ${hash} and (expires_at is null or expires_at > now())
+      and ${inOpenOrganization(sql, sql`t.organization_id`)}
   `)
   if (!row || !isActive(row.user)) return undefined
   const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...token } = row

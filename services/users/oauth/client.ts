@@ -9,6 +9,8 @@ import type { Context } from '../context.ts'
 import { findSecret } from '../credentials/machine-credentials.ts'
 import { findMachine, type Machine } from './machines.ts'
 import { useUp } from './single-use.ts'
+import { notes } from '../organizations/notes.ts'
+import { isOpen, type OrganizationNote } from '../../organization-notes.ts'
 import { isActive } from '../states/user-state.ts'
 import type { Credential } from '../vocabulary/credentials.ts'
 
@@ -116,9 +118,14 @@ async function admit(
   }
   const proof = await prove(machine, new Date())
   if (typeof proof === 'string' || !machine) return fail(typeof proof === 'string' ? proof : 'key')
-  if (!isActive(machine.state)) return fail('inactive')
+  if (!isActive(machine.state) || !(await isOrganizationOpen(context, machine))) return fail('inactive')
   const { credential, once } = proof
   return { machine, credential, refusal, fail, ...(once && { once: { ...once, taken: refusal } }) }
+}
+
+async function isOrganizationOpen({ store }: Context, { organizationId }: Machine): Promise<boolean> {
+  const { type, id } = notes.key(organizationId)
+  return isOpen({ state: (await store.load<OrganizationNote>(type, id))?.state })
 }
 
 // A client that does not exist has no history to add to.

@@ -4,6 +4,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import type { KnownAddress } from '../throttles/known-addresses.ts'
 import { userNameKind } from '../new-user.ts'
+import { inOpenOrganization } from '../organizations/in-open-organization.ts'
 import { lookupDomain } from '../organization-domain.ts'
 import type { User } from '../vocabulary/user.ts'
 
@@ -18,7 +19,7 @@ export interface LoginUser {
 }
 
 /**
- * The user of a login name. A bare name must belong to exactly one user. Grants is asked whenever there is an @, so
+ * The user of a login name. A bare name must belong to exactly one user, those of closed organizations left out. Grants is asked whenever there is an @, so
  * that the duration of the answer does not tell which names exist.
  */
 export async function findLoginUser(
@@ -52,7 +53,7 @@ function select(sql: Context['sql'], userName: string, organizationId?: string) 
     select ${facts(sql)} from unique_keys k
     join aggregates u on u.type = 'user' and u.id = k.aggregate_id
     left join passwords p on p.user_id = k.aggregate_id
-    where k.kind = ${userNameKind} and k.key = ${canonicalName(userName)}
+    where k.kind = ${userNameKind} and k.key = ${canonicalName(userName)} and ${inOpenOrganization(sql, sql`k.scope`)}
       ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
     limit 2
   `

@@ -2,6 +2,7 @@ import { type Payloads, testPayloads } from '#test/support/event-payloads'
 import type { AuthenticationEvent } from './authentication.ts'
 import { type CodeMailEvent, codeMailType } from './code-mail.ts'
 import { type OwnershipEvent, ownershipType } from './ownership.ts'
+import { type OrganizationEvent, organizationType } from './organization.ts'
 import type { SessionEvent } from './session.ts'
 import type { UserEvent } from './user.ts'
 
@@ -43,6 +44,7 @@ const user: Payloads<Exclude<UserEvent, FormerMarks>> = {
 const codeMail: Payloads<CodeMailEvent> = { sent: { codeId: 'c' }, failed: { codeId: 'c', failure: 'SMTP 550' } }
 
 const ownership: Payloads<OwnershipEvent> = { released: { releaseId: 'r' }, restored: { releaseIds: ['r'] } }
+const organization: Payloads<OrganizationEvent> = { noted: { state: 'inactive', sequence: 2 } }
 
 const session: Payloads<SessionEvent> = {
   created: { userId: 'u', expiresAt: '2026-01-01T12:00:00.123Z' },
@@ -55,4 +57,11 @@ const authentication: Payloads<AuthenticationEvent> = {
   failed: { method: 'client_secret', reason: 'secret' },
 }
 
-testPayloads('users', { user, [codeMailType]: codeMail, [ownershipType]: ownership, session, authentication })
+testPayloads('users', {
+  user,
+  [codeMailType]: codeMail,
+  [organizationType]: organization,
+  [ownershipType]: ownership,
+  session,
+  authentication,
+})

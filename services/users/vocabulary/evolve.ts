@@ -1,6 +1,7 @@
 import { evolveAuthentication } from './authentication.ts'
 import { codeMailType, evolveCodeMail } from './code-mail.ts'
 import { evolveOwnership, ownershipType } from './ownership.ts'
+import { evolveOrganization, organizationType } from './organization.ts'
 import { evolveSession } from './session.ts'
 import { evolveUser } from './user.ts'
 
@@ -9,6 +10,7 @@ export const evolve = {
   user: evolveUser,
   [codeMailType]: evolveCodeMail,
   [ownershipType]: evolveOwnership,
+  [organizationType]: evolveOrganization,
   session: evolveSession,
   authentication: evolveAuthentication,
 }

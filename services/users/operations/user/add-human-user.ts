@@ -8,6 +8,8 @@ import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { claimUserName, refuseTakenId } from '../../new-user.ts'
+import { notes } from '../../organizations/notes.ts'
+import { refuseRemovedOrganization } from '../../../organization-notes.ts'
 import { hashPassword } from '../../sign-in/password.ts'
 import type { Profile } from '../../vocabulary/human.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
@@ -43,8 +45,10 @@ export function createHuman(
   return {
     aggregate: { type: 'user', id: userId },
     creates: true,
+    reads: [notes.key(call.organizationId)],
     call,
-    decide(user, now) {
+    decide(user, now, [note]) {
+      refuseRemovedOrganization(note!)
       const { organizationId } = call
       const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
       return decide(user, request, organizationId, code, passwordHash)
