@@ -13,7 +13,9 @@ export const internalCalls = {
   grants: {
     users: ['lookupUser', 'releaseInstanceOwners', 'restoreInstanceOwners', 'listEvents'],
   },
-  idp: {},
+  idp: {
+    grants: ['listEvents'],
+  },
   notifier: {
     users: ['getEmailCode', 'recordEmailCode', 'listUnsentEmailCodes', 'listEvents'],
     grants: ['listEvents'],

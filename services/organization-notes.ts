@@ -13,6 +13,14 @@ export interface OrganizationNote {
   sequence: number
 }
 
+/** The events of a note. */
+export type OrganizationNoted = { type: 'noted'; payload: OrganizationNote }
+
+/** The note after an event. */
+export function evolveNote(_: unknown, { payload }: OrganizationNoted): OrganizationNote {
+  return payload
+}
+
 export interface OrganizationNotes {
   /** Names the note. Every operation that makes something of an organization reads it. */
   key(organizationId: string): AggregateKey
@@ -43,9 +51,7 @@ export function organizationNotes(type: string): OrganizationNotes {
   }
 }
 
-type Noted = { type: 'noted'; payload: OrganizationNote }
-
-function noted({ state: known }: Aggregate<OrganizationNote>, event: Event): Decision<Noted> {
+function noted({ state: known }: Aggregate<OrganizationNote>, event: Event): Decision<OrganizationNoted> {
   const state = states.get(plainType(event.type))
   if (!state) throw new Error(`${event.type} says nothing of the state of an organization`)
   const { organizationId, sequence } = event

@@ -6,6 +6,8 @@ import { v7 as uuid } from 'uuid'
 import { storeSecret } from './client-secrets.ts'
 import type { Context } from './context.ts'
 import { nameKey } from './idp-name.ts'
+import { notes } from './organizations.ts'
+import { refuseRemovedOrganization } from '../organization-notes.ts'
 import { type Added, type Configurations, type IdpSettings, only, type Protocol } from './vocabulary.ts'
 
 /** Adds a provider of this protocol to the owner that the call is for. ALREADY_EXISTS IDP_NAME_TAKEN. */
@@ -23,13 +25,17 @@ export async function addIdp<P extends Protocol>(
   return store.execute({
     aggregate: { type: 'idp', id },
     call,
-    decide: (): Decision<Added<P>> => ({
-      organizationId: call.organizationId,
-      claims: [nameKey(call.organizationId, name)],
-      events: [{ type: `${protocol}.added`, payload }],
-      writes,
-      answer: undefined,
-    }),
+    reads: [notes.key(call.organizationId)],
+    decide(_idp, _now, [note]): Decision<Added<P>> {
+      refuseRemovedOrganization(note!)
+      return {
+        organizationId: call.organizationId,
+        claims: [nameKey(call.organizationId, name)],
+        events: [{ type: `${protocol}.added`, payload }],
+        writes,
+        answer: undefined,
+      }
+    },
     respond: ({ after }) => ({ idpId: after.id, details: details(after) }),
   })
 }

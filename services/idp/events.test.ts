@@ -1,4 +1,6 @@
 import { type Payloads, testPayloads } from '#test/support/event-payloads'
+import type { OrganizationNoted } from '../organization-notes.ts'
+import { organizationType } from './organizations.ts'
 import { example } from './testing/example.ts'
 import type { IdpEvent } from './vocabulary.ts'
 
@@ -21,4 +23,6 @@ const idp: Payloads<IdpEvent> = {
   removed: {},
 }
 
-testPayloads('idp', { idp })
+const organization: Payloads<OrganizationNoted> = { noted: { state: 'removed', sequence: 2 } }
+
+testPayloads('idp', { idp, [organizationType]: organization })

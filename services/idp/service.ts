@@ -1,9 +1,11 @@
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { InternalServiceDefinition } from '#gen/roster/idp/v1/internal_service'
 import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
+import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { untilReachable } from '#lib/eventstore/database'
 import { reseal } from '#lib/eventstore/reseal'
 import type { Parts, Service } from '#lib/process'
+import { createClient } from '#lib/rpc/call'
 import { served } from '#lib/rpc/serve'
 import { startStoringService, type StoringService } from '#lib/storing-service'
 import type { Config } from './config.ts'
@@ -26,16 +28,23 @@ import { updateIdpLdapConfig } from './operations/update-idp-ldap-config.ts'
 import { updateIdpOauthConfig } from './operations/update-idp-oauth-config.ts'
 import { updateIdpOidcConfig } from './operations/update-idp-oidc-config.ts'
 import { updateIdpSamlConfig } from './operations/update-idp-saml-config.ts'
+import { organizationType, startRemovingOrganizations } from './organizations.ts'
 import { project } from './views.ts'
 import { evolveIdp } from './vocabulary.ts'
+import { internalCalls } from '../internal-calls.ts'
+import { evolveNote } from '../organization-notes.ts'
 
 const idp: StoringService<Config, Context> = {
   name: 'idp',
-  vocabulary: { evolve: { idp: evolveIdp }, project },
-  async open({ config, sql, store, log }) {
+  vocabulary: { evolve: { idp: evolveIdp, [organizationType]: evolveNote }, project },
+  async open({ config, nats, sql, store, log }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
     await untilReachable(log, () => reseal(sql, keys, log, sealedSecrets))
-    return { context: { store, keys, sql } }
+    const grants = createClient(nats, GrantsInternal, internalCalls.idp.grants)
+    return {
+      context: { store, keys, sql },
+      background: [startRemovingOrganizations({ sql, store, nats, log }, grants)],
+    }
   },
   services: (listEvents) => [
     served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {

@@ -6,7 +6,10 @@ import type { Idp } from './vocabulary.ts'
 
 /** Brings the service's own tables up to date with a change. */
 export function project({ after }: { after: Aggregate }): Write[] {
-  const { id, organizationId, createdAt, state } = after as Aggregate<Idp>
+  return after.type === 'idp' ? projectIdp(after as Aggregate<Idp>) : []
+}
+
+function projectIdp({ id, organizationId, createdAt, state }: Aggregate<Idp>): Write[] {
   if (!state || state.removed) return removal(id)
   const { name, inactive = false } = state
   return [

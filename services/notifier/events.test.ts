@@ -1,4 +1,6 @@
 import { type Payloads, testPayloads } from '#test/support/event-payloads'
+import type { OrganizationNoted } from '../organization-notes.ts'
+import { organizationType } from './organizations.ts'
 import type { WebhookEvent } from './vocabulary.ts'
 
 const settings = { url: 'https://example.com/hook', eventTypes: ['roster.user.*'], description: 'CRM' }
@@ -13,4 +15,6 @@ const webhook: Payloads<WebhookEvent> = {
   removed: {},
 }
 
-testPayloads('notifier', { webhook })
+const organization: Payloads<OrganizationNoted> = { noted: { state: 'removed', sequence: 2 } }
+
+testPayloads('notifier', { webhook, [organizationType]: organization })

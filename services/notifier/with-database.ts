@@ -39,6 +39,7 @@ import { searchEvents } from './operations/search-events.ts'
 import { searchOrganizationEvents } from './operations/search-organization-events.ts'
 import { watchEvents } from './operations/watch-events.ts'
 import { watchOrganizationEvents } from './operations/watch-organization-events.ts'
+import { organizationType, startRemovingOrganizations } from './organizations.ts'
 import { project } from './views.ts'
 import { evolveWebhook } from './vocabulary.ts'
 import { openWebhookQueue } from './webhooks/webhook-queue.ts'
@@ -46,6 +47,7 @@ import { sealedSecrets } from './webhooks/secret.ts'
 import { startWebhookSweep } from './webhooks/webhook-sweep.ts'
 import { startWebhookWorker } from './webhooks/webhook-worker.ts'
 import { internalCalls } from '../internal-calls.ts'
+import { evolveNote } from '../organization-notes.ts'
 
 const retryAfter = 1000
 
@@ -98,7 +100,7 @@ function startAnswering(sql: Sql, options: WithDatabaseOptions): Promise<Service
 function notifier(sql: Sql, redis: Redis): StoringService<Config, Context> {
   return {
     name: 'notifier',
-    vocabulary: { evolve: { webhook: evolveWebhook }, project },
+    vocabulary: { evolve: { webhook: evolveWebhook, [organizationType]: evolveNote }, project },
     async open({ config, nats, log, sql: asked, store }) {
       const keys = config.ROSTER_ENCRYPTION_KEY
       const destinations = config.WEBHOOK_ALLOW_PRIVATE
@@ -123,11 +125,12 @@ function notifier(sql: Sql, redis: Redis): StoringService<Config, Context> {
       const intake = Object.entries(feeds).map(([service, feed]) =>
         startTakingIn({ service, feed, sql, nats, log, wake }),
       )
+      const organizations = startRemovingOrganizations({ sql: asked, store, nats, log }, feeds.grants!)
       const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
       return {
         context: { sql: asked, store, keys, feeds, wakeups, destinations, mostWebhooks, wake },
         waitedFor: [wakeups],
-        background: [{ stop: () => stopSending([sweep, worker, ...intake], queue) }],
+        background: [organizations, { stop: () => stopSending([sweep, worker, ...intake], queue) }],
       }
     },
     services: () => [

@@ -6,12 +6,14 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import type { Context } from '../context.ts'
 import { type Cause, readCause } from './cause.ts'
+import { clearOrganization } from './clear-organization.ts'
 import { clearProject } from './clear-project.ts'
 import { clearProjectGrant } from './clear-project-grant.ts'
 import { takeRolesOfGrant } from './take-roles-of-grant.ts'
 import { takeRoleOfProject } from './take-role-of-project.ts'
 
 const cascades: Record<string, (context: Context, cause: Cause) => Promise<void>> = {
+  'organization.removed': clearOrganization,
   'project.role.removed': takeRoleOfProject,
   'project.removed': clearProject,
   'project_grant.changed': takeRolesOfGrant,

@@ -7,6 +7,8 @@ import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
+import { notes } from '../organizations.ts'
+import { refuseRemovedOrganization } from '../../organization-notes.ts'
 import { permitInstance } from '../visible.ts'
 import type { WebhookEvent } from '../vocabulary.ts'
 import { newSecret } from '../webhooks/secret.ts'
@@ -34,13 +36,17 @@ export const addWebhook = {
     const { secret, store: storeSecret } = newSecret(keys, id)
     return store.execute({
       aggregate: { type: 'webhook', id },
+      reads: [notes.key(organizationId)],
       call,
-      decide: (): Decision<WebhookEvent> => ({
-        organizationId,
-        events: [{ type: 'added', payload: { url, eventTypes, description, allOrganizations } }],
-        writes: [storeSecret],
-        answer: undefined,
-      }),
+      decide(_webhook, _now, [note]): Decision<WebhookEvent> {
+        refuseRemovedOrganization(note!)
+        return {
+          organizationId,
+          events: [{ type: 'added', payload: { url, eventTypes, description, allOrganizations } }],
+          writes: [storeSecret],
+          answer: undefined,
+        }
+      },
       respond: ({ after }) => ({ webhookId: after.id, details: details(after), secret }),
     })
   },

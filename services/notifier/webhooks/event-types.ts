@@ -5,7 +5,14 @@ import { registry } from '#lib/registry'
 /**
  * Aggregate types of more than one word. Message names do not show where such a type ends and the event type begins.
  */
-const compounds = ['project_grant', 'removed_user', 'user_grant', 'user_organization']
+const compounds = [
+  'idp_organization',
+  'project_grant',
+  'removed_user',
+  'user_grant',
+  'user_organization',
+  'webhook_organization',
+]
 
 /** Every published type of event, such as `roster.user.email.changed.v1`. */
 export const eventTypes: readonly string[] = findEventTypes()

@@ -4,6 +4,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { ownProject } from '../../projects/own-project.ts'
+import { removedProject } from '../../projects/removed-project.ts'
 import type { Project, ProjectEvent } from '../../vocabulary/project.ts'
 
 /** Its grants, user grants and members go after it: see `startCascades`. */
@@ -17,7 +18,7 @@ export async function removeProject(
     call,
     decide(project: Aggregate<Project>): Decision<ProjectEvent> {
       ownProject(project, call.organizationId)
-      return { events: [{ type: 'removed', payload: {} }], answer: undefined }
+      return removedProject(project)
     },
     respond: ({ after }) => ({ details: details(after) }),
   })
