@@ -3,7 +3,7 @@ import type { Access, HttpRule, Method } from '#lib/rpc/methods'
 import { commentOf, jsonCommentOf } from './comments.ts'
 import { errorsOf } from './errors.ts'
 import { referHeaders, referParameters } from './headers.ts'
-import { type Form, nameOf, type Schema, type Schemas } from './schemas.ts'
+import { type Form, type Schema, type Schemas } from './schemas.ts'
 import { wellKnown } from './well-known.ts'
 
 /** One route of a method as an operation of OpenAPI. */
@@ -121,16 +121,17 @@ function securityOf({ access, desc }: Method): object[] {
 }
 
 function tellAccess({ access, desc }: Method): string {
-  const { rule, permission, scope, resource, orSelf, anyAudience } = access
+  const { rule, permission, scope, resource, orSelf, project, anyAudience } = access
   const audience = anyAudience ? ' An access token for a project is enough.' : ''
   if (rule === 'public') return 'It needs no token.'
   if (rule === 'authenticated') return `Any caller with a token may call it.${audience}`
-  const field = desc.input.fields.find(({ name }) => name === resource)
+  const spell = (name: string) => desc.input.fields.find((field) => field.name === name)?.jsonName
   const where = {
     organization: 'in the acting organization',
     instance: 'on the instance',
-    resource: `in the organization of the object that \`${field && nameOf(field, 'request')}\` names`,
+    resource: `in the organization of the object that \`${spell(resource)}\` names`,
   }[scope]
+  const there = project ? `, or in the project of \`${spell(project)}\`` : ''
   const self = orSelf ? ' The user itself needs no permission.' : ''
-  return `The caller needs the permission \`${permission}\` ${where}.${self}${audience}`
+  return `The caller needs the permission \`${permission}\` ${where}${there}.${self}${audience}`
 }

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonObject } from '@bufbuild/protobuf'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type Method, methods } from '#lib/rpc/methods'
+import type { Operation, Stream } from '../../examples/contract.ts'
+import { ok } from '../../examples/people.ts'
+import { type CallOptions, factsOf } from '../clients/call.ts'
+import { callGrpc } from '../clients/grpc.ts'
+import { requestsOf } from '../clients/requests.ts'
+import { streaming } from '../clients/streams.ts'
+import { startOwnHouse } from '../own-house.ts'
+import { type Objects, setStage, type Stage } from './callers.ts'
+import { mayBeForeign } from './may-be-foreign.ts'
+
+const byUrl = inject('roster').house === undefined
+const why = byUrl ? ' (skipped: it takes a Roster of its own)' : ''
+
+const offered = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
+const internal = [...methods.values()].filter(({ access }) => access.rule === 'internal')
+const nameOf = ({ desc }: Method) => `${desc.parent.name}.${desc.name}`
+const [header, ...lines] = readFileSync(new URL('outcomes.txt', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+const columns = header!.trim().split(/\s+/).slice(1)
+const rows = new Map(lines.map((line) => [line.split(/\s+/)[0]!, line.trim().split(/\s+/).slice(1)]))
+
+let house: Awaited<ReturnType<typeof startOwnHouse>>
+let stage: Stage
+let before: unknown
+let cells = 0
+
+beforeAll(async () => {
+  if (byUrl) return
+  house = await startOwnHouse()
+  stage = await setStage(house.machine)
+  before = await eventsAtHome()
+}, 120_000)
+afterAll(async () => {
+  await house?.stop()
+  console.log(`the authorization walk: ${cells} cells`)
+})
+
+test('each method has a row, and each row a method', () => {
+  expect([...rows.keys()].toSorted()).toEqual(offered.map(nameOf).toSorted())
+})
+
+describe.skipIf(byUrl)(`who may call what${why}:`, () => {
+  test('each kind of caller has a column', () => {
+    expect(columns).toEqual(Object.keys(stage.callers))
+  })
+
+  test.each(offered.map((method) => [nameOf(method), method] as const))('%s', async (name, method) => {
+    const outcomes = await Promise.all(
+      columns.map(async (column) =>
+        outcomeOf(await attempt(method, idsOf(method, stage.home), stage.callers[column]!)),
+      ),
+    )
+    cells += outcomes.length
+    expect(spell(name, outcomes)).toBe(spell(name, rows.get(name) ?? []))
+  })
+
+  test('nobody reaches an internal method', async () => {
+    for (const method of internal)
+      for (const caller of Object.values(stage.callers)) {
+        const answer = await fetch(house.url + method.path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/grpc-web+proto', authorization: `Bearer ${caller.token}` },
+          body: Buffer.alloc(5),
+        })
+        expect([method.path, answer.headers.get('grpc-status') ?? (await answer.text())]).toEqual([
+          method.path,
+          expect.stringMatching(/12|METHOD_UNKNOWN/),
+        ])
+      }
+  })
+})
+
+/** Ids that lead to objects: the method, the field, and a whole request. */
+const named = offered
+  .filter(({ streams }) => !streams)
+  .flatMap((method) => fieldsOf(method).map((field) => [`${nameOf(method)} by ${field}`, method, field] as const))
+
+describe.skipIf(byUrl)(`an object of another organization is answered as an unknown one${why}:`, () => {
+  test.each(named)('%s', async (_name, method, field) => {
+    const told: unknown[] = []
+    for (const [column, caller] of Object.entries(stage.callers)) {
+      // These may see both organizations.
+      if (column.startsWith('iam-')) continue
+      const [own, other] = column.startsWith('other-') ? [stage.abroad, stage.home] : [stage.home, stage.abroad]
+      const ids = idsOf(method, own)
+      const foreign = await attempt(method, { ...ids, [field]: idsOf(method, other)[field]! }, caller, true)
+      const unknown = await attempt(method, { ...ids, [field]: `unknown-${ids[field]}`.slice(0, 36) }, caller, true)
+      if (!isDeepStrictEqual(foreign, unknown)) told.push({ column, foreign, unknown })
+    }
+    if (mayBeForeign.has(`${method.desc.name}.${field}`)) expect(told).not.toEqual([])
+    else expect(told).toEqual([])
+  })
+})
+
+test.skipIf(byUrl)(`the walk changes nothing${why}`, async () => {
+  expect(await eventsAtHome()).toEqual(before)
+})
+
+async function eventsAtHome(): Promise<unknown> {
+  const { events } = ok(await callGrpc('SearchOrganizationEvents', { limit: 1000 }, stage.callers['iam-owner']))
+  return (events as { type: string; aggregateId: string }[]).map(({ type, aggregateId }) => `${type} ${aggregateId}`)
+}
+
+/** The fields of a request that hold an id of which the stage has objects. */
+function fieldsOf({ desc }: Method): string[] {
+  const known = ['user_id', 'session_id', 'project_id', 'webhook_id', 'grant_id']
+  return desc.input.fields.flatMap(({ name, fieldKind }) =>
+    fieldKind === 'scalar' && known.includes(name) ? [name] : [],
+  )
+}
+
+/** Of these objects, the ids that the request of a method takes. */
+function idsOf(method: Method, objects: Objects): Objects {
+  const service = method.desc.parent.name
+  return Object.fromEntries(fieldsOf(method).map((name) => [name, objects[`${service}.${name}`] ?? objects[name]!]))
+}
+
+type Outcome = { code: number; reason: string | undefined; message: string; fields: string[] }
+
+/**
+ * Calls the method with these ids, and nothing else; or `whole`, in a valid request. No object has the sequence that
+ * the call asks for, so a write that passes the permission changes nothing.
+ */
+async function attempt(method: Method, ids: Objects, caller: CallOptions, whole = false): Promise<Outcome> {
+  const { desc, reads, streams } = method
+  const spelled = Object.fromEntries(desc.input.fields.flatMap(({ name, jsonName }) => (ids[name] ? [[jsonName, ids[name]]] : []))) // prettier-ignore
+  const options = { ...caller, ...(!reads && { headers: { 'if-match': '"999999999999"' } }) }
+  const least = whole ? requestsOf(desc.name as Operation, { ...spelled, roleKey: 'reader' })[0]! : {}
+  const request: JsonObject = { ...least, ...spelled }
+  if (!streams) return outcome(await callGrpc(desc.name as Operation, request, options))
+  // A rule refuses it, so a stream that passes the permission ends at once.
+  const opened = streaming[0].open(desc.name as Stream, { cursor: 'x'.repeat(30_000) }, options)
+  return outcome({ ok: undefined, error: await opened.ended, http: 0, headers: {} })
+}
+
+function outcome(answer: Parameters<typeof factsOf>[0]): Outcome {
+  const { code, reason, fields } = factsOf(answer)
+  return { code, reason, message: answer.error?.message ?? '', fields }
+}
+
+/** 16, 7, or "in" for every other answer: the caller passed the permission. A fault of ours is shown as it is. */
+function outcomeOf({ code, reason }: Outcome): string {
+  if (code === 16 || code === 7) return String(code)
+  return [2, 8, 12, 13, 14, 15].includes(code) ? `${code}:${reason}` : 'in'
+}
+
+function spell(name: string, outcomes: string[]): string {
+  return `${name.padEnd(46)} ${columns.map((column, at) => (outcomes[at] ?? '?').padEnd(column.length)).join(' ')}`.trimEnd()
+}
