@@ -1,15 +1,29 @@
 import { ok, profile, unique, uniqueEmail } from '../../examples/people.ts'
-import { contract, type Operation } from '../../examples/contract.ts'
+import type { Operation } from '../../examples/contract.ts'
 import type { CallOptions } from '../clients/call.ts'
 import { callGrpc } from '../clients/grpc.ts'
 
-/** Objects of one organization, by the names of the fields that take their ids. */
-export type Objects = Record<string, string>
+/** The fields of requests that take the id of an object of the stage; in one service, or in every other. */
+export const objectFields = [
+  'user_id',
+  'session_id',
+  'project_id',
+  'webhook_id',
+  'grant_id',
+  'ProjectService.grant_id',
+  'OrganizationIdentityProviderService.idp_id',
+] as const
+export type ObjectField = (typeof objectFields)[number]
+
+/** Objects of one organization. */
+export type Objects = Record<ObjectField, string>
 
 /** Two organizations with one object of each kind, and callers of every kind. Each caller acts for an organization. */
 export interface Stage {
   home: Objects
   abroad: Objects
+  /** More of the organization of `home`, with another project. */
+  beside: Objects
   /** By the names of the columns of the table. */
   callers: Record<string, CallOptions>
 }
@@ -29,18 +43,19 @@ export async function setStage(admin: CallOptions): Promise<Stage> {
   }
   const memberOfProject = async (role: string) => {
     const { userId, caller } = await addHuman(admin, homeId)
-    await add(admin, 'AddProjectMember' as Operation, { projectId: home['project_id']!, userId, roles: [role] }, homeId)
+    await add(admin, 'AddProjectMember', { projectId: home.project_id, userId, roles: [role] }, homeId)
     return caller
   }
   const memberOfInstance = async (role: string) => {
     const { userId, caller } = await addHuman(admin, homeId)
-    await add(admin, 'AddInstanceMember' as Operation, { userId, roles: [role] })
+    await add(admin, 'AddInstanceMember', { userId, roles: [role] })
     return caller
   }
   const otherOwner = await member(abroadId, ['ORG_OWNER'])
   return {
     home,
     abroad,
+    beside: await addObjects(admin, homeId, third, await addHuman(admin, homeId)),
     callers: {
       nobody: { url: admin.url! },
       ordinary: await member(homeId, []),
@@ -52,13 +67,11 @@ export async function setStage(admin: CallOptions): Promise<Stage> {
       'other-viewer': await member(abroadId, ['ORG_OWNER_VIEWER']),
       // The same one, which says that it acts here.
       intruder: { ...otherOwner, organization: homeId },
-      ...('AddProjectMember' in contract && {
-        'project-owner': await memberOfProject('PROJECT_OWNER'),
-        'project-viewer': await memberOfProject('PROJECT_OWNER_VIEWER'),
-        'grant-owner': await memberOfProject('PROJECT_GRANT_OWNER'),
-      }),
-      'project-token': await addClient(admin, homeId, home['project_id']!),
-      ...('AddInstanceMember' in contract && { 'iam-viewer': await memberOfInstance('IAM_OWNER_VIEWER') }),
+      'project-owner': await memberOfProject('PROJECT_OWNER'),
+      'project-viewer': await memberOfProject('PROJECT_OWNER_VIEWER'),
+      'grant-owner': await memberOfProject('PROJECT_GRANT_OWNER'),
+      'project-token': await addClient(admin, homeId, home.project_id),
+      'iam-viewer': await memberOfInstance('IAM_OWNER_VIEWER'),
       'iam-owner': { ...admin, organization: homeId },
     },
   }
@@ -100,6 +113,8 @@ async function addObjects(
   const { grantId } = await own('AddProjectGrant', { projectId, grantedOrgId, roleKeys: ['reader'] })
   const { userGrantId } = await own('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
   const { webhookId } = await own('AddWebhook', { url: 'https://receiver.example.com/' })
+  const idp = { name: unique('Provider'), clientId: 'c', clientSecret: 's', issuer: 'https://issuer.example.com' }
+  const { idpId } = await own('AddOrganizationOIDCIDP', idp)
   return {
     user_id: userId,
     session_id: sessionId,
@@ -107,6 +122,7 @@ async function addObjects(
     webhook_id: webhookId,
     grant_id: userGrantId,
     'ProjectService.grant_id': grantId,
+    'OrganizationIdentityProviderService.idp_id': idpId,
   }
 }
 
