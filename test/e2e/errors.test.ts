@@ -3,6 +3,7 @@ import { organizationErrors, projectErrors, userGrantErrors } from '../examples/
 import { idpErrors } from '../examples/idp-errors.ts'
 import { memberErrors } from '../examples/member-errors.ts'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
+import { projectGrantErrors, projectLifeErrors, userGrantLifeErrors } from '../examples/project-errors.ts'
 import { newProject } from '../examples/projects.ts'
 import {
   codeAndSessionErrors,
@@ -32,6 +33,9 @@ const errorCases = [
   organizationErrors,
   memberErrors,
   projectErrors,
+  projectLifeErrors,
+  projectGrantErrors,
+  userGrantLifeErrors,
   idpErrors,
   webhookErrors,
 ].flat()

@@ -18,6 +18,7 @@ const schemas = ['users', 'grants', 'idp', 'notifier'].map((service) => `roster_
 const smallByNature = [
   'roster_grants.followers',
   'roster_grants.migrations',
+  'roster_grants.projects_filled',
   'roster_grants.published',
   'roster_idp.migrations',
   'roster_idp.published',

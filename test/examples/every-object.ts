@@ -79,6 +79,7 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
     aggregateIds: userId,
     actors: humanId,
     roleKeys: 'reader',
+    roleKey: 'reader',
     grantType: 'client_credentials',
     scope: 'openid',
     token: accessToken,
