@@ -35,7 +35,7 @@ function searched(operation: Operation, request: (world: World) => object = () =
   const withCursor = (world: World) => ({ ...request(world), ...noSuchCursor }) as never
   return [
     fails(operation, cursorInvalid, 'no answer gave the cursor', withCursor, { fields: ['cursor'] }),
-    fails(operation, invalid, 'the limit is too large', (world) => ({ ...request(world), limit: 1001 }) as never, {
+    fails(operation, invalid, 'the limit is too large', (world) => ({ ...request(world), limit: 1001 }), {
       fields: ['limit'],
     }),
   ]

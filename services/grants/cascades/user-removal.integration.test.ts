@@ -46,7 +46,7 @@ beforeAll(async () => {
     connectNats(natsUrl.grants, 'grants', silent),
   ])
   usersSql = openDatabase(database.urls.users, 'users', silent)
-  await migrate(usersSql, new URL('../users/migrations/', import.meta.url), silent)
+  await migrate(usersSql, new URL('../../users/migrations/', import.meta.url), silent)
   await serveUsers(users)
   const config = readGrantsConfig({
     DATABASE_URL: database.urls.grants,
