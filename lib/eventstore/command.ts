@@ -79,6 +79,8 @@ export interface Command<State, Event extends NewEvent = NewEvent, Answer = void
   creates?: true
   /** Other aggregates that the decision depends on. They stay unchanged until it is stored. */
   reads?: AggregateKey[]
+  /** If-Match is about the first of `reads`: callers know that one, and not the aggregate that changes. */
+  matchesRead?: true
   call: Origin
   // Each of `reads` has a state of its own kind, which the decision knows.
   // oxlint-disable-next-line typescript/no-explicit-any

@@ -81,16 +81,17 @@ function decideWhereItMatches(
     checkSequence(ifMatch, 0)
     return command.decide(aggregate, now, reads)
   }
+  const { sequence } = command.matchesRead ? reads[0]! : aggregate
   const isKnown = caller.userId !== ''
   let decision: Decision<NewEvent, unknown>
   try {
     decision = command.decide(aggregate, now, reads)
   } catch (error) {
     const isMissing = error instanceof RosterError && error.code === codes.NOT_FOUND
-    if (isKnown && !isMissing) checkSequence(ifMatch, aggregate.sequence)
+    if (isKnown && !isMissing) checkSequence(ifMatch, sequence)
     throw error
   }
-  if (!decision.error) checkSequence(ifMatch, aggregate.sequence)
+  if (!decision.error) checkSequence(ifMatch, sequence)
   return decision
 }
 

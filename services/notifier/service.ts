@@ -28,8 +28,8 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const queue = openMailQueue(redis, log)
   const worker = startMailWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
   const intake = startMailIntake({ nats, queue, log })
-  const storing = startWithDatabase({ config, nats, redis, log })
   const sweep = startMailSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
+  const storing = startWithDatabase({ config, nats, redis, log, wakeMails: () => sweep.wake() })
   return {
     async stop() {
       const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), storing.stop()])

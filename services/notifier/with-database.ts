@@ -56,6 +56,8 @@ export interface WithDatabaseOptions {
   nats: Nats
   redis: Redis
   log: Log
+  /** As in `TakeInOptions`. */
+  wakeMails(): void
 }
 
 /**
@@ -94,10 +96,13 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
 // Operations have connections of their own, so that long searches do not hold up the intake and the sending.
 function startAnswering(sql: Sql, options: WithDatabaseOptions): Promise<Service> {
   const asked = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
-  return answerFrom(sql, notifier(sql, options.redis), options, asked)
+  return answerFrom(sql, notifier(sql, options), options, asked)
 }
 
-function notifier(sql: Sql, redis: Redis): StoringService<Config, Context> {
+function notifier(
+  sql: Sql,
+  { redis, wakeMails }: Pick<WithDatabaseOptions, 'redis' | 'wakeMails'>,
+): StoringService<Config, Context> {
   return {
     name: 'notifier',
     vocabulary: { evolve: { webhook: evolveWebhook, [organizationType]: evolveNote }, project },
@@ -123,7 +128,7 @@ function notifier(sql: Sql, redis: Redis): StoringService<Config, Context> {
       const feeds = feedsOf(asked, nats, log)
       const wakeups = startWakeups({ nats, feeds, log })
       const intake = Object.entries(feeds).map(([service, feed]) =>
-        startTakingIn({ service, feed, sql, nats, log, wake }),
+        startTakingIn({ service, feed, sql, nats, log, wake, wakeMails }),
       )
       const organizations = startRemovingOrganizations({ sql: asked, store, nats, log }, feeds.grants!)
       const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION

@@ -31,6 +31,9 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       MAILS_PER_ORGANIZATION_AN_HOUR: integer(1, mostMails, 1000),
       // Seconds.
       EMAIL_CODE_LIFETIME: integer(60, 30 * 86_400, 3600),
+      PASSWORD_CODE_LIFETIME: integer(60, 86_400, 3600),
+      // Seconds after its change during which an address cannot recover the account, unless somebody vouched for it.
+      PASSWORD_RESET_AFTER_EMAIL_CHANGE: integer(0, 30 * 86_400, 86_400),
       SESSION_LIFETIME: integer(60, 365 * 86_400, 12 * 3600),
       // A user may have so many living sessions. One more ends the oldest.
       SESSIONS_PER_USER: integer(1, 10_000, 100),

@@ -7,6 +7,7 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { Config } from './config.ts'
+import type { Later } from './later.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
@@ -18,6 +19,7 @@ export interface Context {
   signingKeys: SigningKeys
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
   log: Log
+  later: Later
 }
 
 /** The keys that access tokens are signed with. */

@@ -22,6 +22,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     await sql`delete from tokens where expires_at < now()`
     await sql`delete from machine_secrets where expires_at < now()`
     await sql`delete from unsent_email_codes where expires_at < now()`
+    await sql`delete from unsent_mails where expires_at < now()`
   }
   const warn = (error: unknown) => log.warn({ err: error }, 'pruning')
   const timers = [

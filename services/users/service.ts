@@ -37,6 +37,9 @@ import { listPersonalAccessTokens } from './operations/credential/list-personal-
 import { listUnsentEmailCodes } from './operations/internal/list-unsent-email-codes.ts'
 import { lockUser } from './operations/user/lock-user.ts'
 import { lookupUser } from './operations/internal/lookup-user.ts'
+import { passwordReset } from './operations/password/password-reset.ts'
+import { requestPasswordReset } from './operations/password/request-password-reset.ts'
+import { resetPassword } from './operations/password/reset-password.ts'
 import { reactivateUser } from './operations/user/reactivate-user.ts'
 import { recordEmailCode } from './operations/internal/record-email-code.ts'
 import { removeMachineKey } from './operations/credential/remove-machine-key.ts'
@@ -60,6 +63,7 @@ import { startFollowingOrganizations } from './organizations/follow-organization
 import { startPruning } from './pruning.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
+import { openLater } from './later.ts'
 import { callerChangedBy, project } from './views.ts'
 import { evolve } from './vocabulary/evolve.ts'
 import { internalCalls } from '../internal-calls.ts'
@@ -72,7 +76,8 @@ const users: StoringService<Config, Context> = {
     const keys = config.ROSTER_ENCRYPTION_KEY
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
     const signingKeys = await openSigningKeys(sql, keys, config, log)
-    const context: Context = { config, sql, store, keys, signingKeys, grants, log }
+    const later = openLater(log)
+    const context: Context = { config, sql, store, keys, signingKeys, grants, log, later }
     await bootstrap(context)
     const background = [
       startPruning(context),
@@ -80,6 +85,7 @@ const users: StoringService<Config, Context> = {
       startExpiryWarnings(context),
       ...startFollowingOrganizations(context, nats, log),
       signingKeys,
+      later,
     ]
     return { context, background }
   },
@@ -103,6 +109,9 @@ const users: StoringService<Config, Context> = {
     served<typeof PasswordServiceDefinition, Context>(PasswordServiceDefinition, {
       setPassword,
       updateMyPassword,
+      requestPasswordReset,
+      passwordReset,
+      resetPassword,
     }),
     served<typeof SessionServiceDefinition, Context>(SessionServiceDefinition, {
       createSession: { beforeReplay: beforeSessionReplay, handle: createSession },

@@ -16,6 +16,7 @@ import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys } from '#test/support/caller-keys'
 import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
+import { openLater } from './later.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { project } from './views.ts'
 import { evolve } from './vocabulary/evolve.ts'
@@ -44,6 +45,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)
   const store = createStore(sql, { evolve, project }, silent, () => {})
   const signingKeys = await openSigningKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
+  const later = openLater(silent)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {
     config,
@@ -52,9 +54,11 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     keys: config.ROSTER_ENCRYPTION_KEY,
     signingKeys,
     log: silent,
+    later,
     grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
     async stop() {
+      await later.stop()
       signingKeys.stop()
       await nats.connection.close()
       await sql.end({ timeout: 5 })

@@ -5,6 +5,8 @@ import { projectCredentials } from './credentials/project-credentials.ts'
 import { endsUse, isActive } from './states/user-state.ts'
 import { type Code, maxWrongTries } from './vocabulary/code.ts'
 import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
+import { type Notices, noticeType } from './vocabulary/notice.ts'
+import { type PasswordCode, passwordCodeType, roundOf } from './vocabulary/password-code.ts'
 import type { Session } from './vocabulary/session.ts'
 import type { User } from './vocabulary/user.ts'
 
@@ -12,12 +14,19 @@ import type { User } from './vocabulary/user.ts'
 export function project({ before, after }: { before: Aggregate; after: Aggregate }): Write[] {
   if (after.type === 'user') return projectUser(before as Aggregate<User>, after as Aggregate<User>)
   if (after.type === codeMailType) return projectCodeMail(after as Aggregate<CodeMail>)
+  if (after.type === passwordCodeType) return projectPasswordCode(after as Aggregate<PasswordCode>)
+  if (after.type === noticeType) return projectNotices(after as Aggregate<Notices>)
   if (after.type === 'session') return projectSession(after as Aggregate<Session>)
   return []
 }
 
 function projectUser(before: Aggregate<User>, after: Aggregate<User>): Write[] {
-  return [...projectUnsentCode(before, after), ...projectCredentials(before, after), ...projectState(before, after)]
+  return [
+    ...projectUnsentCode(before, after),
+    ...projectCredentials(before, after),
+    ...projectPasswordChange(before, after),
+    ...projectState(before, after),
+  ]
 }
 
 function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Write[] {
@@ -43,6 +52,37 @@ function projectCodeMail({ id, state }: Aggregate<CodeMail>): Write[] {
   return state ? [(sql) => sql`delete from unsent_email_codes where user_id = ${id} and code_id = ${state.codeId}`] : []
 }
 
+function projectPasswordCode({ id, state }: Aggregate<PasswordCode>): Write[] {
+  if (state?.delivery !== 'pending' || state.wrongTries >= maxWrongTries) return [withoutResets(id)]
+  const { codeId, expiresAt } = state
+  return [
+    (sql) => sql`
+      delete from unsent_mails where user_id = ${id} and kind = 'password-reset' and mail_id <> ${codeId}
+    `,
+    (sql) => sql`
+      insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
+      values (${codeId}, ${id}, 'password-reset', now(), ${expiresAt})
+      on conflict (mail_id) do nothing
+    `,
+  ]
+}
+
+// A code that can no longer renew the password is mailed by nobody.
+function projectPasswordChange(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
+  const [was, is] = [before.state?.human, state?.human]
+  const isOver = is !== undefined && was !== undefined && (roundOf(was) !== roundOf(is) || !isActive(state))
+  return isOver ? [withoutResets(id)] : []
+}
+
+function withoutResets(userId: string): Write {
+  return (sql) => sql`delete from unsent_mails where user_id = ${userId} and kind = 'password-reset'`
+}
+
+function projectNotices({ state }: Aggregate<Notices>): Write[] {
+  const last = state?.settled.at(-1)
+  return last === undefined ? [] : [(sql) => sql`delete from unsent_mails where mail_id = ${last}`]
+}
+
 function unsent(user: User | undefined): Code | undefined {
   const code = user?.human?.code
   return code?.delivery === 'pending' && code.wrongTries < maxWrongTries ? code : undefined
@@ -52,7 +92,7 @@ function unsent(user: User | undefined): Code | undefined {
 // tokens stay, but are refused until their user is active again or removed.
 function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
   if (state?.removed)
-    return ['tokens', 'passwords', 'known_addresses'].map(
+    return ['tokens', 'passwords', 'known_addresses', 'unsent_mails'].map(
       (table) => (sql) => sql`delete from ${sql(table)} where user_id = ${id}`,
     )
   if (state?.machine?.dpopRequired && !before.state?.machine?.dpopRequired)

@@ -14,7 +14,7 @@ import {
   userStateErrors,
   userStateRefusals,
 } from '../examples/user-errors.ts'
-import { passwordErrors } from '../examples/password-errors.ts'
+import { passwordErrors, passwordResetErrors } from '../examples/password-errors.ts'
 import { webhookErrors } from '../examples/webhook-errors.ts'
 import { buildWorld, type World } from '../examples/world.ts'
 import { type Answer, factsOf } from './clients/call.ts'
@@ -29,6 +29,7 @@ const errorCases = [
   codeAndSessionErrors,
   credentialErrors,
   passwordErrors,
+  passwordResetErrors,
   userGrantErrors,
   organizationErrors,
   memberErrors,

@@ -118,7 +118,8 @@ async function waiting(): Promise<number> {
   const [row] = await sql<[{ waiting: number }]>`
     select (select count(*) from roster_notifier.deliveries where state = 'queued')::int
       + (select count(*) from roster_notifier.chains)::int
-      + (select count(*) from roster_users.unsent_email_codes)::int as waiting
+      + (select count(*) from roster_users.unsent_email_codes)::int
+      + (select count(*) from roster_users.unsent_mails)::int as waiting
   `
   return row.waiting
 }

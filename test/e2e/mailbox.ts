@@ -28,6 +28,17 @@ export async function mailTo(address: string, count = 1): Promise<CodeMail> {
   }
 }
 
+/** Waits for a mail that has no code: a notice. */
+export async function noticeTo(address: string): Promise<PlainMail> {
+  const end = Date.now() + 20_000
+  for (;;) {
+    const found = (await mailsTo(address)).find(({ text }) => !codePattern.test(text))
+    if (found) return found
+    if (Date.now() > end) throw new Error(`there is no notice to ${address}`)
+    await sleep(50)
+  }
+}
+
 /** The number of mails to an address. */
 export async function mailCount(address: string): Promise<number> {
   return (await mailsTo(address)).length
@@ -66,8 +77,10 @@ async function get(path: string): Promise<any> {
   return response.json()
 }
 
+const codePattern = /\b[2-9A-HJ-NP-Z]{6}\b/
+
 function readCode(mail: PlainMail): CodeMail {
-  const code = /\b[2-9A-HJ-NP-Z]{6}\b/.exec(mail.text)?.[0]
+  const code = codePattern.exec(mail.text)?.[0]
   const link = /https?:\/\/\S+/.exec(mail.text)?.[0]
   if (!code || !link) throw new Error(`a mail without code or link: ${mail.text}`)
   recordSecret(code)

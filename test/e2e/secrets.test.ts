@@ -9,7 +9,7 @@ import { addition, forOrganization, protocols } from '../examples/idps.ts'
 import { startTestReceiver } from '../support/receiver.ts'
 import type { Call } from './clients/call.ts'
 import { encodings, recordSecret } from './clients/encodings.ts'
-import { mailTo } from './mailbox.ts'
+import { mailTo, noticeTo } from './mailbox.ts'
 import { dumpNats, dumpPostgres, dumpRedis } from './stores.ts'
 
 const { house, adminToken, adminPassword, secretsFile } = inject('roster')
@@ -45,6 +45,7 @@ async function live() {
     const unused = await newHuman(organization, { verification: { sendCode: {} } })
     await mailTo(unused.email)
     await newHuman(organization, { verification: { returnCode: {} } })
+    await resetPasswords(call, organization)
     await sendToWebhook(organization, call)
   }
 }
@@ -63,6 +64,19 @@ async function useProviders(organization: string) {
       ok(await ask('GetIDP', { idpId }))
       ok(await ask('SearchIDPs', { sortingColumn: 'IDP_FIELD_NAME_CREATION_DATE', descending: true }))
     }
+}
+
+// A code is mailed and left, returned and used, and wrong. A changed address is told.
+async function resetPasswords(call: Call, organization: string) {
+  const [left, human] = [await newHuman(organization), await newHuman(organization)]
+  ok(await call('RequestPasswordReset', { loginName: left.userName }))
+  await mailTo(left.email)
+  const { userId } = human
+  const { verificationCode } = ok(await call('PasswordReset', { userId, returnCode: {} }, admin(organization)))
+  ok(await call('ResetPassword', { userId, verificationCode, newPassword: unique('Password') }))
+  await call('ResetPassword', { userId, verificationCode, newPassword: unique('Password') })
+  ok(await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, admin(organization)))
+  await noticeTo(human.email)
 }
 
 // Sends with both secrets of a rotation, and then with neither.

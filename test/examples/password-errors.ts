@@ -61,3 +61,58 @@ export const passwordErrors: ErrorCase[] = [
   }),
   fails('UpdateMyPassword', precondition('NOT_A_HUMAN'), 'a machine calls', change),
 ]
+
+const codeInvalid = { reason: 'CODE_INVALID', code: 3, http: 400 }
+const code = (userId: string) => ({ userId, verificationCode: 'WRONG2', newPassword: 'New-Password-1' })
+const atFault = { ...nobody, fields: ['verificationCode'] }
+const idOf = (userId: string) => ({ userId })
+
+/** RequestPasswordReset, PasswordReset and ResetPassword. */
+export const passwordResetErrors: ErrorCase[] = [
+  fails('RequestPasswordReset', invalid, 'nothing is sent', () => ({}), { ...nobody, fields: ['loginName'] }),
+  ...needsCaller('PasswordReset', ({ human }) => idOf(human.userId)),
+  fails('PasswordReset', denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), manager),
+  fails('PasswordReset', denied, 'the user is unknown to one who may not', () => idOf('unknown'), manager),
+  fails('PasswordReset', denied, 'the user has a role above the own', (world) => idOf(world.owner.userId), manager),
+  fails('PasswordReset', denied, 'it is the own user', (world) => idOf(world.nobody.userId), powerless),
+  fails(
+    'PasswordReset',
+    denied,
+    'the own code is asked for',
+    (world) => ({ ...idOf(world.manager.userId), returnCode: {} }),
+    manager,
+  ),
+  fails(
+    'PasswordReset',
+    denied,
+    'the own code is to lead elsewhere',
+    (world) => ({ ...idOf(world.manager.userId), sendLink: { urlTemplate: 'https://app.example.com/{{.Code}}' } }),
+    manager,
+  ),
+  fails(
+    'PasswordReset',
+    invalid,
+    'the template has another variable',
+    ({ human }) => ({ ...idOf(human.userId), sendLink: { urlTemplate: 'https://app.example.com/{{.Name}}' } }),
+    { fields: ['sendLink.urlTemplate'] },
+  ),
+  fails('PasswordReset', notFound('USER_NOT_FOUND'), 'the user is unknown', () => idOf('unknown')),
+  fails('PasswordReset', precondition('NOT_A_HUMAN'), 'the user is a machine', ({ machineId }) => idOf(machineId)),
+  fails('PasswordReset', precondition('EMAIL_NOT_RECOVERABLE'), 'the address is not verified', ({ unverified }) =>
+    idOf(unverified.userId),
+  ),
+  fails('ResetPassword', invalid, 'nothing is sent', () => ({ userId: 'u' }), {
+    ...nobody,
+    fields: ['verificationCode', 'newPassword'],
+  }),
+  fails('ResetPassword', codeInvalid, 'the user is unknown', () => code('unknown'), atFault),
+  fails('ResetPassword', codeInvalid, 'the user is a machine', ({ machineId }) => code(machineId), atFault),
+  fails('ResetPassword', codeInvalid, 'there is no code', ({ human }) => code(human.userId), atFault),
+  fails(
+    'SetPassword',
+    codeInvalid,
+    'the code is wrong',
+    ({ human: { userId } }) => ({ ...set(userId), verificationCode: 'WRONG2' }),
+    { fields: ['verificationCode'] },
+  ),
+]

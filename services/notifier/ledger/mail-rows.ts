@@ -7,14 +7,16 @@ import type { Event } from '#gen/roster/feed/v1/feed'
  */
 export function mailRows(events: Event[]) {
   return events.flatMap((event) => {
-    const what = meanings[event.type]
-    if (!aggregateTypes.has(event.aggregateType) || !what) return []
-    const { codeId, expiresAt, failure } = (event.data ?? {}) as Record<string, string | undefined>
+    const meaning = meanings[event.type]
+    if (!aggregateTypes.has(event.aggregateType) || !meaning) return []
+    const { what, drops = [] } = meaning
+    const { noticeId, codeId = noticeId, expiresAt, failure } = (event.data ?? {}) as Record<string, string | undefined>
     // Without its data, the event does not say which code it means.
     if (event.data === undefined && what !== 'dropped') return []
     return [
       {
         what,
+        drops,
         id: uuid(),
         organization_id: event.organizationId,
         event_id: event.id,
@@ -29,19 +31,45 @@ export function mailRows(events: Event[]) {
   })
 }
 
-// How mails ended is told of an aggregate of its own, with the user's id, and of the user by earlier versions.
-const aggregateTypes = new Set(['user', 'user.email.code'])
+// How mails ended is told of aggregates of their own, with the user's id, and of the user by earlier versions.
+const aggregateTypes = new Set(['user', 'user.email.code', 'user.password.code', 'user.email.notice'])
 
 /** A code is dead after so many wrong tries. */
 export const mostWrongTries = 5
 
-const meanings: Record<string, 'requested' | 'sent' | 'failed' | 'rejected' | 'dropped'> = {
-  'roster.user.email.code.requested.v1': 'requested',
-  'roster.user.email.code.sent.v1': 'sent',
-  'roster.user.email.code.failed.v1': 'failed',
-  'roster.user.email.code.rejected.v1': 'rejected',
-  'roster.user.email.code.returned.v1': 'dropped',
-  'roster.user.email.changed.v1': 'dropped',
-  'roster.user.email.verified.v1': 'dropped',
-  'roster.user.removed.v1': 'dropped',
+const emailCode = 'roster.user.email.code.requested.v1'
+const passwordCode = 'roster.user.password.code.requested.v1'
+const notice = 'roster.user.email.notice.requested.v1'
+
+/** `drops`: queued mails of the user that were asked for by these events, and are not to be sent any more. */
+interface Meaning {
+  what: 'requested' | 'sent' | 'failed' | 'rejected' | 'dropped'
+  drops?: string[]
+}
+
+const meanings: Record<string, Meaning> = {
+  [emailCode]: { what: 'requested', drops: [emailCode] },
+  'roster.user.email.code.sent.v1': { what: 'sent' },
+  'roster.user.email.code.failed.v1': { what: 'failed' },
+  'roster.user.email.code.rejected.v1': { what: 'rejected' },
+  'roster.user.email.code.returned.v1': { what: 'dropped', drops: [emailCode] },
+  'roster.user.email.changed.v1': { what: 'dropped', drops: [emailCode, passwordCode] },
+  'roster.user.email.verified.v1': { what: 'dropped', drops: [emailCode] },
+  [passwordCode]: { what: 'requested', drops: [passwordCode] },
+  'roster.user.password.code.sent.v1': { what: 'sent' },
+  'roster.user.password.code.failed.v1': { what: 'failed' },
+  'roster.user.password.code.rejected.v1': { what: 'rejected' },
+  'roster.user.password.code.returned.v1': { what: 'dropped', drops: [passwordCode] },
+  'roster.user.password.changed.v1': { what: 'dropped', drops: [passwordCode] },
+  'roster.user.deactivated.v1': { what: 'dropped', drops: [passwordCode] },
+  'roster.user.locked.v1': { what: 'dropped', drops: [passwordCode] },
+  [notice]: { what: 'requested' },
+  'roster.user.email.notice.sent.v1': { what: 'sent' },
+  'roster.user.email.notice.failed.v1': { what: 'failed' },
+  'roster.user.removed.v1': { what: 'dropped', drops: [emailCode, passwordCode, notice] },
+}
+
+/** Whether an event asks for a mail that only the list of unsent mails announces. */
+export function isOnlyListed(type: string): boolean {
+  return type === passwordCode || type === notice
 }

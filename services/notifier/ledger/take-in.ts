@@ -9,7 +9,7 @@ import type { Service } from '#lib/process'
 import { pause, repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
 import type { Feeds } from '../feeds/read-events.ts'
-import { mostWrongTries } from './mail-rows.ts'
+import { isOnlyListed, mostWrongTries } from './mail-rows.ts'
 import { portions } from './portions.ts'
 import type { Receiver } from './webhook-rows.ts'
 
@@ -30,6 +30,8 @@ export interface TakeInOptions {
   nats: Nats
   log: Log
   wake(webhookId: string): void
+  /** Tells that mails wait which the event stream does not announce. */
+  wakeMails(): void
 }
 
 /**
@@ -37,7 +39,7 @@ export interface TakeInOptions {
  * NATS or Redis fails: one transaction stores the deliveries and the place reached. Replicas may follow at the same
  * time; the faster one stores.
  */
-export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOptions): Service {
+export function startTakingIn({ service, feed, sql, nats, log, wake, wakeMails }: TakeInOptions): Service {
   // The hint only wakes. The events come from PostgreSQL.
   const hints = nats.connection.subscribe(hintSubject(service), { callback: () => turns.wake() })
 
@@ -76,6 +78,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake }: TakeInOpt
       // Another replica was faster.
       if (!taken.webhooks) return true
       for (const webhookId of taken.webhooks) wake(webhookId)
+      if (mails.some(({ event_type }) => isOnlyListed(event_type))) wakeMails()
       was = until
     }
     return !page.endReached

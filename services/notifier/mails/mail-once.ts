@@ -4,6 +4,7 @@ import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import type { Mailer } from './mailer.ts'
+import { numberOf } from './mail-kinds.ts'
 import type { MailJob } from './mail-queue.ts'
 import { readRefusal } from './smtp-refusal.ts'
 
@@ -44,18 +45,19 @@ export function mailOnce({ users, mailer, log }: MailOnceOptions): MailCode {
     unrecorded.set(job.codeId, outcome)
     keep({ ...job, ...outcome }).catch(() => {})
     const { userId, codeId, cause } = job
-    await ask(users.recordEmailCode({ userId, codeId, failure: outcome.failure }, { ...call(codeId), cause }))
+    const kind = numberOf(job.kind)
+    await ask(users.recordEmailCode({ userId, codeId, kind, failure: outcome.failure }, { ...call(codeId), cause }))
     unrecorded.delete(job.codeId)
     return outcome.failure === undefined ? 'sent' : 'failed'
   }
 
-  async function send({ userId, codeId, expiresAt }: MailJob): Promise<Outcome | undefined> {
+  async function send({ userId, codeId, kind = 'email-code', expiresAt }: MailJob): Promise<Outcome | undefined> {
     if (Date.parse(expiresAt) <= Date.now())
-      return { failure: 'The code expired before the mail server took its mail.' }
-    const { code } = await ask(users.getEmailCode({ userId, codeId }, call(codeId)))
+      return { failure: 'Its time was over before the mail server took the mail.' }
+    const { code } = await ask(users.getEmailCode({ userId, codeId, kind: numberOf(kind) }, call(codeId)))
     if (!code) return undefined
     try {
-      await mailer.send(codeId, code)
+      await mailer.send(kind, codeId, code)
       return { sentAt: new Date().toISOString() }
     } catch (error) {
       const refusal = readRefusal(error)

@@ -3,12 +3,16 @@ import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 import { within } from '#lib/within'
 import { throttled } from '#lib/throttled'
+import type { MailKind } from './templates.ts'
 import { queuePrefix } from '../redis.ts'
 
 /** The part of a mail that Redis may know: ids and times, no code and no address. */
 export interface MailJob {
   userId: string
+  /** Of the code, or of the notice. */
   codeId: string
+  /** Missing in jobs of older versions: a code that verifies an address. */
+  kind?: MailKind
   /** The user's organization. Missing in jobs of older versions. */
   organizationId?: string
   /** RFC 3339. */
@@ -23,7 +27,7 @@ export interface MailJob {
 
 export interface MailQueue {
   /** Adds a job for each code that has none. Rejects if Redis does not take the jobs within five seconds. */
-  add(codes: Pick<MailJob, 'userId' | 'codeId' | 'organizationId' | 'expiresAt' | 'cause'>[]): Promise<void>
+  add(codes: Pick<MailJob, 'userId' | 'codeId' | 'kind' | 'organizationId' | 'expiresAt' | 'cause'>[]): Promise<void>
   close(): Promise<void>
 }
 

@@ -33,9 +33,10 @@ const sound = {
   displayName: 'Ada',
   preferredLanguage: 'en',
   expirationDate: new Date(Date.now() + 3_600_000),
+  changeDate: undefined,
 }
 const refusal = (change: Partial<typeof sound>) =>
-  mailer.send('id', { ...sound, ...change }).then(() => undefined, readRefusal)
+  mailer.send('email-code', 'id', { ...sound, ...change }).then(() => undefined, readRefusal)
 
 // Each value comes as if no earlier check had seen it.
 describe('no value becomes syntax for the mail server:', () => {
@@ -96,7 +97,7 @@ describe('no value becomes syntax for the mail server:', () => {
       preferredLanguage: `en${evil}`,
       url: `https://x/"><b>${evil}`,
     }
-    await mailer.send(`id>${evil}`, { ...sound, ...all })
+    await mailer.send('email-code', `id>${evil}`, { ...sound, ...all })
     expect(server.tried()).toEqual([email])
     const [mail] = server.mailsTo(email)
     expect(mail!.to).toEqual([{ name: '', address: email }])

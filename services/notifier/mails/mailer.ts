@@ -2,13 +2,14 @@ import { createTransport } from 'nodemailer'
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import type { Config } from '../config.ts'
 import type { Mails } from './render.ts'
+import type { MailKind } from './templates.ts'
 import { writtenAddress, writtenId, writtenLink } from './written.ts'
 
 const connectWithin = 10_000
 
 export interface Mailer {
   /** Resolves once the mail server took the mail. Rejects with an error that `readRefusal` reads. */
-  send(codeId: string, code: EmailCode): Promise<void>
+  send(kind: MailKind, id: string, content: EmailCode): Promise<void>
   /** Ends the connections. Mails under way fail. */
   close(): void
 }
@@ -28,10 +29,13 @@ export function openMailer(config: Config, mails: Mails): Mailer {
     disableUrlAccess: true,
   })
   return {
-    async send(codeId, { email, code, url, displayName, preferredLanguage, expirationDate }) {
-      const validFor = expirationDate!.getTime() - Date.now()
+    async send(kind, id, { email, code, url, displayName, preferredLanguage, expirationDate, changeDate }) {
       const recipient = writtenAddress(email)
-      const shown = { displayName, code, url: writtenLink(url), host: config.host, validFor }
+      const common = { displayName, host: config.host }
+      const shown =
+        kind === 'email-changed'
+          ? { ...common, kind, changedAt: changeDate! }
+          : { ...common, kind, code, url: writtenLink(url), validFor: expirationDate!.getTime() - Date.now() }
       const mail = mails.render(preferredLanguage, shown)
       await transport.sendMail({
         from: { name, address },
@@ -39,7 +43,7 @@ export function openMailer(config: Config, mails: Mails): Mailer {
         to: { name: '', address: recipient },
         // Given explicitly: otherwise nodemailer would read it from the headers.
         envelope: { from: address, to: [recipient] },
-        messageId: `<${writtenId(codeId)}@${domain}>`,
+        messageId: `<${writtenId(id)}@${domain}>`,
         headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': mail.language },
         xMailer: false,
         subject: mail.subject,

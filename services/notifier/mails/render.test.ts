@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { greetedName } from './greeted-name.ts'
-import { loadMails, type MailValues } from './render.ts'
+import { loadMails } from './render.ts'
 
-const values: MailValues = {
+const values = {
+  kind: 'email-code' as const,
   displayName: 'Gigi Giraffe',
   code: 'ABC234',
   url: 'https://id.example.com/ui/verify-email#userId=42&code=ABC234',

@@ -1,15 +1,26 @@
 import { greetedName, unprintable } from './greeted-name.ts'
-import { readTemplates, type Template } from './templates.ts'
+import { readTemplates, type Template, type Templates } from './templates.ts'
 
-/** The values that a verification mail shows. */
-export interface MailValues {
+/** The values that a mail shows. */
+export type MailValues = CodeValues | NoticeValues
+
+interface Common {
   displayName: string
-  code: string
-  url: string
   /** The host that has the account, such as id.example.com. */
   host: string
+}
+
+interface CodeValues extends Common {
+  kind: 'email-code' | 'password-reset'
+  code: string
+  url: string
   /** Milliseconds. */
   validFor: number
+}
+
+interface NoticeValues extends Common {
+  kind: 'email-changed'
+  changedAt: Date
 }
 
 export interface Mail {
@@ -27,12 +38,12 @@ export interface Mails {
 
 /** Reads the mail files of the folder. Throws one Error that lists all their faults. */
 export function loadMails(folder = new URL('./', import.meta.url)): Mails {
-  const templates = new Map(readTemplates(folder).map((template) => [template.language.toLowerCase(), template]))
-  return { render: (language, values) => render(lookUp(templates, language), values) }
+  const templates = new Map(readTemplates(folder).map(({ language, mails }) => [language.toLowerCase(), mails]))
+  return { render: (language, values) => render(lookUp(templates, language)[values.kind], values) }
 }
 
 // RFC 4647, section 3.4: de-AT-1996, de-AT, de.
-function lookUp(templates: Map<string, Template>, language: string): Template {
+function lookUp(templates: Map<string, Templates>, language: string): Templates {
   const subtags = language.toLowerCase().split('-')
   for (; subtags.length > 0; subtags.pop()) {
     const template = templates.get(subtags.join('-'))
@@ -46,10 +57,10 @@ function render(template: Template, values: MailValues): Mail {
   const displayName = greetedName(values.displayName)
   const shown: Record<string, string> = {
     greeting: displayName === '' ? template.greetingWithoutName : fill(template.greeting, { displayName }, plain),
-    code: values.code,
-    url: values.url,
     host: values.host,
-    validFor: duration(values.validFor, language),
+    ...(values.kind === 'email-changed'
+      ? { changedAt: moment(values.changedAt, language) }
+      : { code: values.code, url: values.url, validFor: duration(values.validFor, language) }),
   }
   return {
     language,
@@ -84,4 +95,9 @@ function duration(milliseconds: number, language: string): string {
         ? [Math.floor(minutes / 60), 'hour']
         : [Math.floor(minutes / (24 * 60)), 'day']
   return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
+}
+
+// Nobody knows the reader's time zone.
+function moment(time: Date, language: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' }).format(time)
 }

@@ -1,5 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** The mails that there are, each with a file of its name in every language. */
+export const mailKinds = ['email-code', 'password-reset', 'email-changed'] as const
+
+export type MailKind = (typeof mailKinds)[number]
+
 /** A mail in one language, as its translator wrote it. */
 export interface Template {
   language: string
@@ -10,53 +15,76 @@ export interface Template {
   html: string
 }
 
+/** The mails of one language. */
+export type Templates = Record<MailKind, Template>
+
 const head =
   /^Subject: (?<subject>.+)\r?\nGreeting: (?<greeting>.+)\r?\nGreeting without a name: (?<greetingWithoutName>.+)\r?\n\r?\n(?<text>[^]+)$/
 
 // The placeholders that each part must have, and those that it may have.
-const inEveryBody = ['greeting', 'code', 'url', 'validFor']
-const rules: Record<keyof Omit<Template, 'language'>, { must: string[]; may: string[] }> = {
-  subject: { must: [], may: ['host'] },
-  greeting: { must: ['displayName'], may: [] },
-  greetingWithoutName: { must: [], may: [] },
-  text: { must: inEveryBody, may: ['host'] },
-  html: { must: inEveryBody, may: ['host'] },
+const ofCodes = ['greeting', 'code', 'url', 'validFor']
+const bodies: Record<MailKind, string[]> = {
+  'email-code': ofCodes,
+  'password-reset': ofCodes,
+  'email-changed': ['greeting', 'host', 'changedAt'],
+}
+const may = ['host']
+
+type Part = keyof Omit<Template, 'language'>
+
+function rulesOf(kind: MailKind): Record<Part, { must: string[]; may: string[] }> {
+  return {
+    subject: { must: [], may },
+    greeting: { must: ['displayName'], may: [] },
+    greetingWithoutName: { must: [], may: [] },
+    text: { must: bodies[kind], may },
+    html: { must: bodies[kind], may },
+  }
 }
 
 /**
- * Reads `<language>/email-code.{txt,html}` of each language in the folder. Throws one Error that lists every problem.
+ * Reads `<language>/<kind>.{txt,html}` of each language in the folder. Throws one Error that lists every problem.
  */
-export function readTemplates(folder: URL): Template[] {
+export function readTemplates(folder: URL): { language: string; mails: Templates }[] {
   const problems: string[] = []
   const languages = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  const templates = languages.map(({ name }) => readTemplate(new URL(`${name}/`, folder), name, problems))
-  if (!templates.some((template) => template.language === 'en')) problems.push('en/ is missing')
+  const templates = languages.map(({ name: language }) => {
+    const read = (kind: MailKind) => readTemplate(new URL(`${language}/`, folder), { language, kind }, problems)
+    return { language, mails: Object.fromEntries(mailKinds.map((kind) => [kind, read(kind)])) as Templates }
+  })
+  if (!templates.some(({ language }) => language === 'en')) problems.push('en/ is missing')
   if (problems.length > 0) throw new Error(`Mails: ${problems.join('; ')}.`)
   return templates
 }
 
-function readTemplate(folder: URL, language: string, problems: string[]): Template {
-  const read = (file: string) => readFileSync(new URL(file, folder), 'utf8')
-  const written = head.exec(read('email-code.txt'))?.groups
-  if (!written)
-    problems.push(`${language}/email-code.txt does not begin with the lines Subject, Greeting, Greeting without a name`)
+function readTemplate(
+  folder: URL,
+  { language, kind }: { language: string; kind: MailKind },
+  problems: string[],
+): Template {
+  const name = `${language}/${kind}`
+  const read = (ending: string) => readFileSync(new URL(`${kind}.${ending}`, folder), 'utf8')
+  const written = head.exec(read('txt'))?.groups
+  if (!written) problems.push(`${name}.txt does not begin with the lines Subject, Greeting, Greeting without a name`)
   const { subject = '', greeting = '', greetingWithoutName = '', text = '' } = written ?? {}
-  const template = { language, subject, greeting, greetingWithoutName, text, html: read('email-code.html') }
-  if (written) problems.push(...Object.keys(rules).flatMap((part) => check(template, part as keyof typeof rules)))
+  const template = { language, subject, greeting, greetingWithoutName, text, html: read('html') }
+  const rules = Object.entries(rulesOf(kind)) as [Part, { must: string[]; may: string[] }][]
+  if (written) problems.push(...rules.flatMap(([part, rule]) => check(template[part], whereOf(name, part), rule)))
   return template
 }
 
-function check(template: Template, part: keyof typeof rules): string[] {
-  const file = part === 'html' ? 'html' : part === 'text' ? 'txt' : `txt (${part})`
-  const where = `${template.language}/email-code.${file}`
-  const { must, may } = rules[part]
-  const found = template[part].split(/\{\{(\w+)\}\}/)
+function whereOf(name: string, part: Part): string {
+  return `${name}.${part === 'html' ? 'html' : part === 'text' ? 'txt' : `txt (${part})`}`
+}
+
+function check(text: string, where: string, { must, may: allowed }: { must: string[]; may: string[] }): string[] {
+  const found = text.split(/\{\{(\w+)\}\}/)
   const names = found.filter((_, index) => index % 2 === 1)
   const stray = found.some((between, index) => index % 2 === 0 && /\{\{|\}\}/.test(between))
   return [
     ...must.filter((name) => !names.includes(name)).map((name) => `${where} lacks {{${name}}}`),
     ...names
-      .filter((name) => !must.includes(name) && !may.includes(name))
+      .filter((name) => !must.includes(name) && !allowed.includes(name))
       .map((name) => `${where} has the unknown {{${name}}}`),
     ...(stray ? [`${where} has braces that belong to no placeholder`] : []),
   ]

@@ -6,6 +6,9 @@ import type { NewCode } from '../vocabulary/code.ts'
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 const length = 6
 
+/** What a code proves. Each has a key of its own, so that no code is good for another purpose. */
+export type CodePurpose = 'email-code' | 'password-code'
+
 /** The facts of a new code; `lifetime` in seconds. */
 export function newCode(codeId: string, keys: Keyring, lifetime: number, now: Date): NewCode {
   return {
@@ -16,8 +19,14 @@ export function newCode(codeId: string, keys: Keyring, lifetime: number, now: Da
 }
 
 /** The code itself: six symbols, derived from the facts, the user and the address. It is stored nowhere. */
-export function deriveCode(keys: Keyring, code: NewCode, userId: string, email: string): string {
-  const mac = keys.mac('email-code', code.keyId, [code.codeId, userId, email])
+export function deriveCode(
+  keys: Keyring,
+  code: NewCode,
+  userId: string,
+  email: string,
+  purpose: CodePurpose = 'email-code',
+): string {
+  const mac = keys.mac(purpose, code.keyId, [code.codeId, userId, email])
   const bits = mac.readUInt32BE(0)
   return Array.from({ length }, (_, index) => alphabet[(bits >>> (27 - 5 * index)) & 31]).join('')
 }

@@ -59,7 +59,7 @@ function fillTemplate(template: string, values: LinkValues): string {
   return template.replace(variable, (_, name: keyof LinkValues) => encodeURIComponent(values[name]))
 }
 
-/** The template of the service's own verification page. The values stand behind the #, so that no server logs them. */
-export function defaultTemplate(publicUrl: string): string {
-  return `${new URL('/ui/verify-email', publicUrl).href}#userId={{.UserID}}&code={{.Code}}`
+/** The template of a page of the service's own. The values stand behind the #, so that no server logs them. */
+export function defaultTemplate(publicUrl: string, page = 'verify-email'): string {
+  return `${new URL(`/ui/${page}`, publicUrl).href}#userId={{.UserID}}&code={{.Code}}`
 }

@@ -4,6 +4,12 @@ import type { Context } from '../context.ts'
 import { mailboxOf } from './mailbox.ts'
 
 /**
+ * `code`: a caller of the organization causes the mail. `stranger`: somebody without a token does, who must not use up
+ * the organization's mails. `notice`: it tells of a change, and nobody may use up the limit beforehand.
+ */
+export type MailCause = 'code' | 'stranger' | 'notice'
+
+/**
  * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization.
  * Both are stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
  */
@@ -11,11 +17,12 @@ export function mailUses(
   { config, keys }: Pick<Context, 'config' | 'keys'>,
   address: string,
   organizationId: string,
+  cause: MailCause = 'code',
 ): Use[] {
   const keyOf = (parts: string[]) => keys.mac('mail-uses', keys.currentId, parts).toString('base64')
   return [
     {
-      key: keyOf(['address', mailboxOf(address)]),
+      key: keyOf([cause === 'notice' ? 'address of notices' : 'address', mailboxOf(address)]),
       limits: [
         { most: config.MAILS_PER_ADDRESS_IN_TEN_MINUTES, seconds: 600 },
         { most: config.MAILS_PER_ADDRESS_A_DAY, seconds: 86_400 },
@@ -23,7 +30,7 @@ export function mailUses(
       exceeded: throttled('address'),
     },
     {
-      key: keyOf(['organization', organizationId]),
+      key: keyOf([cause === 'code' ? 'organization' : `organization of ${cause}s`, organizationId]),
       limits: [{ most: config.MAILS_PER_ORGANIZATION_AN_HOUR, seconds: 3600 }],
       exceeded: throttled('organization'),
     },

@@ -55,10 +55,10 @@ test('a change whose proof is no longer the present password changes nothing', a
   const { userId, userName, password } = await newHuman()
   const [former, latter] = [randomUUID(), randomUUID()]
   const change = () => changePassword(users, { userId, newPassword: latter }, callIn('acme'))
-  const current = { password, field: 'oldPassword' }
+  const proof = { kind: 'password' as const, password, field: 'oldPassword' }
   const late = changePassword(
     { ...users, store: after(change) },
-    { userId, newPassword: former, current },
+    { userId, newPassword: former, proof },
     callIn('acme'),
   )
   expect(await reasonOf(late)).toBe('PASSWORD_INVALID')

@@ -6,41 +6,49 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { existing } from '../states/user-state.ts'
+import { networkOf } from '../throttles/turns.ts'
+import type { PasswordCode } from '../vocabulary/password-code.ts'
 import { passwordOf, type User, type UserEvent } from '../vocabulary/user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
+import { codeInvalid, countTry, judge, keysOf } from './reset-code.ts'
 import { storePassword } from './store-password.ts'
 
-/** A change of a password. */
+/** A proof that the caller may change a password: the present one, in a field of the request, or a code. */
+export type Proof = { kind: 'password'; password: string; field: string } | { kind: 'code'; code: string }
+
+/** A change of a password, and the proof for it. Without one, the caller has permission. */
 export interface PasswordChange {
   userId: string
   newPassword: string
-  /** The present password, as proof, and the field of the request that holds it. */
-  current?: { password: string; field: string } | undefined
+  proof?: Proof | undefined
 }
 
 /**
- * Changes the password of a human. The user's sessions end, except the one that the user calls with. NOT_FOUND
- * USER_NOT_FOUND, FAILED_PRECONDITION NOT_A_HUMAN, and the errors of `proveCurrentPassword`.
+ * Changes the password of a human. The user's sessions end, except the one that the user calls with. The errors of
+ * the proof come first: `countTry` or `proveCurrentPassword`. Then NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION
+ * NOT_A_HUMAN.
  */
 export async function changePassword(
   context: Context,
-  { userId, newPassword, current }: PasswordChange,
+  { userId, newPassword, proof }: PasswordChange,
   call: Call,
 ): Promise<{ details: ObjectDetails }> {
-  const found = await context.store.load<User>('user', userId)
-  refuseMachine(found?.state)
-  const proved = current && (await proveCurrentPassword(context, userId, current, call))
-  const hash = await hashPassword(newPassword, { lane: call.caller.userId, deadline: call.deadline })
-  const kept = call.caller.userId === userId ? call.caller.sessionId : ''
+  const holds = await prove(context, userId, proof, call)
+  const { caller, clientAddress, deadline } = call
+  // Hashing takes long, so it comes after the proof.
+  const lane = caller.userId || (networkOf(clientAddress) ?? clientAddress)
+  const hash = await hashPassword(newPassword, { lane, deadline })
+  const kept = caller.userId === userId ? caller.sessionId : ''
   return context.store.execute({
     aggregate: { type: 'user', id: userId },
+    reads: proof?.kind === 'code' ? [keysOf(userId)[0]] : [],
     call,
-    decide({ state }: Aggregate<User>): Decision<UserEvent> {
+    decide({ state }: Aggregate<User>, now, [code]: Aggregate<PasswordCode>[]): Decision<UserEvent> {
+      // Somebody may have changed all since the proof.
+      const codeId = holds(state, code?.state, now)
       refuseMachine(state)
-      // Somebody may have changed it since the proof.
-      if (current && passwordOf(state) !== proved) throw passwordInvalid(current.field)
       return {
-        events: [{ type: 'password.changed', payload: {} }],
+        events: [{ type: 'password.changed', payload: { ...(codeId !== undefined && { codeId }) } }],
         writes: storePassword(userId, hash, kept),
         answer: undefined,
       }
@@ -48,6 +56,26 @@ export async function changePassword(
     respond: ({ after }) => ({ details: details(after) }),
   })
 }
+
+// Gives the check that the proof still holds: it throws where not, and gives the id of the code.
+async function prove(context: Context, userId: string, proof: Proof | undefined, call: Call): Promise<Holds> {
+  if (proof?.kind === 'code') {
+    await countTry(context, userId, proof.code, call)
+    return (user, code, now) => {
+      const { answer, codeId } = judge(context.keys, userId, { user, code, typed: proof.code }, now)
+      if (answer !== 'right') throw codeInvalid()
+      return codeId
+    }
+  }
+  refuseMachine((await context.store.load<User>('user', userId))?.state)
+  const proved = proof && (await proveCurrentPassword(context, userId, proof, call))
+  return (user) => {
+    if (proof && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
+    return undefined
+  }
+}
+
+type Holds = (user: User | undefined, code: PasswordCode | undefined, now: Date) => string | undefined
 
 function refuseMachine(user: User | undefined): void {
   if (!existing(user).human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a password.')

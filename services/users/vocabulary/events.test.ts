@@ -3,6 +3,8 @@ import type { AuthenticationEvent } from './authentication.ts'
 import { type CodeMailEvent, codeMailType } from './code-mail.ts'
 import { type OwnershipEvent, ownershipType } from './ownership.ts'
 import { type OrganizationEvent, organizationType } from './organization.ts'
+import { type PasswordCodeEvent, passwordCodeType } from './password-code.ts'
+import { type NoticeEvent, noticeType } from './notice.ts'
 import type { SessionEvent } from './session.ts'
 import type { UserEvent } from './user.ts'
 
@@ -29,8 +31,9 @@ const user: Payloads<Exclude<UserEvent, FormerMarks>> = {
   'credential.expiring': { kind: 'key', credentialId: 'k', expiresAt },
   'profile.changed': profile,
   'password.changed': { codeId: 'c' },
-  'email.changed': { email: 'gigi@example.com', isVerified: false },
-  'email.verified': { codeId: 'c' },
+  'email.changed': { email: 'gigi@example.com', isVerified: false, vouched: true },
+  'email.verified': { codeId: 'c', vouched: true },
+  'email.notice.requested': { noticeId: 'n', expiresAt },
   'email.code.requested': { ...code, urlTemplate: 'https://example.com/{{.Code}}', cause: 'own-change' },
   'email.code.returned': code,
   'email.code.rejected': { codeId: 'c' },
@@ -45,6 +48,15 @@ const codeMail: Payloads<CodeMailEvent> = { sent: { codeId: 'c' }, failed: { cod
 
 const ownership: Payloads<OwnershipEvent> = { released: { releaseId: 'r' }, restored: { releaseIds: ['r'] } }
 const organization: Payloads<OrganizationEvent> = { noted: { state: 'inactive', sequence: 2 } }
+const passwordCode: Payloads<PasswordCodeEvent> = {
+  requested: { ...code, round: 3, urlTemplate: 'https://example.com/{{.Code}}' },
+  returned: { ...code, round: 3 },
+  rejected: { codeId: 'c' },
+  sent: { codeId: 'c' },
+  failed: { codeId: 'c', failure: 'SMTP 550' },
+}
+
+const notice: Payloads<NoticeEvent> = { sent: { noticeId: 'n' }, failed: { noticeId: 'n', failure: 'SMTP 550' } }
 
 const session: Payloads<SessionEvent> = {
   created: { userId: 'u', expiresAt: '2026-01-01T12:00:00.123Z' },
@@ -62,6 +74,8 @@ testPayloads('users', {
   [codeMailType]: codeMail,
   [organizationType]: organization,
   [ownershipType]: ownership,
+  [passwordCodeType]: passwordCode,
+  [noticeType]: notice,
   session,
   authentication,
 })

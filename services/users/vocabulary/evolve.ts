@@ -2,6 +2,8 @@ import { evolveAuthentication } from './authentication.ts'
 import { codeMailType, evolveCodeMail } from './code-mail.ts'
 import { evolveOwnership, ownershipType } from './ownership.ts'
 import { evolveOrganization, organizationType } from './organization.ts'
+import { evolveNotice, noticeType } from './notice.ts'
+import { evolvePasswordCode, passwordCodeType } from './password-code.ts'
 import { evolveSession } from './session.ts'
 import { evolveUser } from './user.ts'
 
@@ -11,6 +13,8 @@ export const evolve = {
   [codeMailType]: evolveCodeMail,
   [ownershipType]: evolveOwnership,
   [organizationType]: evolveOrganization,
+  [passwordCodeType]: evolvePasswordCode,
+  [noticeType]: evolveNotice,
   session: evolveSession,
   authentication: evolveAuthentication,
 }

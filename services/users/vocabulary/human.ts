@@ -7,9 +7,12 @@ export type HumanEvent =
   | { type: 'profile.changed'; payload: Profile }
   /** `codeId`: the code that proved the right to it. */
   | { type: 'password.changed'; payload: { codeId?: string } }
-  | { type: 'email.changed'; payload: { email: string; isVerified: boolean } }
+  /** `vouched`: somebody else, with permission, says that the address is the user's. */
+  | { type: 'email.changed'; payload: { email: string; isVerified: boolean; vouched?: boolean } }
   /** `codeId`: the code that verified it. Missing where a caller with permission did. */
-  | { type: 'email.verified'; payload: { codeId?: string } }
+  | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean } }
+  /** A mail to the former address, which tells of the change. */
+  | { type: 'email.notice.requested'; payload: { noticeId: string; expiresAt: string } }
   /** A code to be mailed. */
   | { type: 'email.code.requested'; payload: NewCode & { urlTemplate?: string; cause: CodeCause } }
   /** A code that was given to the caller. */
@@ -19,6 +22,8 @@ export type HumanEvent =
   /** Stored by earlier versions. Today these are events of `CodeMail`. */
   | { type: 'email.code.sent'; payload: { codeId: string } }
   | { type: 'email.code.failed'; payload: { codeId: string; failure: string } }
+
+type EmailChange = Extract<HumanEvent, { type: 'email.changed' }>['payload']
 
 export interface Profile {
   firstName: string
@@ -33,6 +38,12 @@ export interface Human {
   profile: Profile
   email: string
   isVerified: boolean
+  /** How often the address was changed, or its verification taken back. Missing: never. */
+  emailChanges?: number
+  /** Since when it is this address, RFC 3339. Missing: from the beginning. */
+  emailSince?: string
+  /** Somebody else, with permission, verified the address. */
+  emailVouched?: boolean | undefined
   code?: Code | undefined
   /** How often the password was changed. Missing: never. */
   passwordChanges?: number
@@ -49,9 +60,9 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
     case 'password.changed':
       return { ...human, passwordChanges: (human.passwordChanges ?? 0) + 1 }
     case 'email.changed':
-      return { ...human, ...event.payload, code: undefined }
+      return changeEmail(human, event.payload, at)
     case 'email.verified':
-      return { ...human, isVerified: true, code: undefined }
+      return { ...human, isVerified: true, emailVouched: event.payload.vouched ?? human.emailVouched, code: undefined }
     case 'email.code.requested': {
       const { cause, ...code } = event.payload
       const next: Human = { ...human, code: { ...code, delivery: 'pending', wrongTries: 0 } }
@@ -70,6 +81,18 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
       return withCode(human, event.payload.codeId, (code) => ({ ...code, delivery: 'failed' }))
     default:
       return human
+  }
+}
+
+function changeEmail(human: Human, { email, isVerified, vouched }: EmailChange, at: Date): Human {
+  return {
+    ...human,
+    email,
+    isVerified,
+    emailVouched: vouched,
+    emailChanges: (human.emailChanges ?? 0) + 1,
+    ...(email !== human.email && { emailSince: at.toISOString() }),
+    code: undefined,
   }
 }
 

@@ -1,35 +1,82 @@
-import type { GetEmailCodeRequest, GetEmailCodeResponse } from '#gen/roster/users/v1/internal_service'
+import {
+  type EmailCode,
+  type GetEmailCodeRequest,
+  type GetEmailCodeResponse,
+  MailKind,
+} from '#gen/roster/users/v1/internal_service'
+import type { Existing } from '#lib/eventstore/aggregate'
+import { orUnavailable } from '#lib/eventstore/database'
 import type { Context } from '../../context.ts'
-import { deriveCode } from '../../email/code.ts'
+import { type CodePurpose, deriveCode } from '../../email/code.ts'
 import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../../email/link.ts'
 import type { Config } from '../../config.ts'
+import { isActive } from '../../states/user-state.ts'
 import { type Code, isAlive } from '../../vocabulary/code.ts'
 import { awaitsMail, type CodeMail, codeMailType } from '../../vocabulary/code-mail.ts'
+import type { Human } from '../../vocabulary/human.ts'
+import { canRenew, type PasswordCode, passwordCodeType } from '../../vocabulary/password-code.ts'
 import type { User } from '../../vocabulary/user.ts'
 
 export async function getEmailCode(
-  { config, store, keys }: Context,
-  { userId, codeId }: GetEmailCodeRequest,
+  context: Context,
+  { userId, codeId, kind }: GetEmailCodeRequest,
 ): Promise<GetEmailCodeResponse> {
-  const [user, mail] = await Promise.all([store.load<User>('user', userId), store.load<CodeMail>(codeMailType, userId)])
-  const human = user?.state.human
-  if (!user || !human || !awaitsMail(human.code, codeId, mail?.state) || !isAlive(human.code, new Date())) return {}
-  const code = deriveCode(keys, human.code, userId, human.email)
-  const values = { UserID: userId, Code: code, OrgID: user.organizationId }
-  return {
-    code: {
-      email: human.email,
-      code,
-      url: linkOf(templateFor(human.code, config), values),
-      preferredLanguage: human.profile.preferredLanguage,
-      displayName: human.profile.displayName,
-      expirationDate: new Date(human.code.expiresAt),
-    },
-  }
+  const user = await context.store.load<User>('user', userId)
+  if (!user?.state.human) return {}
+  const code = await contentOf(kind)(context, user, user.state.human, codeId)
+  return code ? { code } : {}
+}
+
+type Content = (context: Context, user: Existing<User>, human: Human, mailId: string) => Promise<EmailCode | undefined>
+
+function contentOf(kind: MailKind): Content {
+  if (kind === MailKind.MAIL_KIND_PASSWORD_RESET) return passwordReset
+  return kind === MailKind.MAIL_KIND_EMAIL_CHANGED ? emailChanged : emailCode
+}
+
+const emailCode: Content = async (context, user, human, codeId) => {
+  const mail = await context.store.load<CodeMail>(codeMailType, user.id)
+  if (!awaitsMail(human.code, codeId, mail?.state) || !isAlive(human.code, new Date())) return undefined
+  return codeMail(context, user, human, { code: human.code, purpose: 'email-code', page: 'verify-email' })
+}
+
+const passwordReset: Content = async (context, user, human, codeId) => {
+  const code = (await context.store.load<PasswordCode>(passwordCodeType, user.id))?.state
+  if (code?.codeId !== codeId || code.delivery !== 'pending') return undefined
+  if (!isActive(user.state) || !canRenew(code, human, new Date())) return undefined
+  return codeMail(context, user, human, { code, purpose: 'password-code', page: 'reset-password' })
+}
+
+// It goes to the former address.
+const emailChanged: Content = async ({ sql }, user, human, noticeId) => {
+  const [notice] = await orUnavailable(sql<{ address: string; expires_at: Date; requested_at: Date }[]>`
+      select address, expires_at, requested_at from unsent_mails
+      where mail_id = ${noticeId} and user_id = ${user.id} and kind = 'email-changed' and expires_at > now()
+    `)
+  if (!notice) return undefined
+  const nothing = { code: '', url: '' }
+  const times = { expirationDate: notice.expires_at, changeDate: notice.requested_at }
+  return { email: notice.address, ...nothing, ...namesOf(human), ...times }
+}
+
+function codeMail(
+  { config, keys }: Context,
+  { id, organizationId }: Existing<User>,
+  human: Human,
+  { code: facts, purpose, page }: { code: Code; purpose: CodePurpose; page: string },
+): EmailCode {
+  const code = deriveCode(keys, facts, id, human.email, purpose)
+  const url = linkOf(templateFor(facts, config, page), { UserID: id, Code: code, OrgID: organizationId })
+  const times = { expirationDate: new Date(facts.expiresAt), changeDate: undefined }
+  return { email: human.email, code, url, ...namesOf(human), ...times }
+}
+
+function namesOf({ profile: { preferredLanguage, displayName } }: Human) {
+  return { preferredLanguage, displayName }
 }
 
 // Checks the template again. An earlier version, or one without configured hosts, may have accepted it.
-function templateFor({ urlTemplate }: Code, config: Config): string {
+function templateFor({ urlTemplate }: Code, config: Config, page: string): string {
   const isSound = urlTemplate !== undefined && checkTemplate(urlTemplate, linkTargets(config, true), '').length === 0
-  return isSound ? urlTemplate : defaultTemplate(config.PUBLIC_URL)
+  return isSound ? urlTemplate : defaultTemplate(config.PUBLIC_URL, page)
 }

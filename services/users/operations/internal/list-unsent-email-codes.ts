@@ -1,7 +1,8 @@
-import type {
-  ListUnsentEmailCodesRequest,
-  ListUnsentEmailCodesResponse,
-  UnsentEmailCode,
+import {
+  type ListUnsentEmailCodesRequest,
+  type ListUnsentEmailCodesResponse,
+  MailKind,
+  type UnsentEmailCode,
 } from '#gen/roster/users/v1/internal_service'
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Context } from '../../context.ts'
@@ -10,12 +11,24 @@ export async function listUnsentEmailCodes(
   { sql }: Context,
   { limit }: ListUnsentEmailCodesRequest,
 ): Promise<ListUnsentEmailCodesResponse> {
-  const codes = await orUnavailable(sql<UnsentEmailCode[]>`
-    select user_id as "userId", code_id as "codeId", expires_at as "expirationDate", organization_id as "organizationId"
-    from unsent_email_codes join aggregates on type = 'user' and id = user_id
+  const codes = await orUnavailable(sql<(Omit<UnsentEmailCode, 'kind'> & { kind: keyof typeof kinds })[]>`
+    select user_id as "userId", mail_id as "codeId", expires_at as "expirationDate", organization_id as "organizationId",
+      kind
+    from (
+      select user_id, mail_id, requested_at, expires_at, kind from unsent_mails
+      union all
+      select user_id, code_id, requested_at, expires_at, 'email-code' from unsent_email_codes
+    ) unsent
+    join aggregates on type = 'user' and id = user_id
     where expires_at > now()
     order by row_number() over (partition by organization_id order by requested_at), requested_at
     limit ${limit}
   `)
-  return { codes: [...codes] }
+  return { codes: codes.map(({ kind, ...code }) => ({ ...code, kind: kinds[kind] })) }
+}
+
+const kinds = {
+  'email-code': MailKind.MAIL_KIND_EMAIL_CODE,
+  'password-reset': MailKind.MAIL_KIND_PASSWORD_RESET,
+  'email-changed': MailKind.MAIL_KIND_EMAIL_CHANGED,
 }

@@ -44,7 +44,7 @@ async function marks(userId: string): Promise<string[]> {
 }
 
 const record = (userId: string, codeId: string, failure?: string) =>
-  recordEmailCode(users, { userId, codeId, ...(failure !== undefined && { failure }) }, call)
+  recordEmailCode(users, { userId, codeId, kind: 0, ...(failure !== undefined && { failure }) }, call)
 
 test.each([
   ['was sent', 'sent', undefined],
@@ -60,7 +60,7 @@ test.each([
 
 test('a code whose mail was sent is neither swept nor mailed again, whatever else changes at the user', async () => {
   const { userId, codeId } = await newHuman()
-  expect((await getEmailCode(users, { userId, codeId })).code).toBeDefined()
+  expect((await getEmailCode(users, { userId, codeId, kind: 0 })).code).toBeDefined()
   await record(userId, codeId)
   await users.store.execute({
     aggregate: { type: 'user', id: userId },
@@ -68,7 +68,7 @@ test('a code whose mail was sent is neither swept nor mailed again, whatever els
     decide: () => ({ events: [{ type: 'locked', payload: {} }], answer: undefined }),
   })
   expect(await unsent(userId)).toBeUndefined()
-  expect(await getEmailCode(users, { userId, codeId })).toEqual({})
+  expect(await getEmailCode(users, { userId, codeId, kind: 0 })).toEqual({})
 })
 
 test('the mail of a code that was replaced is not recorded, and the new code still awaits its own', async () => {
@@ -93,5 +93,5 @@ test('a mail that an earlier version recorded at the user is not recorded or mai
   await record(userId, codeId)
   expect(await marks(userId)).toEqual(['user.email.code.sent'])
   expect(await unsent(userId)).toBeUndefined()
-  expect(await getEmailCode(users, { userId, codeId })).toEqual({})
+  expect(await getEmailCode(users, { userId, codeId, kind: 0 })).toEqual({})
 })

@@ -1,9 +1,15 @@
-import type { RecordEmailCodeRequest, RecordEmailCodeResponse } from '#gen/roster/users/v1/internal_service'
+import {
+  MailKind,
+  type RecordEmailCodeRequest,
+  type RecordEmailCodeResponse,
+} from '#gen/roster/users/v1/internal_service'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { awaitsMail, type CodeMail, type CodeMailEvent, codeMailType } from '../../vocabulary/code-mail.ts'
+import { type Notices, type NoticeEvent, noticeType } from '../../vocabulary/notice.ts'
+import { type PasswordCode, type PasswordCodeEvent, passwordCodeType } from '../../vocabulary/password-code.ts'
 import type { User } from '../../vocabulary/user.ts'
 
 export async function recordEmailCode(
@@ -11,22 +17,45 @@ export async function recordEmailCode(
   request: RecordEmailCodeRequest,
   call: Call,
 ): Promise<RecordEmailCodeResponse> {
-  await store.execute({
-    aggregate: { type: codeMailType, id: request.userId },
-    reads: [{ type: 'user', id: request.userId }],
-    call,
-    decide: (mail: Aggregate<CodeMail>, _now, [user]) => decide(mail, user!, request),
-  })
+  const { userId, codeId, failure, kind } = request
+  const reads = [{ type: 'user', id: userId }]
+  if (kind === MailKind.MAIL_KIND_PASSWORD_RESET)
+    await store.execute({
+      aggregate: { type: passwordCodeType, id: userId },
+      call,
+      decide: ({ state }: Aggregate<PasswordCode>): Decision<PasswordCodeEvent> =>
+        state?.codeId === codeId && state.delivery === 'pending' ? ended({ codeId }, failure) : unchanged,
+    })
+  else if (kind === MailKind.MAIL_KIND_EMAIL_CHANGED)
+    await store.execute({
+      aggregate: { type: noticeType, id: userId },
+      reads,
+      call,
+      decide: ({ state }: Aggregate<Notices>, _now, [user]: Aggregate<User>[]): Decision<NoticeEvent> =>
+        !user!.state || state?.settled.includes(codeId)
+          ? unchanged
+          : { organizationId: user!.organizationId, ...ended({ noticeId: codeId }, failure) },
+    })
+  else
+    await store.execute({
+      aggregate: { type: codeMailType, id: userId },
+      reads,
+      call,
+      decide: (mail: Aggregate<CodeMail>, _now, [user]: Aggregate<User>[]): Decision<CodeMailEvent> =>
+        awaitsMail(user!.state?.human?.code, codeId, mail.state)
+          ? { organizationId: user!.organizationId, ...ended({ codeId }, failure) }
+          : unchanged,
+    })
   return {}
 }
 
-function decide(
-  mail: Aggregate<CodeMail>,
-  { organizationId, state }: Aggregate<User>,
-  { codeId, failure }: RecordEmailCodeRequest,
-): Decision<CodeMailEvent> {
-  if (!awaitsMail(state?.human?.code, codeId, mail.state)) return { events: [], answer: undefined }
-  const event: CodeMailEvent =
-    failure === undefined ? { type: 'sent', payload: { codeId } } : { type: 'failed', payload: { codeId, failure } }
-  return { organizationId, events: [event], answer: undefined }
+const unchanged = { events: [], answer: undefined }
+
+/** How a mail ended. */
+function ended<Id extends object>(id: Id, failure: string | undefined) {
+  const event =
+    failure === undefined
+      ? { type: 'sent' as const, payload: id }
+      : { type: 'failed' as const, payload: { ...id, failure } }
+  return { events: [event], answer: undefined }
 }

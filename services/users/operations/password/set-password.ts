@@ -2,7 +2,7 @@ import type { SetPasswordRequest, SetPasswordResponse } from '#gen/roster/users/
 import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { changePassword } from '../../passwords/change-password.ts'
+import { changePassword, type Proof } from '../../passwords/change-password.ts'
 import { countGuess } from '../../passwords/current-password.ts'
 import { permitAddressOf } from '../../roles-covered.ts'
 
@@ -13,16 +13,20 @@ export const setPassword = {
   // Otherwise a stolen session would be enough to keep its owner out, also that of an administrator.
   check: (_context: Context, { userId, verification }: SetPasswordRequest, { caller }: Call): Violation[] =>
     userId === caller.userId && !verification
-      ? [{ field: 'currentPassword', description: 'is needed for the own password' }]
+      ? [{ field: 'currentPassword', description: 'or a verificationCode is needed for the own password' }]
       : [],
 
   /** A replayed request may be a guess, so it counts like any other. */
   beforeReplay: async (context: Context, { userId, verification }: SetPasswordRequest, call: Call) =>
-    verification && (await countGuess(context, userId, call)).takeBack,
+    verification?.$case === 'currentPassword' ? (await countGuess(context, userId, call)).takeBack : undefined,
 
   handle: (context: Context, request: SetPasswordRequest, call: Call): Promise<SetPasswordResponse> => {
     const { userId, newPassword, verification } = request
-    const current = verification && { password: verification.value, field: 'currentPassword' }
-    return changePassword(context, { userId, newPassword: newPassword!.password, current }, call)
+    return changePassword(context, { userId, newPassword: newPassword!.password, proof: proofOf(verification) }, call)
   },
+}
+
+function proofOf(verification: SetPasswordRequest['verification']): Proof | undefined {
+  if (verification?.$case === 'verificationCode') return { kind: 'code', code: verification.value }
+  return verification && { kind: 'password', password: verification.value, field: 'currentPassword' }
 }

@@ -14,7 +14,7 @@ export const updateMyPassword = {
     { oldPassword, newPassword }: UpdateMyPasswordRequest,
     call: Call,
   ): Promise<UpdateMyPasswordResponse> => {
-    const current = { password: oldPassword, field: 'oldPassword' }
-    return changePassword(context, { userId: call.caller.userId, newPassword, current }, call)
+    const proof = { kind: 'password' as const, password: oldPassword, field: 'oldPassword' }
+    return changePassword(context, { userId: call.caller.userId, newPassword, proof }, call)
   },
 }

@@ -7,6 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../../context.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
+import { type Notice, noticeDropped, requestNotice } from '../../email/notice.ts'
 import { permitAddressOf } from '../../roles-covered.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
@@ -26,20 +27,28 @@ export const setEmail = {
     checkVerification(context, verification, holdsPermission),
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
-    const codeId = randomUUID()
-    return context.store.execute({
-      aggregate: { type: 'user', id: request.userId },
-      call,
-      decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
-        const { userId, email, verification } = request
-        const { organizationId } = user
-        const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
-        return decide(user, request, code, call.caller.userId === request.userId, now)
-      },
-      respond: ({ after, answer: verificationCode }) => ({
-        details: { ...details(after), creationDate: undefined },
-        verificationCode,
-      }),
+    const [codeId, noticeId] = [randomUUID(), randomUUID()]
+    const change = (isNoticed: boolean): Promise<SetEmailResponse> =>
+      context.store.execute({
+        aggregate: { type: 'user', id: request.userId },
+        call,
+        decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
+          const { userId, email, verification } = request
+          const { organizationId } = user
+          const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
+          const decision = decide(user, request, code, call.caller.userId === request.userId, now)
+          const notice = isNoticed && requestNotice(context, user, email, noticeId, now)
+          return notice ? withNotice(decision, notice) : decision
+        },
+        respond: ({ after, answer: verificationCode }) => ({
+          details: { ...details(after), creationDate: undefined },
+          verificationCode,
+        }),
+      })
+    return change(true).catch((error: unknown) => {
+      if (error !== noticeDropped) throw error
+      context.log.warn({ userId: request.userId }, 'a changed address is not told of it: there were too many notices')
+      return change(false)
     })
   },
 }
@@ -53,8 +62,9 @@ function decide(
 ): Decision<UserEvent, string | undefined> {
   const human = humanOf(state)
   const events: UserEvent[] = []
-  if (email !== human.email) events.push({ type: 'email.changed', payload: { email, isVerified: !code } })
-  else if (!code) events.push(...(human.isVerified ? [] : [{ type: 'email.verified' as const, payload: {} }]))
+  const vouched = !code && !own ? { vouched: true } : {}
+  if (email !== human.email) events.push({ type: 'email.changed', payload: { email, isVerified: !code, ...vouched } })
+  else if (!code) events.push(...(human.isVerified ? [] : [{ type: 'email.verified' as const, payload: vouched }]))
   else if (human.isVerified) {
     if (verification?.$case !== 'isVerified')
       throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_CHANGED', 'This is the verified address already.')
@@ -65,4 +75,12 @@ function decide(
     throttle(withinAnHour(human.ownChanges, now), ownChangesAnHour, 3600, now, 'EMAIL_CHANGES_THROTTLED')
   const { event, uses } = codeRequested(code, own ? 'own-change' : 'change')
   return { events: [...events, event], uses, answer: code.returned }
+}
+
+function withNotice(
+  decision: Decision<UserEvent, string | undefined>,
+  { event, write, uses }: Notice,
+): Decision<UserEvent, string | undefined> {
+  const { events, uses: others = [], writes = [] } = decision
+  return { ...decision, events: [...events, event], uses: [...others, ...uses], writes: [...writes, write] }
 }

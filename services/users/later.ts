@@ -1,0 +1,33 @@
+import { RosterError } from '#lib/errors'
+import { createFairGate } from '#lib/fair-gate'
+import type { Log } from '#lib/log'
+
+/** Does work after the answer, so that the answer does not depend on it. */
+export interface Later {
+  /** Lanes take turns. Work that finds no place is dropped, and the log says so. */
+  run(lane: string, work: () => Promise<void>): void
+  /** Waits for all work. */
+  stop(): Promise<void>
+}
+
+const [atOnce, waiting] = [8, 1000]
+
+/** Opens a place for work that is done after the answer. */
+export function openLater(log: Log): Later {
+  const through = createFairGate({ atOnce, waiting }, full)
+  const underWay = new Set<Promise<void>>()
+  return {
+    run(lane, work) {
+      const done = through({ lane }, work).catch((err: unknown) => log.warn({ err }, 'work after an answer failed'))
+      underWay.add(done)
+      void done.finally(() => underWay.delete(done))
+    },
+    async stop() {
+      await Promise.all(underWay)
+    },
+  }
+}
+
+function full() {
+  return new RosterError('UNAVAILABLE', 'STORE_OVERLOADED', 'Too much work waits.', { retryAfter: 1 })
+}

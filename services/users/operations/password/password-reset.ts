@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import type { PasswordResetRequest, PasswordResetResponse } from '#gen/roster/users/v1/password_service'
+import { RosterError, type Violation } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import { permissionDenied } from '#lib/rpc/authorize'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { checkTemplate, linkTargets } from '../../email/link.ts'
+import { canRecover, makeCode } from '../../passwords/recovery.ts'
+import { keysOf } from '../../passwords/reset-code.ts'
+import { permitAddressOf } from '../../roles-covered.ts'
+import { existing, isActive } from '../../states/user-state.ts'
+import { throttle } from '../../throttles/throttle.ts'
+import { withinAnHour } from '../../vocabulary/human.ts'
+import type { PasswordCode } from '../../vocabulary/password-code.ts'
+import type { User } from '../../vocabulary/user.ts'
+
+export const passwordReset = {
+  async permit(request: PasswordResetRequest, call: Call, _holdsPermission: boolean, context: Context): Promise<void> {
+    const { userId, medium } = request
+    // The own code must come by mail: a stolen session is no proof of the mailbox.
+    const isSeen = medium?.$case === 'returnCode' || templateOf(request) !== undefined
+    if (userId === call.caller.userId && isSeen) throw permissionDenied()
+    await permitAddressOf(context, userId, call)
+  },
+
+  check({ config }: Context, request: PasswordResetRequest): Violation[] {
+    const template = templateOf(request)
+    // Every caller holds user.write.
+    return template === undefined ? [] : checkTemplate(template, linkTargets(config, true), 'sendLink.urlTemplate')
+  },
+
+  async handle(context: Context, request: PasswordResetRequest, call: Call): Promise<PasswordResetResponse> {
+    const { userId, medium } = request
+    const [code, user] = keysOf(userId)
+    const [codeId, returned] = [randomUUID(), medium?.$case === 'returnCode']
+    return context.store.execute({
+      aggregate: code,
+      reads: [user],
+      matchesRead: true,
+      call,
+      decide({ state }: Aggregate<PasswordCode>, now, [of]: Aggregate<User>[]) {
+        const { human } = existing(of!.state)
+        if (!human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a password.')
+        if (!isActive(of!.state))
+          throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_ACTIVE', 'The user is deactivated or locked.')
+        if (!returned && !canRecover(human, context.config, now)) throw cannotRecover()
+        const requests = withinAnHour(state?.requests ?? [], now)
+        if (!returned)
+          for (const [most, seconds] of mailedCodes) throttle(requests, most, seconds, now, 'CODE_THROTTLED')
+        const recovery = { codeId, human, returned, urlTemplate: templateOf(request), by: 'code' as const }
+        const { answer: verificationCode, ...decision } = makeCode(context, of!, recovery, now)
+        return { ...decision, answer: { details: details(of!), verificationCode } }
+      },
+      respond: ({ answer }) => answer,
+    })
+  },
+}
+
+/** So many codes are mailed to a user within so many seconds. */
+export const mailedCodes = [
+  [5, 3600],
+  [1, 60],
+] as const
+
+function templateOf({ medium }: PasswordResetRequest): string | undefined {
+  return medium?.$case === 'sendLink' ? medium.value.urlTemplate : undefined
+}
+
+function cannotRecover() {
+  return new RosterError(
+    'FAILED_PRECONDITION',
+    'EMAIL_NOT_RECOVERABLE',
+    'The address is not verified, or was changed of late.',
+  )
+}

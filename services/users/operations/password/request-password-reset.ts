@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import type { RequestPasswordResetRequest, RequestPasswordResetResponse } from '#gen/roster/users/v1/password_service'
+import { RosterError } from '#lib/errors'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { anonymous } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { canRecover, makeCode } from '../../passwords/recovery.ts'
+import { keysOf } from '../../passwords/reset-code.ts'
+import { findLoginUser } from '../../sign-in/login-user.ts'
+import { isActive } from '../../states/user-state.ts'
+import { throttle } from '../../throttles/throttle.ts'
+import { limitsFor, type NamedLimit, networkOf, takeTurns } from '../../throttles/turns.ts'
+import { withinAnHour } from '../../vocabulary/human.ts'
+import type { PasswordCode, PasswordCodeEvent } from '../../vocabulary/password-code.ts'
+import type { User } from '../../vocabulary/user.ts'
+import { mailedCodes } from './password-reset.ts'
+
+const workFor = 30_000
+
+/**
+ * Answers before anything is looked up, so that neither the answer nor its time depends on the user. The work comes
+ * later, in turns by network.
+ */
+export async function requestPasswordReset(
+  context: Context,
+  { loginName }: RequestPasswordResetRequest,
+  call: Call,
+): Promise<RequestPasswordResetResponse> {
+  const lane = networkOf(call.clientAddress) ?? call.clientAddress
+  context.later.run(lane, () => mailCode(context, loginName, { ...call, deadline: Date.now() + workFor }))
+  return {}
+}
+
+/** Mails a code to the user of a login name, where it may have one. */
+export async function mailCode(context: Context, loginName: string, call: Call): Promise<void> {
+  if (await takeTurns(context.sql, limitsFor(context.keys, limitsOf(call.clientAddress)))) return
+  const found = await findLoginUser(context, loginName, call)
+  const [codeId, nobody] = [randomUUID(), randomUUID()]
+  const [code, user] = keysOf(found?.userId ?? nobody)
+  const { requestId, deadline, once } = call
+  const store = (isAllowed: boolean) =>
+    context.store.execute({
+      aggregate: code,
+      reads: [user],
+      // If-Match is left out: a mismatch would reveal the user.
+      call: { caller: anonymous, requestId, deadline, ...(once && { once }) },
+      decide({ state }: Aggregate<PasswordCode>, now, [of]: Aggregate<User>[]) {
+        if (!isAllowed || !mayHaveCode(context, of!, state, now)) return nothing
+        const { human } = of!.state!
+        return makeCode(context, of!, { codeId, human: human!, returned: false, by: 'stranger' }, now)
+      },
+      respond: () => ({}),
+    })
+  try {
+    await store(true)
+  } catch (error) {
+    if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error
+    // Under an Idempotency-Key, the answer must be stored as for every other name.
+    await store(false)
+  }
+}
+
+// An empty answer is stored under an Idempotency-Key even where nothing happened.
+const nothing: Decision<PasswordCodeEvent, undefined> = { events: [], answer: undefined, commits: true }
+
+function mayHaveCode(
+  { config }: Context,
+  { state }: Aggregate<User>,
+  code: PasswordCode | undefined,
+  now: Date,
+): boolean {
+  if (!isActive(state) || !state?.human || !canRecover(state.human, config, now)) return false
+  const requests = withinAnHour(code?.requests ?? [], now)
+  try {
+    for (const [most, seconds] of mailedCodes) throttle(requests, most, seconds, now, 'CODE_THROTTLED')
+    return true
+  } catch {
+    return false
+  }
+}
+
+function limitsOf(address: string): NamedLimit[] {
+  const network = networkOf(address)
+  const limits: NamedLimit[] = [{ name: ['resets from', address], most: 20, pause: 30, kind: 'always' }]
+  if (network !== undefined) limits.push({ name: ['resets from', network], most: 200, pause: 3, kind: 'always' })
+  return limits
+}
