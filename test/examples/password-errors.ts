@@ -5,6 +5,7 @@ import {
   invalid,
   manager,
   needsCaller,
+  nobody,
   notFound,
   powerless,
   precondition,
