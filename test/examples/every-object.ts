@@ -14,15 +14,10 @@ export interface EveryObject {
 }
 
 const providerUrls = Object.fromEntries(
-  [
-    'issuer',
-    'jwtEndpoint',
-    'keysEndpoint',
-    'authorizationEndpoint',
-    'tokenEndpoint',
-    'userEndpoint',
-    'metadataUrl',
-  ].map((field) => [field, 'https://issuer.example.com/']),
+  ['issuer', 'jwtEndpoint', 'keysEndpoint', 'authorizationEndpoint', 'tokenEndpoint', 'userEndpoint'].map((field) => [
+    field,
+    'https://issuer.example.com/',
+  ]),
 )
 
 // One of each protocol. That of the last type is inactive, so that a search for the last of each finds it.
