@@ -24,15 +24,15 @@ export async function searchIdps(
     sortingColumn === IDPFieldName.IDP_FIELD_NAME_CREATION_DATE
       ? { column: sql`v.created_at`, type: 'timestamptz' }
       : { column: sql`v.canonical_name`, type: 'text' }
-  const { rows, nextCursor, total } = await search<Existing<Idp>>(
+  const { rows, nextCursor, total } = await search<{ row: Row }>(
     { sql, keys },
     {
       method: 'SearchIDPs',
       request,
       call,
-      columns: sql`a.id, a.organization_id as "organizationId", a.sequence::int, a.created_at as "createdAt",
-          a.changed_at as "changedAt", a.state`,
-      from: sql`idps v join aggregates a on a.type = 'idp' and a.id = v.idp_id`,
+      // Not a join: a total then counts without the objects.
+      columns: sql`(select to_jsonb(a) from aggregates a where a.type = 'idp' and a.id = v.idp_id) as row`,
+      from: sql`idps v`,
       where: sql`v.organization_id = ${call.organizationId}
           ${name ? sql`and ${textCondition(sql, text, name, nameMethod)}` : sql``}
           ${protocol ? sql`and v.protocol = ${protocol}` : sql``}
@@ -40,5 +40,20 @@ export async function searchIdps(
       order: { by: [sortedBy, { column: sql`v.idp_id`, type: 'text' }], descending },
     },
   )
-  return { idps: rows.map(showIdp), nextCursor, total }
+  return { idps: rows.map(({ row }) => showIdp(aggregateOf(row))), nextCursor, total }
+}
+
+/** A row of `aggregates` as JSON. */
+interface Row {
+  id: string
+  organization_id: string
+  sequence: number
+  created_at: string
+  changed_at: string
+  state: Idp
+}
+
+function aggregateOf({ id, organization_id, sequence, created_at, changed_at, state }: Row): Existing<Idp> {
+  const [createdAt, changedAt] = [new Date(created_at), new Date(changed_at)]
+  return { type: 'idp', id, organizationId: organization_id, sequence, createdAt, changedAt, state }
 }
