@@ -11,7 +11,7 @@ export const internalCalls = {
     grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners', 'listEvents'],
   },
   grants: {
-    users: ['lookupUser', 'releaseInstanceOwners', 'restoreInstanceOwners', 'listEvents'],
+    users: ['lookupUser', 'lookupUsers', 'releaseInstanceOwners', 'restoreInstanceOwners', 'listEvents'],
   },
   idp: {
     grants: ['listEvents'],

@@ -11,6 +11,8 @@ const lostRaces = new Set(['23505', '40001', '40P01'])
 
 /** What else concerns a batch. */
 interface Extra {
+  /** The batch is a bulk. */
+  isBulk?: boolean
   /** One answer for the whole batch. */
   whole?: Decided['stored'] | undefined
   /** Undo everything at the end. */
@@ -26,14 +28,14 @@ export async function appendBatch(
   decided: Decided[],
   vocabulary: Vocabulary,
   answers: Answers | undefined,
-  { whole, rollBack }: Extra = {},
+  { isBulk = false, whole, rollBack }: Extra = {},
 ): Promise<Problem | undefined> {
   const changes = decided.filter(({ events }) => events.length > 0)
   const toStore = [...decided.map(({ stored }) => stored), whole]
   const sealed = toStore.flatMap((stored) => (stored && answers ? [answers.seal(stored.once, stored.answer)] : []))
   const stores = changes.length > 0 || sealed.length > 0 || decided.some(({ held }) => held)
   if (!stores && !decided.some(({ decision }) => decision?.commits)) return undefined
-  const batch = JSON.stringify({ ...toBatch(changes, decided), answers: sealed, commits: !stores })
+  const batch = JSON.stringify({ ...toBatch(changes, decided), answers: sealed, isBulk, commits: !stores })
   const writes = changes.flatMap((change) => [
     ...(change.decision.writes ?? []),
     ...(vocabulary.project?.(change) ?? []),

@@ -34,7 +34,10 @@ export async function attempt(
   whole?: (decided: Decided[]) => Decided['stored'],
 ): Promise<Attempted> {
   const decided = await decideAll({ sql, vocabulary, mostEventBytes }, batch, known)
-  const problem = await appendBatch(sql, decided, vocabulary, answers, { whole: whole?.(decided) })
+  const problem = await appendBatch(sql, decided, vocabulary, answers, {
+    isBulk: whole !== undefined,
+    whole: whole?.(decided),
+  })
   for (const over of problem?.over ?? []) known.over.set(over.key, over)
   const events = problem ? [] : decided.flatMap((entry) => entry.events)
   if (events.length > 0) committed(events)
@@ -45,7 +48,7 @@ export async function attempt(
 export async function tryOut(parts: StoreParts, batch: Pending[], known: Known): Promise<'works' | 'fails' | 'raced'> {
   const decided = await decideAll(parts, batch, known)
   try {
-    const problem = await appendBatch(parts.sql, decided, parts.vocabulary, undefined, { rollBack: true })
+    const problem = await appendBatch(parts.sql, decided, parts.vocabulary, undefined, { isBulk: true, rollBack: true })
     if (!problem) return 'works'
     return isNamed(problem) ? 'raced' : 'fails'
   } catch (error) {

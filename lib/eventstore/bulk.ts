@@ -11,7 +11,8 @@ import { AnsweredBefore, type Once } from './once.ts'
 
 /** Commands of one request. Each has an outcome of its own. */
 export interface Bulk<Response, Answer> {
-  // The commands of one bulk may have different states.
+  // The commands of one bulk may have different states. No command of the service may depend on the absence of an
+  // aggregate that a bulk creates.
   // oxlint-disable-next-line typescript/no-explicit-any
   commands: Omit<Command<any, any, any, Response>, 'call'>[]
   call: Origin

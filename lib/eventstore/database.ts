@@ -34,6 +34,7 @@ const connectionErrors = new Set([
   '57P01',
   '57P02',
   '57P03',
+  '53200',
   '53300',
 ])
 

@@ -10,6 +10,8 @@ $$;
 --            "held": [{kind, scope, key}]: keys that others must hold, because commands were refused for them,
 --            "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it then,
 --            "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
+--            "isBulk": true where a thousand locks of its new aggregates would be too many. Nobody may depend on their
+--              absence. Where two transactions create the same one, the second gets a unique_violation.
 --            "commits": true where there must be a commit although nothing is stored,
 --            "events": [a row of events], "aggregates": [a row of aggregates],
 --            "answers": [a row of idempotent_answers, bytes in base64] }
@@ -34,7 +36,7 @@ begin
     select hashtextextended(concat_ws('/', current_schema(), type, id), 0) as key, bool_or(created) as created
     from (
       select type, id, true as created from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint)
-      where sequence = 0
+      where sequence = 0 and not coalesce((batch ->> 'isBulk')::boolean, false)
       union all
       select type, id, false from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
       where sequence = 0

@@ -29,5 +29,10 @@ export function removalNote(userId: string): AggregateKey {
 
 /** NOT_FOUND USER_NOT_FOUND where the note exists. */
 export function refuseRemoved(note: Aggregate): void {
-  if (note.state) throw new RosterError('NOT_FOUND', 'USER_NOT_FOUND', 'There is no such user.')
+  if (note.state) throw userNotFound()
+}
+
+/** The error of the users service for an unknown user. */
+export function userNotFound(): RosterError {
+  return new RosterError('NOT_FOUND', 'USER_NOT_FOUND', 'There is no such user.')
 }

@@ -55,6 +55,8 @@ import { removeProject } from './operations/project/remove-project.ts'
 import { searchProjects } from './operations/project/search-projects.ts'
 import { updateProject } from './operations/project/update-project.ts'
 import { addUserGrant } from './operations/user-grant/add-user-grant.ts'
+import { bulkAddUserGrants } from './operations/user-grant/bulk-add-user-grants.ts'
+import { bulkRemoveUserGrants } from './operations/user-grant/bulk-remove-user-grants.ts'
 import { deactivateUserGrant } from './operations/user-grant/deactivate-user-grant.ts'
 import { getMyPermissions } from './operations/user-grant/get-my-permissions.ts'
 import { getUserGrant } from './operations/user-grant/get-user-grant.ts'
@@ -135,6 +137,8 @@ const grants: StoringService<Config, Context> = {
     }),
     served<typeof UserGrantServiceDefinition, Context>(UserGrantServiceDefinition, {
       addUserGrant,
+      bulkAddUserGrants,
+      bulkRemoveUserGrants,
       getUserGrant,
       searchUserGrants,
       updateUserGrant,

@@ -36,6 +36,7 @@ import { listMachineSecrets } from './operations/credential/list-machine-secrets
 import { listPersonalAccessTokens } from './operations/credential/list-personal-access-tokens.ts'
 import { listUnsentEmailCodes } from './operations/internal/list-unsent-email-codes.ts'
 import { lockUser } from './operations/user/lock-user.ts'
+import { lookupUsers } from './operations/internal/lookup-users.ts'
 import { lookupUser } from './operations/internal/lookup-user.ts'
 import { passwordReset } from './operations/password/password-reset.ts'
 import { requestPasswordReset } from './operations/password/request-password-reset.ts'
@@ -142,6 +143,7 @@ const users: StoringService<Config, Context> = {
       getSigningKeys,
       useProof,
       lookupUser,
+      lookupUsers,
       releaseInstanceOwners,
       restoreInstanceOwners,
       getEmailCode,

@@ -4,13 +4,22 @@ import { keyKinds } from '../vocabulary/key-kinds.ts'
 
 /** The id of the grant of a project to an organization; undefined where there is none. */
 export async function findProjectGrant(
-  { sql }: Context,
+  context: Context,
   projectId: string,
   organizationId: string,
 ): Promise<string | undefined> {
-  const [found] = await orUnavailable(sql<{ id: string }[]>`
-    select aggregate_id as id from unique_keys
-    where kind = ${keyKinds.projectGrant} and scope = ${projectId} and key = ${organizationId}
+  return (await findProjectGrants(context, [projectId], organizationId)).get(projectId)
+}
+
+/** The ids of the grants of projects to an organization, by project. */
+export async function findProjectGrants(
+  { sql }: Context,
+  projectIds: string[],
+  organizationId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const found = await orUnavailable(sql<{ projectId: string; id: string }[]>`
+    select scope as "projectId", aggregate_id as id from unique_keys
+    where kind = ${keyKinds.projectGrant} and scope = any(${projectIds}) and key = ${organizationId}
   `)
-  return found?.id
+  return new Map(found.map(({ projectId, id }) => [projectId, id]))
 }

@@ -1,7 +1,7 @@
 import type { AddUserGrantRequest, AddUserGrantResponse } from '#gen/roster/grants/v1/user_grant_service'
 import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
-import type { Decision } from '#lib/eventstore/command'
+import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import { refuseInactive } from '../../active-organization.ts'
@@ -10,7 +10,7 @@ import { findProjectGrant } from '../../projects/find-project-grant.ts'
 import { refuseRemoved, removalNote, userGrantKey } from '../../holdings.ts'
 import { refuseInactiveProject } from '../../projects/own-project.ts'
 import { userGrantKeys } from '../../projects/role-keys.ts'
-import type { NewUserGrant, UserGrantEvent } from '../../vocabulary/user-grant.ts'
+import type { NewUserGrant, UserGrant, UserGrantEvent } from '../../vocabulary/user-grant.ts'
 import type { Project } from '../../vocabulary/project.ts'
 import type { ProjectGrant } from '../../vocabulary/project-grant.ts'
 
@@ -21,7 +21,17 @@ export async function addUserGrant(
 ): Promise<AddUserGrantResponse> {
   await context.users.lookupUser({ userId: request.userId }, call)
   const grantId = await findProjectGrant(context, request.projectId, call.organizationId)
-  return context.store.execute({
+  return context.store.execute(createUserGrant(context, request, call, grantId))
+}
+
+/** The command that creates the grant. `grantId`: the grant of the project to the acting organization. */
+export function createUserGrant(
+  { config }: Context,
+  request: AddUserGrantRequest,
+  call: Call,
+  grantId: string | undefined,
+): Command<UserGrant, UserGrantEvent, void, AddUserGrantResponse> {
+  return {
     aggregate: { type: 'user_grant', id: uuid() },
     reads: [
       removalNote(request.userId),
@@ -33,10 +43,10 @@ export async function addUserGrant(
     decide(_, _now, [note, organization, project, grant]) {
       refuseRemoved(note!)
       refuseInactive(organization!)
-      return decide(project!, grant, request, call.organizationId, context.config.GRANT_MAX_ROLE_KEYS)
+      return decide(project!, grant, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
     },
     respond: ({ after }) => ({ userGrantId: after.id, details: details(after) }),
-  })
+  }
 }
 
 function decide(

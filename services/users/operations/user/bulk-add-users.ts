@@ -6,7 +6,7 @@ import type {
   BulkAddUsersResponse,
 } from '#gen/roster/users/v1/user_service'
 import { bulkResults } from '#lib/bulk-results'
-import { RosterError, type Violation } from '#lib/errors'
+import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { checkHuman, createHuman } from './add-human-user.ts'
@@ -29,7 +29,7 @@ export const bulkAddUsers = {
       ),
       call,
       lane: call.organizationId,
-      respond: (outcomes) => ({ results: bulkResults(outcomes.map(toDone)) }),
+      respond: (outcomes) => ({ results: bulkResults(outcomes, toDone) }),
     })
   },
 }
@@ -38,8 +38,6 @@ const noPassword = 'must not be set: hashing the passwords of a bulk takes too l
 
 type Added = AddHumanUserResponse | AddMachineUserResponse
 
-function toDone(outcome: Added | RosterError): BulkDone | RosterError {
-  if (outcome instanceof RosterError) return outcome
-  const { userId, details } = outcome
-  return { id: userId, details, emailCode: 'emailCode' in outcome ? outcome.emailCode : undefined }
+function toDone(added: Added): BulkDone {
+  return { id: added.userId, details: added.details, emailCode: 'emailCode' in added ? added.emailCode : undefined }
 }
