@@ -28,14 +28,17 @@ describe('what the contract tells a client is enough to call it:', () => {
     expect(new Set(routes).size).toBe(routes.length)
   })
 
-  test.each(routed)('%s: POST and PUT have a body, and fields of the path are fields of the request', (_, method) => {
-    expect(method.desc.methodKind).toBe('unary')
-    const { verb, hasBody } = method.http!
-    expect(hasBody).toBe(verb === 'POST' || verb === 'PUT')
-    for (const { template } of [method.http!, ...method.moreHttp])
-      for (const [, bound] of template.matchAll(/\{(.+?)(?:=\*\*)?\}/g))
-        expect(names(method.desc.input)).toContain(bound)
-  })
+  test.each(routed)(
+    '%s: POST, PUT and bulks have a body, and fields of the path are fields of the request',
+    (_, method) => {
+      expect(method.desc.methodKind).toBe('unary')
+      const { verb, hasBody } = method.http!
+      expect(hasBody).toBe(verb === 'POST' || verb === 'PUT' || method.items !== undefined)
+      for (const { template } of [method.http!, ...method.moreHttp])
+        for (const [, bound] of template.matchAll(/\{(.+?)(?:=\*\*)?\}/g))
+          expect(names(method.desc.input)).toContain(bound)
+    },
+  )
 
   test('a permission of an object names the field that holds its id', () => {
     for (const [, { access, desc }] of all) if (access.resource) expect(names(desc.input)).toContain(access.resource)
