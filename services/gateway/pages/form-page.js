@@ -35,7 +35,10 @@ export function runFormPage({ texts, begin = () => {}, request, refused = () => 
     event.preventDefault()
     if (busy) return
     const wanted = request()
-    if (wanted.wrong) return void blame(wanted.wrong, wanted.field)
+    if (wanted.wrong) {
+      blame(wanted.wrong, wanted.field)
+      return
+    }
     setBusy(true)
     say(text.working)
     try {
