@@ -64,8 +64,10 @@ const noProblem: Problem = { stale: [], taken: [], over: [], freed: [] }
 
 class RolledBack extends Error {}
 
-// Neighbouring rows with the same `into` share one statement. The order stays.
-function toStatements(writes: Write[]): Statement[] {
+// Neighbouring rows with the same `into` share one statement. The order stays, but rows that fit anywhere come last.
+function toStatements(inOrder: Write[]): Statement[] {
+  const fitsAnywhere = (write: Write) => typeof write !== 'function' && write.anywhere === true
+  const writes = [...inOrder.filter((write) => !fitsAnywhere(write)), ...inOrder.filter(fitsAnywhere)]
   const statements: Statement[] = []
   let open: { into: Insert['into']; rows: object[] } | undefined
   for (const write of writes) {

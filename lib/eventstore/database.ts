@@ -15,6 +15,8 @@ export type Statement = (sql: Transaction) => PromiseLike<unknown>
 export interface Insert<Row extends object = any> {
   row: Row
   into(sql: Transaction, rows: Row[]): PromiseLike<unknown>
+  /** Its place among the writes of others does not matter. So one statement inserts all such rows of a batch. */
+  anywhere?: true
 }
 export type Write = Statement | Insert
 

@@ -63,6 +63,7 @@ import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
+import { fillFoundUsers } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { openLater } from './later.ts'
 import { callerChangedBy, project } from './views.ts'
@@ -79,6 +80,7 @@ const users: StoringService<Config, Context> = {
     const signingKeys = await openSigningKeys(sql, keys, config, log)
     const later = openLater(log)
     const context: Context = { config, sql, store, keys, signingKeys, grants, log, later }
+      await fillFoundUsers(sql)
     await bootstrap(context)
     const background = [
       startPruning(context),

@@ -2,6 +2,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Insert, Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
 import { projectCredentials } from './credentials/project-credentials.ts'
+import { projectFoundUser } from './search/found-users.ts'
 import { endsUse, isActive } from './states/user-state.ts'
 import { type Code, maxWrongTries } from './vocabulary/code.ts'
 import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
@@ -26,27 +27,33 @@ function projectUser(before: Aggregate<User>, after: Aggregate<User>): Write[] {
     ...projectCredentials(before, after),
     ...projectPasswordChange(before, after),
     ...projectState(before, after),
+    ...projectFoundUser(before, after),
   ]
 }
 
 function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Write[] {
   const [was, is] = [unsent(before.state), unsent(after.state)]
   if (was?.codeId === is?.codeId) return []
-  if (!is) return [(sql) => sql`delete from unsent_email_codes where user_id = ${after.id}`]
-  const row = { user_id: after.id, code_id: is.codeId, requested_at: after.changedAt, expires_at: is.expiresAt }
-  return [{ row, into: intoUnsentCodes }]
+  const code = is && { code_id: is.codeId, requested_at: after.changedAt, expires_at: is.expiresAt }
+  // The mail of a code is recorded in a later transaction, so it does not matter which comes first.
+  return [{ row: { user_id: after.id, ...code }, into: unsentCodes, anywhere: true }]
 }
 
-// A user may have several codes in one batch, of which the last one counts.
-const intoUnsentCodes: Insert<{ user_id: string }>['into'] = (sql, rows) => sql`
-  insert into unsent_email_codes (user_id, code_id, requested_at, expires_at)
-  select user_id, code_id, requested_at, expires_at
-  from jsonb_populate_recordset(
-    null::unsent_email_codes, ${JSON.stringify([...new Map(rows.map((row) => [row.user_id, row])).values()])}::text::jsonb
-  )
-  on conflict (user_id) do update
-  set code_id = excluded.code_id, requested_at = excluded.requested_at, expires_at = excluded.expires_at
-`
+// A transaction may change a user more than once, but a statement changes a row only once.
+const unsentCodes: Insert<{ user_id: string; code_id?: string }>['into'] = (sql, rows) => {
+  const last = [...new Map(rows.map((row) => [row.user_id, row])).values()]
+  const codes = JSON.stringify(last.filter((row) => row.code_id !== undefined))
+  const none = last.filter((row) => row.code_id === undefined).map((row) => row.user_id)
+  return sql`
+    with none as (
+      delete from unsent_email_codes where user_id = any(${none}::text[])
+    )
+    insert into unsent_email_codes
+    select * from jsonb_populate_recordset(null::unsent_email_codes, ${codes}::text::jsonb)
+    on conflict (user_id) do update
+    set code_id = excluded.code_id, requested_at = excluded.requested_at, expires_at = excluded.expires_at
+  `
+}
 
 function projectCodeMail({ id, state }: Aggregate<CodeMail>): Write[] {
   return state ? [(sql) => sql`delete from unsent_email_codes where user_id = ${id} and code_id = ${state.codeId}`] : []

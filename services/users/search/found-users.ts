@@ -1,0 +1,115 @@
+import { Type } from '#gen/roster/users/v1/user'
+import { canonicalName } from '#lib/canonical-name'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Insert, Sql, Transaction, Write } from '#lib/eventstore/database'
+import { shownState } from '../states/user-state.ts'
+import type { User } from '../vocabulary/user.ts'
+
+const lock = 7_265_004
+const portion = 1000
+
+/** Keeps the tables that searches read in step with a user. */
+export function projectFoundUser({ state: was }: Aggregate<User>, after: Aggregate<User>): Write[] {
+  const is = after.state!
+  const names = !was || !sameNames(was, is)
+  const address = !was || was.human?.email !== is.human?.email
+  if (!names && !address && !is.removed) return []
+  return [{ row: toRow(after, { names, address }), into, anywhere: true }]
+}
+
+/** Adds the users of earlier versions to these tables, once. Other replicas wait meanwhile. */
+export async function fillFoundUsers(sql: Sql): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await transaction`set local statement_timeout = 0`
+    await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
+    const [filling] = await transaction`
+      insert into found_users_filled default values on conflict do nothing returning true
+    `
+    if (!filling) return
+    for (let last = ''; ; ) {
+      const users = await transaction<Stored[]>`
+        select id, organization_id as "organizationId", created_at as "createdAt", state from aggregates
+        where type = 'user' and id > ${last} order by id limit ${portion}
+      `
+      if (users.length === 0) return
+      await into(
+        transaction,
+        users.map((user) => toRow(user, { names: true, address: true })),
+      )
+      last = users.at(-1)!.id
+    }
+  })
+}
+
+type Stored = Pick<Aggregate<User>, 'id' | 'organizationId' | 'createdAt' | 'state'>
+
+/** The changed parts of a user. */
+interface FoundUser {
+  user_id: string
+  removed?: true
+  names?: object
+  address?: object
+}
+
+function sameNames(was: User, is: User): boolean {
+  return (
+    shownState(was) === shownState(is) &&
+    was.userName === is.userName &&
+    was.machine?.name === is.machine?.name &&
+    was.human?.profile === is.human?.profile
+  )
+}
+
+function toRow(user: Stored, parts: { names: boolean; address: boolean }): FoundUser {
+  const { userName, human, machine, removed } = user.state!
+  if (removed) return { user_id: user.id, removed }
+  const canonical = (text: string | undefined) => canonicalName(text ?? '')
+  const ids = { user_id: user.id, organization_id: user.organizationId }
+  const names = () => ({
+    ...ids,
+    created_at: user.createdAt,
+    state: shownState(user.state!),
+    type: human ? Type.TYPE_HUMAN : Type.TYPE_MACHINE,
+    user_name: canonical(userName),
+    first_name: canonical(human?.profile.firstName),
+    last_name: canonical(human?.profile.lastName),
+    nick_name: canonical(human?.profile.nickName),
+    display_name: canonical(human?.profile.displayName ?? machine?.name),
+  })
+  return {
+    user_id: user.id,
+    ...(parts.names && { names: names() }),
+    ...(parts.address && { address: { ...ids, email: canonical(human?.email) } }),
+  }
+}
+
+// A transaction may change a user more than once, but a statement changes a row only once.
+const into: Insert<FoundUser>['into'] = (sql: Transaction, rows) => {
+  const users = new Map<string, FoundUser>()
+  for (const row of rows) users.set(row.user_id, row.removed ? row : { ...users.get(row.user_id), ...row })
+  const all = [...users.values()]
+  const names = all.flatMap((user) => user.names ?? [])
+  const addresses = all.flatMap((user) => user.address ?? [])
+  const removed = all.filter((user) => user.removed).map(({ user_id }) => user_id)
+  const insertAddresses = sql`
+    insert into found_addresses
+    select * from jsonb_populate_recordset(null::found_addresses, ${JSON.stringify(addresses)}::text::jsonb)
+    on conflict (user_id) do update set email = excluded.email
+  `
+  // To write to a table costs, even if there is nothing to write.
+  if (names.length === 0 && removed.length === 0) return insertAddresses
+  return sql`
+    with removed_users as (
+      delete from found_users where user_id = any(${removed}::text[])
+    ), removed_addresses as (
+      delete from found_addresses where user_id = any(${removed}::text[])
+    ), names as (
+      insert into found_users
+      select * from jsonb_populate_recordset(null::found_users, ${JSON.stringify(names)}::text::jsonb)
+      on conflict (user_id) do update set
+        state = excluded.state, user_name = excluded.user_name, first_name = excluded.first_name,
+        last_name = excluded.last_name, nick_name = excluded.nick_name, display_name = excluded.display_name
+    )
+    ${insertAddresses}
+  `
+}
