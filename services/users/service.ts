@@ -28,6 +28,9 @@ import { getServerMetadata } from './operations/oauth/get-server-metadata.ts'
 import { getSigningKeys } from './operations/internal/get-signing-keys.ts'
 import { getUserInfo } from './operations/oauth/get-user-info.ts'
 import { getUser } from './operations/user/get-user.ts'
+import { getMyUser } from './operations/user/find/get-my-user.ts'
+import { isUserUnique } from './operations/user/find/is-user-unique.ts'
+import { searchUsers } from './operations/user/find/search-users.ts'
 import { introspectToken } from './operations/oauth/introspect-token.ts'
 import { issueToken } from './operations/oauth/issue-token.ts'
 import { listSigningKeys } from './operations/oauth/list-signing-keys.ts'
@@ -100,6 +103,9 @@ const users: StoringService<Config, Context> = {
       addHumanUser,
       bulkAddUsers,
       getUser,
+      getMyUser,
+      searchUsers,
+      isUserUnique,
       setEmail,
       verifyEmail,
       resendEmailCode,

@@ -10,12 +10,14 @@ export interface Smuggled {
   bytes: Uint8Array
 }
 
-/** A valid request with every possible field set. */
-export function validMessage(desc: DescMessage): Message {
+/** A valid request with every possible field set. A message within itself is left out. */
+export function validMessage(desc: DescMessage, around: DescMessage[] = []): Message {
   const message = create(desc)
+  const open = [...around, desc]
   for (const field of desc.fields) {
     if (field.oneof && reflect(desc, message).oneofCase(field.oneof)) continue
-    const value = values(field).find((value) => isGood(desc, field, value))
+    if (field.message && open.includes(field.message)) continue
+    const value = values(field, open).find((value) => isGood(desc, field, value))
     if (value !== undefined) set(desc, message, field, value)
   }
   return message
@@ -25,12 +27,14 @@ export function validMessage(desc: DescMessage): Message {
  * A valid request in which, one after the other, each field comes once more with another value, in every way of the
  * wire format.
  */
-export function* smuggle(desc: DescMessage): Generator<Smuggled> {
+export function* smuggle(desc: DescMessage, around: DescMessage[] = []): Generator<Smuggled> {
   const valid = validMessage(desc)
   const whole = toBinary(desc, valid)
+  const open = [...around, desc]
   for (const field of desc.fields) {
+    if (field.message && open.includes(field.message)) continue
     const rest = toBinary(desc, without(desc, valid, field))
-    for (const { name, bytes } of [...smuggleValue(desc, field), ...smuggleParts(field)]) {
+    for (const { name, bytes } of [...smuggleValue(desc, field), ...smuggleParts(field, open)]) {
       yield { name: `${field.name} ${name}`, bytes: Buffer.concat([rest, bytes]) }
       yield { name: `${field.name} ${name}, first`, bytes: Buffer.concat([bytes, rest]) }
     }
@@ -65,7 +69,7 @@ function* smuggleValue(desc: DescMessage, field: DescField): Generator<Smuggled>
 }
 
 // Some decoders merge a message that comes in parts. Others keep only its last part.
-function* smuggleParts(field: DescField): Generator<Smuggled> {
+function* smuggleParts(field: DescField, around: DescMessage[]): Generator<Smuggled> {
   const { message: desc } = field
   if (!desc || field.fieldKind === 'list') return
   const inner = (bytes: Uint8Array) => Buffer.concat([tag(field.number, 2), new BinaryWriter().bytes(bytes).finish()])
@@ -82,7 +86,7 @@ function* smuggleParts(field: DescField): Generator<Smuggled> {
     yield { name: `whole, and then without ${part.name}`, bytes: Buffer.concat([inner(whole), inner(less)]) }
     yield { name: `without ${part.name}, and then whole`, bytes: Buffer.concat([inner(less), inner(whole)]) }
   }
-  for (const { name, bytes } of smuggle(desc)) yield { name: `/ ${name}`, bytes: inner(bytes) }
+  for (const { name, bytes } of smuggle(desc, around)) yield { name: `/ ${name}`, bytes: inner(bytes) }
 }
 
 const texts = [
@@ -101,10 +105,10 @@ const texts = [
 
 const metadata = Buffer.from('<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"></EntityDescriptor>')
 
-function values(field: DescField): unknown[] {
+function values(field: DescField, around: DescMessage[] = []): unknown[] {
   if (field.message?.typeName === 'google.protobuf.Timestamp')
     return ['2090-01-01', '1970-01-01'].map((date) => timestampFromMs(Date.parse(date)))
-  if (field.message) return [validMessage(field.message), create(field.message)]
+  if (field.message) return [validMessage(field.message, around), create(field.message)]
   if (field.enum) return [...field.enum.values.map(({ number }) => number), 99]
   switch (field.scalar) {
     case ScalarType.STRING:

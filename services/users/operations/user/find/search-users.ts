@@ -1,0 +1,105 @@
+import { type SearchUsersRequest, type SearchUsersResponse, UserFieldName } from '#gen/roster/users/v1/user_search'
+import type { Violation } from '#lib/errors'
+import { permissionDenied } from '#lib/rpc/authorize'
+import { holds } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import { search, type Order } from '#lib/search/search'
+import type { Context } from '../../../context.ts'
+import { checkQueries, userConditions } from '../../../search/user-conditions.ts'
+import { showUser } from '../../../show-user.ts'
+import type { User } from '../../../vocabulary/user.ts'
+
+export const searchUsers = {
+  permit(request: SearchUsersRequest, { caller }: Call): void {
+    const named = namedOrganizations(request).every((id) => holds(caller, 'user.read', id))
+    if (!named || (request.allOrganizations && !holds(caller, 'user.read'))) throw permissionDenied()
+  },
+
+  check(_context: Context, request: SearchUsersRequest, call: Call): Violation[] {
+    const { sortingColumn, queries } = request
+    const isIndexed = scopeOf(request, call) !== undefined || everywhere.has(sortingColumn)
+    const description = 'must be the creation date or the user name if users of all organizations are searched'
+    return [...checkQueries(queries), ...(isIndexed ? [] : [{ field: 'sortingColumn', description }])]
+  },
+
+  async handle(context: Context, request: SearchUsersRequest, call: Call): Promise<SearchUsersResponse> {
+    const { sql } = context
+    const organizationId = scopeOf(request, call)
+    const byEmail = request.sortingColumn === UserFieldName.USER_FIELD_NAME_EMAIL
+    const sorted = byEmail ? sql`e` : sql`u`
+    const within = organizationId === undefined ? sql`true` : sql`${sorted}.organization_id = ${organizationId}`
+    const { rows, nextCursor, total } = await search<{ stored: StoredUser }>(context, {
+      method: 'SearchUsers',
+      request,
+      call,
+      columns: sql`(${selectStored(context)}) as stored`,
+      from: byEmail ? sql`found_addresses e join found_users u on u.user_id = e.user_id` : sql`found_users u`,
+      where: sql`${within} and ${userConditions(sql, request.queries, organizationId)}`,
+      order: orderOf(context, request),
+    })
+    return { users: rows.map(({ stored }) => show(stored)), nextCursor, total }
+  },
+}
+
+// Only these orders have an index over all organizations.
+const everywhere: ReadonlySet<UserFieldName> = new Set([
+  UserFieldName.USER_FIELD_NAME_UNSPECIFIED,
+  UserFieldName.USER_FIELD_NAME_CREATION_DATE,
+  UserFieldName.USER_FIELD_NAME_USER_NAME,
+])
+
+function namedOrganizations({ queries }: SearchUsersRequest): string[] {
+  return queries.flatMap(({ query }) => (query?.$case === 'organizationIdQuery' ? [query.value.organizationId] : []))
+}
+
+/** The organization to search in; undefined for all of them. */
+function scopeOf(request: SearchUsersRequest, call: Call): string | undefined {
+  return namedOrganizations(request)[0] ?? (request.allOrganizations ? undefined : call.organizationId)
+}
+
+function orderOf({ sql }: Context, { sortingColumn, descending }: SearchUsersRequest): Order {
+  const by = (column: Order['by'][number]['column'], type: Order['by'][number]['type'] = 'text'): Order => ({
+    by: [
+      { column, type },
+      { column: sortingColumn === UserFieldName.USER_FIELD_NAME_EMAIL ? sql`e.user_id` : sql`u.user_id`, type: 'text' },
+    ],
+    descending,
+  })
+  switch (sortingColumn) {
+    case UserFieldName.USER_FIELD_NAME_USER_NAME:
+      return by(sql`u.user_name`)
+    case UserFieldName.USER_FIELD_NAME_FIRST_NAME:
+      return by(sql`u.first_name`)
+    case UserFieldName.USER_FIELD_NAME_LAST_NAME:
+      return by(sql`u.last_name`)
+    case UserFieldName.USER_FIELD_NAME_DISPLAY_NAME:
+      return by(sql`u.display_name`)
+    case UserFieldName.USER_FIELD_NAME_EMAIL:
+      return by(sql`e.email`)
+    default:
+      return by(sql`u.created_at`, 'timestamptz')
+  }
+}
+
+interface StoredUser {
+  id: string
+  organizationId: string
+  sequence: number
+  createdAt: string
+  changedAt: string
+  state: User
+}
+
+function selectStored({ sql }: Context) {
+  return sql`
+    select jsonb_build_object(
+      'id', id, 'organizationId', organization_id, 'sequence', sequence, 'createdAt', created_at,
+      'changedAt', changed_at, 'state', state #- '{machine,credentials}' #- '{human,code}'
+    )
+    from aggregates where type = 'user' and id = u.user_id
+  `
+}
+
+function show({ createdAt, changedAt, ...user }: StoredUser) {
+  return showUser({ ...user, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) })
+}
