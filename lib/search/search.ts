@@ -27,6 +27,7 @@ export interface Page<Row> {
   total: number | undefined
 }
 
+/** The rows of a page where the request has no limit. */
 export const defaultLimit = 50
 const mostCounted = 10_000
 // An answer must fit into a message between services.
@@ -52,7 +53,7 @@ export async function search<Row extends object>(
       limit ${limit + 1}
     `),
   )
-  const page = cut(read.slice(0, limit))
+  const page = cutPage(read.slice(0, limit))
   const ends = page.length === read.length
   return {
     rows: page,
@@ -82,7 +83,8 @@ function after(sql: Sql, order: Order, place: string[]): Fragment {
   return order.descending ? sql`and (${columns}) < (${values})` : sql`and (${columns}) > (${values})`
 }
 
-function cut<Row extends object>(rows: Row[]): Row[] {
+/** The rows of a page up to about 1 MiB, and at least one. */
+export function cutPage<Row extends object>(rows: Row[]): Row[] {
   let bytes = 0
   const end = rows.findIndex((row) => (bytes += Buffer.byteLength(JSON.stringify(row))) > mostBytes)
   return end === -1 ? rows : rows.slice(0, Math.max(end, 1))

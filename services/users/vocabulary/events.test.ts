@@ -27,6 +27,8 @@ const user: Payloads<Exclude<UserEvent, FormerMarks>> = {
   'key.removed': { keyId: 'k' },
   'secret.added': { secretId: 's', expiresAt },
   'secret.removed': { secretId: 's' },
+  'machine.changed': { name: 'Robot', description: 'Works', accessTokenType: 1 },
+  'username.changed': { userName: 'giraffe' },
   'machine.dpop.changed': { required: true },
   'credential.expiring': { kind: 'key', credentialId: 'k', expiresAt },
   'profile.changed': profile,

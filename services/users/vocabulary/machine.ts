@@ -5,6 +5,7 @@ import { type CredentialEvent, type Credentials, evolveCredentials, noCredential
 /** The events of a machine. */
 export type MachineEvent =
   | { type: 'machine.added'; payload: { userName: string } & MachineSettings }
+  | { type: 'machine.changed'; payload: MachineSettings }
   | { type: 'machine.dpop.changed'; payload: { required: boolean } }
   | CredentialEvent
 
@@ -22,6 +23,7 @@ export interface Machine extends MachineSettings {
 /** The machine after an event. */
 export function evolveMachine(machine: Machine, event: MachineEvent, at: Date): Machine {
   if (event.type === 'machine.added') return machine
+  if (event.type === 'machine.changed') return { ...machine, ...event.payload }
   if (event.type === 'machine.dpop.changed') return { ...machine, dpopRequired: event.payload.required }
   const before = machine.credentials ?? noCredentials
   const credentials = evolveCredentials(before, event, at)

@@ -5,7 +5,11 @@ import { evolveMachine, type Machine, type MachineEvent } from './machine.ts'
 import { userNotFound } from './user-not-found.ts'
 
 /** The events of a user. */
-export type UserEvent = HumanEvent | MachineEvent | StateEvent
+export type UserEvent =
+  | HumanEvent
+  | MachineEvent
+  | StateEvent
+  | { type: 'username.changed'; payload: { userName: string } }
 
 type StateEvent =
   | { type: 'deactivated'; payload: {} }
@@ -45,6 +49,8 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
       return { ...user, locked: true }
     case 'unlocked':
       return { ...user, locked: undefined }
+    case 'username.changed':
+      return { ...user, ...event.payload }
     case 'removed':
       return { userName: '', removed: true }
   }
