@@ -3,7 +3,7 @@ import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
 import { addedMember } from './members/new-member.ts'
-import { addedOrganization, primaryDomain } from './new-organization.ts'
+import { addedOrganization, primaryDomain } from './organizations/new-organization.ts'
 
 /** Creates the first organization and the memberships of the first administrators where they are missing. */
 export async function bootstrap({ config, store }: Context): Promise<void> {

@@ -30,6 +30,14 @@ import { updateInstanceMember } from './operations/member/update-instance-member
 import { removeInstanceMember } from './operations/member/remove-instance-member.ts'
 import { searchInstanceMembers } from './operations/member/search-instance-members.ts'
 import { addOrganization } from './operations/organization/add-organization.ts'
+import { getOrganization } from './operations/organization/get-organization.ts'
+import { searchOrganizations } from './operations/organization/search-organizations.ts'
+import { updateOrganization } from './operations/organization/update-organization.ts'
+import { setPrimaryDomain } from './operations/organization/set-primary-domain.ts'
+import { deactivateOrganization } from './operations/organization/deactivate-organization.ts'
+import { reactivateOrganization } from './operations/organization/reactivate-organization.ts'
+import { removeMyOrganization } from './operations/organization/remove-my-organization.ts'
+import { removeOrganization } from './operations/organization/remove-organization.ts'
 import { getMyOrganization } from './operations/organization/get-my-organization.ts'
 import { addProjectGrant } from './operations/project-grant/add-project-grant.ts'
 import { deactivateProjectGrant } from './operations/project-grant/deactivate-project-grant.ts'
@@ -65,7 +73,8 @@ import { removeUserGrant } from './operations/user-grant/remove-user-grant.ts'
 import { searchMyGrants } from './operations/user-grant/search-my-grants.ts'
 import { searchUserGrants } from './operations/user-grant/search-user-grants.ts'
 import { updateUserGrant } from './operations/user-grant/update-user-grant.ts'
-import { ownerOfUserGrant } from './owners.ts'
+import { ownerOfOrganization, ownerOfUserGrant } from './owners.ts'
+import { fillOrganizations } from './search/organization-rows.ts'
 import { fillProjects } from './search/project-rows.ts'
 import { startCascades } from './cascades/start-cascades.ts'
 import { startUserRemoval } from './cascades/user-removal.ts'
@@ -85,14 +94,23 @@ const grants: StoringService<Config, Context> = {
       users: createClient(nats, UsersInternal, internalCalls.grants.users),
     }
     await untilReachable(log, () => fillProjects(sql))
+    await untilReachable(log, () => fillOrganizations(sql))
     await untilReachable(log, () => bootstrap(context))
     return { context, background: [startUserRemoval(context, nats, log), startCascades(context, nats, log)] }
   },
-  owners: { grant_id: ownerOfUserGrant },
+  owners: { grant_id: ownerOfUserGrant, org_id: ownerOfOrganization },
   services: (listEvents) => [
     served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
       addOrganization,
       getMyOrganization,
+      getOrganization,
+      searchOrganizations,
+      updateOrganization,
+      setPrimaryDomain,
+      deactivateOrganization,
+      reactivateOrganization,
+      removeMyOrganization,
+      removeOrganization,
       addOrganizationMember,
       updateOrganizationMember,
       removeOrganizationMember,

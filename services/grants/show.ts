@@ -1,3 +1,4 @@
+import { type Organization as ShownOrganization, OrganizationState } from '#gen/roster/grants/v1/organization_service'
 import {
   type GrantedProject,
   type Project as ShownProject,
@@ -6,9 +7,22 @@ import {
 } from '#gen/roster/grants/v1/project_service'
 import { type UserGrant as ShownUserGrant, UserGrantState } from '#gen/roster/grants/v1/user_grant_service'
 import { details, type Existing } from '#lib/eventstore/aggregate'
+import type { Organization } from './vocabulary/organization.ts'
 import type { Project } from './vocabulary/project.ts'
 import type { ProjectGrant } from './vocabulary/project-grant.ts'
 import type { UserGrant } from './vocabulary/user-grant.ts'
+
+/** Shows an organization to callers. */
+export function showOrganization(organization: Existing<Organization>): ShownOrganization {
+  const { name, primaryDomain, inactive } = organization.state
+  return {
+    id: organization.id,
+    details: details(organization),
+    state: inactive ? OrganizationState.ORGANIZATION_STATE_INACTIVE : OrganizationState.ORGANIZATION_STATE_ACTIVE,
+    name,
+    primaryDomain,
+  }
+}
 
 /** Shows a project to callers. */
 export function showProject(project: Existing<Pick<Project, 'name' | 'inactive'>>): ShownProject {

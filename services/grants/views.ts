@@ -2,11 +2,12 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
 import { everybodyOf } from '#lib/events/hints'
+import { projectOrganization } from './search/organization-rows.ts'
 import { projectProjectGrant } from './search/project-grant-rows.ts'
 import { projectProject } from './search/project-rows.ts'
 import { projectUserGrant } from './search/user-grant-rows.ts'
 import type { Member } from './vocabulary/member.ts'
-import type { OrganizationEvent } from './vocabulary/organization.ts'
+import type { Organization, OrganizationEvent } from './vocabulary/organization.ts'
 import type { Project } from './vocabulary/project.ts'
 import type { ProjectGrant } from './vocabulary/project-grant.ts'
 import type { UserGrant } from './vocabulary/user-grant.ts'
@@ -16,6 +17,8 @@ export function project({ before, after }: { before: Aggregate; after: Aggregate
   switch (after.type) {
     case 'member':
       return projectMember(after as Aggregate<Member>)
+    case 'organization':
+      return projectOrganization(after as Aggregate<Organization>)
     case 'project':
       return projectProject(before as Aggregate<Project>, after as Aggregate<Project>)
     case 'project_grant':

@@ -36,7 +36,8 @@ export async function keepOwner<T>(
  * any case. A change that comes too late must fail: whatever makes somebody an owner again stores an event first, and
  * whatever ends an owner is refused after that event.
  *
- * `change` is told whether an earlier one had an open outcome. FAILED_PRECONDITION LAST_IAM_OWNER.
+ * `change` is told whether an earlier one had an open outcome. FAILED_PRECONDITION LAST_IAM_OWNER; PERMISSION_DENIED
+ * where one of the untouchable users is among them.
  */
 export async function whileReleased<T>(
   { sql, users }: Context,
@@ -44,11 +45,12 @@ export async function whileReleased<T>(
   role: 'gets' | 'loses',
   call: Call,
   change: (again: boolean) => Promise<T>,
+  untouchableIds: string[] = [],
 ): Promise<T> {
   const releaseId = uuid()
   const isNew = role === 'gets'
   const ownerIds = isNew ? [] : await findInstanceOwners(sql)
-  const { releaseIds } = await users.releaseInstanceOwners({ owners, releaseId, isNew, ownerIds }, call)
+  const { releaseIds } = await users.releaseInstanceOwners({ owners, releaseId, isNew, ownerIds, untouchableIds }, call)
   let changed: T
   try {
     changed = await change(releaseIds.length > 1)

@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import { instance } from '#lib/instance'
-import { refuseInactive } from '../active-organization.ts'
+import { refuseInactive } from '../organizations/active-organization.ts'
 import type { Context } from '../context.ts'
 import { findProjectGrant } from '../projects/find-project-grant.ts'
 import type { Organization } from '../vocabulary/organization.ts'

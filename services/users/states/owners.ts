@@ -1,5 +1,5 @@
 import { RosterError } from '#lib/errors'
-import type { Aggregate, AggregateKey, Existing } from '#lib/eventstore/aggregate'
+import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import type { Store } from '#lib/eventstore/store'
 import { isActive } from './user-state.ts'
 import { type Ownership, ownershipType } from '../vocabulary/ownership.ts'
@@ -13,6 +13,11 @@ export function ownershipOf({ $case, value }: Owners): AggregateKey {
   return { type: ownershipType, id: `${$case === 'userId' ? 'user' : 'organization'}-${value}` }
 }
 
+/** Whether the user is this one, or of this organization. */
+export function isOneOf({ $case, value }: Owners, { id, organizationId }: Aggregate<User>): boolean {
+  return value === ($case === 'userId' ? id : organizationId)
+}
+
 /** The owners of the instance that are left when these end. They stay as they are until the decision is stored. */
 export interface OthersLeft {
   reads: AggregateKey[]
@@ -23,10 +28,7 @@ export interface OthersLeft {
 /** Looks for the owners of the instance, by their ids, that are left when some end. */
 export async function findOthers(store: Store, ownerIds: string[], ended: Owners): Promise<OthersLeft> {
   const owners = await Promise.all(ownerIds.map((id) => store.load<User>('user', id)))
-  const others = owners.filter((owner): owner is Existing<User> => {
-    if (!owner) return false
-    return ended.value !== (ended.$case === 'userId' ? owner.id : owner.organizationId)
-  })
+  const others = owners.filter((owner) => owner !== undefined).filter((owner) => !isOneOf(ended, owner))
   return {
     reads: others.flatMap(({ id, organizationId }) => [
       { type: 'user', id },

@@ -1,7 +1,7 @@
 import type { LookupOrganizationRequest, LookupOrganizationResponse } from '#gen/roster/grants/v1/internal_service'
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Context } from '../../context.ts'
-import { organizationNotFound } from '../../organization-not-found.ts'
+import { organizationNotFound } from '../../organizations/organization-not-found.ts'
 import { keyKinds } from '../../vocabulary/key-kinds.ts'
 import type { Organization } from '../../vocabulary/organization.ts'
 

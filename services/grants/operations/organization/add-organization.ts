@@ -4,7 +4,7 @@ import { details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import { v4 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
-import { addedOrganization, primaryDomain } from '../../new-organization.ts'
+import { addedOrganization, primaryDomain } from '../../organizations/new-organization.ts'
 
 /** Organizations may share a name, but not a domain: the second one of a name gets a part of its id in its domain. */
 export async function addOrganization(

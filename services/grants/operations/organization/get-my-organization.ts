@@ -1,27 +1,12 @@
-import {
-  type GetMyOrganizationRequest,
-  type GetMyOrganizationResponse,
-  OrganizationState,
-} from '#gen/roster/grants/v1/organization_service'
-import { details } from '#lib/eventstore/aggregate'
+import type { GetMyOrganizationRequest, GetMyOrganizationResponse } from '#gen/roster/grants/v1/organization_service'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { organizationNotFound } from '../../organization-not-found.ts'
-import type { Organization } from '../../vocabulary/organization.ts'
+import { getOrganization } from './get-organization.ts'
 
 export async function getMyOrganization(
-  { store }: Context,
+  context: Context,
   _request: GetMyOrganizationRequest,
-  call: Call,
+  { organizationId }: Call,
 ): Promise<GetMyOrganizationResponse> {
-  const organization = await store.load<Organization>('organization', call.organizationId)
-  if (!organization) throw organizationNotFound()
-  return {
-    organization: {
-      id: organization.id,
-      details: details(organization),
-      state: OrganizationState.ORGANIZATION_STATE_ACTIVE,
-      ...organization.state,
-    },
-  }
+  return getOrganization(context, { orgId: organizationId })
 }

@@ -42,7 +42,8 @@ function decide(
   mostKeys: number,
 ): Decision<ProjectGrantEvent> {
   const project = ownProject(aggregate, organizationId)
-  if (!granted.state || granted.state.removed || granted.id === organizationId)
+  // A foreign organization that is deactivated and an unknown one get the same answer.
+  if (!granted.state || granted.state.removed || granted.state.inactive || granted.id === organizationId)
     throw new RosterError(
       'FAILED_PRECONDITION',
       'ORGANIZATION_NOT_FOUND',

@@ -2,16 +2,20 @@ import type { ReleaseInstanceOwnersRequest, ReleaseInstanceOwnersResponse } from
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
+import { permissionDenied } from '#lib/rpc/authorize'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { findOthers, ownershipOf } from '../../states/owners.ts'
+import { findOthers, isOneOf, ownershipOf } from '../../states/owners.ts'
 import type { Ownership, OwnershipEvent } from '../../vocabulary/ownership.ts'
+import type { User } from '../../vocabulary/user.ts'
 
 export async function releaseInstanceOwners(
   { store }: Context,
-  { owners, releaseId, isNew, ownerIds }: ReleaseInstanceOwnersRequest,
+  { owners, releaseId, isNew, ownerIds, untouchableIds }: ReleaseInstanceOwnersRequest,
   call: Call,
 ): Promise<ReleaseInstanceOwnersResponse> {
+  const untouchable = await Promise.all(untouchableIds.map((id) => store.load<User>('user', id)))
+  if (untouchable.some((user) => user && isOneOf(owners!, user))) throw permissionDenied()
   const others = isNew ? undefined : await findOthers(store, ownerIds, owners!)
   return store.execute({
     aggregate: ownershipOf(owners!),

@@ -1,17 +1,27 @@
 import { RosterError } from '#lib/errors'
-import type { Decision } from '#lib/eventstore/command'
-import { keyKinds } from './vocabulary/key-kinds.ts'
-import type { OrganizationEvent } from './vocabulary/organization.ts'
+import type { Decision, UniqueKey } from '#lib/eventstore/command'
+import { keyKinds } from '../vocabulary/key-kinds.ts'
+import type { OrganizationEvent } from '../vocabulary/organization.ts'
 
 /** Adds an organization. One organization at most may have the domain. */
 export function addedOrganization(id: string, name: string, primaryDomain: string): Decision<OrganizationEvent> {
-  const taken = new RosterError('ALREADY_EXISTS', 'ORGANIZATION_DOMAIN_TAKEN', 'The primary domain is taken.')
   return {
     organizationId: id,
-    claims: [{ kind: keyKinds.primaryDomain, scope: '', key: primaryDomain, taken }],
+    claims: [claimDomain(primaryDomain)],
     events: [{ type: 'added', payload: { name, primaryDomain } }],
     answer: undefined,
   }
+}
+
+/** The unique key of a primary domain. */
+export function domainKey(primaryDomain: string): UniqueKey {
+  return { kind: keyKinds.primaryDomain, scope: '', key: primaryDomain }
+}
+
+/** Claims a primary domain, which one organization of the instance may have. */
+export function claimDomain(primaryDomain: string): UniqueKey & { taken: RosterError } {
+  const taken = new RosterError('ALREADY_EXISTS', 'ORGANIZATION_DOMAIN_TAKEN', 'The primary domain is taken.')
+  return { ...domainKey(primaryDomain), taken }
 }
 
 /** The text after the @ in a login name: a slug of the organization's name under the host of the public URL. */

@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { organizationNotFound } from './organization-not-found.ts'
-import type { Organization } from './vocabulary/organization.ts'
+import type { Organization } from '../vocabulary/organization.ts'
 
 /**
  * Throws unless the organization may get something new: NOT_FOUND ORGANIZATION_NOT_FOUND for an unknown and a removed

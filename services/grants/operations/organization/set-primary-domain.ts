@@ -1,0 +1,36 @@
+import type { SetPrimaryDomainRequest, SetPrimaryDomainResponse } from '#gen/roster/grants/v1/organization_service'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import { permissionDenied } from '#lib/rpc/authorize'
+import { holds } from '#lib/rpc/caller'
+import type { Call } from '#lib/rpc/headers'
+import type { Context } from '../../context.ts'
+import { existingOrganization } from '../../organizations/active-organization.ts'
+import { claimDomain, domainKey } from '../../organizations/new-organization.ts'
+import type { Organization, OrganizationEvent } from '../../vocabulary/organization.ts'
+
+export const setPrimaryDomain = {
+  // Nobody proves here that a domain belongs to the organization, so its own people choose among ours.
+  permit({ domain }: SetPrimaryDomainRequest, { caller }: Call, _holds: boolean, { config }: Context): void {
+    const ours = domain.slice(domain.indexOf('.') + 1) === new URL(config.PUBLIC_URL).hostname
+    if (!ours && !holds(caller, 'org.write')) throw permissionDenied()
+  },
+
+  async handle({ store }: Context, { domain }: SetPrimaryDomainRequest, call: Call): Promise<SetPrimaryDomainResponse> {
+    return store.execute({
+      aggregate: { type: 'organization', id: call.organizationId },
+      call,
+      decide(aggregate: Aggregate<Organization>): Decision<OrganizationEvent> {
+        const { primaryDomain } = existingOrganization(aggregate)
+        if (primaryDomain === domain) return { events: [], answer: undefined }
+        return {
+          claims: [claimDomain(domain)],
+          releases: [domainKey(primaryDomain)],
+          events: [{ type: 'domain.changed', payload: { primaryDomain: domain } }],
+          answer: undefined,
+        }
+      },
+      respond: ({ after }) => ({ details: details(after) }),
+    })
+  },
+}
