@@ -3,7 +3,7 @@ import { details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
-import { refuseInactive } from '../../active-organization.ts'
+import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
 import type { ProjectEvent } from '../../vocabulary/project.ts'
 
