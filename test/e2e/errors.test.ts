@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { organizationErrors, projectErrors, userGrantErrors } from '../examples/grant-errors.ts'
+import { projectErrors, userGrantErrors } from '../examples/grant-errors.ts'
 import { idpErrors } from '../examples/idp-errors.ts'
+import { organizationErrors } from '../examples/organization-errors.ts'
 import { memberErrors } from '../examples/member-errors.ts'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts'
 import { projectGrantErrors, projectLifeErrors, userGrantLifeErrors } from '../examples/project-errors.ts'

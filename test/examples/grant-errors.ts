@@ -1,4 +1,3 @@
-import { unique } from './people.ts'
 import {
   denied,
   type ErrorCase,
@@ -8,7 +7,6 @@ import {
   manager,
   needsCaller,
   notFound,
-  owner,
   powerless,
   precondition,
   type World,
@@ -67,12 +65,6 @@ export const userGrantErrors: ErrorCase[] = [
     userId,
     grantId: 'unknown',
   })),
-]
-
-/** Organizations. */
-export const organizationErrors: ErrorCase[] = [
-  fails('AddOrganization', denied, 'an organization owner calls', () => ({ name: unique('Organization') }), owner),
-  fails('GetMyOrganization', denied, 'the organization is unknown', () => ({}), inUnknown),
 ]
 
 const role = (projectId: string, roleKey: string) => ({ projectId, roleKey, displayName: 'R' })

@@ -12,7 +12,8 @@ import type { Organization, OrganizationEvent } from '../../vocabulary/organizat
 export const setPrimaryDomain = {
   // Nobody proves here that a domain belongs to the organization, so its own people choose among ours.
   permit({ domain }: SetPrimaryDomainRequest, { caller }: Call, _holds: boolean, { config }: Context): void {
-    const ours = domain.slice(domain.indexOf('.') + 1) === new URL(config.PUBLIC_URL).hostname
+    const [, rest] = domain.split(/\.(.*)/s)
+    const ours = rest === new URL(config.PUBLIC_URL).hostname
     if (!ours && !holds(caller, 'org.write')) throw permissionDenied()
   },
 
