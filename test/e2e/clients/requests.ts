@@ -33,8 +33,6 @@ function withValues(desc: DescMessage, json: JsonObject, values: Record<string, 
     if (field.oneof?.fields.some((other) => other !== field && changed[other.jsonName] !== undefined)) continue
     const value = field.enum ? field.enum.values.at(-1)!.name : values[jsonName]
     if (value === undefined || (!field.enum && field.scalar !== ScalarType.STRING)) continue
-    // Of a oneof one member is there already.
-    if (field.oneof?.fields.some((other) => other !== field && other.jsonName in changed)) continue
     const candidate = { ...changed, [jsonName]: fieldKind === 'list' ? [value] : value }
     if (isValid(desc, candidate)) Object.assign(changed, candidate)
   }
