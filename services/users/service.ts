@@ -89,7 +89,7 @@ const users: StoringService<Config, Context> = {
     const signingKeys = await openSigningKeys(sql, keys, config, log)
     const later = openLater(log)
     const context: Context = { config, sql, store, keys, signingKeys, grants, log, later }
-    await fillFoundUsers(sql)
+      await fillFoundUsers(sql)
     await bootstrap(context)
     const background = [
       startPruning(context),
