@@ -26,7 +26,7 @@ export async function fillFoundUsers(sql: Sql): Promise<void> {
       insert into found_users_filled default values on conflict do nothing returning true
     `
     if (!filling) return
-    for (let last = ''; ; ) {
+    for (let last = ''; ;) {
       const users = await transaction<Stored[]>`
         select id, organization_id as "organizationId", created_at as "createdAt", state from aggregates
         where type = 'user' and id > ${last} order by id limit ${portion}
