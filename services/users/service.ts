@@ -30,6 +30,12 @@ import { getUserInfo } from './operations/oauth/get-user-info.ts'
 import { getUser } from './operations/user/get-user.ts'
 import { getMyUser } from './operations/user/find/get-my-user.ts'
 import { isUserUnique } from './operations/user/find/is-user-unique.ts'
+import { deleteUserSessions } from './operations/session/delete-user-sessions.ts'
+import { searchMySessions, searchUserSessions } from './operations/session/search-sessions.ts'
+import { updateHumanProfile } from './operations/user/update-human-profile.ts'
+import { updateMachine } from './operations/user/update-machine.ts'
+import { updateUserName } from './operations/user/update-user-name.ts'
+import { listUserChanges } from './operations/user/find/list-user-changes.ts'
 import { searchUsers } from './operations/user/find/search-users.ts'
 import { introspectToken } from './operations/oauth/introspect-token.ts'
 import { issueToken } from './operations/oauth/issue-token.ts'
@@ -83,7 +89,7 @@ const users: StoringService<Config, Context> = {
     const signingKeys = await openSigningKeys(sql, keys, config, log)
     const later = openLater(log)
     const context: Context = { config, sql, store, keys, signingKeys, grants, log, later }
-      await fillFoundUsers(sql)
+    await fillFoundUsers(sql)
     await bootstrap(context)
     const background = [
       startPruning(context),
@@ -106,6 +112,10 @@ const users: StoringService<Config, Context> = {
       getMyUser,
       searchUsers,
       isUserUnique,
+      updateUserName,
+      updateHumanProfile,
+      updateMachine,
+      listUserChanges,
       setEmail,
       verifyEmail,
       resendEmailCode,

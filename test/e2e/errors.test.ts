@@ -16,7 +16,7 @@ import {
   userStateRefusals,
 } from '../examples/user-errors.ts'
 import { passwordErrors, passwordResetErrors } from '../examples/password-errors.ts'
-import { userSearchErrors } from '../examples/user-search-errors.ts'
+import { userLifeErrors, userSearchErrors } from '../examples/user-search-errors.ts'
 import { webhookErrors } from '../examples/webhook-errors.ts'
 import { buildWorld, type World } from '../examples/world.ts'
 import { type Answer, factsOf } from './clients/call.ts'
@@ -42,6 +42,7 @@ const errorCases = [
   idpErrors,
   webhookErrors,
   userSearchErrors,
+  userLifeErrors,
 ].flat()
 let world: World
 

@@ -28,6 +28,7 @@ const smallByNature = [
   'roster_notifier.migrations',
   'roster_notifier.published',
   'roster_users.followers',
+  'roster_users.found_users_filled',
   'roster_users.migrations',
   'roster_users.published',
   'roster_users.signing_keys',

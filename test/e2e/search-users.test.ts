@@ -37,7 +37,7 @@ beforeAll(async () => {
 type Options = Record<string, unknown>
 
 async function found(options: Options, call = json, caller: object = manager): Promise<string[]> {
-  const { users } = ok(await call('SearchUsers', options as JsonObject, caller as never))
+  const { users } = ok(await call('SearchUsers', options as JsonObject, caller))
   return (users ?? []).map(({ userId }: { userId: string }) => nameOf(userId))
 }
 
@@ -72,7 +72,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(new Set(all).size).toBe(6)
     const others = [{ ...request, descending: false }, { ...request, queries: [text('userName', 'a', 'CONTAINS')] }, {}]
     for (const other of others)
-      expect(factsOf(await call('SearchUsers', { ...other, cursor } as JsonObject, manager))).toMatchObject({
+      expect(factsOf(await call('SearchUsers', { ...other, cursor }, manager))).toMatchObject({
         code: 3,
         reason: 'CURSOR_INVALID',
       })
@@ -177,7 +177,7 @@ test('every change of a user is in the next search', async () => {
 
 test('IsUserUnique looks at user names and active addresses of the acting organization alone', async () => {
   const unique = async (request: JsonObject, caller: object = manager) =>
-    ok(await json('IsUserUnique', request, caller as never)).isUnique ?? false
+    ok(await json('IsUserUnique', request, caller)).isUnique ?? false
   expect(await unique({ userName: 'ＧRACE' })).toBe(false)
   expect(await unique({ userName: 'grace2' })).toBe(true)
   expect(await unique({ email: `Ada@${domain}.example` })).toBe(false)

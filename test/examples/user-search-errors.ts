@@ -1,4 +1,17 @@
-import { denied, type ErrorCase, fails, invalid, manager, needsCaller, owner, powerless } from './world.ts'
+import {
+  denied,
+  type ErrorCase,
+  exists,
+  fails,
+  invalid,
+  manager,
+  needsCaller,
+  notFound,
+  owner,
+  powerless,
+  precondition,
+  type World,
+} from './world.ts'
 
 const nested = (deep: number): object =>
   deep === 0 ? { typeQuery: { type: 'TYPE_HUMAN' } } : { notQuery: { query: nested(deep - 1) } }
@@ -63,3 +76,67 @@ export const userSearchErrors: ErrorCase[] = [
   fails('IsUserUnique', denied, 'the caller may not', () => ({ userName: 'x' }), powerless),
   fails('IsUserUnique', invalid, 'nothing is asked', () => ({}), { fields: ['userName'] }),
 ]
+
+const idOf = (userId: string) => ({ userId })
+const renamed = (userId: string) => ({ userId, userName: 'new-name' })
+
+/** Operations that correct a user, show its history, and find and end its sessions. */
+export const userLifeErrors: ErrorCase[] = [
+  ...(['UpdateUserName', 'UpdateHumanProfile', 'UpdateMachine'] as const).flatMap((operation) => [
+    ...needsCaller(operation, ({ human }: World) => renameOnly(operation, human.userId)),
+    fails(operation, denied, 'the user is foreign', ({ stranger }) => renameOnly(operation, stranger.userId), manager),
+    fails(operation, denied, 'the user is unknown to one who may not', () => renameOnly(operation, 'unknown'), manager),
+    fails(operation, denied, 'the user has a role above the own', (world) => renameOnly(operation, world.owner.userId), manager), // prettier-ignore
+    fails(operation, denied, 'it is the own user', (world) => renameOnly(operation, world.nobody.userId), powerless),
+    fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => renameOnly(operation, 'unknown')),
+  ]),
+  fails('UpdateUserName', invalid, 'the name is missing', ({ human }) => idOf(human.userId), { fields: ['userName'] }),
+  fails('UpdateUserName', exists('USER_NAME_TAKEN'), 'another user has the name', ({ human, machine }) => ({
+    userId: human.userId,
+    userName: machine.toUpperCase(),
+  })),
+  fails(
+    'UpdateHumanProfile',
+    invalid,
+    'the display name is empty',
+    ({ human }) => ({ userId: human.userId, displayName: '', preferredLanguage: 'a b' }),
+    { fields: ['displayName', 'preferredLanguage'] },
+  ),
+  fails('UpdateHumanProfile', precondition('NOT_A_HUMAN'), 'it is a machine', ({ machineId }) => idOf(machineId)),
+  fails('UpdateMachine', precondition('NOT_A_MACHINE'), 'it is a human', ({ human }) => idOf(human.userId)),
+  fails('UpdateMachine', invalid, 'the name is empty', ({ machineId }) => ({ userId: machineId, name: '' }), {
+    fields: ['name'],
+  }),
+  ...needsCaller('ListUserChanges', ({ human }) => idOf(human.userId)),
+  fails('ListUserChanges', denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), owner),
+  fails('ListUserChanges', denied, 'the user is unknown to one who may not', () => idOf('unknown'), owner),
+  fails('ListUserChanges', denied, 'it is the own user', (world) => idOf(world.nobody.userId), powerless),
+  fails('ListUserChanges', notFound('USER_NOT_FOUND'), 'the user is unknown', () => idOf('unknown')),
+  fails(
+    'ListUserChanges',
+    cursorInvalid,
+    'the cursor is none of ours',
+    ({ human }) => ({
+      userId: human.userId,
+      cursor: 'x',
+    }),
+    { fields: ['cursor'] },
+  ),
+  ...needsCaller('SearchMySessions', () => ({})),
+  fails('SearchMySessions', cursorInvalid, 'the cursor is none of ours', () => ({ cursor: 'x' }), {
+    ...powerless,
+    fields: ['cursor'],
+  }),
+  ...needsCaller('SearchUserSessions', ({ human }) => idOf(human.userId)),
+  fails('SearchUserSessions', denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), owner),
+  fails('SearchUserSessions', denied, 'the caller may not', ({ human }) => idOf(human.userId), powerless),
+  ...needsCaller('DeleteUserSessions', ({ human }) => idOf(human.userId)),
+  fails('DeleteUserSessions', denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), owner),
+  fails('DeleteUserSessions', denied, 'the user is unknown to one who may not', () => idOf('unknown'), owner),
+  fails('DeleteUserSessions', denied, 'the caller may not', ({ human }) => idOf(human.userId), powerless),
+  fails('DeleteUserSessions', denied, 'the user has a role above the own', (w) => idOf(w.owner.userId), manager),
+]
+
+function renameOnly(operation: string, userId: string) {
+  return operation === 'UpdateUserName' ? renamed(userId) : idOf(userId)
+}

@@ -40,43 +40,43 @@ export function userConditions(sql: Sql, queries: SearchQuery[], organizationId:
   function condition({ query }: SearchQuery): Fragment {
     switch (query!.$case) {
       case 'userNameQuery':
-        return compare('user_name', '{userName}', query!.value.userName, query!.value.method)
+        return compare('user_name', '{userName}', query.value.userName, query.value.method)
       case 'firstNameQuery':
-        return compare('first_name', '{human,profile,firstName}', query!.value.firstName, query!.value.method)
+        return compare('first_name', '{human,profile,firstName}', query.value.firstName, query.value.method)
       case 'lastNameQuery':
-        return compare('last_name', '{human,profile,lastName}', query!.value.lastName, query!.value.method)
+        return compare('last_name', '{human,profile,lastName}', query.value.lastName, query.value.method)
       case 'nickNameQuery':
-        return compare('nick_name', '{human,profile,nickName}', query!.value.nickName, query!.value.method)
+        return compare('nick_name', '{human,profile,nickName}', query.value.nickName, query.value.method)
       case 'displayNameQuery': {
         const exact = sql`coalesce(${stored(sql`u`, '{machine,name}')}, ${stored(sql`u`, '{human,profile,displayName}')})`
-        const { displayName, method } = query!.value
+        const { displayName, method } = query.value
         return textCondition(sql, { exact, canonical: sql`u.display_name` }, displayName, method)
       }
       case 'emailQuery': {
         const column = { exact: sql`coalesce(${stored(sql`e`, '{human,email}')}, '')`, canonical: sql`e.email` }
-        return ofAddress(textCondition(sql, column, query!.value.emailAddress, query!.value.method))
+        return ofAddress(textCondition(sql, column, query.value.emailAddress, query.value.method))
       }
       case 'inUserEmailsQuery':
-        return ofAddress(sql`e.email = any(${query!.value.userEmails.map(canonicalName)}::text[])`)
+        return ofAddress(sql`e.email = any(${query.value.userEmails.map(canonicalName)}::text[])`)
       case 'inUserIdsQuery':
-        return sql`u.user_id = any(${query!.value.userIds}::text[])`
+        return sql`u.user_id = any(${query.value.userIds}::text[])`
       case 'stateQuery':
-        return sql`u.state = ${query!.value.state}`
+        return sql`u.state = ${query.value.state}`
       case 'typeQuery':
-        return sql`u.type = ${query!.value.type}`
+        return sql`u.type = ${query.value.type}`
       case 'organizationIdQuery':
-        return sql`u.organization_id = ${query!.value.organizationId}`
+        return sql`u.organization_id = ${query.value.organizationId}`
       case 'creationDateQuery': {
-        const { from, to } = query!.value
+        const { from, to } = query.value
         const since = from ? sql`u.created_at >= ${from}` : sql`true`
         return to ? sql`(${since} and u.created_at < ${to})` : since
       }
       case 'orQuery':
-        return any(query!.value.queries)
+        return any(query.value.queries)
       case 'andQuery':
-        return sql`(${all(query!.value.queries)})`
+        return sql`(${all(query.value.queries)})`
       case 'notQuery':
-        return sql`not (${condition(query!.value.query!)})`
+        return sql`not (${condition(query.value.query!)})`
     }
   }
 
