@@ -11,7 +11,7 @@ export const internalCalls = {
     grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners', 'listEvents'],
   },
   grants: {
-    users: ['lookupUser', 'lookupUsers', 'releaseInstanceOwners', 'restoreInstanceOwners', 'listEvents'],
+    users: ['lookupUser', 'lookupUsers', 'releaseInstanceOwners', 'restoreInstanceOwners', 'listEvents', 'matchUsers'],
   },
   idp: {
     grants: ['listEvents'],

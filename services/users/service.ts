@@ -50,6 +50,7 @@ import { lookupUser } from './operations/internal/lookup-user.ts'
 import { passwordReset } from './operations/password/password-reset.ts'
 import { requestPasswordReset } from './operations/password/request-password-reset.ts'
 import { resetPassword } from './operations/password/reset-password.ts'
+import { matchUsers } from './operations/internal/match-users.ts'
 import { reactivateUser } from './operations/user/reactivate-user.ts'
 import { recordEmailCode } from './operations/internal/record-email-code.ts'
 import { removeMachineKey } from './operations/credential/remove-machine-key.ts'
@@ -165,6 +166,7 @@ const users: StoringService<Config, Context> = {
       useProof,
       lookupUser,
       lookupUsers,
+      matchUsers,
       releaseInstanceOwners,
       restoreInstanceOwners,
       getEmailCode,

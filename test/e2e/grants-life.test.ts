@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { admin, newHuman, newMember, newOrganization, ok } from '../examples/people.ts'
+import { admin, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { grantProject, newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
@@ -137,6 +137,44 @@ describe.each(encodings)('grants over $encoding', ({ call }) => {
     ok(await call('RemoveUserGrant', { userId, grantId }, admin(organization)))
     expect(await find({})).toEqual(ids(1, 2))
     expect(await find({ projectGrantId: 'none' })).toEqual([])
+  })
+})
+
+describe.each(encodings)('filters by names of users over $encoding', ({ call }) => {
+  test('find the grants of the own users page by page, at once, and nothing of the users of others', async () => {
+    const organization = await newOrganization()
+    const projects = [await newProject(organization, ['reader']), await newProject(organization)]
+    const named = (firstName: string, where = organization) =>
+      newHuman(where, { profile: { firstName, lastName: 'Ötzi' }, userName: `${unique('u')}-${firstName}` })
+    const users = [await named('Anna'), await named('Annabel'), await named('Bob'), await named('Anna', abroad)]
+    const grants = new Map<string, string[]>()
+    for (const { userId } of users)
+      for (const projectId of projects) {
+        const { userGrantId } = await act('AddUserGrant', { userId, projectId }, admin(organization))
+        grants.set(userId, [...(grants.get(userId) ?? []), userGrantId])
+      }
+    const find = async (request: object) => {
+      const ids: string[] = []
+      for (let cursor = ''; ;) {
+        const page = ok(await call('SearchUserGrants', { ...request, limit: 1, cursor }, admin(organization)))
+        ids.push(...(page.userGrants ?? []).map(({ id }: any) => id))
+        if (!(cursor = page.nextCursor ?? '')) return ids.toSorted()
+      }
+    }
+    const of = (...numbers: number[]) => numbers.flatMap((n) => grants.get(users[n]!.userId)!).toSorted()
+    const starting = (text: string) => ({ text, method: 'TEXT_QUERY_METHOD_STARTS_WITH_IGNORE_CASE' })
+    expect(await find({ firstName: starting('anna') })).toEqual(of(0, 1))
+    expect(await find({ firstName: { text: 'Anna' } })).toEqual(of(0))
+    expect(await find({ lastName: starting('ö') })).toEqual(of(0, 1, 2))
+    expect(await find({ lastName: starting('ö'), userId: users[2]!.userId })).toEqual(of(2))
+    expect(await find({ lastName: starting('ö'), userId: users[3]!.userId })).toEqual([])
+    expect(await find({ email: { text: users[1]!.email } })).toEqual(of(1))
+    expect(await find({ email: { text: users[3]!.email } })).toEqual([])
+    expect(await find({ userName: { text: 'bob', method: 'TEXT_QUERY_METHOD_ENDS_WITH_IGNORE_CASE' } })).toEqual(of(2))
+    const projectId = projects[1]!
+    expect(await find({ firstName: starting('anna'), projectId })).toHaveLength(2)
+    ok(await call('DeleteUser', { userId: users[0]!.userId }, admin(organization)))
+    expect(await find({ firstName: starting('anna') })).toEqual(of(1))
   })
 })
 

@@ -8,7 +8,9 @@ import type { Call } from '#lib/rpc/headers'
 import { textCondition } from '#lib/search/text-condition'
 import type { Context } from '../../context.ts'
 import { projectName } from '../../search/project-name.ts'
+import { searchByUsers } from '../../search/search-by-users.ts'
 import { searchGrantsOfUsers } from '../../search/search-grants-of-users.ts'
+import { userQueries } from '../../search/user-queries.ts'
 
 export async function searchUserGrants(
   context: Context,
@@ -16,11 +18,17 @@ export async function searchUserGrants(
   call: Call,
 ): Promise<SearchUserGrantsResponse> {
   const asked = { method: 'SearchUserGrants', request, call }
-  const { rows, ...page } = await searchGrantsOfUsers(context, asked, filter(context, request, call.organizationId))
+  const filter = filterOf(context, request, call.organizationId)
+  const queries = userQueries(request)
+  if (queries.length > 0) {
+    const { rows, nextCursor } = await searchByUsers(context, asked, queries, filter)
+    return { userGrants: rows, nextCursor }
+  }
+  const { rows, ...page } = await searchGrantsOfUsers(context, asked, filter)
   return { ...page, userGrants: rows }
 }
 
-function filter({ sql }: Context, request: SearchUserGrantsRequest, organizationId: string) {
+function filterOf({ sql }: Context, request: SearchUserGrantsRequest, organizationId: string) {
   const { projectId, userId, roleKey, projectGrantId, state, projectName: name } = request
   const from = sql`
     user_grants u
