@@ -5,7 +5,7 @@ import type {
 import { RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { endOrganization } from '../../organizations/end-organization.ts'
+import { endOrganization } from './end-organization.ts'
 
 export async function deactivateOrganization(
   context: Context,

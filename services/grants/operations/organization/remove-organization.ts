@@ -3,7 +3,7 @@ import { RosterError } from '#lib/errors'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { endOrganization } from '../../organizations/end-organization.ts'
+import { endOrganization } from './end-organization.ts'
 import { domainKey } from '../../organizations/new-organization.ts'
 
 /** All that it has goes after it: see `startCascades`. */

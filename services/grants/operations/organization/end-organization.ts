@@ -6,11 +6,11 @@ import { instance } from '#lib/instance'
 import { rolesIn } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/rpc/roles'
-import { existingOrganization } from './active-organization.ts'
-import type { Context } from '../context.ts'
-import { refuseChanged, whileReleased } from '../members/keep-owner.ts'
-import { organizationNotFound } from './organization-not-found.ts'
-import type { Organization, OrganizationEvent } from '../vocabulary/organization.ts'
+import { existingOrganization } from '../../organizations/active-organization.ts'
+import type { Context } from '../../context.ts'
+import { refuseChanged, whileReleased } from '../../members/keep-owner.ts'
+import { organizationNotFound } from '../../organizations/organization-not-found.ts'
+import type { Organization, OrganizationEvent } from '../../vocabulary/organization.ts'
 
 /**
  * Deactivates or removes an organization by `decide`, with all its users. NOT_FOUND ORGANIZATION_NOT_FOUND;
