@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../../deploy/provision.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { compare, type Seen, type Stored } from './compare.ts'
+import { type Doomed, findLeft, findUncaused } from './doomed.ts'
 import type { Remembered } from './load.ts'
 
 const settledWithin = 60_000
@@ -18,6 +19,10 @@ export interface Inspection {
   stored(): Promise<Stored[]>
   /** Reads the stream from its start. */
   stream(): Promise<string[]>
+  /** What is left of a removed organization and of a removed role. */
+  left(doomed: Doomed): Promise<string[]>
+  /** What went with them, and does not name its cause. */
+  uncaused(doomed: Doomed): Promise<string[]>
   /** Humans who should have been mailed a code that is still valid. */
   awaited(): Promise<{ userId: string; email: string }[]>
   close(): Promise<void>
@@ -54,6 +59,8 @@ export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
       const wrong = compare('in the stream', before, published, await readEvents(sql))
       return wrong.map(({ sentence }) => sentence)
     },
+    left: (doomed) => findLeft(sql, doomed),
+    uncaused: (doomed) => findUncaused(sql, doomed),
     awaited: () => sql`
       select id as "userId", state -> 'human' ->> 'email' as email from roster_users.aggregates
       where type = 'user' and state -> 'human' -> 'code' ->> 'delivery' <> 'returned'

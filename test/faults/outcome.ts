@@ -9,6 +9,7 @@ export const promises = {
   webhook: 'each event reaches the webhook, in order',
   follow: 'who follows the API has what is stored',
   mail: 'each living code is mailed, again only the same',
+  cascade: 'what is removed takes all with it, by name',
   deadline: 'calls end in time',
   clear: 'errors say to come again',
   alone: 'nothing else ends',

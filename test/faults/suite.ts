@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
 import type { Operation } from '../examples/contract.ts'
 import { callJson } from '../e2e/clients/json.ts'
+import { checkDoomed, makeDoomed, removeDoomed } from './cascades.ts'
 import { inflict, processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
 import { type Load, replay, startLoad } from './load.ts'
@@ -10,6 +11,7 @@ import { type Outcome, violationsOf } from './outcome.ts'
 import { nameOf, type Process, processes, type Round } from './plan.ts'
 import { collectPost, type Post } from './post.ts'
 import { type Readers, startReaders } from './readers.ts'
+import { seeded } from './random.ts'
 import { deadlineMs, type Running, startRunning } from './running.ts'
 import type { Belongings } from './writes.ts'
 
@@ -59,13 +61,18 @@ async function perform(
 ): Promise<Outcome> {
   const { url, adminToken: token } = running
   const victims: string[] = round.faults.map(({ victim }) => victim)
+  const doomed = await makeDoomed(running, `c${seed}-${round.number}`)
   // A killed process has a new pid and no last words. A process that ended by itself says why.
   const marks = processes.map((name) => markOf(running, name, victims))
   const load = startLoad({ url, token, seed, round: round.number, writers: owners })
   await acknowledged(load, before)
+  // The fault comes before the removal, into its cascade, or after it.
+  const removing = removeDoomed(running, doomed)
+  await sleep(seeded(seed, `removal ${round.number}`).between(0, 400))
   await inflict(running, round)
   await acknowledged(load, load.acknowledged + after)
   await load.stop()
+  await removing
   const ended = processes.filter((name, index) => markOf(running, name, victims) !== marks[index])
 
   const again = load.writes.filter(({ attempts }, index) => attempts > 1 || index % repeated === 0)
@@ -80,6 +87,7 @@ async function perform(
     webhook: [],
     follow: await readers.caughtUp(),
     mail: [],
+    cascade: await checkDoomed(inspection, doomed),
     deadline: load.slowest > deadlineMs + 1000 + frozen ? [`a call took ${Math.round(load.slowest)} ms`] : [],
     clear: load.wrong,
     alone: ended.map((name) => `${name} ended during ${nameOf(round.faults)}: ${lastWords(processOf(running, name))}`),

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonObject } from '@bufbuild/protobuf'
+import type { Operation } from '../examples/contract.ts'
+import { factsOf } from '../e2e/clients/call.ts'
+import { callJson } from '../e2e/clients/json.ts'
+import type { Doomed } from './doomed.ts'
+import type { Inspection } from './inspect.ts'
+import { retriable, unlessItHangs } from './load.ts'
+import type { Running } from './running.ts'
+
+const users = 60
+const goneWithin = 60_000
+const giveUpAfter = 60_000
+
+/**
+ * Makes an organization with users, members, projects, grants, a webhook and an identity provider, and a role of
+ * another organization's project that many users have.
+ */
+export async function makeDoomed(running: Running, id: string): Promise<Doomed> {
+  const organizationId: string = (await act(running, 'AddOrganization', { name: id })).organizationId
+  const there = { organization: organizationId }
+  const machines = Array.from({ length: users }, (_, i) => ({ machine: { userName: `${id}-${i}`, name: 'M' } }))
+  const { results } = await act(running, 'BulkAddUsers', { users: machines }, there)
+  const userIds: string[] = results.map(({ done }: { done: { id: string } }) => done.id)
+  const own: string = (await act(running, 'AddProject', { name: id }, there)).id
+  const projectId: string = (await act(running, 'AddProject', { name: id })).id
+  const [roleKey, kept] = ['doomed', 'kept']
+  await act(running, 'AddProjectRole', { projectId: own, roleKey, displayName: roleKey }, there)
+  for (const key of [roleKey, kept]) await act(running, 'AddProjectRole', { projectId, roleKey: key, displayName: key })
+  const grant = { projectId, grantedOrgId: organizationId, roleKeys: [roleKey, kept] }
+  await act(running, 'AddProjectGrant', grant)
+  await Promise.all([
+    ...userIds
+      .slice(0, 20)
+      .map((userId) => act(running, 'AddUserGrant', { userId, projectId: own, roleKeys: [roleKey] }, there)),
+    ...userIds
+      .slice(0, 20)
+      .map((userId) => act(running, 'AddUserGrant', { userId, projectId, roleKeys: [roleKey] }, there)),
+    ...userIds
+      .slice(20, 40)
+      .map((userId) => act(running, 'AddUserGrant', { userId, projectId, roleKeys: [roleKey, kept] })),
+    ...userIds
+      .slice(0, 5)
+      .map((userId) => act(running, 'AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, there)),
+    act(running, 'AddWebhook', { url: 'https://hooks.example.com/', eventTypes: ['roster.webhook.*'] }, there),
+    act(
+      running,
+      'AddOrganizationOIDCIDP',
+      { name: id, clientId: 'c', clientSecret: 's', issuer: 'https://i.example' },
+      there,
+    ),
+  ])
+  return { organizationId, projectId, roleKey }
+}
+
+/** Removes them, however often the call has to be repeated. */
+export async function removeDoomed(running: Running, { organizationId, projectId, roleKey }: Doomed): Promise<void> {
+  const key = (what: string) => ({ headers: { 'idempotency-key': `${what}-${organizationId}` } })
+  await Promise.all([
+    act(running, 'RemoveProjectRole', { projectId, roleKey }, key('role')),
+    act(running, 'RemoveOrganization', { orgId: organizationId }, key('organization')),
+  ])
+}
+
+/** Waits until nothing of them is left. Gives what is left, and what went without naming its cause. */
+export async function checkDoomed(inspection: Inspection, doomed: Doomed): Promise<string[]> {
+  for (const end = Date.now() + goneWithin; ; await sleep(100)) {
+    const left = await inspection.left(doomed)
+    if (left.length === 0) return inspection.uncaused(doomed)
+    if (Date.now() > end) return left.map((what) => `${what} outlived the organization or role that it was part of`)
+  }
+}
+
+async function act(
+  { url, adminToken: token }: Running,
+  operation: Operation,
+  request: JsonObject,
+  options: object = {},
+) {
+  for (const end = Date.now() + giveUpAfter; ; await sleep(200)) {
+    const answer = await unlessItHangs(callJson(operation, request, { url, token, ...options })).catch(() => undefined)
+    if (answer && !answer.error) return answer.ok
+    if (answer && !retriable.includes(factsOf(answer).code))
+      throw new Error(`${operation}: ${JSON.stringify(answer.error)}`)
+    if (Date.now() > end) throw new Error(`${operation} was never answered`)
+  }
+}
