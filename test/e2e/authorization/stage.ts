@@ -5,6 +5,8 @@ import { callGrpc } from '../clients/grpc.ts'
 
 /** The fields of requests that take the id of an object of the stage; in one service, or in every other. */
 export const objectFields = [
+  'org_id',
+  'OrganizationService.domain',
   'user_id',
   'session_id',
   'project_id',
@@ -47,9 +49,10 @@ export async function setStage(admin: CallOptions): Promise<Stage> {
     return caller
   }
   const memberOfInstance = async (role: string) => {
-    const { userId, caller } = await addHuman(admin, homeId)
+    // Nobody may end an organization with a user of higher roles than the own.
+    const { userId, caller } = await addHuman(admin, third)
     await add(admin, 'AddInstanceMember', { userId, roles: [role] })
-    return caller
+    return { ...caller, organization: homeId }
   }
   const otherOwner = await member(abroadId, ['ORG_OWNER'])
   return {
@@ -116,6 +119,9 @@ async function addObjects(
   const idp = { name: unique('Provider'), clientId: 'c', clientSecret: 's', issuer: 'https://issuer.example.com' }
   const { idpId } = await own('AddOrganizationOIDCIDP', idp)
   return {
+    org_id: organization,
+    // One that it may take.
+    'OrganizationService.domain': `${unique('domain')}.localhost`,
     user_id: userId,
     session_id: sessionId,
     project_id: projectId,
