@@ -22,6 +22,7 @@ export async function makeDoomed(running: Running, id: string): Promise<Doomed> 
   const machines = Array.from({ length: users }, (_, i) => ({ machine: { userName: `${id}-${i}`, name: 'M' } }))
   const { results } = await act(running, 'BulkAddUsers', { users: machines }, there)
   const userIds: string[] = results.map(({ done }: { done: { id: string } }) => done.id)
+  const guest: string = (await act(running, 'AddMachineUser', { userName: `${id}-guest`, name: 'M' })).userId
   const own: string = (await act(running, 'AddProject', { name: id }, there)).id
   const projectId: string = (await act(running, 'AddProject', { name: id })).id
   const [roleKey, kept] = ['doomed', 'kept']
@@ -42,6 +43,9 @@ export async function makeDoomed(running: Running, id: string): Promise<Doomed> 
     ...userIds
       .slice(0, 5)
       .map((userId) => act(running, 'AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, there)),
+    // A guest stays, but not what the organization gave it.
+    act(running, 'AddUserGrant', { userId: guest, projectId, roleKeys: [kept] }, there),
+    act(running, 'AddOrganizationMember', { userId: guest, roles: ['ORG_OWNER'] }, there),
     act(running, 'AddWebhook', { url: 'https://hooks.example.com/', eventTypes: ['roster.webhook.*'] }, there),
     act(
       running,
