@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { actsIn, anonymous, type Caller, holds, rolesIn } from '#lib/rpc/caller'
+import { faults } from '../support/requests.ts'
 import { coversRole, grantsPermission, permissions, rolesOf } from '#lib/rpc/roles'
 
 const roles = [...rolesOf('instance'), ...rolesOf('organization'), ...rolesOf('project')]
@@ -9,6 +10,23 @@ test('the permissions of each role are what was last read in review', async () =
     (permission) => `${permission}: ${roles.filter((role) => grantsPermission([role], permission)).join(', ')}`,
   )
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('./roles.txt')
+})
+
+const levels = [
+  ['Instance', 'instance'],
+  ['Organization', 'organization'],
+  ['Project', 'project'],
+] as const
+
+test.each(levels)('members of the level %s get the roles of this level, and no others', (name, level) => {
+  const method = (verb: string) =>
+    `grants.v1.${name === 'Project' ? 'ProjectMember' : name}Service.${verb}${name}Member${verb === 'Search' ? 's' : ''}`
+  const own = name === 'Project' ? { projectId: 'p' } : {}
+  const allowed = (verb: string, request: (role: string) => object) =>
+    roles.filter((role) => faults(method(verb), { ...own, ...request(role) }).length === 0)
+  for (const verb of ['Add', 'Update'])
+    expect(allowed(verb, (role) => ({ userId: 'u', roles: [role] }))).toEqual(rolesOf(level))
+  expect(allowed('Search', (role) => ({ role }))).toEqual(rolesOf(level))
 })
 
 test.each(['', 'OWNER', 'org_owner', 'constructor', '__proto__', 'toString', 'IAM_OWNER '])(
