@@ -98,6 +98,8 @@ const texts = [
   'de',
   '3Ab',
   'ORG_OWNER',
+  'IAM_OWNER_VIEWER',
+  'PROJECT_OWNER',
   '',
   'a\r\nPUB b',
   'x'.repeat(3000),
