@@ -144,7 +144,7 @@ test('a body with a charset, an empty body, and no body without a type are accep
 test('the answer to a wrong verb names the right ones', async () => {
   const allow = async (verb: string, path: string) => (await send(gateway.url, { method: verb, path })).headers['allow']
   expect(await allow('PATCH', '/v2/users/u1/email')).toBe('POST, OPTIONS')
-  expect(await allow('POST', '/admin/v1/idps/x')).toBe('PUT, GET, HEAD, OPTIONS')
+  expect(await allow('POST', '/admin/v1/idps/x')).toBe('PUT, DELETE, GET, HEAD, OPTIONS')
   expect(await allow('OPTIONS', '/healthz')).toBe('GET, HEAD, OPTIONS')
 })
 
