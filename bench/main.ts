@@ -5,6 +5,7 @@ import { type Generator, startGenerator } from './generator.ts'
 import type { Round } from './load.ts'
 import { measure, type Measured } from './measure.ts'
 import { type Options, readOptions, usage } from './options.ts'
+import { compareScales } from './scale/run.ts'
 import { compareToSigning, facts, render, summarize } from './report.ts'
 import { measureSigning } from './signing.ts'
 import { startSystem, type System } from './system.ts'
@@ -20,6 +21,11 @@ try {
 }
 
 console.log('Starting servers and services ...')
+if (options.scale) {
+  const slow = await compareScales(options.scale)
+  for (const text of slow) console.error(text)
+  process.exit(slow.length > 0 ? 1 : 0)
+}
 const system = await startSystem(options.profiles)
 const generator = startGenerator()
 const check = openCheck(system.servers)

@@ -6,6 +6,8 @@ export interface Options {
   rounds: number
   connections: number
   users: number
+  /** Compares a full system with an empty one, and does nothing else. */
+  scale: number | undefined
   only: (typeof roster)[number][]
   encodings: ('json' | 'grpc')[]
   json: string | undefined
@@ -17,7 +19,8 @@ export const usage = `npm run bench -- [options]
   --rounds N         rounds of each workload, each after one of the bare chain (3)
   --connections N    requests under way at a time (64)
   --users N          users whose addresses are set (200)
-  --only NAMES       of ${roster.join(',')}
+  --only NAMES       of ${roster.join(',')}; or Scale alone, which takes minutes
+  --objects N        users that Scale loads, with three grants each (100000)
   --encodings NAMES  of json,grpc
   --json FILE        writes the results there
   --profiles FOLDER  writes a CPU profile of each service there
@@ -33,6 +36,7 @@ export function readOptions(args: string[]): Options {
       rounds: text('3'),
       connections: text('64'),
       users: text('200'),
+      objects: text('100000'),
       only: text(roster.join(',')),
       encodings: text('json,grpc'),
       json: { type: 'string' },
@@ -44,7 +48,8 @@ export function readOptions(args: string[]): Options {
     rounds: number('rounds', values.rounds),
     connections: number('connections', values.connections),
     users: number('users', values.users),
-    only: list('only', values.only, [...roster]),
+    scale: values.only === 'Scale' ? number('objects', values.objects) : undefined,
+    only: values.only === 'Scale' ? [] : list('only', values.only, [...roster]),
     encodings: list('encodings', values.encodings, ['json', 'grpc']),
     json: values.json,
     profiles: values.profiles,
