@@ -159,7 +159,7 @@ async function reads(): Promise<Map<string, { table: string; count: number; most
       seq_tup_read::int as count, ${rowsOfEach}::int as most
     from pg_stat_user_tables where schemaname = any(${schemas})
     union all
-    select schemaname || '.' || relname || ' by ' || indexrelname, schemaname || '.' || relname, idx_tup_read::int, ${rowsOfEach / 10}::int
+    select schemaname || '.' || relname || ' by ' || indexrelname, schemaname || '.' || relname, idx_tup_read::int, ${rowsOfEach / 25}::int
     from pg_stat_user_indexes where schemaname = any(${schemas}) and relname <> all(${[...readsByWindow]})
   `
   return new Map(rows.map(({ name, ...read }) => [name, read]))
