@@ -36,8 +36,17 @@ export async function compareScales(number: number): Promise<string[]> {
     for (const check of checks) await check.settled()
     const slow: string[] = []
     for (const question of questions)
-      slow.push(...(await compare(question, small, large).catch((error: Error) => (console.log(question.name, error.message.slice(0, 60)), []))))
-    for (const [name, path] of Object.entries(pagedSearches)) slow.push(...(await comparePages(name, path, large).catch((error: Error) => (console.log(error.message.slice(0, 60)), []))))
+      slow.push(
+        ...(await compare(question, small, large).catch(
+          (error: Error) => (console.log(question.name, error.message.slice(0, 60)), []),
+        )),
+      )
+    for (const [name, path] of Object.entries(pagedSearches))
+      slow.push(
+        ...(await comparePages(name, path, large).catch(
+          (error: Error) => (console.log(error.message.slice(0, 60)), []),
+        )),
+      )
     return slow
   } finally {
     for (const client of clients) client.close()

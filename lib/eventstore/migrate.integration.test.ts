@@ -32,6 +32,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: 'schema-4.sql' },
     { name: 'schema-5.sql' },
     { name: 'schema-6.sql' },
+    { name: 'schema-7.sql' },
     { name: 'schema.sql' },
   ])
 })

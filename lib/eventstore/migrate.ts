@@ -6,7 +6,15 @@ import { type Sql, type Transaction, untilReachable } from './database.ts'
 // Any number works, if every replica of a service uses the same. The schema's name makes the lock the service's own.
 const lock = 7_265_001
 
-const tables = ['schema.sql', 'schema-2.sql', 'schema-3.sql', 'schema-4.sql', 'schema-5.sql', 'schema-6.sql']
+const tables = [
+  'schema.sql',
+  'schema-2.sql',
+  'schema-3.sql',
+  'schema-4.sql',
+  'schema-5.sql',
+  'schema-6.sql',
+  'schema-7.sql',
+]
 
 /**
  * Migrates a service's schema: first the event store's tables, then the service's `migrations/*.sql` by name. Each file
