@@ -93,9 +93,21 @@ export function grantsPermission(held: string[], permission: string): boolean {
 }
 
 /**
- * Whether the roles give every permission that `role` gives. A caller may only grant a role that its own roles cover.
+ * Whether the roles give every permission that `role` gives, as far as `role` reaches. A role of an organization covers
+ * none of the instance: it has the same permissions, but in one place. A caller may only grant a role that its own
+ * roles cover.
  */
 export function coversRole(held: string[], role: string): boolean {
   if (held.includes(role)) return true
-  return permissions.every((permission) => !grantsPermission([role], permission) || grantsPermission(held, permission))
+  const reach = reachOf(role)
+  const asWide = held.filter((other) => reachOf(other) >= reach)
+  return permissions.every((permission) => !grantsPermission([role], permission) || grantsPermission(asWide, permission))
+}
+
+const levels: RoleLevel[] = ['project', 'organization', 'instance']
+
+// A role that nobody knows gives nothing, so it reaches nowhere.
+function reachOf(role: string): number {
+  const known = roles.get(role)
+  return known ? levels.indexOf(known.level) : -1
 }

@@ -19,23 +19,35 @@ export async function permitAddressOf(context: Context, userId: string, call: Ca
 }
 
 /**
- * The roles of a user on the instance and in its own organization; PERMISSION_DENIED where the caller's do not cover
- * them, or those in projects of that organization. Roles in other organizations do not count. Otherwise another organization could give the user a role and so
- * lock out the user's own administrators.
+ * The roles of a user on the instance and in its own organization. PERMISSION_DENIED where the caller's do not cover
+ * them, or those in projects of that organization.
+ *
+ * Roles in other organizations do not count against the administrators of the user's own organization. Otherwise
+ * another organization could give the user a role and so lock them out. They count against every other caller.
  */
 export async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
   const user = await store.load<User>('user', userId)
   if (!user || user.state.removed) return []
+  const { caller } = call
+  const { organizationId: home } = user
   const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships(
     // Roles in a deactivated organization may come back, so they protect their holders meanwhile.
     { userId, organizationId: '', withInactive: true },
     call,
   )
-  const isOwn = ({ organizationId }: { organizationId: string }) => organizationId === user.organizationId
-  const roles = [...instanceRoles, ...memberships.filter(isOwn).flatMap((membership) => membership.roles)]
-  const covers = (held: string[], wanted: string[]) => wanted.every((role) => coversRole(held, role))
-  if (!covers(rolesIn(call.caller, user.organizationId), roles)) throw permissionDenied()
-  for (const { projectId, roles } of projectMemberships.filter(isOwn))
-    if (!covers(rolesIn(call.caller, user.organizationId, projectId), roles)) throw permissionDenied()
-  return roles
+  const counts = ({ organizationId }: { organizationId: string }) =>
+    organizationId === home || !Object.hasOwn(caller.organizationRoles, home)
+  const places = [
+    { organizationId: undefined, projectId: undefined, roles: instanceRoles },
+    ...memberships.filter(counts).map((membership) => ({ ...membership, projectId: undefined })),
+    ...projectMemberships.filter(counts),
+  ]
+  for (const { organizationId, projectId, roles } of places) {
+    const held = rolesIn(caller, organizationId, projectId)
+    if (!roles.every((role) => coversRole(held, role))) throw permissionDenied()
+  }
+  return [
+    ...instanceRoles,
+    ...memberships.filter(({ organizationId }) => organizationId === home).flatMap(({ roles }) => roles),
+  ]
 }

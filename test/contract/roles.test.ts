@@ -58,6 +58,13 @@ describe('nobody grants a role beyond the own:', () => {
     expect(roles.filter((role) => coversRole([own], role))).toEqual([])
     expect(coversRole([own], own)).toBe(true)
   })
+  test('a role of the instance is covered by roles of the instance alone, whatever it gives', () => {
+    const below = [...rolesOf('organization'), ...rolesOf('project')]
+    for (const role of rolesOf('instance')) expect([role, coversRole(below, role)]).toEqual([role, false])
+    for (const role of rolesOf('organization')) expect([role, coversRole(rolesOf('project'), role)]).toEqual([role, false])
+    expect(coversRole(['IAM_ORG_MANAGER'], 'IAM_USER_MANAGER')).toBe(true)
+    expect(coversRole(['IAM_USER_MANAGER'], 'ORG_USER_MANAGER')).toBe(true)
+  })
   test('an owner gives every role of the level below', () => {
     const owned = [...rolesOf('organization'), ...rolesOf('project')]
     expect(owned.filter((role) => !coversRole(['ORG_OWNER'], role))).toEqual([])

@@ -1,0 +1,76 @@
+import type { JsonObject } from '@bufbuild/protobuf'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../examples/contract.ts'
+import { admin, newHuman, newMachine, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+
+// An owner has in its organization every permission that these roles give. They give them everywhere, the owner does not.
+const roles = ['IAM_OWNER_VIEWER', 'IAM_ORG_MANAGER', 'IAM_USER_MANAGER']
+let home: string
+let owner: { token: string }
+const humans: string[] = []
+const machines: string[] = []
+
+beforeAll(async () => {
+  home = await newOrganization()
+  owner = await newMember(home, ['ORG_OWNER'])
+  for (const role of roles) {
+    humans.push((await newHuman(home)).userId)
+    machines.push(await newMachine(home))
+    for (const userId of [humans.at(-1)!, machines.at(-1)!])
+      ok(await json('AddInstanceMember', { userId, roles: [role] }, admin()))
+  }
+})
+
+const onAnybody: [Operation, () => JsonObject][] = [
+  ['UpdateUserName', () => ({ userName: unique('taken') })],
+  ['DeleteUserSessions', () => ({})],
+  ['LockUser', () => ({})],
+  ['DeactivateUser', () => ({})],
+  ['DeleteUser', () => ({})],
+]
+const onHumans: [Operation, () => JsonObject][] = [
+  ['SetPassword', () => ({ newPassword: { password: unique('Password') } })],
+  ['PasswordReset', () => ({ returnCode: {} })],
+  ['SetEmail', () => ({ email: uniqueEmail(), isVerified: true })],
+  ['UpdateHumanProfile', () => ({ firstName: 'Other' })],
+  ...onAnybody,
+]
+const onMachines: [Operation, () => JsonObject][] = [
+  ['AddPersonalAccessToken', () => ({})],
+  ['AddMachineSecret', () => ({})],
+  ['SetDPoP', () => ({ required: true })],
+  ['UpdateMachine', () => ({ name: 'Other' })],
+  ...onAnybody,
+]
+
+describe.each(encodings)('over $encoding, an organization’s owner', ({ call }) => {
+  test.each(onHumans)('does no %s to a human with a role on the instance', async (operation, request) => {
+    for (const userId of humans)
+      expect(factsOf(await call(operation, { userId, ...request() }, owner)).reason).toBe('PERMISSION_DENIED')
+  })
+  test.each(onMachines)('does no %s to a machine with a role on the instance', async (operation, request) => {
+    for (const userId of machines)
+      expect(factsOf(await call(operation, { userId, ...request() }, owner)).reason).toBe('PERMISSION_DENIED')
+  })
+  test.each(['DeactivateOrganization', 'RemoveMyOrganization'] as const)(
+    'does no %s to an organization that has such users',
+    async (operation) => {
+      expect(factsOf(await call(operation, {}, owner)).reason).toBe('PERMISSION_DENIED')
+    },
+  )
+})
+
+describe('a manager of all users', () => {
+  test('changes nobody who has more permissions anywhere, and changes others', async () => {
+    const [manager, abroad] = [await newMember(home, []), await newOrganization()]
+    ok(await json('AddInstanceMember', { userId: manager.userId, roles: ['IAM_USER_MANAGER'] }, admin()))
+    const [guest, plain] = [await newHuman(abroad), await newHuman(abroad)]
+    const elsewhere = await newOrganization()
+    ok(await json('AddOrganizationMember', { userId: guest.userId, roles: ['ORG_OWNER'] }, admin(elsewhere)))
+    const reset = ({ userId }: { userId: string }) => json('PasswordReset', { userId, returnCode: {} }, manager)
+    await expect.poll(async () => factsOf(await reset(plain)).reason, { timeout: 1000 }).toBeUndefined()
+    expect(factsOf(await reset(guest)).reason).toBe('PERMISSION_DENIED')
+  })
+})
