@@ -1,7 +1,9 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
+import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
@@ -35,8 +37,10 @@ const definitions = [
   CredentialServiceDefinition,
   OAuthServiceDefinition,
   UsersInternal,
+  InstanceServiceDefinition,
   OrganizationServiceDefinition,
   ProjectServiceDefinition,
+  ProjectMemberServiceDefinition,
   UserGrantServiceDefinition,
   GrantsInternal,
   IdentityProviderServiceDefinition,

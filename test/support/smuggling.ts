@@ -94,6 +94,7 @@ const texts = [
   'a@b.example',
   'https://a.example/',
   'ldaps://a.example',
+  'a.example',
   'long enough, 1 A',
   'de',
   '3Ab',
