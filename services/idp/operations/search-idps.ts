@@ -24,7 +24,7 @@ export async function searchIdps(
     sortingColumn === IDPFieldName.IDP_FIELD_NAME_CREATION_DATE
       ? { column: sql`v.created_at`, type: 'timestamptz' }
       : { column: sql`v.canonical_name`, type: 'text' }
-  const { rows, nextCursor, total } = await search<{ row: Row }>(
+  const { rows, nextCursor, total } = await search<{ row: Row | null }>(
     { sql, keys },
     {
       method: 'SearchIDPs',
@@ -40,7 +40,9 @@ export async function searchIdps(
       order: { by: [sortedBy, { column: sql`v.idp_id`, type: 'text' }], descending },
     },
   )
-  return { idps: rows.map(({ row }) => showIdp(aggregateOf(row))), nextCursor, total }
+  // A row without its object must not hide the others.
+  const stored = rows.flatMap(({ row }) => row ?? [])
+  return { idps: stored.map((row) => showIdp(aggregateOf(row))), nextCursor, total }
 }
 
 /** A row of `aggregates` as JSON. */
