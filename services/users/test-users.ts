@@ -70,8 +70,11 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   }
 }
 
-/** Answers, in place of grants, which organization has a domain. */
-export async function serveDomains(domains: Record<string, string>): Promise<{ stop(): Promise<void> }> {
+/** Answers, in place of grants, which organization has a domain, and which roles on the instance a user has. */
+export async function serveDomains(
+  domains: Record<string, string>,
+  roles: Record<string, string[]> = {},
+): Promise<{ stop(): Promise<void> }> {
   const nats = await connectNats(inject('servers').natsUrl.grants, 'grants', silent)
   const service = await serve({
     name: 'grants',
@@ -80,8 +83,8 @@ export async function serveDomains(domains: Record<string, string>): Promise<{ s
     context: {},
     services: [
       served<typeof GrantsInternal, object>(GrantsInternal, {
-        listMemberships: async () => ({
-          instanceRoles: [],
+        listMemberships: async (_, { userId }) => ({
+          instanceRoles: roles[userId] ?? [],
           memberships: [],
           projectMemberships: [],
           organizationClosed: false,

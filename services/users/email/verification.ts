@@ -64,13 +64,15 @@ export function requestCode(
 
 /**
  * The event of a new code, and the uses of its mail. Both come together, so that no code is mailed without being
- * counted.
+ * counted. `askedBy` is another than the user.
  */
 export function codeRequested(
   { code, urlTemplate, returned, uses }: CodeRequest,
   cause: CodeCause,
+  askedBy?: string,
 ): { event: UserEvent; uses: Use[] } {
-  if (returned !== undefined) return { event: { type: 'email.code.returned', payload: code }, uses }
-  const payload = { ...code, ...(urlTemplate !== undefined && { urlTemplate }), cause }
+  const seer = askedBy !== undefined && { askedBy }
+  if (returned !== undefined) return { event: { type: 'email.code.returned', payload: { ...code, ...seer } }, uses }
+  const payload = { ...code, ...(urlTemplate !== undefined && { urlTemplate, ...seer }), cause }
   return { event: { type: 'email.code.requested', payload }, uses }
 }

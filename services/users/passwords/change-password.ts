@@ -1,15 +1,15 @@
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { RosterError } from '#lib/errors'
-import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import { type Aggregate, type AggregateKey, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { existing } from '../states/user-state.ts'
 import { networkOf } from '../throttles/turns.ts'
-import type { PasswordCode } from '../vocabulary/password-code.ts'
 import { passwordOf, type User, type UserEvent } from '../vocabulary/user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
+import { notes } from '../organizations/notes.ts'
 import { codeInvalid, countTry, judge, keysOf } from './reset-code.ts'
 import { storePassword } from './store-password.ts'
 
@@ -33,7 +33,7 @@ export async function changePassword(
   { userId, newPassword, proof }: PasswordChange,
   call: Call,
 ): Promise<{ details: ObjectDetails }> {
-  const holds = await prove(context, userId, proof, call)
+  const { reads, holds } = await prove(context, userId, proof, call)
   const { caller, clientAddress, deadline } = call
   // Hashing takes long, so it comes after the proof.
   const lane = caller.userId || (networkOf(clientAddress) ?? clientAddress)
@@ -41,11 +41,11 @@ export async function changePassword(
   const kept = caller.userId === userId ? caller.sessionId : ''
   return context.store.execute({
     aggregate: { type: 'user', id: userId },
-    reads: proof?.kind === 'code' ? [keysOf(userId)[0]] : [],
+    reads,
     call,
-    decide({ state }: Aggregate<User>, now, [code]: Aggregate<PasswordCode>[]): Decision<UserEvent> {
+    decide({ state }: Aggregate<User>, now, read): Decision<UserEvent> {
       // Somebody may have changed all since the proof.
-      const codeId = holds(state, code?.state, now)
+      const codeId = holds(state, read, now)
       refuseMachine(state)
       return {
         events: [{ type: 'password.changed', payload: { ...(codeId !== undefined && { codeId }) } }],
@@ -58,24 +58,36 @@ export async function changePassword(
 }
 
 // Gives the check that the proof still holds: it throws where not, and gives the id of the code.
-async function prove(context: Context, userId: string, proof: Proof | undefined, call: Call): Promise<Holds> {
+async function prove(context: Context, userId: string, proof: Proof | undefined, call: Call): Promise<Proved> {
   if (proof?.kind === 'code') {
-    await countTry(context, userId, proof.code, call)
-    return (user, code, now) => {
-      const { answer, codeId } = judge(context.keys, userId, { user, code, typed: proof.code }, now)
-      if (answer !== 'right') throw codeInvalid()
-      return codeId
+    const organizationId = await countTry(context, userId, proof.code, call)
+    return {
+      reads: [keysOf(userId)[0], notes.key(organizationId)],
+      holds(user, [code, note], now) {
+        const judged = { user, code: code!.state, note: note!.state, typed: proof.code }
+        const { answer, codeId } = judge(context.keys, userId, judged, now)
+        if (answer !== 'right') throw codeInvalid()
+        return codeId
+      },
     }
   }
   refuseMachine((await context.store.load<User>('user', userId))?.state)
   const proved = proof && (await proveCurrentPassword(context, userId, proof, call))
-  return (user) => {
-    if (proof && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
-    return undefined
+  return {
+    reads: [],
+    holds(user) {
+      if (proof && passwordOf(user) !== proved) throw passwordInvalid(proof.field)
+      return undefined
+    },
   }
 }
 
-type Holds = (user: User | undefined, code: PasswordCode | undefined, now: Date) => string | undefined
+interface Proved {
+  reads: AggregateKey[]
+  // Each of the aggregates that were read has a state of its own kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  holds(user: User | undefined, read: Aggregate<any>[], now: Date): string | undefined
+}
 
 function refuseMachine(user: User | undefined): void {
   if (!existing(user).human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a password.')

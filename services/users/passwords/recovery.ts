@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { deriveCode, newCode } from '../email/code.ts'
 import { mailUses } from '../email/mail-uses.ts'
 import type { Human } from '../vocabulary/human.ts'
-import { type PasswordCodeEvent, roundOf } from '../vocabulary/password-code.ts'
+import { type PasswordCode, type PasswordCodeEvent, roundOf } from '../vocabulary/password-code.ts'
 
 /**
  * Whether the address of a human may get a code for a new password. It is verified, and not changed of late, unless
@@ -29,16 +29,24 @@ export interface Recovery {
   urlTemplate?: string | undefined
   /** `stranger`: nobody with permission asks. */
   by: 'code' | 'stranger'
+  askedBy?: string
+}
+
+/** Everybody whose roles must cover those of the user when a code is used: they can see it. */
+export function seersOf({ askedBy, delivery }: Pick<PasswordCode, 'askedBy' | 'delivery'>, human: Human) {
+  return delivery === 'returned' ? [askedBy] : [askedBy, human.emailSetBy]
 }
 
 /** The decision to make a code, and the code itself where the caller gets it. */
 export function makeCode(
   { config, keys }: Pick<Context, 'config' | 'keys'>,
   { id: userId, organizationId }: Pick<Aggregate, 'id' | 'organizationId'>,
-  { codeId, human, returned, urlTemplate, by }: Recovery,
+  { codeId, human, returned, urlTemplate, by, askedBy }: Recovery,
   now: Date,
 ): Decision<PasswordCodeEvent, string | undefined> {
-  const code = { ...newCode(codeId, keys, config.PASSWORD_CODE_LIFETIME, now), round: roundOf(human) }
+  const seen = (returned || urlTemplate !== undefined) && askedBy !== undefined
+  const facts = newCode(codeId, keys, config.PASSWORD_CODE_LIFETIME, now)
+  const code = { ...facts, round: roundOf(human), ...(seen && { askedBy }) }
   if (returned) {
     const answer = deriveCode(keys, code, userId, human.email, 'password-code')
     return { organizationId, events: [{ type: 'returned', payload: code }], answer }

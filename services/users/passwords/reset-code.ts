@@ -5,9 +5,13 @@ import type { Keyring } from '#lib/keys'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { deriveCode, matchesCode } from '../email/code.ts'
+import { isOpen, type OrganizationNote } from '../../organization-notes.ts'
+import { notes } from '../organizations/notes.ts'
 import { isActive } from '../states/user-state.ts'
 import type { NewCode } from '../vocabulary/code.ts'
 import { canRenew, type PasswordCode, type PasswordCodeEvent, passwordCodeType } from '../vocabulary/password-code.ts'
+import { stillCover } from '../still-covers.ts'
+import { seersOf } from './recovery.ts'
 import type { User } from '../vocabulary/user.ts'
 
 /** The aggregates that say whether a code is right: the code and its user. */
@@ -20,14 +24,22 @@ export function keysOf(userId: string): [code: AggregateKey, user: AggregateKey]
 
 type Answer = 'right' | 'wrong' | 'dead'
 
+/** What a code is judged by. `note`: of the user's organization. */
+interface Judged {
+  user: User | undefined
+  code: PasswordCode | undefined
+  note?: OrganizationNote | undefined
+  typed: string
+}
+
 /** Compares a typed code with that of a user. Takes the same work whether there is a user, or a living code. */
 export function judge(
   keys: Keyring,
   userId: string,
-  { user, code, typed }: { user: User | undefined; code: PasswordCode | undefined; typed: string },
+  { user, code, note, typed }: Judged,
   now: Date,
 ): { answer: Answer; codeId: string } {
-  const human = isActive(user) ? user?.human : undefined
+  const human = isActive(user) && isOpen({ state: note }) ? user?.human : undefined
   const living = human && canRenew(code, human, now) ? code : undefined
   const known = living ?? codeOfNobody(keys)
   const matches = matchesCode(typed, deriveCode(keys, known, userId, human?.email ?? '', 'password-code'))
@@ -36,29 +48,36 @@ export function judge(
 
 /**
  * Counts a try of a code before anything depends on it, one after the other, so that simultaneous guesses count too.
- * INVALID_ARGUMENT CODE_INVALID for every code that is not right: the same answer, and the same work.
+ * INVALID_ARGUMENT CODE_INVALID for every code that is not right: the same answer, and the same work. Gives the id of
+ * the user's organization.
  */
-export async function countTry({ store, keys }: Context, userId: string, typed: string, call: Call): Promise<void> {
+export async function countTry(context: Context, userId: string, typed: string, call: Call): Promise<string> {
+  const { store, keys } = context
   const [codeKey, userKey] = keysOf(userId)
   const [code, user] = await Promise.all([
     store.load<PasswordCode>(codeKey.type, userId),
     store.load<User>(userKey.type, userId),
   ])
   const seen = judge(keys, userId, { user: user?.state, code: code?.state, typed }, new Date())
+  // Only where the code is right, so that a wrong one takes the same work for all.
+  if (seen.answer === 'right' && !(await stillCover(context, seersOf(code!.state, user!.state.human!), userId, call)))
+    seen.answer = 'dead'
+  const organizationId = user?.organizationId ?? ''
   const { caller, requestId, deadline, once } = call
   await store.execute({
     aggregate: codeKey,
-    reads: [userKey],
+    reads: [userKey, notes.key(organizationId)],
     // If-Match is about the user. The answer to a right code is yet to be made, so only a refusal is stored here.
     call: { caller, requestId, deadline, ...(once && seen.answer !== 'right' && { once }) },
-    decide({ state }: Aggregate<PasswordCode>, now, [of]: Aggregate<User>[]): Decision<PasswordCodeEvent> {
-      const { answer, codeId } = judge(keys, userId, { user: of!.state, code: state, typed }, now)
+    decide({ state }: Aggregate<PasswordCode>, now, [of, note]): Decision<PasswordCodeEvent> {
+      const { answer, codeId } = judge(keys, userId, { user: of!.state, code: state, note: note!.state, typed }, now)
       if (answer === 'right' && seen.answer === 'right') return { events: [], answer: undefined }
       const refused = { answer: undefined, error: codeInvalid() }
       if (answer === 'wrong') return { events: [{ type: 'rejected', payload: { codeId } }], ...refused }
       return { events: [], ...refused, commits: true }
     },
   })
+  return organizationId
 }
 
 /** The one error for all codes that are not right. */

@@ -4,6 +4,8 @@ export interface NewCode {
   keyId: string
   /** RFC 3339. */
   expiresAt: string
+  /** The other user who sees the code: it was returned to them, or mailed in a link of theirs. */
+  askedBy?: string
 }
 
 export interface Code extends NewCode {

@@ -33,11 +33,16 @@ const user: Payloads<Exclude<UserEvent, FormerMarks>> = {
   'credential.expiring': { kind: 'key', credentialId: 'k', expiresAt },
   'profile.changed': profile,
   'password.changed': { codeId: 'c' },
-  'email.changed': { email: 'gigi@example.com', isVerified: false, vouched: true },
-  'email.verified': { codeId: 'c', vouched: true },
+  'email.changed': { email: 'gigi@example.com', isVerified: false, vouched: true, setBy: 'u' },
+  'email.verified': { codeId: 'c', vouched: true, setBy: 'u' },
   'email.notice.requested': { noticeId: 'n', expiresAt },
-  'email.code.requested': { ...code, urlTemplate: 'https://example.com/{{.Code}}', cause: 'own-change' },
-  'email.code.returned': code,
+  'email.code.requested': {
+    ...code,
+    urlTemplate: 'https://example.com/{{.Code}}',
+    cause: 'own-change',
+    askedBy: 'u',
+  },
+  'email.code.returned': { ...code, askedBy: 'u' },
   'email.code.rejected': { codeId: 'c' },
   deactivated: {},
   reactivated: {},
@@ -51,8 +56,8 @@ const codeMail: Payloads<CodeMailEvent> = { sent: { codeId: 'c' }, failed: { cod
 const ownership: Payloads<OwnershipEvent> = { released: { releaseId: 'r' }, restored: { releaseIds: ['r'] } }
 const organization: Payloads<OrganizationEvent> = { noted: { state: 'inactive', sequence: 2 } }
 const passwordCode: Payloads<PasswordCodeEvent> = {
-  requested: { ...code, round: 3, urlTemplate: 'https://example.com/{{.Code}}' },
-  returned: { ...code, round: 3 },
+  requested: { ...code, round: 3, urlTemplate: 'https://example.com/{{.Code}}', askedBy: 'u' },
+  returned: { ...code, round: 3, askedBy: 'u' },
   rejected: { codeId: 'c' },
   sent: { codeId: 'c' },
   failed: { codeId: 'c', failure: 'SMTP 550' },

@@ -8,9 +8,9 @@ export type HumanEvent =
   /** `codeId`: the code that proved the right to it. */
   | { type: 'password.changed'; payload: { codeId?: string } }
   /** `vouched`: somebody else, with permission, says that the address is the user's. */
-  | { type: 'email.changed'; payload: { email: string; isVerified: boolean; vouched?: boolean } }
+  | { type: 'email.changed'; payload: { email: string; isVerified: boolean; vouched?: boolean; setBy?: string } }
   /** `codeId`: the code that verified it. Missing where a caller with permission did. */
-  | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean } }
+  | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean; setBy?: string } }
   /** A mail to the former address, which tells of the change. */
   | { type: 'email.notice.requested'; payload: { noticeId: string; expiresAt: string } }
   /** A code to be mailed. */
@@ -44,6 +44,8 @@ export interface Human {
   emailSince?: string
   /** Somebody else, with permission, verified the address. */
   emailVouched?: boolean | undefined
+  /** Who else stands for a changed address. Missing: it is the first one, or the user set it. */
+  emailSetBy?: string | undefined
   code?: Code | undefined
   /** How often the password was changed. Missing: never. */
   passwordChanges?: number
@@ -62,7 +64,7 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
     case 'email.changed':
       return changeEmail(human, event.payload, at)
     case 'email.verified':
-      return { ...human, isVerified: true, emailVouched: event.payload.vouched ?? human.emailVouched, code: undefined }
+      return verifyAddress(human, event.payload)
     case 'email.code.requested': {
       const { cause, ...code } = event.payload
       const next: Human = { ...human, code: { ...code, delivery: 'pending', wrongTries: 0 } }
@@ -84,16 +86,23 @@ export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
   }
 }
 
-function changeEmail(human: Human, { email, isVerified, vouched }: EmailChange, at: Date): Human {
+function changeEmail(human: Human, { email, isVerified, vouched, setBy }: EmailChange, at: Date): Human {
   return {
     ...human,
     email,
     isVerified,
     emailVouched: vouched,
+    emailSetBy: setBy,
     emailChanges: (human.emailChanges ?? 0) + 1,
     ...(email !== human.email && { emailSince: at.toISOString() }),
     code: undefined,
   }
+}
+
+function verifyAddress(human: Human, { vouched, setBy }: { vouched?: boolean; setBy?: string }): Human {
+  const { emailVouched, emailSetBy } = human
+  const by = { emailVouched: vouched ?? emailVouched, emailSetBy: setBy ?? emailSetBy }
+  return { ...human, isVerified: true, ...by, code: undefined }
 }
 
 function withCode(human: Human, codeId: string, change: (code: Code) => Code): Human {

@@ -9,6 +9,9 @@ import { checkTemplate, linkTargets } from '../../email/link.ts'
 import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
 import { permitAddressOf } from '../../roles-covered.ts'
+import { isOpen } from '../../../organization-notes.ts'
+import { notes } from '../../organizations/notes.ts'
+import { stillCover } from '../../still-covers.ts'
 import { existing, isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
@@ -34,21 +37,25 @@ export const passwordReset = {
     const { userId, medium } = request
     const [code, user] = keysOf(userId)
     const [codeId, returned] = [randomUUID(), medium?.$case === 'returnCode']
+    const before = await context.store.load<User>('user', userId)
+    const setBy = before?.state.human?.emailSetBy
+    const isTrusted = returned || (await stillCover(context, [setBy], userId, call))
     return context.store.execute({
       aggregate: code,
-      reads: [user],
+      reads: [user, notes.key(before?.organizationId ?? '')],
       matchesRead: true,
       call,
-      decide({ state }: Aggregate<PasswordCode>, now, [of]: Aggregate<User>[]) {
-        const { human } = existing(of!.state)
+      decide({ state }: Aggregate<PasswordCode>, now, [of, note]) {
+        const { human } = existing((of as Aggregate<User>).state)
         if (!human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a password.')
-        if (!isActive(of!.state))
-          throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_ACTIVE', 'The user is deactivated or locked.')
-        if (!returned && !canRecover(human, context.config, now)) throw cannotRecover()
+        if (!isActive(of!.state) || !isOpen(note!)) throw notActive()
+        const mayRecover = isTrusted && human.emailSetBy === setBy && canRecover(human, context.config, now)
+        if (!returned && !mayRecover) throw cannotRecover()
         const requests = withinAnHour(state?.requests ?? [], now)
         if (!returned)
           for (const [most, seconds] of mailedCodes) throttle(requests, most, seconds, now, 'CODE_THROTTLED')
-        const recovery = { codeId, human, returned, urlTemplate: templateOf(request), by: 'code' as const }
+        const asked = { by: 'code' as const, askedBy: call.caller.userId }
+        const recovery = { codeId, human, returned, urlTemplate: templateOf(request), ...asked }
         const { answer: verificationCode, ...decision } = makeCode(context, of!, recovery, now)
         return { ...decision, answer: { details: details(of!), verificationCode } }
       },
@@ -67,10 +74,15 @@ function templateOf({ medium }: PasswordResetRequest): string | undefined {
   return medium?.$case === 'sendLink' ? medium.value.urlTemplate : undefined
 }
 
+function notActive() {
+  const message = 'The user is deactivated or locked, or its organization is deactivated.'
+  return new RosterError('FAILED_PRECONDITION', 'USER_NOT_ACTIVE', message)
+}
+
 function cannotRecover() {
   return new RosterError(
     'FAILED_PRECONDITION',
     'EMAIL_NOT_RECOVERABLE',
-    'The address is not verified, or was changed of late.',
+    'The address is not verified, was changed of late, or was set by somebody with fewer roles.',
   )
 }

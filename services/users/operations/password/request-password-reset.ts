@@ -9,6 +9,9 @@ import type { Context } from '../../context.ts'
 import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
 import { findLoginUser } from '../../sign-in/login-user.ts'
+import { isOpen } from '../../../organization-notes.ts'
+import { notes } from '../../organizations/notes.ts'
+import { stillCover } from '../../still-covers.ts'
 import { isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { limitsFor, type NamedLimit, networkOf, takeTurns } from '../../throttles/turns.ts'
@@ -40,21 +43,25 @@ export async function mailCode(context: Context, loginName: string, call: Call):
   const [codeId, nobody] = [randomUUID(), randomUUID()]
   const [code, user] = keysOf(found?.userId ?? nobody)
   const { requestId, deadline, once } = call
+  const setBy = found?.state.human?.emailSetBy
+  const isTrusted = !found || (await stillCover(context, [setBy], found.userId, call))
   const store = (isAllowed: boolean) =>
     context.store.execute({
       aggregate: code,
-      reads: [user],
+      reads: [user, notes.key(found?.organizationId ?? '')],
       // If-Match is left out: a mismatch would reveal the user.
       call: { caller: anonymous, requestId, deadline, ...(once && { once }) },
-      decide({ state }: Aggregate<PasswordCode>, now, [of]: Aggregate<User>[]) {
-        if (!isAllowed || !mayHaveCode(context, of!, state, now)) return nothing
-        const { human } = of!.state!
+      decide({ state }: Aggregate<PasswordCode>, now, [of, note]) {
+        if (!isAllowed || !isOpen(note!) || !mayHaveCode(context, of!, state, now)) return nothing
+        const { human } = (of as Aggregate<User>).state!
+        // Somebody may have set another address meanwhile.
+        if (human!.emailSetBy !== setBy) return nothing
         return makeCode(context, of!, { codeId, human: human!, returned: false, by: 'stranger' }, now)
       },
       respond: () => ({}),
     })
   try {
-    await store(true)
+    await store(isTrusted)
   } catch (error) {
     if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error
     // Under an Idempotency-Key, the answer must be stored as for every other name.

@@ -51,7 +51,7 @@ export function createHuman(
       refuseRemovedOrganization(note!)
       const { organizationId } = call
       const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
-      return decide(user, request, organizationId, code, passwordHash)
+      return decide(user, request, call, code, passwordHash)
     },
     respond: ({ after, answer: emailCode }) => ({ userId: after.id, details: details(after), emailCode }),
   }
@@ -60,7 +60,7 @@ export function createHuman(
 function decide(
   user: Aggregate<User>,
   request: AddHumanUserRequest,
-  organizationId: string,
+  { organizationId, caller }: Call,
   code: CodeRequest | undefined,
   passwordHash: string | undefined,
 ): Decision<UserEvent, string | undefined> {
@@ -70,7 +70,7 @@ function decide(
     type: 'human.added',
     payload: { userName, profile: toProfile(request), email: request.email!.email, isVerified: code === undefined },
   }
-  const requested = code && codeRequested(code, 'creation')
+  const requested = code && codeRequested(code, 'creation', caller.userId)
   return {
     organizationId,
     claims: [claimUserName(organizationId, userName)],

@@ -29,10 +29,11 @@ export const resendEmailCode = {
 
   async handle(context: Context, request: ResendEmailCodeRequest, call: Call): Promise<ResendEmailCodeResponse> {
     const codeId = randomUUID()
+    const askedBy = call.caller.userId === request.userId ? undefined : call.caller.userId
     return context.store.execute({
       aggregate: { type: 'user', id: request.userId },
       call,
-      decide: (user: Aggregate<User>, now) => decide(context, user, codeId, request, now),
+      decide: (user: Aggregate<User>, now) => decide(context, user, codeId, { request, askedBy }, now),
       respond: ({ after, answer: verificationCode }) => ({ details: details(after), verificationCode }),
     })
   },
@@ -42,7 +43,7 @@ function decide(
   context: Context,
   { id, organizationId, state }: Aggregate<User>,
   codeId: string,
-  { verification }: ResendEmailCodeRequest,
+  { request: { verification }, askedBy }: { request: ResendEmailCodeRequest; askedBy: string | undefined },
   now: Date,
 ): Decision<UserEvent, string | undefined> {
   const human = humanOf(state)
@@ -53,6 +54,6 @@ function decide(
     throttle(human.resends, 5, 3600, now, 'CODE_THROTTLED')
     throttle(human.resends, 1, 60, now, 'CODE_THROTTLED')
   }
-  const { event, uses } = codeRequested(code, 'resend')
+  const { event, uses } = codeRequested(code, 'resend', askedBy)
   return { events: [event], uses, answer: code.returned }
 }

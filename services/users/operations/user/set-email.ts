@@ -36,7 +36,7 @@ export const setEmail = {
           const { userId, email, verification } = request
           const { organizationId } = user
           const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
-          const decision = decide(user, request, code, call.caller.userId === request.userId, now)
+          const decision = decide(user, request, code, call.caller.userId, now)
           const notice = isNoticed && requestNotice(context, user, email, noticeId, now)
           return notice ? withNotice(decision, notice) : decision
         },
@@ -54,26 +54,33 @@ export const setEmail = {
 }
 
 function decide(
-  { state }: Aggregate<User>,
+  { id, state }: Aggregate<User>,
   { email, verification }: SetEmailRequest,
   code: CodeRequest | undefined,
-  own: boolean,
+  callerId: string,
   now: Date,
 ): Decision<UserEvent, string | undefined> {
   const human = humanOf(state)
+  const own = callerId === id
+  const { emailSetBy } = human
   const events: UserEvent[] = []
   const vouched = !code && !own ? { vouched: true } : {}
-  if (email !== human.email) events.push({ type: 'email.changed', payload: { email, isVerified: !code, ...vouched } })
-  else if (!code) events.push(...(human.isVerified ? [] : [{ type: 'email.verified' as const, payload: vouched }]))
-  else if (human.isVerified) {
+  if (email !== human.email) {
+    const setBy = own ? {} : { setBy: callerId }
+    events.push({ type: 'email.changed', payload: { email, isVerified: !code, ...vouched, ...setBy } })
+  } else if (!code) {
+    const setBy = emailSetBy !== undefined && emailSetBy !== callerId && { setBy: callerId }
+    if (!human.isVerified || setBy) events.push({ type: 'email.verified', payload: { ...vouched, ...setBy } })
+  } else if (human.isVerified) {
     if (verification?.$case !== 'isVerified')
       throw new RosterError('FAILED_PRECONDITION', 'EMAIL_NOT_CHANGED', 'This is the verified address already.')
-    events.push({ type: 'email.changed', payload: { email, isVerified: false } })
+    const setBy = emailSetBy !== undefined && { setBy: emailSetBy }
+    events.push({ type: 'email.changed', payload: { email, isVerified: false, ...setBy } })
   }
   if (!code) return { events, answer: undefined }
   if (own && code.returned === undefined)
     throttle(withinAnHour(human.ownChanges, now), ownChangesAnHour, 3600, now, 'EMAIL_CHANGES_THROTTLED')
-  const { event, uses } = codeRequested(code, own ? 'own-change' : 'change')
+  const { event, uses } = own ? codeRequested(code, 'own-change') : codeRequested(code, 'change', callerId)
   return { events: [...events, event], uses, answer: code.returned }
 }
 

@@ -7,33 +7,59 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../email/code.ts'
 import { isAlive, type NewCode } from '../../vocabulary/code.ts'
+import type { Human } from '../../vocabulary/human.ts'
+import { stillCover } from '../../still-covers.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export async function verifyEmail(
-  { store, keys }: Context,
-  request: VerifyEmailRequest,
+  context: Context,
+  { userId, verificationCode: typed }: VerifyEmailRequest,
   call: Call,
 ): Promise<VerifyEmailResponse> {
+  const { store, keys } = context
+  const seen = await store.load<User>('user', userId)
+  const code = seen?.state.human?.code
+  // Only where the code is right, so that a wrong one takes the same work for all.
+  const isRight = judge(userId, seen?.state.human, typed, keys, new Date()) === 'right'
+  const accepted = isRight && (await stillCover(context, [code?.askedBy], userId, call)) ? code?.codeId : undefined
   return store.execute({
-    aggregate: { type: 'user', id: request.userId },
+    aggregate: { type: 'user', id: userId },
     call,
-    decide: (user: Aggregate<User>, now) => decide(user, request.verificationCode, keys, now),
+    decide: (user: Aggregate<User>, now) =>
+      decide(user, { typed, accepted, own: call.caller.userId === userId }, keys, now),
     respond: ({ after }) => ({ details: details(after) }),
   })
 }
 
 // Every mistake gets one answer. It takes the same work and is stored alike under an Idempotency-Key. So it tells
 // nobody whether the user or the code exists.
-function decide({ id, state }: Aggregate<User>, typed: string, keys: Keyring, now: Date): Decision<UserEvent> {
+function decide(
+  { id, state }: Aggregate<User>,
+  { typed, accepted, own }: { typed: string; accepted: string | undefined; own: boolean },
+  keys: Keyring,
+  now: Date,
+): Decision<UserEvent> {
   const human = state?.human
-  const code = human?.code
-  const living = isAlive(code, now) ? code : undefined
-  const isRight = matchesCode(typed, deriveCode(keys, living ?? codeOfNobody(keys), id, human?.email ?? ''))
-  const refused = { answer: undefined, error: codeInvalid() }
-  if (!living) return { events: [], ...refused, commits: true }
-  const { codeId } = living
-  if (isRight) return { events: [{ type: 'email.verified', payload: { codeId } }], answer: undefined }
-  return { events: [{ type: 'email.code.rejected', payload: { codeId } }], ...refused }
+  const answer = judge(id, human, typed, keys, now)
+  const invalidCode = { answer: undefined, error: codeInvalid() }
+  const codeId = human?.code?.codeId
+  if (answer === 'dead' || codeId === undefined || (answer === 'right' && codeId !== accepted))
+    return { events: [], ...invalidCode, commits: true }
+  if (answer === 'wrong') return { events: [{ type: 'email.code.rejected', payload: { codeId } }], ...invalidCode }
+  const setBy = own && human?.emailSetBy !== undefined && { setBy: id }
+  return { events: [{ type: 'email.verified', payload: { codeId, ...setBy } }], answer: undefined }
+}
+
+function judge(
+  userId: string,
+  human: Human | undefined,
+  typed: string,
+  keys: Keyring,
+  now: Date,
+): 'right' | 'wrong' | 'dead' {
+  const living = isAlive(human?.code, now) ? human.code : undefined
+  const isRight = matchesCode(typed, deriveCode(keys, living ?? codeOfNobody(keys), userId, human?.email ?? ''))
+  return living ? (isRight ? 'right' : 'wrong') : 'dead'
 }
 
 function codeOfNobody({ currentId: keyId }: Keyring): NewCode {
