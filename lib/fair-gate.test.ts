@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RosterError } from './errors.ts'
-import { createFairGate, type Place } from './fair-gate.ts'
+import { createFairGate, type GateSize, type Place } from './fair-gate.ts'
 
 const full = () => new RosterError('RESOURCE_EXHAUSTED', 'FULL', '')
 
 /** A gate with work that ends on command, and the names of the work that began. */
-function openGate(atOnce: number, waiting = 100) {
-  const through = createFairGate({ atOnce, waiting }, full)
+function openGate(atOnce: number, size: Partial<GateSize> = {}) {
+  const through = createFairGate({ atOnce, waiting: 100, ...size }, full)
   const begun: string[] = []
   const ends: (() => void)[] = []
   const outcomes: Promise<string>[] = []
@@ -50,6 +50,15 @@ test('lanes that ask equally often take turns, and a lane that asks less goes fi
   expect(begun).toEqual(['a1', 'c1', 'c2', 'a2', 'b1', 'a3', 'b2', 'b3'])
 })
 
+test('a lane has no more at once than one lane may, while others begin', async () => {
+  const { begun, enter, finish } = openGate(4, { ofOneLane: 2 })
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1']) void enter(name, { lane: name[0]! })
+  await turn()
+  expect(begun).toEqual(['a1', 'a2', 'b1'])
+  expect(await finish()).toEqual(Array.from({ length: 5 }, () => 'done'))
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
+})
+
 test('every second turn is for preferred work while some waits', async () => {
   const { begun, enter, finish } = openGate(1)
   for (const name of ['a', 'b', 'c', 'd']) void enter(name, { lane: name })
@@ -60,7 +69,7 @@ test('every second turn is for preferred work while some waits', async () => {
 })
 
 test('if too much waits, the longest lane loses its last entry', async () => {
-  const { begun, enter, finish } = openGate(1, 3)
+  const { begun, enter, finish } = openGate(1, { waiting: 3 })
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) void enter(name, { lane: name[0]! })
   const outcomes = await finish()
   expect(outcomes).toEqual(['done', 'done', 'FULL', 'FULL', 'done', 'done'])
@@ -68,7 +77,7 @@ test('if too much waits, the longest lane loses its last entry', async () => {
 })
 
 test('if too much waits, a lane that asks often gives way to a newcomer, and a preferred one to nobody', async () => {
-  const { enter, finish } = openGate(1, 50)
+  const { enter, finish } = openGate(1, { waiting: 50 })
   void enter('first', { lane: 'first' })
   const preferred = ['P', 'Q'].map((name) => enter(name, { lane: name, preferred: true }))
   for (let n = 0; n < 200; n++) void enter(`n${n}`, { lane: `n${n % 60}` })

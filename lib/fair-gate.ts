@@ -3,6 +3,8 @@ import { deadlineExceeded, type RosterError } from './errors.ts'
 /** How much work runs and waits at a time. */
 export interface GateSize {
   atOnce: number
+  /** How much of it belongs to one lane at most. */
+  ofOneLane?: number
   waiting: number
 }
 
@@ -27,19 +29,24 @@ interface Entry {
  * longest lane that is not preferred loses its last entry: the error of `full`. DEADLINE_EXCEEDED for work that waited
  * too long.
  */
-export function createFairGate({ atOnce, waiting }: GateSize, full: () => RosterError) {
+export function createFairGate({ atOnce, ofOneLane = atOnce, waiting }: GateSize, full: () => RosterError) {
   // Preferred and other lanes, each in the order of their turns, with their entries.
   const kinds = [new Map<string, Entry[]>(), new Map<string, Entry[]>()] as const
   let [running, queued, turn] = [0, 0, 0]
   // How often each lane asked within the current minute.
   const asked = new Map<string, number>()
   let forgetAt = 0
+  // How much of each lane runs.
+  const busy = new Map<string, number>()
   const asks = (lane: string) => asked.get(lane) ?? 1
 
   function next(): Entry | undefined {
-    const lanes = kinds[turn++ % 2]!.size > 0 ? kinds[(turn - 1) % 2]! : kinds[turn % 2]!
-    if (lanes.size === 0) return undefined
-    const [name, entries] = [...lanes].reduce((one, other) => (asks(other[0]) < asks(one[0]) ? other : one))
+    const free = kinds.map((lanes) => [...lanes].filter(([name]) => (busy.get(name) ?? 0) < ofOneLane))
+    const index = free[turn % 2]!.length > 0 ? turn % 2 : (turn + 1) % 2
+    turn++
+    if (free[index]!.length === 0) return undefined
+    const lanes = kinds[index]!
+    const [name, entries] = free[index]!.reduce((one, other) => (asks(other[0]) < asks(one[0]) ? other : one))
     const entry = entries.shift()!
     lanes.delete(name)
     if (entries.length > 0) lanes.set(name, entries)
@@ -55,9 +62,16 @@ export function createFairGate({ atOnce, waiting }: GateSize, full: () => Roster
         entry.refuse(deadlineExceeded())
         continue
       }
-      running++
+      account(entry.place.lane, 1)
       entry.begin()
     }
+  }
+
+  function account(lane: string, more: 1 | -1) {
+    running += more
+    const count = (busy.get(lane) ?? 0) + more
+    if (count === 0) busy.delete(lane)
+    else busy.set(lane, count)
   }
 
   function add(entry: Entry) {
@@ -91,7 +105,7 @@ export function createFairGate({ atOnce, waiting }: GateSize, full: () => Roster
     try {
       return await work()
     } finally {
-      running--
+      account(place.lane, -1)
       go()
     }
   }

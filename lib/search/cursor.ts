@@ -8,7 +8,7 @@ export interface Asked {
   /** The name of the rpc. */
   method: string
   request: Paging
-  call: Pick<Call, 'organizationId'> & { caller: { userId: string } }
+  call: Pick<Call, 'organizationId'> & { caller: { userId: string }; deadline?: number }
 }
 
 /** The fields that every search has. All others are its filters and its order. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TextQueryMethod } from '#gen/roster/object/v1/search'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { canonicalName } from '../canonical-name.ts'
-import { openDatabase, type Sql } from '../eventstore/database.ts'
+import { openDatabase, type Sql, type Transaction } from '../eventstore/database.ts'
 import { encryptionKey } from '../keys.ts'
 import { createLog } from '../log.ts'
 import { type Page, search, type Search } from './search.ts'
@@ -45,16 +45,21 @@ interface Thing {
   name: string
 }
 
-type Options = Partial<Pick<Search, 'where' | 'order'>> & { limit?: number; cursor?: string; withTotal?: boolean }
+type Options = Partial<Pick<Search, 'where' | 'order'>> & {
+  limit?: number
+  cursor?: string
+  withTotal?: boolean
+  organizationId?: string
+}
 
 function find(options: Options, connection = sql): Promise<Page<Thing>> {
-  const { where, order, limit = 20, cursor = '', withTotal = false } = options
+  const { where, order, limit = 20, cursor = '', withTotal = false, organizationId = 'acme' } = options
   return search<Thing>(
     { sql: connection, keys },
     {
       method: 'SearchThings',
       request: { limit, cursor, withTotal },
-      call: { caller: { userId: 'alice' }, organizationId: 'acme' },
+      call: { caller: { userId: 'alice' }, organizationId },
       columns: sql`id, name`,
       from: sql`things`,
       where: sql`owner = 'acme' ${where ? sql`and ${where}` : sql``}`,
@@ -70,6 +75,12 @@ const byAge = (descending = false): Search['order'] => ({
   ],
   descending,
 })
+
+/** Makes searches run in this transaction, and not in one of their own. */
+function searchingIn(transaction: Transaction): Sql {
+  const begin = (work: (same: Transaction) => unknown) => work(transaction)
+  return Object.assign(transaction, { begin }) as unknown as Sql
+}
 
 /** All ids of a search, page by page. `between` runs after each page. */
 async function all(options: Options, between: () => Promise<void> = async () => {}): Promise<number[]> {
@@ -124,10 +135,11 @@ test('page 1,000 reads as few rows as page 1', async () => {
       `
       return row.read
     }
+    const same = searchingIn(transaction)
     let cursor = ''
     for (let page = 1; page <= 1000; page++) {
       const before = await read()
-      ;({ nextCursor: cursor } = await find({ limit: 20, cursor }, transaction as unknown as Sql))
+      ;({ nextCursor: cursor } = await find({ limit: 20, cursor }, same))
       costs.push((await read()) - before)
     }
   })
@@ -136,7 +148,7 @@ test('page 1,000 reads as few rows as page 1', async () => {
 
 test('a connection keeps no form of a search', async () => {
   await sql.begin(async (transaction) => {
-    await find({ where: sql`name = ${'thing 1'}` }, transaction as unknown as Sql)
+    await find({ where: sql`name = ${'thing 1'}` }, searchingIn(transaction))
     const like = '%place_in_order%'
     expect(await transaction`select from pg_prepared_statements where statement like ${like}`).toHaveLength(0)
   })
@@ -198,4 +210,53 @@ test('a text within names is found by the trigram index, and a prefix by the ind
   expect(await plan('ing 5999', TextQueryMethod.TEXT_QUERY_METHOD_CONTAINS)).toContain('things_by_text')
   expect(await plan('999', TextQueryMethod.TEXT_QUERY_METHOD_ENDS_WITH_IGNORE_CASE)).toContain('things_by_text')
   expect(await plan('thing 1234', TextQueryMethod.TEXT_QUERY_METHOD_STARTS_WITH)).toContain('things_by_')
+})
+
+describe('searches that take long', () => {
+  const lock = 4711
+  // The locked ones wait until somebody frees the lock.
+  const slow = () => find({ where: sql`pg_advisory_xact_lock_shared(${lock}) is not null`, limit: 1 })
+
+  async function whileLocked(work: () => Promise<void>): Promise<void> {
+    const held = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
+    try {
+      await held.begin(async (transaction) => {
+        await transaction`select pg_advisory_xact_lock(${lock})`
+        await work()
+      })
+    } finally {
+      await held.end()
+    }
+  }
+
+  test('leave a search of another organization and a write alone', async () => {
+    const ended: unknown[] = []
+    let all: Promise<unknown> | undefined
+    await whileLocked(async () => {
+      all = Promise.allSettled(Array.from({ length: 30 }, () => slow().finally(() => ended.push(1))))
+      const other = await find({ where: sql`id = 7`, organizationId: 'other', withTotal: true })
+      await sql`update things set name = name where owner = 'acme' and id = 7`
+      expect([other.rows.length, ended.length]).toEqual([1, 0])
+    })
+    const outcomes = (await all) as PromiseSettledResult<unknown>[]
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(30)
+  })
+
+  test('end with an error that says so', async () => {
+    await whileLocked(() =>
+      expect(slow()).rejects.toMatchObject({ code: 8, reason: 'SEARCH_TOO_LONG', retryAfter: 10 }),
+    )
+    expect((await slow()).rows).toHaveLength(1)
+  })
+
+  test('are refused where too many wait, and only those of the organization that sent them', async () => {
+    let all: Promise<PromiseSettledResult<unknown>[]> | undefined
+    await whileLocked(async () => {
+      all = Promise.allSettled(Array.from({ length: 300 }, slow))
+      await find({ where: sql`id = 7`, organizationId: 'other' })
+    })
+    const reasons = (await all!).flatMap((one) => (one.status === 'rejected' ? [one.reason.reason] : []))
+    // Two run and 256 wait. One more gave way to the other organization.
+    expect(reasons).toEqual(Array.from({ length: 300 - 2 - 256 + 1 }, () => 'STORE_OVERLOADED'))
+  })
 })

@@ -1,6 +1,7 @@
-import { type Fragment, orUnavailable, type Sql, unprepared } from '../eventstore/database.ts'
+import type { Fragment, Sql } from '../eventstore/database.ts'
 import type { Keyring } from '../keys.ts'
 import { type Asked, readCursor, writeCursor } from './cursor.ts'
+import { inTurn } from './in-turn.ts'
 
 export interface Search extends Asked {
   /** The list of what a row shows, such as sql`user_id, user_name`. */
@@ -34,8 +35,8 @@ const mostCounted = 10_000
 const mostBytes = 1024 * 1024
 
 /**
- * Reads the page that a request asks for. A page that gets too large ends early. INVALID_ARGUMENT CURSOR_INVALID,
- * UNAVAILABLE STORE_UNAVAILABLE.
+ * Reads the page that a request asks for. A page that gets too large ends early. INVALID_ARGUMENT CURSOR_INVALID, and
+ * the errors of `inTurn`.
  */
 export async function search<Row extends object>(
   { sql, keys }: { sql: Sql; keys: Keyring },
@@ -44,14 +45,16 @@ export async function search<Row extends object>(
   const { request, columns, from, where, order } = asked
   const place = readCursor(keys, asked)
   const limit = request.limit || defaultLimit
-  const read = await orUnavailable(
-    unprepared(sql<(Row & Placed)[]>`
+  const read = await inTurn(
+    sql,
+    asked.call,
+    sql<(Row & Placed)[]>`
       select ${columns}, array[${list(sql, order, ({ column }) => sql`(${column})::text`)}] as place_in_order
       from ${from}
       where (${where}) ${place === undefined ? sql`` : after(sql, order, place)}
       order by ${list(sql, order, ({ column }) => sql`${column} ${direction(sql, order)}`)}
       limit ${limit + 1}
-    `),
+    `,
   )
   const page = cutPage(read.slice(0, limit))
   const ends = page.length === read.length
@@ -90,12 +93,14 @@ export function cutPage<Row extends object>(rows: Row[]): Row[] {
   return end === -1 ? rows : rows.slice(0, Math.max(end, 1))
 }
 
-async function count(sql: Sql, { from, where }: Search, known: number | undefined): Promise<number> {
+async function count(sql: Sql, { call, from, where }: Search, known: number | undefined): Promise<number> {
   if (known !== undefined) return known
-  const [row] = await orUnavailable(
-    unprepared(sql<[{ total: number }]>`
+  const [row] = await inTurn(
+    sql,
+    call,
+    sql<{ total: number }[]>`
       select count(*)::int as total from (select from ${from} where (${where}) limit ${mostCounted}) counted
-    `),
+    `,
   )
-  return row.total
+  return row!.total
 }

@@ -178,6 +178,23 @@ describe.each(encodings)('filters by names of users over $encoding', ({ call }) 
   })
 })
 
+test('who may not read users finds no grant by a name or an address, not even in the own project', async () => {
+  const projectId = await newProject(home)
+  const filter = { text: 'a', method: 'TEXT_QUERY_METHOD_STARTS_WITH' }
+  const find = (fields: object, { token }: { token: string }) =>
+    json('SearchUserGrants', { projectId, ...fields }, { token, organization: home })
+  for (const role of ['PROJECT_OWNER', 'PROJECT_OWNER_VIEWER']) {
+    const member = await newMember(home, [])
+    ok(await json('AddProjectMember', { projectId, userId: member.userId, roles: [role] }, admin(home)))
+    await expect.poll(async () => reason(await find({}, member)), soon).toBe('ok')
+    expect(reason(await find({ projectName: filter }, member))).toBe('ok')
+    for (const field of ['userName', 'firstName', 'lastName', 'displayName', 'email'])
+      expect([field, reason(await find({ [field]: filter }, member))]).toEqual([field, 'PERMISSION_DENIED'])
+  }
+  const reader = await newMember(home, ['ORG_USER_PERMISSION_EDITOR'])
+  expect(reason(await find({ email: filter }, reader))).toBe('ok')
+})
+
 describe('a user', () => {
   test('finds the own grants of all organizations, and the own permissions', async () => {
     const member = await newMember(home, ['ORG_USER_MANAGER'])

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, getUser, newHuman, newMachine, newMember, newOrganization, ok, profile, unique, uniqueEmail } from '../examples/people.ts' // prettier-ignore
+import { newClient, obtainToken } from '../examples/oauth.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
 
@@ -89,6 +90,40 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     const whole = ok(await call('ListUserChanges', { userId }, manager))
     expect(whole.changes).toEqual(changes)
   })
+})
+
+test('a history has no more of sessions and credentials than the operations on them give', async () => {
+  const editor = await newMember(home, ['ORG_USER_PERMISSION_EDITOR'])
+  const machine = await newClient({ organization: home })
+  await obtainToken(machine)
+  ok(await json('SetDPoP', { userId: machine.userId, required: true }, admin()))
+  ok(await json('UpdateMachine', { userId: machine.userId, description: 'Works' }, admin()))
+  const kinds = async (userId: string, caller: { token: string }) => {
+    const types: string[] = []
+    for (let cursor = ''; ;) {
+      const page = ok(await json('ListUserChanges', { userId, limit: 1, cursor }, caller))
+      types.push(...page.changes.map(({ type }: { type: string }) => type.replace(/^roster\.|\.v1$/g, '')))
+      // No page is empty for the sake of an event that is left out.
+      expect(page.changes).toHaveLength(1)
+      if (!page.nextCursor) return types
+      cursor = page.nextCursor
+    }
+  }
+  const rest = ['user.machine.changed', 'user.machine.added']
+  expect(await kinds(machine.userId, editor)).toEqual(rest)
+  expect(await kinds(machine.userId, manager)).toEqual(rest)
+  const whole = await kinds(machine.userId, { token: admin().token })
+  for (const type of [
+    'user.key.added',
+    'user.secret.added',
+    'user.machine.dpop.changed',
+    'authentication.token.issued',
+  ])
+    expect(whole).toContain(type)
+  expect(await kinds(manager.userId, editor)).toEqual(['user.human.added'])
+  for (const reader of [manager, { token: admin().token }])
+    expect(await kinds(manager.userId, reader)).toEqual(['session.created', 'user.human.added'])
+  expect(await kinds(editor.userId, editor)).toEqual(['session.created', 'user.human.added'])
 })
 
 test('a history is of one user alone, and its cursor fits no other', async () => {

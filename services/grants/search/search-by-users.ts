@@ -1,9 +1,10 @@
 import type { UserGrant as ShownUserGrant } from '#gen/roster/grants/v1/user_grant_service'
 import type { SearchQuery } from '#gen/roster/users/v1/user_search'
 import type { Existing } from '#lib/eventstore/aggregate'
-import { type Fragment, orUnavailable, unprepared } from '#lib/eventstore/database'
+import type { Fragment } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import { type Asked, readCursor, writeCursor } from '#lib/search/cursor'
+import { inTurn } from '#lib/search/in-turn'
 import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../context.ts'
 import { showUserGrant } from '../show.ts'
@@ -31,12 +32,12 @@ export async function searchByUsers(
   const limit = request.limit || defaultLimit
   const until = Date.now() + enough
   let [user, grant] = (readCursor(keys, asked) ?? ['', afterAll]) as [string, string]
-  let found = await grantsOf(context, filter, [user], grant, limit + 1)
+  let found = await grantsOf(context, call, filter, [user], grant, limit + 1)
   let isEnd = false
   while (!isEnd && found.length <= limit && Date.now() < until) {
     const some = { organizationId: call.organizationId, queries, after: user, limit: usersAtOnce }
     const { userIds } = await users.matchUsers(some, call)
-    found = [...found, ...(await grantsOf(context, filter, userIds, '', limit + 1 - found.length))]
+    found = [...found, ...(await grantsOf(context, call, filter, userIds, '', limit + 1 - found.length))]
     isEnd = userIds.length < usersAtOnce
     ;[user, grant] = [userIds.at(-1) ?? user, afterAll]
   }
@@ -48,19 +49,22 @@ export async function searchByUsers(
 
 async function grantsOf(
   { sql }: Context,
+  call: Call,
   { from, where }: { from: Fragment; where: Fragment },
   userIds: string[],
   after: string,
   limit: number,
 ): Promise<Existing<UserGrant>[]> {
   if (userIds.length === 0) return []
-  return orUnavailable(
-    unprepared(sql<Existing<UserGrant>[]>`
+  return inTurn(
+    sql,
+    call,
+    sql<Existing<UserGrant>[]>`
       select ${aggregateColumns(sql)}
       from ${from} join aggregates a on a.type = 'user_grant' and a.id = u.grant_id
       where ${where} and u.user_id = any(${userIds}::text[]) and u.grant_id > ${after}
       order by u.user_id, u.grant_id
       limit ${limit}
-    `),
+    `,
   )
 }

@@ -11,6 +11,18 @@ export type CredentialEvent =
   /** The warning, once, some time before the end of a credential. */
   | { type: 'credential.expiring'; payload: { kind: CredentialKind; credentialId: string; expiresAt: string } }
 
+/** The types of these events. */
+export const credentialEvents = Object.keys({
+  'token.added': true,
+  'pat.added': true,
+  'pat.removed': true,
+  'key.added': true,
+  'key.removed': true,
+  'secret.added': true,
+  'secret.removed': true,
+  'credential.expiring': true,
+} satisfies Record<CredentialEvent['type'], true>)
+
 /** The credentials of a machine: personal access tokens, keys and secrets. */
 export type CredentialKind = 'pat' | 'key' | 'secret'
 

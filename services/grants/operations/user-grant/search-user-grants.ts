@@ -4,6 +4,8 @@ import {
   UserGrantState,
 } from '#gen/roster/grants/v1/user_grant_service'
 import type { Fragment } from '#lib/eventstore/database'
+import { permissionDenied } from '#lib/rpc/authorize'
+import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { textCondition } from '#lib/search/text-condition'
 import type { Context } from '../../context.ts'
@@ -12,7 +14,16 @@ import { searchByUsers } from '../../search/search-by-users.ts'
 import { searchGrantsOfUsers } from '../../search/search-grants-of-users.ts'
 import { userQueries } from '../../search/user-queries.ts'
 
-export async function searchUserGrants(
+export const searchUserGrants = {
+  // A search by a name or an address tells it, letter by letter.
+  permit(request: SearchUserGrantsRequest, { caller, organizationId }: Call): void {
+    if (userQueries(request).length > 0 && !holds(caller, 'user.read', organizationId)) throw permissionDenied()
+  },
+
+  handle,
+}
+
+async function handle(
   context: Context,
   request: SearchUserGrantsRequest,
   call: Call,

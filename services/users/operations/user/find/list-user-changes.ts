@@ -1,21 +1,25 @@
 import type { Event } from '#gen/roster/feed/v1/feed'
 import type { ListUserChangesRequest, ListUserChangesResponse } from '#gen/roster/users/v1/user_service'
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/feed-rows'
 import { describeEnvelope, describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
+import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { readCursor, writeCursor } from '#lib/search/cursor'
+import { inTurn } from '#lib/search/in-turn'
 import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../../../context.ts'
 import { existing } from '../../../states/user-state.ts'
 import { codeMailType } from '../../../vocabulary/code-mail.ts'
+import { credentialEvents } from '../../../vocabulary/credentials.ts'
 import { noticeType } from '../../../vocabulary/notice.ts'
 import { passwordCodeType } from '../../../vocabulary/password-code.ts'
 import type { User } from '../../../vocabulary/user.ts'
 
 // The aggregates that have the id of their user. Each is read backwards by its own sequence, and the sessions by position.
 const aggregates = ['user', codeMailType, passwordCodeType, noticeType, 'authentication']
+const aboutCredentials = [...credentialEvents, 'machine.dpop.changed']
 const theEnd = String(2n ** 63n - 1n)
 
 export async function listUserChanges(
@@ -24,11 +28,16 @@ export async function listUserChanges(
   call: Call,
 ): Promise<ListUserChangesResponse> {
   const { userId } = request
-  existing((await store.load<User>('user', userId))?.state)
+  const user = await store.load<User>('user', userId)
+  existing(user?.state)
   const asked = { method: 'ListUserChanges', request: { ...request, withTotal: false }, call }
   const places = readCursor(keys, asked) ?? [...aggregates, 'session'].map(() => theEnd)
   const limit = request.limit || defaultLimit
-  const read = await orUnavailable(select(sql, userId, places, limit + 1))
+  const read = await inTurn(
+    sql,
+    call,
+    select(sql, userId, hiddenFrom(call, userId, user!.organizationId), places, limit + 1),
+  )
   const page = cutPage(read.slice(0, limit))
   const next = [...aggregates, 'session'].map((type, index) => {
     const last = page.findLast((event) => event.aggregate_type === type)
@@ -37,13 +46,29 @@ export async function listUserChanges(
   return { changes: page.map(show), nextCursor: page.length === read.length ? '' : writeCursor(keys, asked, next) }
 }
 
-function select(sql: Sql, userId: string, places: string[], number: number) {
+interface Hidden {
+  sessions: boolean
+  credentials: boolean
+}
+
+/** What the caller may not read by the operations on sessions and credentials either. */
+function hiddenFrom({ caller }: Call, userId: string, organizationId: string): Hidden {
+  const isHidden = (permission: string) => caller.userId !== userId && !holds(caller, permission, organizationId)
+  return { sessions: isHidden('session.read'), credentials: isHidden('user.credential.read') }
+}
+
+function select(sql: Sql, userId: string, hidden: Hidden, places: string[], number: number) {
   const columns = eventColumns(sql)
+  const seen = (type: string) => {
+    if (!hidden.credentials) return sql``
+    return type === 'user' ? sql`and type <> all(${aboutCredentials}::text[])` : sql`and ${type !== 'authentication'}`
+  }
   const ofAggregates = aggregates.map(
     (type, index) => sql`
       (
         select ${columns} from events
         where aggregate_type = ${type} and aggregate_id = ${userId} and sequence < ${places[index]!}
+          ${seen(type)}
         order by sequence desc limit ${number}
       )
       union all
@@ -55,6 +80,7 @@ function select(sql: Sql, userId: string, places: string[], number: number) {
       (
         select ${columns} from events
         where aggregate_type = 'session' and payload ->> 'userId' = ${userId} and position < ${places.at(-1)!}
+          and ${!hidden.sessions}
         order by position desc limit ${number}
       )
     ) changes
