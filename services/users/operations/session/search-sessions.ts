@@ -44,7 +44,7 @@ async function searchSessions(
     from: sql`tokens t`,
     where: sql`t.user_id = ${userId} and t.session_id <> '' and t.expires_at > now()`,
     // The ids are UUIDs of version 7, which tell the time.
-    order: { by: [{ column: sql`t.session_id`, type: 'text' }], descending: true },
+    order: { by: [{ column: sql`t.session_id collate "C"`, type: 'text' }], descending: true },
   })
   const sessions = rows.map(({ id, creationDate, expirationDate }) => ({
     id,
