@@ -77,10 +77,10 @@ export function openCheck({ databaseUrl, natsUrl }: Servers): Check {
 
 async function isBehind(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ behind: boolean }]>`
-    select exists (
-      select from roster_users.events
-      where (transaction_id, position) > (select transaction_id, position from roster_users.published)
-    ) as behind
+    select coalesce((
+      select (transaction_id, position) > (select transaction_id, position from roster_users.published)
+      from roster_users.events order by transaction_id desc, position desc limit 1
+    ), false) as behind
   `
   return row.behind
 }

@@ -85,12 +85,8 @@ export function userConditions(sql: Sql, queries: SearchQuery[], organizationId:
     return textCondition(sql, { exact, canonical: sql`u.${sql(column)}` }, text, method)
   }
 
-  // The index of aggregates is not in the order of code points, as the ids of these tables are.
   function stored(table: Fragment, path: string): Fragment {
-    return sql`(
-      select a.state #>> ${path}::text[] from aggregates a
-      where a.type = 'user' and a.id = ${table}.user_id collate "default"
-    )`
+    return sql`(select a.state #>> ${path}::text[] from aggregates a where a.type = 'user' and a.id = ${table}.user_id)`
   }
 
   return all(queries)

@@ -90,14 +90,13 @@ interface StoredUser {
   state: User
 }
 
-// The index of aggregates is not in the order of code points, as that of found_users is.
 function selectStored({ sql }: Context) {
   return sql`
     select jsonb_build_object(
       'id', id, 'organizationId', organization_id, 'sequence', sequence, 'createdAt', created_at,
       'changedAt', changed_at, 'state', state #- '{machine,credentials}' #- '{human,code}'
     )
-    from aggregates where type = 'user' and id = u.user_id collate "default"
+    from aggregates where type = 'user' and id = u.user_id
   `
 }
 
