@@ -101,7 +101,9 @@ export function coversRole(held: string[], role: string): boolean {
   if (held.includes(role)) return true
   const reach = reachOf(role)
   const asWide = held.filter((other) => reachOf(other) >= reach)
-  return permissions.every((permission) => !grantsPermission([role], permission) || grantsPermission(asWide, permission))
+  return permissions.every(
+    (permission) => !grantsPermission([role], permission) || grantsPermission(asWide, permission),
+  )
 }
 
 const levels: RoleLevel[] = ['project', 'organization', 'instance']

@@ -61,7 +61,8 @@ describe('nobody grants a role beyond the own:', () => {
   test('a role of the instance is covered by roles of the instance alone, whatever it gives', () => {
     const below = [...rolesOf('organization'), ...rolesOf('project')]
     for (const role of rolesOf('instance')) expect([role, coversRole(below, role)]).toEqual([role, false])
-    for (const role of rolesOf('organization')) expect([role, coversRole(rolesOf('project'), role)]).toEqual([role, false])
+    for (const role of rolesOf('organization'))
+      expect([role, coversRole(rolesOf('project'), role)]).toEqual([role, false])
     expect(coversRole(['IAM_ORG_MANAGER'], 'IAM_USER_MANAGER')).toBe(true)
     expect(coversRole(['IAM_USER_MANAGER'], 'ORG_USER_MANAGER')).toBe(true)
   })
