@@ -178,7 +178,7 @@ describe.each(encodings)('filters by names of users over $encoding', ({ call }) 
   })
 })
 
-test('who may not read users finds no grant by a name or an address, not even in the own project', async () => {
+test('a caller without user.read finds no grant by a name or an address, not even in the own project', async () => {
   const projectId = await newProject(home)
   const filter = { text: 'a', method: 'TEXT_QUERY_METHOD_STARTS_WITH' }
   const find = (fields: object, { token }: { token: string }) =>
