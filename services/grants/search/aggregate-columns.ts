@@ -7,3 +7,11 @@ export function aggregateColumns(sql: Sql, state = sql`a.state`): Fragment {
     a.changed_at as "changedAt", ${state} as state
   `
 }
+
+/**
+ * Joins the aggregate `a` that each row has the id of. The tables before it come first, because they have the order of
+ * the page: an aggregate that came first would be read for every earlier page too.
+ */
+export function joinAggregate(sql: Sql, type: string, id: Fragment): Fragment {
+  return sql`cross join lateral (select * from aggregates where type = ${type} and id = ${id} offset 0) a`
+}

@@ -9,7 +9,7 @@ import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../context.ts'
 import { showUserGrant } from '../show.ts'
 import type { UserGrant } from '../vocabulary/user-grant.ts'
-import { aggregateColumns } from './aggregate-columns.ts'
+import { aggregateColumns, joinAggregate } from './aggregate-columns.ts'
 
 const usersAtOnce = 1000
 const enough = 2000
@@ -61,7 +61,7 @@ async function grantsOf(
     call,
     sql<Existing<UserGrant>[]>`
       select ${aggregateColumns(sql)}
-      from ${from} join aggregates a on a.type = 'user_grant' and a.id = u.grant_id
+      from ${from} ${joinAggregate(sql, 'user_grant', sql`u.grant_id`)}
       where ${where} and u.user_id = any(${userIds}::text[]) and u.grant_id > ${after}
       order by u.user_id, u.grant_id
       limit ${limit}

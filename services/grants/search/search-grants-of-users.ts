@@ -6,7 +6,7 @@ import { type Page, search } from '#lib/search/search'
 import type { Context } from '../context.ts'
 import { showUserGrant } from '../show.ts'
 import type { UserGrant } from '../vocabulary/user-grant.ts'
-import { aggregateColumns } from './aggregate-columns.ts'
+import { aggregateColumns, joinAggregate } from './aggregate-columns.ts'
 
 /**
  * Finds user grants `u`, the oldest first. `from` may join more tables. `id` is the column of the grant's id in the
@@ -22,7 +22,7 @@ export async function searchGrantsOfUsers(
     {
       ...asked,
       columns: aggregateColumns(sql),
-      from: sql`${from} join aggregates a on a.type = 'user_grant' and a.id = u.grant_id`,
+      from: sql`${from} ${joinAggregate(sql, 'user_grant', sql`u.grant_id`)}`,
       where,
       order: { by: [{ column: id, type: 'text' }] },
     },
