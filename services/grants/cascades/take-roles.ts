@@ -42,7 +42,7 @@ export function givenBefore(sql: Sql, { position }: Cause): Fragment {
   return sql`
     not exists (
       select from events e
-      where e.aggregate_type = a.type and e.aggregate_id = a.id and e.position > ${position}::bigint
+      where e.aggregate_type = a.type and e.aggregate_id = a.id collate "default" and e.position > ${position}::bigint
         and e.type in ('added', 'changed') and e.cause is null
     )
   `

@@ -42,7 +42,7 @@ export async function findLoginUser(
 /** The same facts of a user by its id. UNAVAILABLE STORE_UNAVAILABLE. */
 export async function findUserById(sql: Context['sql'], userId: string): Promise<LoginUser | undefined> {
   const [user] = await orUnavailable(sql<LoginUser[]>`
-    select ${facts(sql)} from aggregates u left join passwords p on p.user_id = u.id
+    select ${facts(sql)} from aggregates u left join passwords p on p.user_id = u.id collate "default"
     where u.type = 'user' and u.id = ${userId}
   `)
   return user
@@ -66,7 +66,7 @@ function facts(sql: Context['sql']) {
       select coalesce(
         json_agg(json_build_object('keyId', key_id, 'address', encode(address, 'hex'), 'usedAt', used_at)), '[]'
       )
-      from known_addresses a where a.user_id = u.id
+      from known_addresses a where a.user_id = u.id collate "default"
     ) as known
   `
 }
