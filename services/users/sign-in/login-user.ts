@@ -59,7 +59,8 @@ function select(sql: Context['sql'], userName: string, organizationId?: string) 
   `
 }
 
-// State and hash come from one statement, so that they belong together.
+// State and hash come from one statement, so that they belong together. The ids of aggregates are in another order than
+// the indexes of these tables.
 function facts(sql: Context['sql']) {
   return sql`
     u.id as "userId", u.organization_id as "organizationId", u.state, p.hash, (
