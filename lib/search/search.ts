@@ -6,8 +6,10 @@ import { inTurn } from './in-turn.ts'
 export interface Search extends Asked {
   /** The list of what a row shows, such as sql`user_id, user_name`. */
   columns: Fragment
-  /** The tables. */
+  /** The tables that the filters and the order need. */
   from: Fragment
+  /** Joins the tables that only the columns need. Each of these has one row for each row of `from`. */
+  shown?: Fragment
   /** The filters. */
   where: Fragment
   order: Order
@@ -42,7 +44,7 @@ export async function search<Row extends object>(
   { sql, keys }: { sql: Sql; keys: Keyring },
   asked: Search,
 ): Promise<Page<Row>> {
-  const { request, columns, from, where, order } = asked
+  const { request, columns, from, shown = sql``, where, order } = asked
   const place = readCursor(keys, asked)
   const limit = request.limit || defaultLimit
   const read = await inTurn(
@@ -50,9 +52,9 @@ export async function search<Row extends object>(
     asked.call,
     sql<(Row & Placed)[]>`
       select ${columns}, array[${list(sql, order, ({ column }) => sql`(${column})::text`)}] as place_in_order
-      from ${from}
+      from ${from} ${shown}
       where (${where}) ${place === undefined ? sql`` : after(sql, order, place)}
-      order by ${list(sql, order, ({ column }) => sql`${column} ${direction(sql, order)}`)}
+      order by ${sortedBy(sql, order)}
       limit ${limit + 1}
     `,
   )
@@ -75,8 +77,8 @@ function list(sql: Sql, { by }: Order, show: (column: Order['by'][number], index
   return by.map(show).reduce((all, next) => sql`${all}, ${next}`)
 }
 
-function direction(sql: Sql, { descending }: Order): Fragment {
-  return descending ? sql`desc` : sql`asc`
+function sortedBy(sql: Sql, order: Order): Fragment {
+  return list(sql, order, ({ column }) => (order.descending ? sql`${column} desc` : sql`${column} asc`))
 }
 
 // The places come as texts, because the driver would cut a time to milliseconds.
@@ -93,13 +95,16 @@ export function cutPage<Row extends object>(rows: Row[]): Row[] {
   return end === -1 ? rows : rows.slice(0, Math.max(end, 1))
 }
 
-async function count(sql: Sql, { call, from, where }: Search, known: number | undefined): Promise<number> {
+// In the order of the page, so that PostgreSQL walks its index and stops at the limit.
+async function count(sql: Sql, { call, from, where, order }: Search, known: number | undefined): Promise<number> {
   if (known !== undefined) return known
   const [row] = await inTurn(
     sql,
     call,
     sql<{ total: number }[]>`
-      select count(*)::int as total from (select from ${from} where (${where}) limit ${mostCounted}) counted
+      select count(*)::int as total from (
+        select from ${from} where (${where}) order by ${sortedBy(sql, order)} limit ${mostCounted}
+      ) counted
     `,
   )
   return row!.total

@@ -17,11 +17,11 @@ export function hasMailbox(): boolean {
   return inject('roster').mailboxUrl !== undefined
 }
 
-/** Waits for a mail to an address: the newest, or the n-th by `count`. */
+/** Waits for a mail with a code to an address: the newest, or the n-th by `count`. */
 export async function mailTo(address: string, count = 1): Promise<CodeMail> {
   const end = Date.now() + 20_000
   for (;;) {
-    const mails = await mailsTo(address)
+    const mails = (await mailsTo(address)).filter(({ text }) => codePattern.test(text))
     if (mails.length >= count) return readCode(mails[0]!)
     if (Date.now() > end) throw new Error(`there are ${mails.length} mails to ${address}, not ${count}`)
     await sleep(50)

@@ -17,7 +17,7 @@ async function begin(): Promise<{ model: Model; real: Place }> {
   const me = await newMember(organization, [])
   const idps = [await newIdp(`${name} first`), await newIdp(`${name} second`)]
   const projects = { own: await newProject(organization), foreign: await newProject(abroad) }
-  const human = { email: me.email, verified: true, dead: [], wrongTries: 0, resends: 0, mails: {} }
+  const human = { email: me.email, verified: true, dead: [], wrongTries: 0, resends: 0, mails: {}, notices: {} }
   const model: Model = {
     users: [{ id: me.userId, name: me.userName, sequence: 1, human: { ...human, profile: { firstName: 'Ada' } } }],
     idps: ['first', 'second'].map((own) => ({ name: own, autoRegister: false, sequence: 1 })),

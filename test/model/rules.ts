@@ -22,8 +22,10 @@ export interface ModelHuman {
   wrongTries: number
   /** Codes that were mailed again on request. */
   resends: number
-  /** Number of mails to each address. */
+  /** Number of mails with a code to each address. */
   mails: Record<string, number>
+  /** Number of notices of a change to each former address. */
+  notices: Record<string, number>
   profile: { firstName: string; nickName?: string }
 }
 
@@ -132,7 +134,7 @@ function addUser({ users }: Model, step: Step & { kind: 'AddHumanUser' | 'AddMac
   if (step.kind === 'AddMachineUser') return { sequence: 1, learn }
   const verified = step.verification === 'verified'
   const profile = { firstName: 'Ada' }
-  user.human = { email: step.email, verified, dead: [], wrongTries: 0, resends: 0, mails: {}, profile }
+  user.human = { email: step.email, verified, dead: [], wrongTries: 0, resends: 0, mails: {}, notices: {}, profile }
   return { ...newCode(user, step.verification), learn }
 }
 
@@ -143,14 +145,25 @@ function setEmail(user: ModelUser, { email, verification }: Step & { kind: 'SetE
       kill(human)
       user.sequence++
     }
+    tellFormerAddress(user, email)
     Object.assign(human, { email, verified: true })
     return { sequence: user.sequence }
   }
   if (email === human.email && human.verified && verification !== 'unverified') return refused('EMAIL_NOT_CHANGED')
   if (isThrottled(human, email, verification)) return refused('MAILS_THROTTLED')
   if (email !== human.email || human.verified) user.sequence++
+  tellFormerAddress(user, email)
   Object.assign(human, { email, verified: false })
   return newCode(user, verification)
+}
+
+// A notice adds one more event. Where there were too many, the change comes without it.
+function tellFormerAddress(user: ModelUser, email: string) {
+  const { email: former, verified, notices } = user.human!
+  const earlier = notices[former] ?? 0
+  if (!verified || email === former || earlier >= mostMailsToAnAddress) return
+  notices[former] = earlier + 1
+  user.sequence++
 }
 
 function resend(user: ModelUser, verification: 'send' | 'return'): Outcome {

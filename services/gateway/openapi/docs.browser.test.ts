@@ -48,7 +48,7 @@ describe.skipIf(missing)(
       await page.locator('.opblock-tag-section').first().waitFor()
       for (const tag of await page.locator('.opblock-tag').all()) await tag.click()
       const number = Object.values(paths).flatMap((path) => Object.keys(path)).length
-      await expect.poll(() => page.locator('.opblock').count()).toBe(number)
+      await expect.poll(() => page.locator('.opblock').count(), { timeout: 30_000 }).toBe(number)
 
       await operation(page, 'AddHumanUser').locator('.opblock-summary').click()
       await operation(page, 'AddHumanUser').getByText('user.write').first().waitFor()

@@ -9,7 +9,7 @@ import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../context.ts'
 import { showUserGrant } from '../show.ts'
 import type { UserGrant } from '../vocabulary/user-grant.ts'
-import { aggregateColumns, joinAggregate } from './aggregate-columns.ts'
+import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
 
 const usersAtOnce = 1000
 const enough = 2000

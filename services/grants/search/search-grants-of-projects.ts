@@ -6,7 +6,7 @@ import { type Page, search } from '#lib/search/search'
 import type { Context } from '../context.ts'
 import { showProjectGrant } from '../show.ts'
 import type { ProjectGrant } from '../vocabulary/project-grant.ts'
-import { aggregateColumns, joinAggregate } from './aggregate-columns.ts'
+import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
 
 /** Finds project grants `g` with their projects `p`, the oldest first. A removed project has none. */
 export async function searchGrantsOfProjects(
@@ -19,11 +19,8 @@ export async function searchGrantsOfProjects(
     {
       ...asked,
       columns: sql`${aggregateColumns(sql)}, p.name as "projectName"`,
-      from: sql`
-        project_grants g
-        join projects p on p.project_id = g.project_id
-        ${joinAggregate(sql, 'project_grant', sql`g.grant_id`)}
-      `,
+      from: sql`project_grants g join projects p on p.project_id = g.project_id`,
+      shown: joinAggregate(sql, 'project_grant', sql`g.grant_id`),
       where,
       order: { by: [{ column: sql`g.grant_id`, type: 'text' }] },
     },

@@ -6,7 +6,7 @@ import { type Page, search } from '#lib/search/search'
 import type { Context } from '../context.ts'
 import { showUserGrant } from '../show.ts'
 import type { UserGrant } from '../vocabulary/user-grant.ts'
-import { aggregateColumns, joinAggregate } from './aggregate-columns.ts'
+import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
 
 /**
  * Finds user grants `u`, the oldest first. `from` may join more tables. `id` is the column of the grant's id in the
@@ -22,7 +22,8 @@ export async function searchGrantsOfUsers(
     {
       ...asked,
       columns: aggregateColumns(sql),
-      from: sql`${from} ${joinAggregate(sql, 'user_grant', sql`u.grant_id`)}`,
+      from,
+      shown: joinAggregate(sql, 'user_grant', sql`u.grant_id`),
       where,
       order: { by: [{ column: id, type: 'text' }] },
     },

@@ -6,6 +6,7 @@ import {
 } from '#gen/roster/idp/v1/identity_provider_service'
 import type { Existing } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
+import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
 import { type Order, search } from '#lib/search/search'
 import { textCondition } from '#lib/search/text-condition'
 import type { Context } from '../context.ts'
@@ -24,15 +25,15 @@ export async function searchIdps(
     sortingColumn === IDPFieldName.IDP_FIELD_NAME_CREATION_DATE
       ? { column: sql`v.created_at`, type: 'timestamptz' }
       : { column: sql`v.canonical_name`, type: 'text' }
-  const { rows, nextCursor, total } = await search<{ row: Row | null }>(
+  const { rows, nextCursor, total } = await search<Existing<Idp>>(
     { sql, keys },
     {
       method: 'SearchIDPs',
       request,
       call,
-      // Not a join: a total then counts without the objects.
-      columns: sql`(select to_jsonb(a) from aggregates a where a.type = 'idp' and a.id = v.idp_id) as row`,
+      columns: aggregateColumns(sql),
       from: sql`idps v`,
+      shown: joinAggregate(sql, 'idp', sql`v.idp_id`),
       where: sql`v.organization_id = ${call.organizationId}
           ${name ? sql`and ${textCondition(sql, text, name, nameMethod)}` : sql``}
           ${protocol ? sql`and v.protocol = ${protocol}` : sql``}
@@ -40,22 +41,5 @@ export async function searchIdps(
       order: { by: [sortedBy, { column: sql`v.idp_id`, type: 'text' }], descending },
     },
   )
-  // A row without its object must not hide the others.
-  const stored = rows.flatMap(({ row }) => row ?? [])
-  return { idps: stored.map((row) => showIdp(aggregateOf(row))), nextCursor, total }
-}
-
-/** A row of `aggregates` as JSON. */
-interface Row {
-  id: string
-  organization_id: string
-  sequence: number
-  created_at: string
-  changed_at: string
-  state: Idp
-}
-
-function aggregateOf({ id, organization_id, sequence, created_at, changed_at, state }: Row): Existing<Idp> {
-  const [createdAt, changedAt] = [new Date(created_at), new Date(changed_at)]
-  return { type: 'idp', id, organizationId: organization_id, sequence, createdAt, changedAt, state }
+  return { idps: rows.map(showIdp), nextCursor, total }
 }

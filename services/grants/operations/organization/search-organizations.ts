@@ -9,7 +9,7 @@ import type { Call } from '#lib/rpc/headers'
 import { type Order, search } from '#lib/search/search'
 import { textCondition } from '#lib/search/text-condition'
 import type { Context } from '../../context.ts'
-import { aggregateColumns, joinAggregate } from '../../search/aggregate-columns.ts'
+import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
 import { showOrganization } from '../../show.ts'
 import type { Organization } from '../../vocabulary/organization.ts'
 
@@ -31,7 +31,8 @@ export async function searchOrganizations(
       request,
       call,
       columns: aggregateColumns(sql),
-      from: sql`organizations o ${joinAggregate(sql, 'organization', sql`o.organization_id`)}`,
+      from: sql`organizations o`,
+      shown: joinAggregate(sql, 'organization', sql`o.organization_id`),
       where: sql`
         true
         ${name ? sql`and ${textCondition(sql, nameColumn, name.text, name.method)}` : sql``}

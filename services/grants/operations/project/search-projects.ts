@@ -9,7 +9,7 @@ import type { Call } from '#lib/rpc/headers'
 import { type Order, search } from '#lib/search/search'
 import { textCondition } from '#lib/search/text-condition'
 import type { Context } from '../../context.ts'
-import { aggregateColumns, joinAggregate } from '../../search/aggregate-columns.ts'
+import { aggregateColumns, joinAggregate } from '#lib/search/joined-aggregate'
 import { projectName } from '../../search/project-name.ts'
 import { showProject } from '../../show.ts'
 import type { Project } from '../../vocabulary/project.ts'
@@ -32,7 +32,8 @@ export async function searchProjects(
       request,
       call,
       columns: aggregateColumns(sql, shown),
-      from: sql`projects p ${joinAggregate(sql, 'project', sql`p.project_id`)}`,
+      from: sql`projects p`,
+      shown: joinAggregate(sql, 'project', sql`p.project_id`),
       where: sql`
         p.organization_id = ${call.organizationId}
         ${name ? sql`and ${textCondition(sql, projectName(sql), name.text, name.method)}` : sql``}
