@@ -16,6 +16,8 @@ export interface Check {
   stored(): Promise<Stored>
   /** Waits until every event is published, because that work belongs to the price of a round. */
   settled(): Promise<void>
+  /** Waits until PostgreSQL has statistics of all tables, as it has a minute after any change. */
+  analyzed(): Promise<void>
   /** The faults of the store and the stream. The list should be empty. */
   problems(): Promise<string[]>
   /** The number of events in a transaction of the users service, on average. */
@@ -45,6 +47,9 @@ export function openCheck({ databaseUrl, natsUrl }: Servers): Check {
     },
     async settled() {
       while (await isBehind(sql)) await sleep(10)
+    },
+    async analyzed() {
+      while (await hasOldStatistics(sql)) await sleep(500)
     },
     async problems() {
       const [broken] = await sql<[{ count: string }]>`
@@ -83,6 +88,17 @@ async function isBehind(sql: Sql): Promise<boolean> {
     ), false) as behind
   `
   return row.behind
+}
+
+// As autovacuum decides it.
+async function hasOldStatistics(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ old: boolean }]>`
+    select exists (
+      select from pg_stat_user_tables join pg_class c on c.oid = relid
+      where schemaname like 'roster%' and n_mod_since_analyze > 50 + 0.1 * greatest(reltuples, 0)
+    ) as old
+  `
+  return row.old
 }
 
 async function countEvents(sql: Sql): Promise<number> {

@@ -30,6 +30,7 @@ export async function compareScales(number: number): Promise<string[]> {
     say('SetEmail beside bulks: median', median(alone), median(beside))
     say('SetEmail beside bulks: p99', ninetyNinth(alone), ninetyNinth(beside))
     for (const check of checks) await check.settled()
+    for (const check of checks) await check.analyzed()
     const slow: string[] = []
     for (const question of questions) slow.push(...(await compare(question, small, large)))
     for (const [name, path] of Object.entries(pagedSearches)) slow.push(...(await comparePages(name, path, large)))
