@@ -44,11 +44,8 @@ const userSearches: Record<string, (filled: Filled, n: number) => object> = {
 
 const grantSearches: Record<string, (filled: Filled, n: number) => object> = {
   'grants: first page': () => ({}),
-  'grants: who has role R in project P': (filled, n) => ({ projectId: projectOf(filled, n), roleKey: 'writer' }),
-  'grants: what may user U do in project P': (filled, n) => ({
-    userId: idOf(filled, n),
-    projectId: projectOf(filled, n),
-  }),
+  'grants: with role R in project P': (filled, n) => ({ projectId: projectOf(filled, n), roleKey: 'writer' }),
+  'grants: of user U in project P': (filled, n) => ({ userId: idOf(filled, n), projectId: projectOf(filled, n) }),
   'grants: of user U': (filled, n) => ({ userId: idOf(filled, n) }),
 }
 
@@ -56,6 +53,18 @@ export const questions: Question[] = [
   ...search(users, userSearches),
   { name: 'get a user', ask: (filled, n) => ['GET', `/v2/users/${idOf(filled, n)}`] },
   ...search(grants, grantSearches),
+  {
+    name: 'who has role R in project P',
+    ask: (filled, n) => [
+      'POST',
+      `/management/v1/projects/${projectOf(filled, n)}/roles/_holders`,
+      { roleKey: 'writer' },
+    ],
+  },
+  {
+    name: 'what may user U do in project P',
+    ask: (filled, n) => ['GET', `/management/v1/projects/${projectOf(filled, n)}/users/${idOf(filled, n)}/roles`],
+  },
 ]
 
 /** Searches of which the bench compares page 1,000 with page 1. */

@@ -19,7 +19,10 @@ export async function countingRoles(
   return counts ? new Set(Object.keys(project.state.roles)) : undefined
 }
 
-/** The condition that a user grant `u` counts, and under a project grant that this has the role, if one is named. */
+/**
+ * The condition that a user grant `u` counts, and under a project grant that this has the role, if one is named.
+ * `offset 0` makes it a check of each row, in the order of the page: as joins, both would be over all rows.
+ */
 export function counting(sql: Sql, roleKey?: Fragment): Fragment {
   return sql`
     not u.inactive
@@ -27,10 +30,12 @@ export function counting(sql: Sql, roleKey?: Fragment): Fragment {
       select from project_grants g
       where g.grant_id = u.project_grant_id and not g.inactive
         ${roleKey ? sql`and ${roleKey} = any(g.role_keys)` : sql``}
+      offset 0
     ))
     and exists (
       select from aggregates o
       where o.type = 'organization' and o.id = u.organization_id and not o.state ?| array['inactive', 'removed']
+      offset 0
     )
   `
 }

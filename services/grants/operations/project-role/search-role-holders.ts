@@ -26,7 +26,10 @@ export async function searchRoleHolders(
       request,
       call,
       columns: sql`u.user_id as "userId", u.grant_id as "grantId", u.organization_id as "organizationId"`,
-      from: sql`user_grant_roles r join user_grants u on u.grant_id = r.grant_id`,
+      from: sql`
+        user_grant_roles r
+        cross join lateral (select * from user_grants g where g.grant_id = r.grant_id offset 0) u
+      `,
       where: sql`
         ${roleCounts} and r.project_id = ${projectId} and r.role_key = ${roleKey}
         ${isOwner ? sql`` : sql`and r.organization_id = ${call.organizationId}`}
