@@ -1,3 +1,4 @@
+import { unique } from './people.ts'
 import {
   denied,
   type ErrorCase,
@@ -7,6 +8,7 @@ import {
   manager,
   needsCaller,
   notFound,
+  owner,
   powerless,
   precondition,
   type World,
@@ -19,6 +21,8 @@ const grant = (world: World, more: object = {}) => ({
   projectId: world.project,
   ...more,
 })
+
+const chosen = (world: World) => grant(world, { userGrantId: unique('grant') })
 
 /** AddUserGrant and GetUserGrant. */
 export const userGrantErrors: ErrorCase[] = [
@@ -61,6 +65,17 @@ export const userGrantErrors: ErrorCase[] = [
     (world) => grant(world, { projectId: world.foreignProject, roleKeys: ['writer'] }),
     { metadata: { roleKeys: '["writer"]' } },
   ),
+  fails('AddUserGrant', denied, 'an organization owner chooses the id', (world) => chosen(world), owner),
+  fails('AddUserGrant', invalid, 'the chosen id has other symbols', (world) => grant(world, { userGrantId: 'a.b' }), {
+    fields: ['userGrantId'],
+  }),
+  fails(
+    'BulkAddUserGrants',
+    denied,
+    'an organization owner chooses an id',
+    (world) => ({ userGrants: [grant(world), chosen(world)] }),
+    owner,
+  ),
   fails('GetUserGrant', notFound('USER_GRANT_NOT_FOUND'), 'the grant is unknown', ({ human: { userId } }) => ({
     userId,
     grantId: 'unknown',
@@ -72,6 +87,20 @@ const role = (projectId: string, roleKey: string) => ({ projectId, roleKey, disp
 /** Projects, their roles and their grants. */
 export const projectErrors: ErrorCase[] = [
   fails('AddProject', denied, 'the caller manages users only', () => ({ name: 'P' }), manager),
+  fails('AddProject', denied, 'an organization owner chooses the id', () => ({ name: 'P', projectId: 'p' }), owner),
+  fails('AddProject', exists('PROJECT_ID_TAKEN'), 'the id is taken', ({ project }) => ({
+    name: 'P',
+    projectId: project,
+  })),
+  fails('AddProject', exists('PROJECT_ID_TAKEN'), 'a foreign project has the id', ({ foreignProject }) => ({
+    name: 'P',
+    projectId: foreignProject,
+  })),
+  ...['', '_', 'a b', '../x', 'x'.repeat(201)].map((projectId) =>
+    fails('AddProject', invalid, `the id is "${projectId.slice(0, 9)}"`, () => ({ name: 'P', projectId }), {
+      fields: ['projectId'],
+    }),
+  ),
   fails('AddProjectRole', exists('ROLE_EXISTS'), 'the project has the role', ({ project }) => role(project, 'reader')),
   fails('AddProjectRole', notFound('PROJECT_NOT_FOUND'), 'the project is foreign', ({ foreignProject }) =>
     role(foreignProject, 'new'),
@@ -82,6 +111,23 @@ export const projectErrors: ErrorCase[] = [
     'the organization has the project',
     ({ foreignProject, home }) => ({ projectId: foreignProject, grantedOrgId: home }),
     inAbroad,
+  ),
+  fails(
+    'AddProjectGrant',
+    exists('PROJECT_GRANT_ID_TAKEN'),
+    'the id is taken',
+    ({ project, abroad, grant: grantId }) => ({
+      projectId: project,
+      grantedOrgId: abroad,
+      grantId,
+    }),
+  ),
+  fails(
+    'AddProjectGrant',
+    denied,
+    'an organization owner chooses the id',
+    ({ project, abroad }) => ({ projectId: project, grantedOrgId: abroad, grantId: 'g' }),
+    owner,
   ),
   fails(
     'AddProjectGrant',

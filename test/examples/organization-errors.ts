@@ -2,6 +2,7 @@ import { unique } from './people.ts'
 import {
   denied,
   type ErrorCase,
+  exists,
   fails,
   invalid,
   manager,
@@ -23,6 +24,16 @@ const byId = ['GetOrganization', 'RemoveOrganization'] as const
 /** Organizations. */
 export const organizationErrors: ErrorCase[] = [
   fails('AddOrganization', denied, 'an organization owner calls', () => ({ name: unique('Organization') }), owner),
+  ...['default', 'roster'].map((orgId) =>
+    fails('AddOrganization', exists('ORGANIZATION_ID_TAKEN'), `the id is ${orgId}`, () => ({ name: 'O', orgId })),
+  ),
+  fails('AddOrganization', exists('ORGANIZATION_ID_TAKEN'), 'the id is taken', ({ home }) => ({
+    name: unique('Organization'),
+    orgId: home,
+  })),
+  fails('AddOrganization', invalid, 'the id has other symbols', () => ({ name: 'O', orgId: '__proto__' }), {
+    fields: ['orgId'],
+  }),
   fails('GetMyOrganization', denied, 'the organization is unknown', none, inUnknown),
   ...own.flatMap((operation) => [
     fails(operation, missing, 'without a token', none, nobody),

@@ -64,7 +64,7 @@ const call = (organizationId = 'acme') => ({
 })
 
 async function newProject() {
-  const projectId = (await addProject(context, { name: 'P' }, call())).id
+  const projectId = (await addProject.handle(context, { name: 'P' }, call())).id
   for (const roleKey of ['reader', 'writer'])
     await addProjectRole(context, { projectId, roleKey, displayName: 'R', group: '' }, call())
   return projectId
@@ -132,7 +132,7 @@ test('a cascade that stops half-way goes on, and two at once take each grant awa
 test('a project takes its grants, user grants and members along', async () => {
   const [projectId, other] = [await newProject(), await newProject()]
   const grant = { projectId, grantedOrgId: 'umbrella', roleKeys: ['reader'] }
-  const { grantId } = await addProjectGrant(context, grant, call())
+  const { grantId } = await addProjectGrant.handle(context, grant, call())
   await give(projectId, 700)
   await give(projectId, 3, grantId, 'umbrella')
   await give(other, 2)
@@ -164,12 +164,12 @@ test('a project that is granted once more keeps what was given under the new gra
       call: call('umbrella'),
       decide: () => addedMember('umbrella', { userId, projectId, roles: ['PROJECT_GRANT_OWNER'] }),
     })
-  const { grantId } = await addProjectGrant(context, grant, call())
+  const { grantId } = await addProjectGrant.handle(context, grant, call())
   await give(projectId, 2, grantId, 'umbrella')
   await member('old', 'u1')
   await removeProjectGrant(context, { projectId, grantId }, call())
   const cause = await lastCause(grantId)
-  const again = await addProjectGrant(context, grant, call())
+  const again = await addProjectGrant.handle(context, grant, call())
   await member('new', 'u2')
   const payload = { userId: 'u9', projectId, projectGrantId: again.grantId, roleKeys: ['reader'] }
   await context.store.execute({

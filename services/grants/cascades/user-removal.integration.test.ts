@@ -96,10 +96,10 @@ const call = (organizationId = 'acme') => ({
   traceparent: '',
   deadline: Date.now() + 20_000,
 })
-const newProject = async () => (await addProject(context, { name: 'P' }, call())).id
+const newProject = async () => (await addProject.handle(context, { name: 'P' }, call())).id
 const give = async (userId: string, projectId: string) => {
   const request = { userId, projectId, projectGrantId: '', roleKeys: [] }
-  return { userId, grantId: (await addUserGrant(context, request, call())).userGrantId }
+  return { userId, grantId: (await addUserGrant.handle(context, request, call())).userGrantId }
 }
 const join = (userId: string, organizationId = 'acme') =>
   addOrganizationMember.handle(context, { userId, roles: ['ORG_OWNER'] }, call(organizationId))

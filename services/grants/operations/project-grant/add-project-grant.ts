@@ -4,6 +4,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
+import { permitChosenId, refuseTakenId } from '../../chosen-id.ts'
 import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
 import { ownProject, refuseInactiveProject } from '../../projects/own-project.ts'
@@ -11,27 +12,36 @@ import { projectGrantKeys } from '../../projects/role-keys.ts'
 import { keyKinds } from '../../vocabulary/key-kinds.ts'
 import type { Organization } from '../../vocabulary/organization.ts'
 import type { Project } from '../../vocabulary/project.ts'
-import type { ProjectGrantEvent } from '../../vocabulary/project-grant.ts'
+import type { ProjectGrant, ProjectGrantEvent } from '../../vocabulary/project-grant.ts'
 
-export async function addProjectGrant(
-  { store, config }: Context,
-  request: AddProjectGrantRequest,
-  call: Call,
-): Promise<AddProjectGrantResponse> {
-  return store.execute({
-    aggregate: { type: 'project_grant', id: uuid() },
-    reads: [
-      { type: 'project', id: request.projectId },
-      { type: 'organization', id: request.grantedOrgId },
-      { type: 'organization', id: call.organizationId },
-    ],
-    call,
-    decide(_, _now, [project, granted, owner]) {
-      refuseInactive(owner!)
-      return decide(project!, granted!, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
-    },
-    respond: ({ after }) => ({ grantId: after.id, details: details(after) }),
-  })
+export const addProjectGrant = {
+  permit({ grantId }: AddProjectGrantRequest, { caller }: Call): void {
+    permitChosenId(caller, 'project.grant.write', grantId)
+  },
+
+  async handle(
+    { store, config }: Context,
+    request: AddProjectGrantRequest,
+    call: Call,
+  ): Promise<AddProjectGrantResponse> {
+    return store.execute({
+      aggregate: { type: 'project_grant', id: request.grantId ?? uuid() },
+      creates: true,
+      reads: [
+        { type: 'project', id: request.projectId },
+        { type: 'organization', id: request.grantedOrgId },
+        { type: 'organization', id: call.organizationId },
+      ],
+      call,
+      decide(grant: Aggregate<ProjectGrant>, _now, [project, granted, owner]) {
+        refuseInactive(owner!)
+        const decision = decide(project!, granted!, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
+        refuseTakenId(grant)
+        return decision
+      },
+      respond: ({ after }) => ({ grantId: after.id, details: details(after) }),
+    })
+  },
 }
 
 function decide(

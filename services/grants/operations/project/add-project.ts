@@ -1,25 +1,34 @@
 import type { AddProjectRequest, AddProjectResponse } from '#gen/roster/grants/v1/project_service'
-import { details } from '#lib/eventstore/aggregate'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
+import { permitChosenId, refuseTakenId } from '../../chosen-id.ts'
 import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
-import type { ProjectEvent } from '../../vocabulary/project.ts'
+import type { Project, ProjectEvent } from '../../vocabulary/project.ts'
 
-export async function addProject(
-  { store }: Context,
-  { name }: AddProjectRequest,
-  call: Call,
-): Promise<AddProjectResponse> {
-  return store.execute({
-    aggregate: { type: 'project', id: uuid() },
-    reads: [{ type: 'organization', id: call.organizationId }],
-    call,
-    decide(_, _now, [organization]): Decision<ProjectEvent> {
-      refuseInactive(organization!)
-      return { organizationId: call.organizationId, events: [{ type: 'added', payload: { name } }], answer: undefined }
-    },
-    respond: ({ after }) => ({ id: after.id, details: details(after) }),
-  })
+export const addProject = {
+  permit({ projectId }: AddProjectRequest, { caller }: Call): void {
+    permitChosenId(caller, 'project.write', projectId)
+  },
+
+  async handle({ store }: Context, { name, projectId }: AddProjectRequest, call: Call): Promise<AddProjectResponse> {
+    return store.execute({
+      aggregate: { type: 'project', id: projectId ?? uuid() },
+      creates: true,
+      reads: [{ type: 'organization', id: call.organizationId }],
+      call,
+      decide(project: Aggregate<Project>, _now, [organization]): Decision<ProjectEvent> {
+        refuseInactive(organization!)
+        refuseTakenId(project)
+        return {
+          organizationId: call.organizationId,
+          events: [{ type: 'added', payload: { name } }],
+          answer: undefined,
+        }
+      },
+      respond: ({ after }) => ({ id: after.id, details: details(after) }),
+    })
+  },
 }

@@ -4,6 +4,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
+import { permitChosenId, refuseTakenId } from '../../chosen-id.ts'
 import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
 import { findProjectGrant } from '../../projects/find-project-grant.ts'
@@ -14,14 +15,16 @@ import type { NewUserGrant, UserGrant, UserGrantEvent } from '../../vocabulary/u
 import type { Project } from '../../vocabulary/project.ts'
 import type { ProjectGrant } from '../../vocabulary/project-grant.ts'
 
-export async function addUserGrant(
-  context: Context,
-  request: AddUserGrantRequest,
-  call: Call,
-): Promise<AddUserGrantResponse> {
-  await context.users.lookupUser({ userId: request.userId }, call)
-  const grantId = await findProjectGrant(context, request.projectId, call.organizationId)
-  return context.store.execute(createUserGrant(context, request, call, grantId))
+export const addUserGrant = {
+  permit({ userGrantId }: AddUserGrantRequest, { caller }: Call): void {
+    permitChosenId(caller, 'user.grant.write', userGrantId)
+  },
+
+  async handle(context: Context, request: AddUserGrantRequest, call: Call): Promise<AddUserGrantResponse> {
+    await context.users.lookupUser({ userId: request.userId }, call)
+    const grantId = await findProjectGrant(context, request.projectId, call.organizationId)
+    return context.store.execute(createUserGrant(context, request, call, grantId))
+  },
 }
 
 /** The command that creates the grant. `grantId`: the grant of the project to the acting organization. */
@@ -32,7 +35,8 @@ export function createUserGrant(
   grantId: string | undefined,
 ): Command<UserGrant, UserGrantEvent, void, AddUserGrantResponse> {
   return {
-    aggregate: { type: 'user_grant', id: uuid() },
+    aggregate: { type: 'user_grant', id: request.userGrantId ?? uuid() },
+    creates: true,
     reads: [
       removalNote(request.userId),
       { type: 'organization', id: call.organizationId },
@@ -40,10 +44,12 @@ export function createUserGrant(
       ...(grantId === undefined ? [] : [{ type: 'project_grant', id: grantId }]),
     ],
     call,
-    decide(_, _now, [note, organization, project, grant]) {
+    decide(userGrant, _now, [note, organization, project, grant]) {
       refuseRemoved(note!)
       refuseInactive(organization!)
-      return decide(project!, grant, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
+      const decision = decide(project!, grant, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
+      refuseTakenId(userGrant)
+      return decision
     },
     respond: ({ after }) => ({ userGrantId: after.id, details: details(after) }),
   }
