@@ -1,0 +1,56 @@
+import { verifyAddresses } from './addresses.ts'
+import { closeOrganization, closeProject } from './closing.ts'
+import { openDoneSteps } from './done-steps.ts'
+import { moveInstanceMembers, moveOrganizationMembers, moveProjectMembers } from './members.ts'
+import type { Options } from './options.ts'
+import { moveOrganizations } from './organizations.ts'
+import type { Migration, OurOrganization, OurProject } from './ours.ts'
+import { moveProjectGrants, moveProjects } from './projects.ts'
+import { moveInstanceProviders, moveOrganizationProviders } from './providers.ts'
+import { createReport, type Printer } from './report.ts'
+import { openSource } from './source.ts'
+import { openTarget } from './target.ts'
+import { moveUserGrants } from './user-grants.ts'
+import { moveUsers } from './users.ts'
+
+/**
+ * Moves what is in ZITADEL to Roster, or says what it would move. Gives whether something is not moved. It may stop
+ * anywhere and begin anew: what Roster has already, stays as it is there.
+ */
+export async function migrate(options: Options, printer: Printer): Promise<boolean> {
+  const { from, to, organizations: wanted, run } = options
+  const report = createReport(printer, !run)
+  const migration: Migration = {
+    source: openSource({ url: from, token: options.fromToken, most: options.most }),
+    target: openTarget({ url: to, token: options.toToken, say: printer.say }),
+    report,
+    steps: openDoneSteps(run ? options.state : undefined, { from, to }, report),
+    dry: !run,
+    organizations: new Map(),
+    projects: new Map(),
+  }
+  const ofEach = async (name: string, act: (migration: Migration, organization: OurOrganization) => Promise<void>) => {
+    for (const organization of migration.organizations.values())
+      await migration.steps.once(`${name} of organization ${organization.id}`, () => act(migration, organization))
+  }
+  const ofProjects = async (name: string, act: (migration: Migration, project: OurProject) => Promise<void>) => {
+    for (const project of migration.projects.values())
+      await migration.steps.once(`${name} of project ${project.id}`, () => act(migration, project))
+  }
+
+  await moveOrganizations(migration, wanted)
+  await ofEach('users', moveUsers)
+  // The later steps need to know the projects.
+  for (const organization of migration.organizations.values()) await moveProjects(migration, organization)
+  for (const project of migration.projects.values()) await moveProjectGrants(migration, project)
+  await ofEach('user grants', moveUserGrants)
+  await ofEach('members', moveOrganizationMembers)
+  await ofProjects('members', moveProjectMembers)
+  await ofEach('identity providers', moveOrganizationProviders)
+  if (wanted.length === 0) await migration.steps.once('identity providers', () => moveInstanceProviders(migration))
+  if (options.instanceMembers) await migration.steps.once('members', () => moveInstanceMembers(migration))
+  await ofProjects('state', closeProject)
+  await ofEach('state', closeOrganization)
+  await ofEach('addresses', verifyAddresses)
+  return report.finish()
+}
