@@ -1,4 +1,5 @@
 import { readOptions, usage } from './options.ts'
+import { visible } from './shown.ts'
 
 // 0: everything is moved, or would be. 1: something is not; the lines above say what. 2: it ended early.
 process.exitCode = await main().catch((error: unknown) => {
@@ -26,9 +27,9 @@ async function main(): Promise<number> {
 }
 
 function out(line: string): void {
-  process.stdout.write(`${line}\n`)
+  process.stdout.write(`${visible(line)}\n`)
 }
 
 function say(line: string): void {
-  process.stderr.write(`${line}\n`)
+  process.stderr.write(`${line.split('\n').map(visible).join('\n')}\n`)
 }

@@ -2,8 +2,9 @@ import type { Member } from '@zitadel/proto/zitadel/member_pb'
 import { each } from './each.ts'
 import { faultsOf } from './faults-of.ts'
 import type { Migration, OurOrganization, OurProject } from './ours.ts'
+import { shown } from './shown.ts'
 import { findStrangers } from './strangers.ts'
-import { refusalOf } from './target.ts'
+import { Refusal, whyOf } from './target.ts'
 
 /** A place where users have roles: the operation that gives them there, and its acting organization. */
 interface Place {
@@ -62,24 +63,27 @@ function toRequest(migration: Migration, place: Place, userId: string, roles: st
     faultsOf(place.request, { ...place.fields, userId: 'u', roles: [role] }) === undefined
   const known = [...new Set(roles)].filter(isKnown)
   for (const role of roles)
-    if (!known.includes(role))
-      refuse(migration, place, userId, `Roster has no role ${JSON.stringify(role.slice(0, 50))} there`)
+    if (!known.includes(role)) refuse(migration, place, userId, `Roster has no role ${shown(role)} there`)
   const request = { ...place.fields, userId, roles: known }
   const why = known.length === 0 ? undefined : faultsOf(place.request, request)
   if (why !== undefined) refuse(migration, place, userId, why)
   return known.length > 0 && why === undefined ? [request] : []
 }
 
-async function add({ target, report, dry, ...rest }: Migration, place: Place, request: { userId: string }) {
-  const { path, organization } = place
-  const found = place.exists
-    ? await target.ask('POST', `${path}/_search`, { userId: request.userId }, organization)
-    : {}
-  // Somebody may have changed the roles here, so they stay.
-  if (found.members?.length > 0) return report.there('member')
-  const why = dry ? undefined : await refusalOf(target.ask('POST', path, request, organization))
-  if (why === undefined) report.moved('member')
-  else refuse({ target, report, dry, ...rest }, place, request.userId, why)
+async function add(migration: Migration, place: Place, request: { userId: string }): Promise<void> {
+  const { target, report, dry } = migration
+  const { path, organization, exists } = place
+  try {
+    const query = { userId: request.userId }
+    const found = exists ? await target.ask('POST', `${path}/_search`, query, organization) : {}
+    // Somebody may have changed the roles here, so they stay.
+    if (found.members?.length > 0) return report.there('member')
+    if (!dry) await target.ask('POST', path, request, organization)
+    report.moved('member')
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    refuse(migration, place, request.userId, whyOf(error))
+  }
 }
 
 function refuse({ report }: Migration, { name }: Place, userId: string, why: string): void {

@@ -37,7 +37,7 @@ export async function movePage<One extends Item>(
   const there = items.filter((item) => found.has(item.id) && isOurs(item, found.get(item.id)!))
   report.there(kind, there.length)
   if (dry) report.moved(kind, missing.length)
-  const moved = dry ? [] : await add()
+  const moved = dry ? missing : await add()
   return [
     ...there.map((item) => ({ item, before: found.get(item.id) })),
     ...moved.map((item) => ({ item, before: undefined })),

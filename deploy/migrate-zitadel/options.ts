@@ -30,8 +30,10 @@ export const usage = `npm run migrate:zitadel -- --from URL --from-token-file FI
 
 /** Reads the command line. Throws one Error. */
 export function readOptions(args: string[], environment: Record<string, string | undefined>): Options {
-  const { values } = parseArgs({
+  // Not its own error for an argument without an option, which repeats it: it may be a token.
+  const { values, positionals } = parseArgs({
     args,
+    allowPositionals: true,
     options: {
       from: { type: 'string' },
       'from-token-file': { type: 'string' },
@@ -44,6 +46,7 @@ export function readOptions(args: string[], environment: Record<string, string |
       run: { type: 'boolean', default: false },
     },
   })
+  if (positionals.length > 0) throw new Error('An argument belongs to no option.')
   const most = Number(values.most)
   if (!(Number.isSafeInteger(most) && most > 0)) throw new Error('--most must be a whole number above 0.')
   return {

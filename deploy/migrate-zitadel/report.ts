@@ -48,7 +48,7 @@ export function createReport({ out, say }: Printer, dry: boolean): Report {
     there: (kind, number = 1) => void (counts.get(kind)!.there += number),
     refused(kind, name, why) {
       counts.get(kind)!.refused++
-      out(`not moved: ${kind} ${shown(name)}: ${why}`)
+      out(`not moved: ${kind} ${shown(name)}: ${why.slice(0, 500)}`)
     },
     without: (part) => void lacking.set(part, (lacking.get(part) ?? 0) + 1),
     progress: say,

@@ -138,10 +138,10 @@ const repeat: Interceptor = (next) => async (request) => {
     } catch (cause) {
       const error = ConnectError.from(cause)
       if (error.code === Code.Unauthenticated)
-        throw new Error(`ZITADEL refuses the token: ${error.rawMessage}`, { cause })
-      if (!passing.has(error.code) || Date.now() - begun > patience) {
-        throw new Error(`ZITADEL does not answer ${request.method.name}: ${error.message}`, { cause })
-      }
+        throw new Error(`ZITADEL refuses the token: ${error.rawMessage}.`, { cause })
+      const isTooLarge = /readMaxBytes/.test(error.rawMessage)
+      if (isTooLarge || !passing.has(error.code) || Date.now() - begun > patience)
+        throw new Error(`ZITADEL does not answer ${request.method.name}: ${error.message}.`, { cause })
       const asked = 1000 * Number(error.metadata.get('retry-after') ?? 0) || 0
       await sleep(Math.max(asked, Math.min(30_000, 100 * 2 ** count)))
     }

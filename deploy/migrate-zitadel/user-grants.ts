@@ -80,7 +80,8 @@ async function deactivate(
   { id, grant: { userId, state: wanted } }: NewGrant,
   state: string,
 ): Promise<void> {
-  if (wanted !== UserGrantState.INACTIVE || state !== 'USER_GRANT_STATE_ACTIVE') return
+  if (wanted !== UserGrantState.INACTIVE) return
+  if (state !== 'USER_GRANT_STATE_ACTIVE') return report.there('state')
   const path = `/management/v1/users/${encodeURIComponent(userId)}/grants/${id}/_deactivate`
   const why = dry ? undefined : await refusalOf(target.ask('POST', path, {}, organization.id))
   if (why === undefined) report.moved('state')

@@ -111,7 +111,8 @@ async function lookFor({ target }: Migration, items: NewUser[]): Promise<Map<str
 
 async function shutOut({ target, report, dry }: Migration, { id, user }: NewUser, state: string): Promise<void> {
   const verb = { [UserState.INACTIVE]: 'deactivate', [UserState.LOCKED]: 'lock' }[user.state as number]
-  if (verb === undefined || state !== 'USER_STATE_ACTIVE') return
+  if (verb === undefined) return
+  if (state !== 'USER_STATE_ACTIVE') return report.there('state')
   const path = `/v2/users/${encodeURIComponent(id)}/${verb}`
   const why = dry ? undefined : await refusalOf(target.ask('POST', path, {}))
   if (why === undefined) report.moved('state')

@@ -49,7 +49,7 @@ function route(router: ConnectRouter, data: ZitadelData, endless: boolean): void
   })
   router.service(UserService, {
     listUsers({ query, queries }) {
-      if (endless) return page(data.users, { limit: query?.limit ?? 0, offset: 0n }, 2 ** 31)
+      if (endless) return { result: endlessUsers(data, Number(query?.offset)), details: { totalResult: 1n << 40n } }
       let users = data.users
       for (const { query: one } of queries) {
         if (one.case === 'organizationIdQuery') users = users.filter(({ details }) => details?.resourceOwner === one.value.organizationId) // prettier-ignore
@@ -88,4 +88,8 @@ function acting({ requestHeader }: HandlerContext): string {
 function page<Item>(all: Item[], query: { offset: bigint; limit: number } | undefined, total = all.length) {
   const [offset, limit] = [Number(query?.offset ?? 0n), query?.limit || 100]
   return { result: all.slice(offset, offset + limit), details: { totalResult: BigInt(total) } }
+}
+
+function endlessUsers({ users }: ZitadelData, offset: number): ZitadelData['users'] {
+  return Array.from({ length: 500 }, (_, n) => ({ ...users[0]!, userId: String(offset + n) }))
 }
