@@ -1,7 +1,7 @@
 import type { DoneSteps } from './done-steps.ts'
 import type { Report } from './report.ts'
-import type { Source } from './source.ts'
-import type { Target } from './target.ts'
+import type { Source } from './zitadel/source.ts'
+import type { Target } from './roster/target.ts'
 
 /** What every step works with. */
 export interface Migration {

@@ -1,225 +1,200 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { admin, ok } from '../../examples/people.ts'
 import type { Operation } from '../../examples/contract.ts'
+import { admin, ok } from '../../examples/people.ts'
 import { factsOf } from '../clients/call.ts'
 import { call } from '../clients/encodings.ts'
+import { asRosterShows } from './as-roster-shows.ts'
 import { runMigration } from './run-migration.ts'
-import { idsFrom, largeData, type ZitadelData } from './zitadel-data.ts'
+import { idsFrom, largeData } from './zitadel-data.ts'
 import { startZitadel } from './zitadel-fake.ts'
 
 const started = Date.now()
 const name = `Moved${started.toString(36)}`
 const data = largeData(idsFrom(started), name)
+const { organizations, users, projects, projectGrants, userGrants } = data
+const homes = organizations.map(({ id }) => id!)
 let zitadel: Awaited<ReturnType<typeof startZitadel>>
+let folder: string
 
 beforeAll(async () => {
   zitadel = await startZitadel(data, { busy: 2 })
+  folder = await mkdtemp(join(tmpdir(), 'roster-migration-'))
 })
-afterAll(() => zitadel.stop())
+afterAll(async () => {
+  await zitadel.stop()
+  await rm(folder, { recursive: true })
+})
 
-/** What a line of the result counts. */
-function countsOf(out: string[]): Record<string, string> {
-  const lines = out.map((line) => /^([a-z ]+): (\d+ (?:moved|to move), \d+ there already, \d+ not moved)$/.exec(line))
-  return Object.fromEntries(lines.flatMap((found) => (found ? [[found[1]!, found[2]!]] : [])))
+const inactive = [organizations, projects, projectGrants, userGrants].flat().filter(({ state }) => state === 2).length
+const shutOut = users.filter(({ state }) => state !== 1).length
+const verified = users.filter(({ type }) => type?.case === 'human' && type.value.email?.isVerified).length
+
+/** The counts of a run: `each` says what became of those objects that are moved. */
+function countsOf(each: (number: number) => string) {
+  return [
+    `organization: ${each(6)}, 0 not moved`,
+    `user: ${each(1000)}, 0 not moved`,
+    `project: ${each(50)}, 0 not moved`,
+    `role: ${each(200)}, 0 not moved`,
+    `project grant: ${each(25)}, 0 not moved`,
+    `user grant: ${each(2000)}, 0 not moved`,
+    // Six members have a role that Roster does not know, beside one that it knows.
+    `member: ${each(15)}, 6 not moved`,
+    `identity provider: ${each(2)}, 1 not moved`,
+    `state: ${each(inactive + shutOut)}, 0 not moved`,
+    `verified address: ${each(verified)}, 0 not moved`,
+  ]
 }
 
-const whole = {
-  organization: '6 moved, 0 there already, 0 not moved',
-  user: '1000 moved, 0 there already, 0 not moved',
-  project: '50 moved, 0 there already, 0 not moved',
-  role: '200 moved, 0 there already, 0 not moved',
-  'project grant': '25 moved, 0 there already, 0 not moved',
-  'user grant': '2000 moved, 0 there already, 0 not moved',
-  // Six users have a role that Roster does not know, beside one that it knows.
-  member: '15 moved, 0 there already, 6 not moved',
-  'identity provider': '2 moved, 0 there already, 1 not moved',
-  state: `${statesOf(data)} moved, 0 there already, 0 not moved`,
-  'verified address': `${verifiedOf(data).length} moved, 0 there already, 0 not moved`,
-}
-const again = Object.fromEntries(
-  Object.entries(whole).map(([kind, text]) => [kind, text.replace(/^(\d+) moved, 0 there/, '0 moved, $1 there')]),
-)
+const counts = (out: string[]) => out.filter((line) => / there already, /.test(line))
 
 describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
   test('a dry run says what it would move and changes nothing', async () => {
     const { status, out, said } = await runMigration(zitadel.url, [])
     expect(said[0]).toBe('A dry run: nothing is changed.')
-    const planned = Object.entries(whole).map(([kind, text]) => [kind, text.replace(' moved,', ' to move,')])
-    expect(countsOf(out)).toEqual(Object.fromEntries(planned))
+    expect(counts(out)).toEqual(countsOf((number) => `${number} to move, 0 there already`))
     expect(status).toBe(1)
-    for (const { id } of data.organizations)
-      expect(factsOf(await call('GetOrganization', { orgId: id! }, admin())).reason).toBe('ORGANIZATION_NOT_FOUND')
-    const { idps = [] } = ok(await call('SearchIDPs', { name: `${name} JWT of all` }, admin()))
-    expect(idps).toEqual([])
+    for (const orgId of homes)
+      expect(factsOf(await call('GetOrganization', { orgId }, admin())).reason).toBe('ORGANIZATION_NOT_FOUND')
+    expect(ok(await call('SearchIDPs', { name: `${name} JWT of all` }, admin())).idps ?? []).toEqual([])
   })
 
-  test('a run that is killed in four of its steps and called again moves everything once', async () => {
+  test('a run that is killed in four of its steps and called again moves the rest', async () => {
     const killed = [
       { line: / users of organization/, count: 3 },
       { line: / projects of organization/, count: 2 },
       { line: / user grants of organization/, count: 3 },
       { line: /^addresses of /, count: 2 },
     ]
-    for (const killAt of killed) expect((await runMigration(zitadel.url, ['--run'], { killAt })).status).toBe(null)
-    const { status, out } = await runMigration(zitadel.url, ['--run'])
+    const args = ['--run', '--state', join(folder, 'state')]
+    for (const killAt of killed) expect((await runMigration(zitadel.url, args, { killAt })).status).toBe(null)
+    const { status, out } = await runMigration(zitadel.url, args)
     expect(out.filter((line) => line.startsWith('not moved: '))).toEqual([
-      ...data.organizations.map(({ id }, n) => expect.stringContaining(`member "${id} ${data.users[n + 6]!.userId}"`)),
+      ...homes.map((id, n) => expect.stringContaining(`member "${id} ${users[n + 6]!.userId}"`)),
       expect.stringContaining(`OIDC": ZITADEL gives nobody its secret`),
     ])
     expect(status).toBe(1)
   })
 
   test('every organization is there under its id, with its name, domain and state', async () => {
-    for (const { id, name: wanted, primaryDomain, state } of data.organizations)
-      expect(ok(await call('GetOrganization', { orgId: id! }, admin())).organization).toMatchObject({
-        id,
-        name: wanted,
-        primaryDomain,
-        state: state === 2 ? 'ORGANIZATION_STATE_INACTIVE' : 'ORGANIZATION_STATE_ACTIVE',
-      })
-  })
-
-  test('every user is there once under its id, with profile, address and state', async () => {
-    for (const { id } of data.organizations) {
-      const users = await all('SearchUsers', 'users', {}, id!)
-      const wanted = data.users.filter(({ details }) => details?.resourceOwner === id).map(shownUser)
-      const shown = users.map(({ details: _, ...user }) => user)
-      expect(shown.sort(by('userId'))).toEqual(wanted.sort(by('userId')))
+    for (const wanted of organizations) {
+      const { organization } = ok(await call('GetOrganization', { orgId: wanted.id! }, admin()))
+      expect(organization).toMatchObject(asRosterShows.organization(wanted))
     }
   })
 
-  test('every project is there once under its id, with its roles, state and grants', async () => {
-    for (const { id } of data.organizations) {
-      const projects = await all('SearchProjects', 'projects', {}, id!)
-      const own = data.projects.filter(({ details }) => details?.resourceOwner === id)
-      const wanted = own.map(({ id: projectId, name: text, state }) => ({
-        id: projectId,
-        name: text,
-        state: state === 2 ? 'PROJECT_STATE_INACTIVE' : 'PROJECT_STATE_ACTIVE',
-      }))
-      expect(projects.map(({ id: projectId, name: text, state }) => ({ id: projectId, name: text, state })).sort(by('id'))).toEqual(wanted.sort(by('id'))) // prettier-ignore
-      for (const { id: projectId } of own) {
-        const roles = await all('SearchProjectRoles', 'roles', { projectId: projectId! }, id!)
-        expect(roles.sort(by('key'))).toEqual([...data.roles[projectId!]!].sort(by('key')))
-      }
-      const grants = await all('SearchProjectGrants', 'projectGrants', {}, id!)
-      const ids = new Set(own.map((project) => project.id))
-      expect(grants.map(shownProjectGrant).sort(by('grantId'))).toEqual(
-        data.projectGrants
-          .filter(({ projectId }) => ids.has(projectId))
-          .map(wantedProjectGrant)
-          .sort(by('grantId')),
+  test('every user is there once under its id, with profile, address and state', async () => {
+    for (const home of homes)
+      same(
+        await all('SearchUsers', 'users', {}, home),
+        users.filter(({ details }) => details?.resourceOwner === home).map(asRosterShows.user),
+        'userId',
       )
+  })
+
+  test('every project is there once under its id, with its roles, grants and state', async () => {
+    for (const home of homes) {
+      const own = projects.filter(({ details }) => details?.resourceOwner === home)
+      same(await all('SearchProjects', 'projects', {}, home), own.map(asRosterShows.project), 'id')
+      for (const { id: projectId } of own)
+        same(await all('SearchProjectRoles', 'roles', { projectId }, home), data.roles[projectId!]!, 'key')
+      const grants = projectGrants.filter(({ projectOwnerId }) => projectOwnerId === home)
+      const found = await all('SearchProjectGrants', 'projectGrants', {}, home)
+      same(found, grants.map(asRosterShows.projectGrant), 'grantId')
     }
   })
 
   test('every user grant is there once under its id, with its roles and state', async () => {
-    for (const { id } of data.organizations) {
-      const grants = await all('SearchUserGrants', 'userGrants', {}, id!)
-      const wanted = data.userGrants.filter(({ orgId }) => orgId === id)
-      expect(grants.map(({ details: _, organizationId: __, ...grant }) => grant).sort(by('id'))).toEqual(
-        wanted.map(({ orgId: _, state, ...grant }) => ({ ...grant, state: state === 2 ? 'USER_GRANT_STATE_INACTIVE' : 'USER_GRANT_STATE_ACTIVE' })).sort(by('id')), // prettier-ignore
+    for (const home of homes)
+      same(
+        await all('SearchUserGrants', 'userGrants', {}, home),
+        userGrants.filter(({ orgId }) => orgId === home).map(asRosterShows.userGrant),
+        'id',
       )
-    }
   })
 
-  test('members have the roles that Roster knows', async () => {
-    for (const [n, { id }] of data.organizations.entries()) {
-      const members = await all('SearchOrganizationMembers', 'members', {}, id!)
-      expect(members.map(({ userId, roles }) => [userId, roles]).sort()).toEqual(
-        [
-          [data.users[n]!.userId, ['ORG_OWNER']],
-          [data.users[n + 6]!.userId, ['ORG_USER_MANAGER']],
-        ].sort(),
-      )
+  test('members have the roles that Roster knows, and nobody has a role on the instance', async () => {
+    for (const [n, home] of homes.entries()) {
+      const wanted = [
+        { userId: users[n]!.userId, roles: ['ORG_OWNER'] },
+        { userId: users[n + 6]!.userId, roles: ['ORG_USER_MANAGER'] },
+      ]
+      same(await all('SearchOrganizationMembers', 'members', {}, home), wanted, 'userId')
     }
-    const [{ id: owner }, { id: granted }] = data.organizations as [{ id: string }, { id: string }]
-    const projectId = data.projects[0]!.id!
-    const ofOwner = await all('SearchProjectMembers', 'members', { projectId }, owner)
-    expect(ofOwner.map(({ roles }) => roles).sort()).toEqual([['PROJECT_OWNER'], ['PROJECT_OWNER_VIEWER']])
-    const ofGranted = await all('SearchProjectMembers', 'members', { projectId }, granted)
-    expect(ofGranted.map(({ roles }) => roles)).toEqual([['PROJECT_GRANT_OWNER']])
-    const onInstance = await all('SearchInstanceMembers', 'members', { userId: data.users[0]!.userId! })
-    expect(onInstance).toEqual([])
+    const projectId = projects[0]!.id!
+    const [owner, granted] = homes as [string, string]
+    same(
+      await all('SearchProjectMembers', 'members', { projectId }, owner),
+      [
+        { userId: users[12]!.userId, roles: ['PROJECT_OWNER'] },
+        { userId: users[18]!.userId, roles: ['PROJECT_OWNER_VIEWER'] },
+      ],
+      'userId',
+    )
+    const ofGrant = [{ userId: users[13]!.userId, roles: ['PROJECT_GRANT_OWNER'] }]
+    same(await all('SearchProjectMembers', 'members', { projectId }, granted), ofGrant, 'userId')
+    expect(await all('SearchInstanceMembers', 'members', { userId: users[0]!.userId })).toEqual([])
   })
 
   test('a provider without a secret is there once, in its state', async () => {
     const { idps } = ok(await call('SearchIDPs', { name: `${name} JWT of all` }, admin()))
     expect(idps).toMatchObject([{ state: 'IDP_STATE_INACTIVE', jwt: { headerName: 'x-token' } }])
-    const own = await all('SearchOrganizationIDPs', 'idps', {}, data.organizations[0]!.id!)
+    const own = await all('SearchOrganizationIDPs', 'idps', {}, homes[0])
     expect(own).toMatchObject([{ name: `${name} JWT`, state: 'IDP_STATE_ACTIVE' }])
   })
 
-  test('one more run finds everything there, and changes nothing', async () => {
+  test('who had a verified address can recover a password, and nobody else', async () => {
+    const active = users.filter(({ state, details }) => state === 1 && details?.resourceOwner === homes[0])
+    const one = (isVerified: boolean) =>
+      active.find(({ type }) => type?.case === 'human' && type.value.email?.isVerified === isVerified)!
+    const reset = async (isVerified: boolean) =>
+      factsOf(await call('PasswordReset', { userId: one(isVerified).userId! }, admin())).reason
+    expect(await reset(true)).toBe(undefined)
+    expect(await reset(false)).toBe('EMAIL_NOT_RECOVERABLE')
+  })
+
+  test('one more run, without a memory of the first, finds everything there and changes nothing', async () => {
     const before = await sequences()
     const { out } = await runMigration(zitadel.url, ['--run'])
-    expect({ ...countsOf(out), state: again['state'] }).toEqual(again)
+    expect(counts(out)).toEqual(countsOf((number) => `0 moved, ${number} there already`))
     expect(await sequences()).toEqual(before)
   })
 })
 
-async function sequences(): Promise<string[]> {
-  const lists = data.organizations.map(async ({ id }) => [
-    ...(await all('SearchUsers', 'users', {}, id!)),
-    ...(await all('SearchProjects', 'projects', {}, id!)),
-    ...(await all('SearchUserGrants', 'userGrants', {}, id!)),
-  ])
-  const objects = (await Promise.all(lists)).flat()
-  return objects.map(({ id, userId, details: { sequence } }) => `${id ?? userId} ${sequence}`).sort()
+async function sequences(): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const home of homes) {
+    for (const user of await all('SearchUsers', 'users', {}, home)) found[user.userId] = user.details.sequence
+    for (const project of await all('SearchProjects', 'projects', {}, home))
+      found[project.id] = project.details.sequence
+    for (const grant of await all('SearchUserGrants', 'userGrants', {}, home)) found[grant.id] = grant.details.sequence
+  }
+  return found
 }
 
+/** Everything that a search finds. */
 async function all(operation: Operation, field: string, request: object, organization?: string): Promise<any[]> {
   const found: any[] = []
   for (let cursor = ''; ;) {
-    const answer = ok(await call(operation, { ...request, limit: 1000, cursor } as never, admin(organization)))
+    const page = { ...request, limit: 1000, cursor } as never
+    const answer = ok(await call(operation, page, admin(organization)))
     found.push(...(answer[field] ?? []))
     if (!answer.nextCursor) return found
     cursor = answer.nextCursor
   }
 }
 
-function by(field: string) {
-  return (one: any, other: any) => (one[field] < other[field] ? -1 : 1)
+/** Each wanted object is found once, with these fields, and no other one. */
+function same(found: any[], wanted: object[], id: string): void {
+  const by = (one: any, other: any) => (one[id] < other[id] ? -1 : 1)
+  const [sorted, expected] = [found.toSorted(by), wanted.toSorted(by)]
+  expect(sorted.map((one) => one[id])).toEqual(expected.map((one: any) => one[id]))
+  expect(sorted.map((one, at) => pick(one, expected[at]!))).toEqual(expected)
 }
 
-function verifiedOf({ users }: ZitadelData) {
-  return users.filter(({ type }) => type?.case === 'human' && type.value.email?.isVerified)
-}
-
-function statesOf({ organizations, users, projects, projectGrants, userGrants }: ZitadelData): number {
-  const inactive = [organizations, projects, projectGrants, userGrants].flatMap((list) =>
-    (list as { state?: number }[]).filter(({ state }) => state === 2),
-  )
-  return inactive.length + users.filter(({ state }) => state !== 1).length
-}
-
-function shownUser({ userId, username, state, details, type }: ZitadelData['users'][number]) {
-  const shared = {
-    userId,
-    userName: username,
-    organizationId: details!.resourceOwner,
-    state: { 1: 'USER_STATE_ACTIVE', 2: 'USER_STATE_INACTIVE', 4: 'USER_STATE_LOCKED' }[state as 1],
-  }
-  if (type!.case === 'machine') {
-    const { accessTokenType, ...machine } = type!.value
-    return { ...shared, machine: { ...machine, ...(accessTokenType && { accessTokenType: 'ACCESS_TOKEN_TYPE_JWT' }) } }
-  }
-  const { profile, email } = type!.value as any
-  const { givenName: firstName, familyName: lastName, displayName, nickName, preferredLanguage } = profile
-  const named = { firstName, lastName, displayName, ...(nickName && { nickName }) }
-  return {
-    ...shared,
-    human: {
-      profile: { ...named, ...(preferredLanguage !== 'und' && { preferredLanguage }) },
-      email: { email: email.email, ...(email.isVerified && { isVerified: true }) },
-    },
-  }
-}
-
-function shownProjectGrant({ grantId, projectId, grantedOrgId, grantedRoleKeys, state }: any) {
-  return { grantId, projectId, grantedOrgId, grantedRoleKeys, isInactive: state === 'PROJECT_GRANT_STATE_INACTIVE' }
-}
-
-function wantedProjectGrant({ projectOwnerId: _, state, ...grant }: ZitadelData['projectGrants'][number]) {
-  return { ...grant, isInactive: state === 2 }
+function pick(object: any, { ...fields }: object) {
+  return Object.fromEntries(Object.keys(fields).map((field) => [field, object[field]]))
 }

@@ -30,16 +30,20 @@ export async function runMigration(
     await writeFile(join(folder, name), `${content}\n`, { mode: 0o600 })
     return join(folder, name)
   }
-  const child = spawn(
-    process.execPath,
-    [
-      join(root, 'deploy/migrate-zitadel/main.ts'),
-      ...['--from', from, '--from-token-file', await file('from', zitadelToken)],
-      ...['--to', inject('roster').url, '--to-token-file', await file('to', token)],
-      ...args,
-    ],
-    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+  const given = [
+    '--from',
+    from,
+    '--from-token-file',
+    await file('from', zitadelToken),
+    '--to',
+    inject('roster').url,
+    '--to-token-file',
+    await file('to', token),
+  ]
+  const child = spawn(process.execPath, [join(root, 'deploy/migrate-zitadel/main.ts'), ...given, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const said: string[] = []
   let count = 0
   createInterface({ input: child.stderr }).on('line', (line) => {

@@ -1,8 +1,8 @@
 import { type Organization, OrganizationState } from '@zitadel/proto/zitadel/org/v2/org_pb'
-import { faultsOf } from './faults-of.ts'
-import type { Migration } from './ours.ts'
-import { shown } from './shown.ts'
-import { type Answer, Refusal, refusalOf } from './target.ts'
+import { faultsOf } from '../roster/faults-of.ts'
+import type { Migration } from '../ours.ts'
+import { shown } from '../shown.ts'
+import { type Answer, Refusal, refusalOf } from '../roster/target.ts'
 
 /** Adds the organizations, active for now, and notes which ones are ours. Nothing goes into any other. */
 export async function moveOrganizations(migration: Migration, wanted: string[]): Promise<void> {

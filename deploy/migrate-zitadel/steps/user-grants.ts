@@ -1,10 +1,10 @@
 import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb'
-import { each } from './each.ts'
-import { faultsOf } from './faults-of.ts'
-import { type Found, type Item, movePage } from './move-page.ts'
-import type { Migration, OurOrganization } from './ours.ts'
+import { each } from '../each.ts'
+import { faultsOf } from '../roster/faults-of.ts'
+import { type Found, type Item, movePage } from '../roster/move-page.ts'
+import type { Migration, OurOrganization } from '../ours.ts'
 import { findStrangers } from './strangers.ts'
-import { Refusal, refusalOf } from './target.ts'
+import { Refusal, refusalOf } from '../roster/target.ts'
 
 interface NewGrant extends Item {
   grant: UserGrant

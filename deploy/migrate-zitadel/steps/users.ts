@@ -1,12 +1,12 @@
 import { canonicalName } from '#lib/canonical-name'
 import { type User, UserState } from '@zitadel/proto/zitadel/user/v2/user_pb'
-import { each } from './each.ts'
-import { faultsOf } from './faults-of.ts'
-import { findUsers } from './find-users.ts'
-import { type Found, type Item, movePage } from './move-page.ts'
-import type { Migration, OurOrganization } from './ours.ts'
-import { takenNames } from './taken-names.ts'
-import { refusalOf } from './target.ts'
+import { each } from '../each.ts'
+import { faultsOf } from '../roster/faults-of.ts'
+import { findUsers } from '../roster/find-users.ts'
+import { type Found, type Item, movePage } from '../roster/move-page.ts'
+import type { Migration, OurOrganization } from '../ours.ts'
+import { takenNames } from '../roster/taken-names.ts'
+import { refusalOf } from '../roster/target.ts'
 
 interface NewUser extends Item {
   name: string
@@ -103,7 +103,9 @@ async function lookFor({ target }: Migration, items: NewUser[]): Promise<Map<str
       const found = there.get(id)
       if (!found) return []
       const isSame =
-        found.organizationId === user.details?.resourceOwner && found.userName === name && user.type.case! in found
+        found.organizationId === user.details?.resourceOwner &&
+        found.userName === name &&
+        Object.hasOwn(found, user.type.case!)
       return [[id, isSame ? { state: found.state } : { why: 'another user of Roster has this id' }]]
     }),
   )

@@ -1,5 +1,5 @@
-import type { Migration, OurOrganization, OurProject } from './ours.ts'
-import { Refusal, whyOf } from './target.ts'
+import type { Migration, OurOrganization, OurProject } from '../ours.ts'
+import { Refusal, whyOf } from '../roster/target.ts'
 
 /** Deactivates those grants of a project that are inactive, and then the project. */
 export async function closeProject(migration: Migration, project: OurProject): Promise<void> {

@@ -1,8 +1,8 @@
 import { type GrantedProject, type Project, ProjectGrantState, ProjectState } from '@zitadel/proto/zitadel/project_pb'
-import { faultsOf } from './faults-of.ts'
-import type { Migration, OurOrganization, OurProject } from './ours.ts'
+import { faultsOf } from '../roster/faults-of.ts'
+import type { Migration, OurOrganization, OurProject } from '../ours.ts'
 import { moveRoles } from './roles.ts'
-import { Refusal, refusalOf } from './target.ts'
+import { Refusal, refusalOf } from '../roster/target.ts'
 
 /** Adds the projects of an organization with their roles, active for now. */
 export async function moveProjects(migration: Migration, organization: OurOrganization): Promise<void> {

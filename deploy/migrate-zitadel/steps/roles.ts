@@ -1,6 +1,6 @@
-import { faultsOf } from './faults-of.ts'
-import type { Migration, OurProject } from './ours.ts'
-import { refusalOf } from './target.ts'
+import { faultsOf } from '../roster/faults-of.ts'
+import type { Migration, OurProject } from '../ours.ts'
+import { refusalOf } from '../roster/target.ts'
 
 /** Adds those roles of a project that it does not have. */
 export async function moveRoles(migration: Migration, project: OurProject): Promise<void> {

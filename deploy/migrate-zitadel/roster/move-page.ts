@@ -1,5 +1,5 @@
-import type { Migration } from './ours.ts'
-import type { Kind } from './report.ts'
+import type { Migration } from '../ours.ts'
+import type { Kind } from '../report.ts'
 import { type Bulk, sendBulk } from './send-bulk.ts'
 
 /** An object to add by a bulk operation. */

@@ -1,10 +1,10 @@
 import type { Member } from '@zitadel/proto/zitadel/member_pb'
-import { each } from './each.ts'
-import { faultsOf } from './faults-of.ts'
-import type { Migration, OurOrganization, OurProject } from './ours.ts'
-import { shown } from './shown.ts'
+import { each } from '../each.ts'
+import { faultsOf } from '../roster/faults-of.ts'
+import type { Migration, OurOrganization, OurProject } from '../ours.ts'
+import { shown } from '../shown.ts'
 import { findStrangers } from './strangers.ts'
-import { Refusal, whyOf } from './target.ts'
+import { Refusal, whyOf } from '../roster/target.ts'
 
 /** A place where users have roles: the operation that gives them there, and its acting organization. */
 interface Place {

@@ -1,7 +1,7 @@
-import { each } from './each.ts'
-import { findUsers } from './find-users.ts'
-import type { Migration, OurOrganization } from './ours.ts'
-import { refusalOf } from './target.ts'
+import { each } from '../each.ts'
+import { findUsers } from '../roster/find-users.ts'
+import type { Migration, OurOrganization } from '../ours.ts'
+import { refusalOf } from '../roster/target.ts'
 
 /**
  * Verifies the addresses of an organization that ZITADEL has verified. From then on their users can recover a password.

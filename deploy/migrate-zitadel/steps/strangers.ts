@@ -1,5 +1,5 @@
-import { findUsers } from './find-users.ts'
-import type { Migration } from './ours.ts'
+import { findUsers } from '../roster/find-users.ts'
+import type { Migration } from '../ours.ts'
 
 const most = 500
 

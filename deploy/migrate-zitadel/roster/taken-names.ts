@@ -1,6 +1,6 @@
 import { canonicalName } from '#lib/canonical-name'
-import { each } from './each.ts'
-import type { Migration } from './ours.ts'
+import { each } from '../each.ts'
+import type { Migration } from '../ours.ts'
 
 const conditions = 40
 

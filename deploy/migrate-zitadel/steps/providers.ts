@@ -1,8 +1,8 @@
 import { IDPState, type Provider } from '@zitadel/proto/zitadel/idp_pb'
-import { faultsOf } from './faults-of.ts'
-import type { Migration, OurOrganization } from './ours.ts'
-import { shown } from './shown.ts'
-import { type Answer, Refusal, whyOf } from './target.ts'
+import { faultsOf } from '../roster/faults-of.ts'
+import type { Migration, OurOrganization } from '../ours.ts'
+import { shown } from '../shown.ts'
+import { Refusal, whyOf } from '../roster/target.ts'
 
 /** Adds the identity providers of the instance. */
 export async function moveInstanceProviders(migration: Migration): Promise<void> {
@@ -49,7 +49,7 @@ async function move(
   }
 
   async function add({ kind, fields }: Request, state: IDPState): Promise<void> {
-    const { idpId } = (await target.ask('POST', `${path}/${kind}`, fields, organization)) as Answer
+    const { idpId } = await target.ask('POST', `${path}/${kind}`, fields, organization)
     report.progress(`identity provider ${shown(fields.name)} has the new id ${idpId}`)
     if (state === IDPState.IDP_STATE_INACTIVE)
       await target.ask('POST', `${path}/${idpId}/_deactivate`, {}, organization)
@@ -71,7 +71,7 @@ function toRequest({ name, config }: Provider): Request | undefined {
     return { kind: 'jwt', type: 'roster.idp.v1.AddJWTIDPRequest', fields }
   }
   if (config?.config.case !== 'saml') return undefined
-  const { metadataXml, binding, withSignedRequest, nameIdFormat = 0 } = config.config.value
+  const { metadataXml, binding, withSignedRequest, nameIdFormat } = config.config.value
   const metadata = { metadataXml: Buffer.from(metadataXml).toString('base64') }
   const fields = { ...shared, ...metadata, binding, withSignedRequest, nameIdFormat }
   return { kind: 'saml', type: 'roster.idp.v1.AddSAMLIDPRequest', fields }
