@@ -1,12 +1,12 @@
 import { canonicalName } from '#lib/canonical-name'
 import { each } from '../each.ts'
-import type { Migration } from '../ours.ts'
+import type { Target } from './target.ts'
 
 const conditions = 40
 
 /** Those names that users of an organization of Roster have, in their canonical form, each with the id of its user. */
 export async function takenNames(
-  { target }: Migration,
+  target: Target,
   organization: string,
   items: { name: string }[],
 ): Promise<Map<string, string>> {

@@ -1,7 +1,7 @@
 import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb'
 import { each } from '../each.ts'
 import { faultsOf } from '../roster/faults-of.ts'
-import { type Found, type Item, movePage } from '../roster/move-page.ts'
+import { type Found, type Item, movePage } from './move-page.ts'
 import type { Migration, OurOrganization } from '../ours.ts'
 import { findStrangers } from './strangers.ts'
 import { Refusal, refusalOf } from '../roster/target.ts'

@@ -3,7 +3,7 @@ import { type User, UserState } from '@zitadel/proto/zitadel/user/v2/user_pb'
 import { each } from '../each.ts'
 import { faultsOf } from '../roster/faults-of.ts'
 import { findUsers } from '../roster/find-users.ts'
-import { type Found, type Item, movePage } from '../roster/move-page.ts'
+import { type Found, type Item, movePage } from './move-page.ts'
 import type { Migration, OurOrganization } from '../ours.ts'
 import { takenNames } from '../roster/taken-names.ts'
 import { refusalOf } from '../roster/target.ts'
@@ -86,7 +86,9 @@ async function leaveTakenNames(
   items: NewUser[],
   names: Set<string>,
 ): Promise<NewUser[]> {
-  const taken = organization.exists ? await takenNames(migration, organization.id, items) : new Map<string, string>()
+  const taken = organization.exists
+    ? await takenNames(migration.target, organization.id, items)
+    : new Map<string, string>()
   return items.filter(({ id, name }) => {
     const canonical = canonicalName(name)
     const isTaken = names.has(canonical) || (taken.get(canonical) ?? id) !== id

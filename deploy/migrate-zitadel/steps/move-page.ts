@@ -1,6 +1,6 @@
 import type { Migration } from '../ours.ts'
 import type { Kind } from '../report.ts'
-import { type Bulk, sendBulk } from './send-bulk.ts'
+import { type Bulk, sendBulk } from '../roster/send-bulk.ts'
 
 /** An object to add by a bulk operation. */
 export interface Item {
