@@ -77,6 +77,17 @@ export function invalid(violations: Violation[], reason = 'VALIDATION_FAILED'): 
   return new RosterError('INVALID_ARGUMENT', reason, fields.join('; '), { violations })
 }
 
+/** The same error, with other names for the fields at fault. */
+export function renameFields(error: RosterError, rename: (field: string) => string): RosterError {
+  const { code, reason, metadata, retryAfter, replayed, cause, violations: before } = error
+  if (before.length === 0) return error
+  const violations = before.map(({ field, description }) => ({ field: rename(field), description }))
+  const message = error.message === invalid(before).message ? invalid(violations).message : error.message
+  const name = Object.keys(codes).find((one) => codes[one as CodeName] === code) as CodeName
+  const renamed = new RosterError(name, reason, message, { metadata, violations, retryAfter, cause })
+  return Object.assign(renamed, replayed && { replayed })
+}
+
 /** The error of a call whose deadline has passed. */
 export function deadlineExceeded(cause?: unknown): RosterError {
   return new RosterError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', 'The deadline passed before there was an answer.', {

@@ -20,10 +20,15 @@ const validator = createValidator({
 
 /**
  * Reads a message strictly. INVALID_ARGUMENT REQUEST_MALFORMED for bytes that deviate from the message type in any way.
+ * Unknown fields are dropped, unless `readUnknownFields` keeps them.
  */
-export function parse(desc: DescMessage, bytes: Uint8Array): Message {
+export function parse(
+  desc: DescMessage,
+  bytes: Uint8Array,
+  { readUnknownFields } = { readUnknownFields: false },
+): Message {
   if (!isStrictWire(desc, bytes)) throw malformed(desc)
-  return orMalformed(desc, () => fromBinary(desc, bytes, { readUnknownFields: false }))
+  return orMalformed(desc, () => fromBinary(desc, bytes, { readUnknownFields }))
 }
 
 /**

@@ -14,9 +14,9 @@ import {
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import { registry } from '#lib/registry'
 
-/** All that proto/ declares for Roster, in plain text: a change of the contract is a change of this text. */
+/** All that proto/ declares for Roster and for clients of the reference system, in plain text: a change of the contract is a change of this text. */
 export function declared(): string {
-  const own = [...registry].filter(({ typeName }) => typeName.startsWith('roster.'))
+  const own = [...registry].filter(({ typeName }) => /^(roster|zitadel)\./.test(typeName))
   const services = own.flatMap((desc) => (desc.kind === 'service' ? [spellService(desc)] : []))
   const messages = own.flatMap((desc) => (desc.kind === 'message' ? [spellMessage(desc)] : []))
   const enums = own.flatMap((desc) => (desc.kind === 'enum' ? [spellEnum(desc)] : []))

@@ -34,9 +34,11 @@ export interface ArrivedCall {
   started: number
   /** The caller, for the log. Empty until `identify` has proved it. */
   userId: string
+  /** The method, for the log. The request may choose another one than the path. */
+  subject: string
 }
 
 /** Starts the way of a call. */
 export function startCall(gateway: Gateway, arrival: Arrival): ArrivedCall {
-  return { gateway, arrival, started: performance.now(), userId: '' }
+  return { gateway, arrival, started: performance.now(), userId: '', subject: arrival.method.subject }
 }

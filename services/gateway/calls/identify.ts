@@ -22,6 +22,11 @@ export interface IdentifiedCall {
    * same one with other rights. Errors of `identify`.
    */
   identifyAgain(): Promise<boolean>
+  /**
+   * Lets the call act in the organization that this field of the request names. INVALID_ARGUMENT
+   * ORGANIZATION_AMBIGUOUS where a header names another one; errors of `identify`.
+   */
+  actIn(organizationId: string, field: string): Promise<void>
 }
 
 /** How long an identified call waits for others. */
@@ -35,8 +40,9 @@ export interface Wait {
 export async function identify(call: ArrivedCall, wait: Wait): Promise<IdentifiedCall> {
   const { gateway, arrival } = call
   const { method, requestId, clientAddress, header } = arrival
+  let organization = () => organizationOf(header)
   const authenticate = (admit?: (caller: Caller) => void) =>
-    gateway.authenticator.authenticate(method.access, credentialsOf(arrival, wait), admit)
+    gateway.authenticator.authenticate(method.access, { ...credentialsOf(arrival, wait), organization }, admit)
   let identity = await authenticate((caller) => {
     call.userId = caller.userId
     gateway.rates.admit(caller, method, clientAddress)
@@ -53,10 +59,16 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
       identity = await authenticate()
       return before === identity || isDeepStrictEqual(before, identity)
     },
+    async actIn(organizationId, field) {
+      const inHeader = organization()
+      if (inHeader && inHeader !== organizationId) throw organizationAmbiguous(field)
+      organization = () => organizationId
+      identity = await authenticate()
+    },
   }
 }
 
-function credentialsOf(arrival: Arrival, { deadline, signal }: Wait): Credentials {
+function credentialsOf(arrival: Arrival, { deadline, signal }: Wait): Omit<Credentials, 'organization'> {
   const { header, requestId, verb, path, clientAddress } = arrival
   return {
     authorization: header('authorization'),
@@ -64,7 +76,6 @@ function credentialsOf(arrival: Arrival, { deadline, signal }: Wait): Credential
     proof: header('dpop'),
     verb,
     path,
-    organization: () => organizationOf(header),
     clientAddress,
     requestId,
     deadline: deadline(),
@@ -75,13 +86,13 @@ function credentialsOf(arrival: Arrival, { deadline, signal }: Wait): Credential
 // Clients of the field's reference system send the second header.
 function organizationOf(header: Header): string | undefined {
   const [organization, alias] = [header('x-service-orgid'), header('x-zitadel-orgid')]
-  if (organization && alias && organization !== alias) throw organizationAmbiguous()
+  if (organization && alias && organization !== alias) throw organizationAmbiguous('x-zitadel-orgid')
   return organization || alias
 }
 
-function organizationAmbiguous() {
+function organizationAmbiguous(field: string) {
   const description = 'names another organization than x-service-orgid'
-  return invalid([{ field: 'x-zitadel-orgid', description }], 'ORGANIZATION_AMBIGUOUS')
+  return invalid([{ field, description }], 'ORGANIZATION_AMBIGUOUS')
 }
 
 function readTraceparent(text: string | undefined): string {

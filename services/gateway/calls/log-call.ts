@@ -3,10 +3,14 @@ import type { Log } from '#lib/log'
 import type { ArrivedCall } from './arrived-call.ts'
 
 /** Writes the one line that the log has of a call. `own` adds to it. */
-export function logCall({ gateway, arrival, started, userId }: ArrivedCall, error?: RosterError, own?: object): void {
-  const { method, encoding, requestId } = arrival
+export function logCall(
+  { gateway, arrival, started, userId, subject }: ArrivedCall,
+  error?: RosterError,
+  own?: object,
+): void {
+  const { encoding, requestId } = arrival
   const line = {
-    method: method.subject,
+    method: subject,
     encoding,
     code: error?.code ?? 0,
     ...(error && { reason: error.reason }),
@@ -17,7 +21,7 @@ export function logCall({ gateway, arrival, started, userId }: ArrivedCall, erro
   }
   unredacted(gateway.log).info(line, 'call')
   if (error?.code === codes.INTERNAL && error.cause !== undefined)
-    gateway.log.error({ err: error.cause, method: method.subject, requestId }, 'failed')
+    gateway.log.error({ err: error.cause, method: subject, requestId }, 'failed')
 }
 
 const known = new WeakMap<Log, Log>()

@@ -1,6 +1,8 @@
 import { type RosterError, toRosterError } from '#lib/errors'
 import { type Arrival, startCall } from './arrived-call.ts'
 import type { ValueLimit } from '../limits/value-limit.ts'
+import { askTranslated } from './ask-translated.ts'
+import { translationOf } from '../compatibility/compatible-methods.ts'
 import { ask, revokedWithin } from './ask.ts'
 import { countBulk } from './count-bulk.ts'
 import type { CallSettings, Gateway } from './gateway.ts'
@@ -18,6 +20,7 @@ export async function perform<Answer>(
   write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
 ): Promise<Answer | RosterError> {
   const arrived = startCall(gateway, arrival)
+  const translation = translationOf(arrival.method)
   try {
     arrival.admit()
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
@@ -28,7 +31,8 @@ export async function perform<Answer>(
     countItems(request)
     // A caller that sends slowly may have lost the right to the call meanwhile.
     if (performance.now() - identified >= revokedWithin) await call.identifyAgain()
-    const { bytes, sequence, replayed } = await ask(call, request)
+    const asked = translation ? askTranslated(arrived, call, translation, request) : ask(call, request)
+    const { bytes, sequence, replayed } = await asked
     const answer = write(bytes, {
       ...(sequence !== undefined && { etag: `"${sequence}"` }),
       ...(replayed && { 'idempotent-replayed': 'true' }),

@@ -1,5 +1,6 @@
 import type { DescField } from '@bufbuild/protobuf'
 import { type HttpRule, type Method, methods } from '#lib/rpc/methods'
+import { compatibleMethods } from '../compatibility/compatible-methods.ts'
 
 /** A path variable and the request field that it fills. */
 export interface Variable {
@@ -17,8 +18,10 @@ export interface Match {
 /** The methods that the gateway offers: all but the internal methods. */
 export const offered: Method[] = [...methods.values()].filter(({ access }) => access.rule !== 'internal')
 
-/** Offered methods by gRPC path, `/package.Service/Method`. */
-export const byGrpcPath: ReadonlyMap<string, Method> = new Map(offered.map((method) => [method.path, method]))
+/** Offered methods by gRPC path, `/package.Service/Method`, also by that of the reference system. */
+export const byGrpcPath: ReadonlyMap<string, Method> = new Map(
+  [...offered, ...compatibleMethods].map((method) => [method.path, method]),
+)
 
 /**
  * Finds where the `google.api.http` rules lead from this path, by verb. Empty where no rule has the path. Where several

@@ -1,5 +1,6 @@
 import { RosterError } from '#lib/errors'
 import { encodeStatus } from '#lib/status'
+import { isForeign } from '../compatibility/compatible-methods.ts'
 import { errorHeaders } from '../http/answers.ts'
 
 /** The trailers of an error, with its `google.rpc.Status`. */
@@ -44,6 +45,8 @@ function percentEncode(part: string): string {
 }
 
 /** UNIMPLEMENTED METHOD_UNKNOWN: the gRPC path leads nowhere. */
-export function unknownMethod(): RosterError {
-  return new RosterError('UNIMPLEMENTED', 'METHOD_UNKNOWN', 'There is no such method.')
+export function unknownMethod(path: string): RosterError {
+  const isNamed = isForeign(path) && /^\/[\w.]{1,100}\/\w{1,100}$/.test(path)
+  const text = isNamed ? `Roster has no equal of ${path.slice(1)}.` : 'There is no such method.'
+  return new RosterError('UNIMPLEMENTED', 'METHOD_UNKNOWN', text)
 }

@@ -41,7 +41,7 @@ export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method:
           return bytes
         },
       )
-    : unknownMethod()
+    : unknownMethod(exchange.path)
   const frames =
     answer instanceof RosterError
       ? trailerFrame(errorTrailers(answer), exchange.requestId)

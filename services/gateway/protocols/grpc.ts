@@ -35,8 +35,9 @@ interface Call {
 export function createGrpcHandler(gateway: Gateway) {
   return (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): void => {
     const call = open(gateway, stream, headers, raw)
-    const method = byGrpcPath.get(headers[':path'] as string)
-    if (!method) end(call, tryAdmit(call, 'public') ?? unknownMethod())
+    const path = headers[':path'] as string
+    const method = byGrpcPath.get(path)
+    if (!method) end(call, tryAdmit(call, 'public') ?? unknownMethod(path))
     else void (method.streams ? serveStream : serveUnary)(gateway, call, method)
   }
 }

@@ -20,10 +20,10 @@ export interface ReadAssertion {
   keyAlgorithm: string
 }
 
-/** A verified assertion: the key that signed it, and the unique key that makes it usable once. */
+/** A verified assertion: the key that signed it, and the unique key that makes it usable once, if it has a `jti`. */
 export interface Assertion {
   credential: MachineKey
-  once: UniqueKey
+  once?: UniqueKey
 }
 
 const clientId = /^[^\0]{1,500}$/u
@@ -32,6 +32,8 @@ export const assertionAlgorithms = ['RS256', 'ES256', 'EdDSA', 'Ed25519']
 /** Seconds. */
 const skew = 30
 const longest = 3600
+/** After its beginning, for an assertion that can be used again and again. */
+const longestWithoutId = 300
 
 /** Reads who an assertion claims to be from; undefined where it cannot be read. */
 export function readAssertion(text: string): ReadAssertion | undefined {
@@ -73,7 +75,7 @@ export async function verifyAssertion(
     const { payload } = await jwtVerify(text, key, {
       algorithms: [algorithm],
       audience: audiences,
-      requiredClaims: ['exp', 'jti'],
+      requiredClaims: ['exp'],
       clockTolerance: skew,
       currentDate: now,
     })
@@ -82,7 +84,13 @@ export async function verifyAssertion(
     // Another audience could replay the assertion here.
     if (![aud].flat().every((one) => audiences.includes(one ?? ''))) return 'claims'
     const seconds = now.getTime() / 1000
-    if (exp > seconds + longest + skew || iat > seconds + skew || typeof jti !== 'string' || jti === '') return 'claims'
+    if (exp > seconds + longest + skew || iat > seconds + skew) return 'claims'
+    if (jti === undefined) {
+      // RFC 7523 does not ask for a jti. Two assertions of one second are then the same text, so neither is used up.
+      if (payload.iat === undefined) return 'claims'
+      return seconds > iat + longestWithoutId + skew ? 'expired' : { credential }
+    }
+    if (typeof jti !== 'string' || jti === '') return 'claims'
     // The same jti with another end is another assertion: only its signer can make one.
     return { credential, once: singleUse('assertion', JSON.stringify([machine.id, jti]), exp) }
   } catch (error) {

@@ -14,13 +14,30 @@ export const plainScopes = ['openid', 'profile', 'email', 'roles']
 
 const project = /^project:([\w-]{1,200})$/
 
-/** Reads a scope parameter. INVALID_ARGUMENT INVALID_SCOPE for an unknown scope, and for more than one project. */
+// A scope of the reference system: the token is for the system itself.
+const itself = 'urn:zitadel:iam:org:project:id:zitadel:aud'
+const foreignProject = /^urn:zitadel:iam:org:project:id:([\w-]{1,200}):aud$/
+/** What they ask for is in every token, or in every token for a project. */
+const granted = ['urn:zitadel:iam:org:projects:roles', 'urn:zitadel:iam:user:resourceowner']
+
+/**
+ * Reads a scope parameter. Scopes of the reference system become those of Roster. INVALID_ARGUMENT INVALID_SCOPE for an
+ * unknown scope, and for more than one audience.
+ */
 export function readScope(text: string): Scope {
-  const names = new Set(text.split(' ').filter(Boolean))
+  const asked = new Set(text.split(' ').filter(Boolean))
+  const names = new Set([...asked].flatMap(toOwn))
   const projects = [...names].flatMap((name) => project.exec(name)?.[1] ?? [])
   const unknown = [...names].filter((name) => !plainScopes.includes(name) && !project.test(name))
-  if (unknown.length > 0 || projects.length > 1) throw invalidScope()
+  const audiences = projects.length + (asked.has(itself) ? 1 : 0)
+  if (unknown.length > 0 || audiences > 1) throw invalidScope()
   return { text: [...names].join(' '), names, projectId: projects[0] }
+}
+
+function toOwn(name: string): string[] {
+  if (name === itself || granted.includes(name)) return []
+  const projectId = foreignProject.exec(name)?.[1]
+  return [projectId === undefined ? name : `project:${projectId}`]
 }
 
 /** The error for a scope that nobody has, or that the client may not have. */
