@@ -47,7 +47,7 @@ export function plan(
 
 /** What the proto says of a field. */
 export function equalOf(field: DescField): Equal {
-  return getOption(field, equalOption) as unknown as Equal
+  return getOption(field, equalOption) as Equal
 }
 
 const equalOption = registry.getExtension('roster.options.v1.equal')!
@@ -111,7 +111,7 @@ export function findPath(own: DescMessage, path: string): DescField[] | undefine
 function kindOf(field: DescField): string {
   if (field.message) return 'message'
   if (field.enum) return 'enum'
-  return scalarKinds.get(field.scalar!) ?? 'number'
+  return scalarKinds.get(field.scalar) ?? 'number'
 }
 
 const scalarKinds = new Map([
