@@ -47,7 +47,7 @@ const attacks: { attack: string; forge: (client: ExampleClient) => Promise<strin
   { attack: 'an end more than an hour away', forge: (client) => claims({ exp: now() + 3700 })(client) },
   { attack: 'not yet: nbf', forge: (client) => claims({ nbf: now() + 60 })(client) },
   { attack: 'not yet: iat', forge: (client) => claims({ iat: now() + 60, exp: now() + 120 })(client) },
-  { attack: 'no jti', forge: claims({ jti: undefined }) },
+  { attack: 'neither jti nor beginning', forge: claims({ jti: undefined, iat: undefined }) },
   { attack: 'an empty jti', forge: claims({ jti: '' }) },
   { attack: 'a key of another machine, by that key’s id', forge: (client) => byForeignKey(client, true) },
   { attack: 'a key of another machine, by an own key’s id', forge: (client) => byForeignKey(client, false) },

@@ -35,14 +35,18 @@ interface Work extends Pick<Translated, 'organization' | 'page'> {
 }
 
 function fill(work: Work, plan: Plan, from: ReflectMessage, to: ReflectMessage, prefix: string): void {
-  for (const { no } of from.getUnknown() ?? []) {
-    const description = `Roster has no equal of field ${no} of ${plan.foreign.typeName}`
-    work.faults.push({ field: `${prefix}${no}`, description })
-  }
+  checkKnown(work, from, prefix)
   for (const entry of plan.entries) {
     const name = `${prefix}${entry.field.jsonName}`
     if (from.isSet(entry.field)) take(work, entry, from, to, name)
     else setEmpty(entry, from, to)
+  }
+}
+
+function checkKnown(work: Work, { desc, message }: ReflectMessage, prefix: string): void {
+  for (const { no } of message.$unknown ?? []) {
+    const description = `Roster has no equal of field ${no} of ${desc.typeName}`
+    work.faults.push({ field: `${prefix}${no}`, description })
   }
 }
 
@@ -73,7 +77,10 @@ function set(work: Work, { field, path, inner, equal }: Entry, from: ReflectMess
     return
   }
   const translate = (value: unknown, at: string) => {
-    if (!inner) return convert(field, target, value, equal.opposite)
+    if (!inner) {
+      if (field.message) checkKnown(work, value as ReflectMessage, `${at}.`)
+      return convert(field, target, value, equal.opposite)
+    }
     const made = reflect(inner.own)
     fill(work, inner, value as ReflectMessage, made, `${at}.`)
     return made
