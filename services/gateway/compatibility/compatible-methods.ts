@@ -48,7 +48,8 @@ function rootOf(name: string): string {
   return name.slice(0, name.indexOf('.'))
 }
 
-function readMethod(desc: DescMethod): Method[] {
+/** The method under its foreign name; none where its proto names no method of Roster. Throws where both do not fit. */
+export function readMethod(desc: DescMethod): Method[] {
   const means = getOption(desc, registry.getExtension('roster.options.v1.means')!) as string
   if (means === '') return []
   const usual = readMeaning(desc, means, undefined)
