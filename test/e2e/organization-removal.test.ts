@@ -1,3 +1,4 @@
+import type { JsonObject } from '@bufbuild/protobuf'
 import { describe, expect, inject, test } from 'vitest'
 import type { Operation } from '../examples/contract.ts'
 import { admin, newHuman, newMachine, newOrganization, ok, signIn, unique } from '../examples/people.ts'
@@ -39,10 +40,10 @@ describe('a removed organization', () => {
     const { idpId } = await act('AddOrganizationOIDCIDP', idp(), there)
     await act('RemoveOrganization', { orgId: doomed }, admin())
 
-    const gone: [Operation, object, string][] = [
+    const gone: [Operation, JsonObject, string][] = [
       ['GetUser', { userId: human.userId }, home],
       ['GetUser', { userId: machine }, home],
-      ...grants.map(([organization, userId, grantId]): [Operation, object, string] => [
+      ...grants.map(([organization, userId, grantId]): [Operation, JsonObject, string] => [
         'GetUserGrant',
         { userId, grantId },
         organization,
@@ -50,7 +51,7 @@ describe('a removed organization', () => {
     ]
     const left = async () => {
       const answers = await Promise.all(
-        gone.map(([operation, request, organization]) => call(operation, request as any, admin(organization))),
+        gone.map(([operation, request, organization]) => call(operation, request, admin(organization))),
       )
       return answers.map(reason).filter((found) => !/_NOT_FOUND|PERMISSION_DENIED/.test(found))
     }
