@@ -19,7 +19,8 @@ import { type StreamState, stateSubject, streamName, withApi, writeState } from 
 /** Milliseconds between two checks when nobody asks. */
 const lookEvery = 2000
 /**
- * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone.
+ * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone. A
+ * stream created at once would lose its files to that removal, and could never store an event.
  */
 const goneFor = 1000
 const nanosecondsPerMillisecond = 1_000_000
@@ -51,8 +52,7 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
 
   async function lookBy(apiPrefix: string): Promise<StreamInfo> {
     const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
-    if (known) await letGo(manager)
-    const info = await ensureStream(manager)
+    const info = await ensureStream(manager, known ? goneFor : 0)
     known = true
     if (info.created !== consumersOf) {
       await ensureConsumers(manager)
@@ -94,28 +94,21 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
   }
 }
 
-// nats-server may still be removing the old stream. A stream created at once would lose its files to that removal, and
-// could never store an event.
-async function letGo(manager: JetStreamManager): Promise<void> {
-  await orMake<unknown>(
-    () => manager.streams.info(streamName),
-    () => sleep(goneFor),
-  )
-}
-
-/** Creates the stream where it is missing. Does not change an existing one. */
-export async function ensureStream(manager: JetStreamManager): Promise<StreamInfo> {
+/** Creates the stream where it is missing, after `wait` milliseconds. Does not change an existing one. */
+export async function ensureStream(manager: JetStreamManager, wait = 0): Promise<StreamInfo> {
   return orMake(
     () => manager.streams.info(streamName),
-    () =>
-      manager.streams.add({
+    async () => {
+      if (wait > 0) await sleep(wait)
+      return manager.streams.add({
         name: streamName,
         subjects: ['roster.events.>'],
         retention: RetentionPolicy.Limits,
         storage: StorageType.File,
         max_age: nanos(30 * 24 * 60 * 60 * 1000),
         duplicate_window: nanos(2 * 60 * 1000),
-      }),
+      })
+    },
   )
 }
 

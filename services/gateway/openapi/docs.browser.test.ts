@@ -24,7 +24,8 @@ afterAll(async () => {
 })
 
 async function open(path = '/docs') {
-  const page = await (await browser.newContext()).newPage()
+  // The viewer drops operations that are out of sight from a long page.
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 15_000 } })).newPage()
   const faults: string[] = []
   const foreign: string[] = []
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()))
@@ -45,8 +46,10 @@ describe.skipIf(missing)(
       const { page, faults, foreign } = await open()
       await page.getByRole('heading', { name: 'Roster' }).first().waitFor()
       const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as OpenApi
-      await page.locator('.opblock-tag-section').first().waitFor()
-      for (const tag of await page.locator('.opblock-tag').all()) await tag.click()
+      const tags = new Set(Object.values(paths).flatMap((path) => Object.values(path).flatMap((one) => one.tags)))
+      const shown = page.locator('.opblock-tag')
+      await expect.poll(() => shown.count(), { timeout: 30_000 }).toBe(tags.size)
+      for (const tag of await shown.all()) await tag.click()
       const number = Object.values(paths).flatMap((path) => Object.keys(path)).length
       await expect.poll(() => page.locator('.opblock').count(), { timeout: 30_000 }).toBe(number)
 
