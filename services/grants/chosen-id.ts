@@ -14,9 +14,14 @@ export function permitChosenId(caller: Caller, permission: string, id: string | 
 
 /** Throws ALREADY_EXISTS where the new object has an id that is or was in use. */
 export function refuseTakenId({ type, id, state }: Aggregate): void {
+  if (state !== undefined || reserved[type] === id) throw taken[type]!()
+}
+
+const reserved: Record<string, string> = {
   // Roles that belong to the id of the instance count in every organization.
-  const reserved = type === 'organization' && id === instance.id
-  if (state !== undefined || reserved) throw taken[type]!()
+  organization: instance.id,
+  // A scope that names this project means Roster itself.
+  project: 'zitadel',
 }
 
 const taken: Record<string, () => RosterError> = {

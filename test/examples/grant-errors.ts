@@ -96,6 +96,10 @@ export const projectErrors: ErrorCase[] = [
     name: 'P',
     projectId: foreignProject,
   })),
+  fails('AddProject', exists('PROJECT_ID_TAKEN'), 'the id means Roster itself', () => ({
+    name: 'P',
+    projectId: 'zitadel',
+  })),
   ...['', '_', 'a b', '../x', 'x'.repeat(201)].map((projectId) =>
     fails('AddProject', invalid, `the id is "${projectId.slice(0, 9)}"`, () => ({ name: 'P', projectId }), {
       fields: ['projectId'],
