@@ -1,6 +1,5 @@
 import { verifyAddresses } from './steps/addresses.ts'
 import { closeOrganization, closeProject } from './steps/closing.ts'
-import { openDoneSteps } from './done-steps.ts'
 import { moveInstanceMembers, moveOrganizationMembers, moveProjectMembers } from './steps/members.ts'
 import type { Options } from './options.ts'
 import { moveOrganizations } from './steps/organizations.ts'
@@ -10,6 +9,7 @@ import { moveInstanceProviders, moveOrganizationProviders } from './steps/provid
 import { createReport, type Printer } from './report.ts'
 import { openSource } from './zitadel/source.ts'
 import { openTarget } from './roster/target.ts'
+import { openStateFile } from './state-file.ts'
 import { moveUserGrants } from './steps/user-grants.ts'
 import { moveUsers } from './steps/users.ts'
 
@@ -24,18 +24,18 @@ export async function migrate(options: Options, printer: Printer): Promise<boole
     source: openSource({ url: from, token: options.fromToken, most: options.most }),
     target: openTarget({ url: to, token: options.toToken, say: printer.say }),
     report,
-    steps: openDoneSteps(run ? options.state : undefined, { from, to }, report),
+    state: openStateFile(options.state, { from, to, dry: !run }, report),
     dry: !run,
     organizations: new Map(),
     projects: new Map(),
   }
   const ofEach = async (name: string, act: (migration: Migration, organization: OurOrganization) => Promise<void>) => {
     for (const organization of migration.organizations.values())
-      await migration.steps.once(`${name} of organization ${organization.id}`, () => act(migration, organization))
+      await migration.state.once(`${name} of organization ${organization.id}`, () => act(migration, organization))
   }
   const ofProjects = async (name: string, act: (migration: Migration, project: OurProject) => Promise<void>) => {
     for (const project of migration.projects.values())
-      await migration.steps.once(`${name} of project ${project.id}`, () => act(migration, project))
+      await migration.state.once(`${name} of project ${project.id}`, () => act(migration, project))
   }
 
   await moveOrganizations(migration, wanted)
@@ -47,8 +47,8 @@ export async function migrate(options: Options, printer: Printer): Promise<boole
   await ofEach('members', moveOrganizationMembers)
   await ofProjects('members', moveProjectMembers)
   await ofEach('identity providers', moveOrganizationProviders)
-  if (wanted.length === 0) await migration.steps.once('identity providers', () => moveInstanceProviders(migration))
-  if (options.instanceMembers) await migration.steps.once('members', () => moveInstanceMembers(migration))
+  if (wanted.length === 0) await migration.state.once('identity providers', () => moveInstanceProviders(migration))
+  if (options.instanceMembers) await migration.state.once('members', () => moveInstanceMembers(migration))
   await ofProjects('state', closeProject)
   await ofEach('state', closeOrganization)
   await ofEach('addresses', verifyAddresses)

@@ -20,7 +20,7 @@ describe('the command line of the migration', () => {
       to: 'http://localhost:8080',
       toToken: 'secret-token',
       organizations: [],
-      state: undefined,
+      state: '.roster/migration-from-zitadel.json',
       instanceMembers: false,
       most: 1_000_000,
       run: false,

@@ -8,7 +8,8 @@ export interface Options {
   toToken: string
   /** Ids of the organizations to move. Empty: all. */
   organizations: string[]
-  state: string | undefined
+  /** The file that remembers what is done. */
+  state: string
   /** Whether roles on the instance are moved too. */
   instanceMembers: boolean
   /** The most objects of one list that are read. */
@@ -23,7 +24,7 @@ export const usage = `npm run migrate:zitadel -- --from URL --from-token-file FI
   --to-token-file FILE    a personal access token of a user with IAM_OWNER (or in ROSTER_TOKEN)
   --organization ID       moves this organization only; may come several times
   --instance-members      moves roles on the instance, too
-  --state FILE            remembers finished steps there, and does not repeat them
+  --state FILE            remembers there what is done (.roster/migration-from-zitadel.json)
   --most N                objects of one list that are read at most (1000000)
   --run                   moves. Without it, nothing is changed
 `
@@ -41,7 +42,7 @@ export function readOptions(args: string[], environment: Record<string, string |
       'to-token-file': { type: 'string' },
       organization: { type: 'string', multiple: true, default: [] },
       'instance-members': { type: 'boolean', default: false },
-      state: { type: 'string' },
+      state: { type: 'string', default: '.roster/migration-from-zitadel.json' },
       most: { type: 'string', default: '1000000' },
       run: { type: 'boolean', default: false },
     },

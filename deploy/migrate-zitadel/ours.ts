@@ -1,6 +1,6 @@
-import type { DoneSteps } from './done-steps.ts'
 import type { Report } from './report.ts'
 import type { Source } from './zitadel/source.ts'
+import type { StateFile } from './state-file.ts'
 import type { Target } from './roster/target.ts'
 
 /** What every step works with. */
@@ -8,7 +8,7 @@ export interface Migration {
   source: Source
   target: Target
   report: Report
-  steps: DoneSteps
+  state: StateFile
   dry: boolean
   /** The organizations that are moved, by their ids. */
   organizations: Map<string, OurOrganization>

@@ -38,14 +38,16 @@ async function move(migration: Migration, organization: Organization): Promise<v
 const exists = 'exists'
 
 // Gives why the organization cannot be ours, `exists` where it is there already, and undefined for a new one.
-async function settle({ target, report, dry }: Migration, organization: Organization): Promise<string | undefined> {
+async function settle(migration: Migration, organization: Organization): Promise<string | undefined> {
+  const { target, report, state, dry } = migration
   const { id, name, primaryDomain } = organization
+  if (reserved.has(id)) return 'Roster keeps the id for itself'
   const there = await find()
-  if (!there && reserved.has(id)) return 'Roster keeps the id for itself'
-  if (there && (there.name !== name || reserved.has(id)))
-    return `the organization ${shown(there.name)} of Roster has this id`
+  // ZITADEL may name any id, and so ask for users and owners in an organization that it has nothing to do with.
+  if (there && !state.hasAdded(id)) return `Roster has the organization ${shown(there.name)} under this id`
   if (there) report.there('organization')
   else {
+    if (!dry) state.adds(id)
     const why = dry ? undefined : await refusalOf(target.ask('POST', '/management/v1/orgs', { name, orgId: id }))
     if (why !== undefined) return why
     report.moved('organization')

@@ -14,6 +14,7 @@ const good = newId()
 const escape = '\u001b[2J\u202e\n'
 let data: ZitadelData
 let zitadel: Awaited<ReturnType<typeof startZitadel>>
+const victimsName = unique('Victims')
 let victims: string
 let victim: Awaited<ReturnType<typeof newHuman>>
 let foreignProject: string
@@ -49,7 +50,7 @@ function seven<Item>(make: () => Item): [Item, Item, Item, Item, Item, Item, Ite
 }
 
 beforeAll(async () => {
-  victims = await newOrganization()
+  victims = await newOrganization(victimsName)
   victim = await newHuman(victims)
   foreignProject = await newProject(victims, ['reader'])
   const grant = (userId: string, projectId: string, roleKeys = ['reader'], id = newId()) => ({
@@ -66,7 +67,7 @@ beforeAll(async () => {
       organization('default', 'Default'),
       organization('roster', 'Instance'),
       organization('__proto__', 'Prototype'),
-      organization(victims, 'Ours now'),
+      organization(victims, victimsName),
       organization(good, `Good ${escape}`),
       organization(good, 'Twice'),
       organization(newId(), 'Nul\u0000'),
@@ -139,7 +140,7 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
   })
 
   test.each([
-    ['default', 'the organization "Default" of Roster has this id'],
+    ['default', 'Roster keeps the id for itself'],
     ['roster', 'Roster keeps the id for itself'],
     ['__proto__', 'orgId must be 1 to 200 of'],
   ])('does not become the organization %s', (id, text) =>
@@ -148,7 +149,7 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
 
   test('does not get into an organization that was here before', async () => {
     expect(why('organization', victims)).toEqual([
-      expect.stringMatching(/^the organization ".*" of Roster has this id/),
+      expect.stringMatching(/^Roster has the organization ".*" under this id/),
     ])
     const { users } = ok(await call('SearchUsers', {}, admin(victims)))
     expect(users.map(({ userId }: any) => userId)).toEqual([victim.userId])

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -156,11 +156,24 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
     expect(await reset(false)).toBe('EMAIL_NOT_RECOVERABLE')
   })
 
-  test('one more run, without a memory of the first, finds everything there and changes nothing', async () => {
+  test('one more run that repeats every step finds everything there and changes nothing', async () => {
     const before = await sequences()
-    const { out } = await runMigration(zitadel.url, ['--run'])
+    const state = join(folder, 'state')
+    await writeFile(state, JSON.stringify({ ...JSON.parse(await readFile(state, 'utf8')), done: [] }))
+    const { out } = await runMigration(zitadel.url, ['--run', '--state', state])
     expect(counts(out)).toEqual(countsOf((number) => `0 moved, ${number} there already`))
     expect(await sequences()).toEqual(before)
+  })
+
+  test('a run that cannot know that it added the organizations leaves them alone', async () => {
+    const { status, out } = await runMigration(zitadel.url, ['--run'])
+    const refused = homes.map((id, n) => {
+      const there = `Roster has the organization "${name} ${n}" under this id, and nothing of it is moved`
+      return `not moved: organization "${id}": ${there}`
+    })
+    expect(out.slice(0, 6)).toEqual(refused)
+    expect(counts(out).at(1)).toBe('user: 0 moved, 0 there already, 0 not moved')
+    expect(status).toBe(1)
   })
 })
 

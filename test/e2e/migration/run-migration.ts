@@ -39,6 +39,8 @@ export async function runMigration(
     inject('roster').url,
     '--to-token-file',
     await file('to', token),
+    '--state',
+    join(folder, 'state'),
   ]
   const child = spawn(process.execPath, [join(root, 'deploy/migrate-zitadel/main.ts'), ...given, ...args], {
     cwd: root,

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openDoneSteps } from './done-steps.ts'
+import { openStateFile } from './state-file.ts'
 import { createReport } from './report.ts'
 
-const migration = { from: 'https://zitadel.example.com', to: 'https://roster.example.com' }
+const migration = { from: 'https://zitadel.example.com', to: 'https://roster.example.com', dry: false }
 let folder: string
 let file: string
 
@@ -20,7 +20,7 @@ const newReport = () => createReport({ out: () => {}, say: () => {} }, false)
 /** Does the step in a new run. Gives whether the step was done. */
 async function does(step: string, act: () => void = () => {}, report = newReport()): Promise<boolean> {
   let done = false
-  await openDoneSteps(file, migration, report).once(step, async () => {
+  await openStateFile(file, migration, report).once(step, async () => {
     done = true
     act()
   })
@@ -28,6 +28,15 @@ async function does(step: string, act: () => void = () => {}, report = newReport
 }
 
 describe('with a state file', () => {
+  test('the next run knows which organizations were added, and a dry run writes nothing', async () => {
+    const dry = openStateFile(file, { ...migration, dry: true }, newReport())
+    await dry.once('one', async () => {})
+    expect(existsSync(file)).toBe(false)
+    openStateFile(file, migration, newReport()).adds('org')
+    const next = openStateFile(file, migration, newReport())
+    expect([next.hasAdded('org'), next.hasAdded('other')]).toEqual([true, false])
+  })
+
   test('the next run does not repeat a finished step', async () => {
     expect([await does('one'), await does('one'), await does('two'), await does('one')]).toEqual([
       true,
@@ -51,8 +60,8 @@ describe('with a state file', () => {
   test('that of another migration is refused', async () => {
     await does('one')
     const elsewhere = { ...migration, to: 'https://other.example.com' }
-    expect(() => openDoneSteps(file, elsewhere, newReport())).toThrow('is of another migration')
+    expect(() => openStateFile(file, elsewhere, newReport())).toThrow('is of another migration')
     writeFileSync(file, '{}')
-    expect(() => openDoneSteps(file, migration, newReport())).toThrow('is of another migration')
+    expect(() => openStateFile(file, migration, newReport())).toThrow('is of another migration')
   })
 })
