@@ -1,4 +1,5 @@
 import { type GrantedProject, type Project, ProjectGrantState, ProjectState } from '@zitadel/proto/zitadel/project_pb'
+import { each } from '../each.ts'
 import { faultsOf } from '../roster/faults-of.ts'
 import type { Migration, OurOrganization, OurProject } from '../ours.ts'
 import { moveRoles } from './roles.ts'
@@ -8,7 +9,7 @@ import { Refusal, refusalOf } from '../roster/target.ts'
 export async function moveProjects(migration: Migration, organization: OurOrganization): Promise<void> {
   let count = 0
   for await (const page of migration.source.projects(organization.id)) {
-    for (const project of page) await moveProject(migration, organization, project)
+    await each(page, (project) => moveProject(migration, organization, project))
     migration.report.progress(`${(count += page.length)} projects of organization ${organization.id}`)
   }
 }
@@ -22,6 +23,14 @@ async function moveProject(migration: Migration, organization: OurOrganization, 
   const why = fault ?? faultsOf('roster.grants.v1.AddProjectRequest', request)
   if (why !== undefined) return report.refused('project', id, why)
   if (projects.has(id)) return report.refused('project', id, 'ZITADEL has this id twice')
+  const ours: OurProject = {
+    id,
+    organizationId: organization.id,
+    exists: true,
+    inactive: state === ProjectState.INACTIVE,
+    inactiveGrants: [],
+  }
+  projects.set(id, ours)
 
   const exists = organization.exists && (await isThere(migration, `/management/v1/projects/${id}`, organization.id))
   if (exists) report.there('project')
@@ -29,24 +38,20 @@ async function moveProject(migration: Migration, organization: OurOrganization, 
     const refusal = dry
       ? undefined
       : await refusalOf(target.ask('POST', '/management/v1/projects', request, organization.id))
-    if (refusal !== undefined) return report.refused('project', id, refusal)
+    if (refusal !== undefined) {
+      projects.delete(id)
+      return report.refused('project', id, refusal)
+    }
     report.moved('project')
   }
-  const ours: OurProject = {
-    id,
-    organizationId: organization.id,
-    exists: exists || !dry,
-    inactive: state === ProjectState.INACTIVE,
-    inactiveGrants: [],
-  }
-  projects.set(id, ours)
+  ours.exists = exists || !dry
   await moveRoles(migration, ours)
 }
 
 /** Adds the grants of a project to other organizations, which have to be there. */
 export async function moveProjectGrants(migration: Migration, project: OurProject): Promise<void> {
   for await (const page of migration.source.projectGrants(project.organizationId, project.id))
-    for (const grant of page) await moveProjectGrant(migration, project, grant)
+    await each(page, (grant) => moveProjectGrant(migration, project, grant))
 }
 
 async function moveProjectGrant(migration: Migration, project: OurProject, grant: GrantedProject): Promise<void> {

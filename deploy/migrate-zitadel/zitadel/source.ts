@@ -82,7 +82,7 @@ export function openSource({ url, token, most }: { url: string; token: string; m
       ),
     async usersById(userIds) {
       const queries = [{ query: { case: 'inUserIdsQuery' as const, value: { userIds } } }]
-      return (await users.listUsers({ query: { limit: userIds.length }, queries })).result
+      return (await users.listUsers({ query: { limit: 2 * pageSize }, queries })).result
     },
     projects: (organization) =>
       read(({ query }) =>

@@ -62,10 +62,9 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
     expect(ok(await call('SearchIDPs', { name: `${name} JWT of all` }, admin())).idps ?? []).toEqual([])
   })
 
-  test('a run that is killed in four of its steps and called again moves the rest', async () => {
+  test('a run that is killed in three of its steps and called again moves the rest', async () => {
     const killed = [
       { line: / users of organization/, count: 3 },
-      { line: / projects of organization/, count: 2 },
       { line: / user grants of organization/, count: 3 },
       { line: /^addresses of /, count: 2 },
     ]
@@ -99,11 +98,12 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
     for (const home of homes) {
       const own = projects.filter(({ details }) => details?.resourceOwner === home)
       same(await all('SearchProjects', 'projects', {}, home), own.map(asRosterShows.project), 'id')
-      for (const { id: projectId } of own)
+      for (const { id: projectId } of own) {
         same(await all('SearchProjectRoles', 'roles', { projectId }, home), data.roles[projectId!]!, 'key')
-      const grants = projectGrants.filter(({ projectOwnerId }) => projectOwnerId === home)
-      const found = await all('SearchProjectGrants', 'projectGrants', {}, home)
-      same(found, grants.map(asRosterShows.projectGrant), 'grantId')
+        const grants = projectGrants.filter((grant) => grant.projectId === projectId)
+        const found = await all('SearchProjectGrants', 'projectGrants', { projectId }, home)
+        same(found, grants.map(asRosterShows.projectGrant), 'grantId')
+      }
     }
   })
 
@@ -147,7 +147,7 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
   })
 
   test('who had a verified address can recover a password, and nobody else', async () => {
-    const active = users.filter(({ state, details }) => state === 1 && details?.resourceOwner === homes[0])
+    const active = users.filter(({ state, details }) => state === 1 && details?.resourceOwner !== homes[5])
     const one = (isVerified: boolean) =>
       active.find(({ type }) => type?.case === 'human' && type.value.email?.isVerified === isVerified)!
     const reset = async (isVerified: boolean) =>
