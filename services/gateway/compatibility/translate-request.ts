@@ -24,7 +24,8 @@ export function translateRequest(plan: Plan, foreign: Message): Translated {
   const from = reflect(plan.foreign, foreign)
   fill(work, plan, from, request, '')
   for (const entry of plan.entries) setDefault(entry, from, request)
-  if (faults.length > 0) throw invalid([...faults.slice(0, mostFaults)], 'FIELD_UNSUPPORTED')
+  const shown = faults.slice(0, mostFaults)
+  if (shown.length > 0) throw invalid([...shown], 'FIELD_UNSUPPORTED')
   return { request, organization: work.organization, page: work.page }
 }
 

@@ -11,7 +11,7 @@ export const offeredServices: string[] = [...new Set(offered.map(({ desc }) => d
 /** Adds server reflection for the offered services, and no others. */
 export function addReflection(server: Server): void {
   const files = [...registry.files].filter(({ services }) =>
-    services.every(({ typeName }) => !typeName.startsWith('roster.') || offeredServices.includes(typeName)),
+    services.every(({ typeName }) => offeredServices.includes(typeName)),
   )
   const fileDescriptorProtos = files.map(({ proto }) => Buffer.from(toBinary(FileDescriptorProtoSchema, proto)))
   const everything = { format: 'Protocol Buffer 3 EnumDescriptorProto', type: {}, fileDescriptorProtos } as const
