@@ -81,7 +81,7 @@ export function openTarget({ url, token, say }: { url: string; token: string; sa
         if (problem instanceof Answered) return problem.answer
         if (wait === undefined || Date.now() - begun > patience) throw problem
         const pause = Math.max(wait, Math.min(30_000, 100 * 2 ** count))
-        if (pause >= 1000) say(`Roster asks to wait ${Math.ceil(pause / 1000)} s: ${problem.message}`)
+        if (pause >= 1000) say(`Waiting ${Math.ceil(pause / 1000)} s: ${problem.message}`)
         await sleep(pause)
       }
 
@@ -99,7 +99,7 @@ export function openTarget({ url, token, say }: { url: string; token: string; sa
         const problem = new Refusal(answer as Status)
         if (problem.code === unauthenticated) throw new Error(`Roster refuses the token: ${problem.message}`)
         if (!passing.has(problem.code) || lasting.has(problem.reason)) return { problem }
-        return { problem, wait: 1000 * Number(response.headers.get('retry-after') ?? 0) }
+        return { problem, wait: 1000 * Number(response.headers.get('retry-after') ?? 0) || 0 }
       }
     },
   }

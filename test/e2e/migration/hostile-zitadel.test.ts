@@ -208,9 +208,12 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
     expect(status).toBe(2)
   })
 
-  test('is not asked with a token that it refuses, and the sentence says so', async () => {
-    const { status, said } = await runMigration(zitadel.url, ['--from-token-file', '/dev/null'])
-    expect(said.join('\n')).toContain('--from-token-file must name a file with one token in it')
+  test.each([
+    ['ZITADEL', { zitadelToken: 'no-token' }],
+    ['Roster', { token: 'no-token' }],
+  ])('with a token that %s refuses, the run ends at once and says so', async (side, tokens) => {
+    const { status, said } = await runMigration(zitadel.url, ['--run'], tokens)
+    expect(said.at(-1)).toContain(`Ended early: ${side} refuses the token: `)
     expect(status).toBe(2)
   })
 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
-import { zitadelToken } from './zitadel-fake.ts'
+import { zitadelToken as rightToken } from './zitadel-fake.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -19,11 +19,17 @@ export interface Ended {
   said: string[]
 }
 
+interface Special {
+  killAt?: { line: RegExp; count: number }
+  token?: string
+  zitadelToken?: string
+}
+
 /** Runs the command from that ZITADEL to the Roster under test. `killAt`: kills it with -9 at the n-th such line. */
 export async function runMigration(
   from: string,
   args: string[],
-  { killAt, token = inject('roster').adminToken }: { killAt?: { line: RegExp; count: number }; token?: string } = {},
+  { killAt, token = inject('roster').adminToken, zitadelToken = rightToken }: Special = {},
 ): Promise<Ended> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-migration-'))
   const file = async (name: string, content: string) => {
