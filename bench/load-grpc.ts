@@ -1,5 +1,5 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
-import type { Line } from './load-json.ts'
+import type { Line } from './load-http.ts'
 import { type Subjects, type Workload } from './workloads.ts'
 
 const channels = 4

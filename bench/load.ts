@@ -1,12 +1,12 @@
 // The load generator is a process of its own, so that its CPU time is counted separately. Its parent sends rounds and
 // gets results.
 import { openGrpcLines } from './load-grpc.ts'
-import { type Line, openJsonLine } from './load-json.ts'
+import { type Line, openHttpLine } from './load-http.ts'
 import { type Subjects, type WorkloadName, workloads } from './workloads.ts'
 
 export interface Round {
   workload: WorkloadName
-  encoding: 'json' | 'grpc'
+  encoding: 'json' | 'grpc' | 'connect'
   url: string
   token: string
   subjects: Subjects
@@ -71,5 +71,6 @@ async function run(round: Round): Promise<RoundResult> {
 
 async function open({ workload, encoding, url, token, subjects, connections }: Round): Promise<Line[]> {
   if (encoding === 'grpc') return openGrpcLines(connections, url, token, workloads[workload], subjects)
-  return Promise.all(Array.from({ length: connections }, () => openJsonLine(url, token, workloads[workload], subjects)))
+  const open = () => openHttpLine(url, token, encoding, workloads[workload], subjects)
+  return Promise.all(Array.from({ length: connections }, open))
 }

@@ -9,7 +9,7 @@ export interface Options {
   /** Compares a full system with an empty one, and does nothing else. */
   scale: number | undefined
   only: (typeof roster)[number][]
-  encodings: ('json' | 'grpc')[]
+  encodings: ('json' | 'grpc' | 'connect')[]
   json: string | undefined
   profiles: string | undefined
 }
@@ -21,7 +21,7 @@ export const usage = `npm run bench -- [options]
   --users N          users whose addresses are set (200)
   --only NAMES       of ${roster.join(',')}; or Scale alone, which takes minutes
   --objects N        users that Scale loads, with three grants each (100000)
-  --encodings NAMES  of json,grpc
+  --encodings NAMES  of json,grpc,connect
   --json FILE        writes the results there
   --profiles FOLDER  writes a CPU profile of each service there
 `
@@ -38,7 +38,7 @@ export function readOptions(args: string[]): Options {
       users: text('200'),
       objects: text('100000'),
       only: text(roster.join(',')),
-      encodings: text('json,grpc'),
+      encodings: text('json,grpc,connect'),
       json: { type: 'string' },
       profiles: { type: 'string' },
     },
@@ -50,7 +50,7 @@ export function readOptions(args: string[]): Options {
     users: number('users', values.users),
     scale: values.only === 'Scale' ? number('objects', values.objects) : undefined,
     only: values.only === 'Scale' ? [] : list('only', values.only, [...roster]),
-    encodings: list('encodings', values.encodings, ['json', 'grpc']),
+    encodings: list('encodings', values.encodings, ['json', 'grpc', 'connect']),
     json: values.json,
     profiles: values.profiles,
   }

@@ -52,10 +52,12 @@ function plainReason(reason: string): string {
   return /^[A-Z][A-Z0-9_]{0,63}$/.test(reason) ? reason : 'UNKNOWN'
 }
 
+type JsonDetail = { '@type': string } & Record<string, unknown>
+
 /** The same Status in canonical JSON: the error body over HTTP. */
-export function statusToJson(error: RosterError): object {
+export function statusToJson(error: RosterError): { code: number; message: string; details: JsonDetail[] } {
   const metadata = Object.keys(error.metadata).length > 0 && { metadata: error.metadata }
-  const details: object[] = [{ '@type': typeUrl('ErrorInfo'), reason: error.reason, domain, ...metadata }]
+  const details: JsonDetail[] = [{ '@type': typeUrl('ErrorInfo'), reason: error.reason, domain, ...metadata }]
   if (error.violations.length > 0) details.push({ '@type': typeUrl('BadRequest'), fieldViolations: error.violations })
   if (error.retryAfter !== undefined)
     details.push({ '@type': typeUrl('RetryInfo'), retryDelay: secondsToJson(error.retryAfter) })

@@ -63,7 +63,15 @@ const refusals: [string, string, string, Record<string, string>, string | undefi
     405,
     'METHOD_NOT_ALLOWED',
   ],
-  ['JSON at a gRPC path', 'POST', '/roster.users.v1.UserService/SetEmail', json, '{}', 415, 'CONTENT_TYPE_UNSUPPORTED'],
+  [
+    'text at a gRPC path',
+    'POST',
+    '/roster.users.v1.UserService/SetEmail',
+    { ...admin, 'content-type': 'text/plain' },
+    '{}',
+    415,
+    'CONTENT_TYPE_UNSUPPORTED',
+  ],
   ['no content type', 'POST', '/v2/users/u1/email', admin, '{}', 415, 'CONTENT_TYPE_UNSUPPORTED'],
   [
     'a form',

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, RosterError, toRosterError } from '#lib/errors'
+import type { Method } from '#lib/rpc/methods'
 import { checkHost } from './arrival/header-reader.ts'
 import type { Gateway } from './calls/gateway.ts'
 import { byGrpcPath, findRoutes } from './calls/routes.ts'
@@ -9,6 +10,7 @@ import { letIn } from './http/arrive.ts'
 import type { Cors } from './http/cors.ts'
 import { type Exchange, openExchange } from './http/exchange.ts'
 import { type Pages, servePage } from './pages/pages.ts'
+import { findConnect, isConnect, refuseUnknown, typesOf, verbsOf } from './protocols/connect/connect.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
 import { serveJson, unsupportedType } from './protocols/json.ts'
 import { serveOAuth } from './protocols/oauth.ts'
@@ -21,18 +23,20 @@ export interface HttpOptions {
   readiness: Readiness
 }
 
-/** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, gRPC-web, pages, health. */
+/** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, Connect, gRPC-web, pages, health. */
 export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptions) {
   async function serve(exchange: Exchange): Promise<void> {
     const { request, path } = exchange
     const routes = findRoutes(path)
+    const method = byGrpcPath.get(path)
     const preflight = cors.preflight(request.method, request.headers)
     const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
     if (!preflight) {
-      if (verb === 'POST' && isGrpcWeb(request.headers['content-type']))
-        return serveGrpcWeb(gateway, exchange, byGrpcPath.get(path))
+      if (verb === 'POST' && isGrpcWeb(request.headers['content-type'])) return serveGrpcWeb(gateway, exchange, method)
       const match = routes.get(verb)
       if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
+      const serveConnect = method && findConnect(exchange, method)
+      if (serveConnect) return serveConnect(gateway, exchange)
       const probe = verb === 'GET' && operational.get(path)
       if (probe) {
         // A probe passes no limit: a busy gateway is alive.
@@ -46,7 +50,8 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     const page = pages.get(path)
     if (page && verb === 'GET') return servePage(exchange, page)
     if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
-    if (byGrpcPath.has(path)) return verb === 'POST' ? refuseType(exchange) : refuseVerb(exchange, ['POST'])
+    if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
+    if (isConnect(exchange)) return refuseUnknown(exchange)
     sendError(exchange, new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.'))
   }
 
@@ -85,6 +90,7 @@ function refuseVerb(exchange: Exchange, verbs: string[]) {
   sendError(exchange, error, { allow })
 }
 
-function refuseType(exchange: Exchange) {
-  sendError(exchange, unsupportedType('application/grpc-web+proto, or application/grpc over HTTP/2'))
+function refuseType(exchange: Exchange, method: Method) {
+  const accepted = typesOf(method, exchange.request.httpVersionMajor >= 2).join(', ')
+  sendError(exchange, unsupportedType(`one of ${accepted}`), { 'accept-post': accepted })
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, getUser, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { newIdp, newProject } from '../examples/projects.ts'
-import { encodings } from './clients/encodings.ts'
+import { everyEncoding } from './clients/encodings.ts'
 
 let organization: string
 let human: Awaited<ReturnType<typeof newMember>>
@@ -11,7 +11,7 @@ beforeAll(async () => {
   human = await newMember(organization, [])
 })
 
-describe.each(encodings)('over $encoding', ({ call }) => {
+describe.each(everyEncoding)('over $encoding', ({ call }) => {
   test('UpdateMyProfile', async () => {
     const displayName = unique('Display')
     const { details } = ok(await call('UpdateMyProfile', { firstName: 'A', lastName: 'B', displayName }, human))

@@ -191,7 +191,7 @@ describe.each(encodings)('events over $encoding', ({ call, encoding }) => {
     const { cursor } = await searchHome({ fromEnd: true })
     // The gRPC library sends a long deadline by itself.
     const waitSeconds = encoding === 'grpc' ? 1 : 30
-    const headers = { 'x-request-timeout': '2', 'grpc-timeout': '2S' }
+    const headers = { 'x-request-timeout': '2', 'grpc-timeout': '2S', 'connect-timeout-ms': '2000' }
     const started = performance.now()
     const options = { token: viewer.token, organization: home, headers }
     const answer = ok(await call('SearchOrganizationEvents', { cursor, waitSeconds }, options))

@@ -77,6 +77,8 @@ describe(`buf curl${noBuf}`, () => {
     ['grpc, by reflection', ['--protocol', 'grpc', '--http2-prior-knowledge']],
     ['grpc, by schema', ['--protocol', 'grpc', '--http2-prior-knowledge', ...schema]],
     ['grpcweb, by schema', ['--protocol', 'grpcweb', ...schema]],
+    ['connect, by schema', ['--protocol', 'connect', ...schema]],
+    ['connect, over HTTP/2', ['--protocol', 'connect', '--http2-prior-knowledge', ...schema]],
   ])('performs all five: %s', async (_, options) => {
     await perform(async (errand) => {
       const sent = [...headers(errand), '-d', JSON.stringify(errand.request), url + grpcPath(errand.operation)]
@@ -91,7 +93,7 @@ describe(`buf curl${noBuf}`, () => {
     expect(stdout).not.toContain('Internal')
   })
 
-  test.skipIf(noBuf).each(['grpc', 'grpcweb'])('follows a stream of events: %s', async (protocol) => {
+  test.skipIf(noBuf).each(['grpc', 'grpcweb', 'connect'])('follows a stream of events: %s', async (protocol) => {
     const { token, organization } = (await fiveOperations())[2]!
     const version = protocol === 'grpc' ? ['--http2-prior-knowledge'] : []
     const path = '/roster.notifier.v1.EventService/WatchOrganizationEvents'

@@ -9,6 +9,7 @@ const json =
 const form = 'POST /oauth/v2/token HTTP/1.1\r\nhost: a\r\ncontent-type: application/x-www-form-urlencoded\r\n'
 const web = `POST /roster.users.v1.UserService/SetEmail HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin\r\n`
 const webBinary = `${web}content-type: application/grpc-web+proto\r\n`
+const connectProto = `${web}content-type: application/proto\r\n`
 const webText = `${web}content-type: application/grpc-web-text+proto\r\n`
 let gateway: TestGateway
 
@@ -46,6 +47,7 @@ const encodings: [string, string][] = [
   ['a form', form],
   ['gRPC-web', webBinary],
   ['gRPC-web text', webText],
+  ['Connect', connectProto],
 ]
 
 test.each(encodings.flatMap(([name, head]) => breaks.map(([what, ...rest]) => [what, name, head, ...rest] as const)))(
@@ -54,7 +56,8 @@ test.each(encodings.flatMap(([name, head]) => breaks.map(([what, ...rest]) => [w
     gateway.log.length = 0
     const answer = await raw(head + body, end)
     if (name === 'a form') expect(answer).toMatch(/^HTTP\/1.1 4\d\d [^]*"error":/)
-    else if (name === 'JSON') expect(answer).toMatch(new RegExp(`^HTTP/1.1 4\\d\\d [^]*"reason":"${reason}"`))
+    else if (name === 'JSON' || name === 'Connect')
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 [45]\\d\\d [^]*"reason":"${reason}"`))
     else {
       expect(answer).toMatch(/^HTTP\/1.1 200 /)
       const payload = answer.slice(answer.indexOf('\r\n\r\n') + 4)
@@ -66,13 +69,15 @@ test.each(encodings.flatMap(([name, head]) => breaks.map(([what, ...rest]) => [w
   },
 )
 
+const emailInProto = '\n\x01u\x12\x05a@b.c'
+const wholeBodies = new Map([
+  [webBinary, frameOf(Buffer.alloc(0)).toString('latin1')],
+  [webText, 'AAAAAAA='],
+  [connectProto, emailInProto],
+])
+
 test.each(encodings)('a whole request in %s is answered also after its client closed its half', async (_name, head) => {
-  const body =
-    head === webBinary
-      ? frameOf(Buffer.alloc(0)).toString('latin1')
-      : head === webText
-        ? 'AAAAAAA='
-        : '{"email":"a@b.c"}'
+  const body = wholeBodies.get(head) ?? '{"email":"a@b.c"}'
   const answer = await raw(`${head}content-length: ${body.length}\r\n\r\n${body}`, true)
   expect(answer).toMatch(head === form ? /^HTTP\/1\.1 503 [^]*"error":/ : /^HTTP\/1\.1 200 /)
 })
@@ -88,7 +93,9 @@ test('a stream ends when its client closes its half, for the client may have gon
   const stream = webBinary.replace('users.v1.UserService/SetEmail', 'notifier.v1.EventService/WatchEvents')
   const body = frameOf(Buffer.alloc(0)).toString('latin1')
   await raw(`${stream}content-length: ${body.length}\r\n\r\n${body}`, true)
-  expect(gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([{ reason: 'CANCELLED' }])
+  await raw(`${stream.replace('grpc-web+', 'connect+')}content-length: ${body.length}\r\n\r\n${body}`, true)
+  const ended = { reason: 'CANCELLED' }
+  expect(gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([ended, { ...ended, encoding: 'connect' }])
 })
 
 test('a whole request is answered although broken bytes follow it', async () => {

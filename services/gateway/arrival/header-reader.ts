@@ -7,7 +7,14 @@ export type Header = (name: string) => string | undefined
 const none: ReadonlySet<string> = new Set()
 
 /** These headers may come twice: they are lists, or a malformed one is ignored. */
-const lists = new Set(['x-forwarded-for', 'x-request-id', 'traceparent'])
+const lists = new Set([
+  'x-forwarded-for',
+  'x-request-id',
+  'traceparent',
+  'accept-encoding',
+  'grpc-accept-encoding',
+  'connect-accept-encoding',
+])
 
 /**
  * Reads headers, or metadata, that have one value. It refuses a header that comes twice: a proxy may take the first

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readGrpcTimeout, readRequestTimeout } from './timeout.ts'
+import { readConnectTimeout, readGrpcTimeout, readRequestTimeout } from './timeout.ts'
 
 test('grpc-timeout is read in every unit', () => {
   const texts = ['2H', '3M', '4S', '5m', '6u', '7n', undefined]
@@ -19,4 +19,12 @@ test.each(['', 'x', '-1', '1e9', '1.', '.5', '5s', 'Infinity', '123456789'])(
   'x-request-timeout %j is refused',
   (text) =>
     expect(() => readRequestTimeout(text)).toThrow(expect.objectContaining({ reason: 'TIMEOUT_MALFORMED', code: 3 })),
+)
+
+test('connect-timeout-ms is read as milliseconds', () => {
+  expect(['0', '250', '9999999999', undefined].map(readConnectTimeout)).toEqual([0, 250, 9_999_999_999, undefined])
+})
+
+test.each(['', '5s', '-1', '1.5', '12345678901', ' 1', '1e3'])('connect-timeout-ms %j is refused', (text) =>
+  expect(() => readConnectTimeout(text)).toThrow(expect.objectContaining({ reason: 'TIMEOUT_MALFORMED', code: 3 })),
 )

@@ -23,6 +23,13 @@ export function readRequestTimeout(text: string | undefined): number | undefined
   return Number(text) * 1000
 }
 
+/** Reads `connect-timeout-ms`, up to ten digits, in milliseconds. INVALID_ARGUMENT TIMEOUT_MALFORMED. */
+export function readConnectTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,10}$/.test(text)) throw malformed('connect-timeout-ms')
+  return Number(text)
+}
+
 function malformed(header: string) {
   return new RosterError('INVALID_ARGUMENT', 'TIMEOUT_MALFORMED', `The header ${header} cannot be read.`)
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '#lib/rpc/headers'
 import { callersChanged, everybodyOf } from '#lib/events/hints'
-import { callGrpc, callGrpcWeb, callGrpcWebText, callJson } from '../testing/test-client.ts'
+import { callConnect, callGrpc, callGrpcWeb, callGrpcWebText, callJson } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
 const setEmail = 'roster.users.v1.UserService.SetEmail'
@@ -193,6 +193,7 @@ describe.each([
   ['grpc', callGrpc],
   ['grpc-web', callGrpcWeb],
   ['grpc-web-text', callGrpcWebText],
+  ['connect', callConnect],
 ])('over %s x-zitadel-orgid', (_encoding, callBy) => {
   const ask = async (headers: Record<string, string>, token = newToken({ ...owner, userId: 'everywhere' })) =>
     callBy(

@@ -2,7 +2,7 @@ import type { Method } from '#lib/rpc/methods'
 import type { Header } from '../arrival/header-reader.ts'
 import type { Gateway } from './gateway.ts'
 
-export type Encoding = 'json' | 'oauth' | 'grpc' | 'grpc-web'
+export type Encoding = 'json' | 'oauth' | 'grpc' | 'grpc-web' | 'connect'
 
 /** A call as its protocol hands it over. */
 export interface Arrival {

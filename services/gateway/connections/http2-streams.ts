@@ -14,7 +14,7 @@ export interface StreamHandlers {
   admit(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]): boolean
 }
 
-const grpcType = /^application\/grpc(\+|;|$)/i
+const grpcType = /^application\/grpc(\+proto)? *(;.*)?$/i
 const ownServices = /^\/grpc\.(health|reflection)\./
 
 /**
@@ -50,7 +50,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
       })
       const path = headers[':path']
       if (path === undefined) return stream.close()
-      const isGrpc = grpcType.test(headers['content-type'] ?? '')
+      // Another verb, and a message that is no protobuf, are answered as HTTP: 405 and 415.
+      const isGrpc = headers[':method'] === 'POST' && grpcType.test(headers['content-type'] ?? '')
       if (isGrpc && ownServices.test(path)) {
         if (handlers.admit(stream, headers, rawHeaders))
           for (const serve of own) serve.call(server, stream, headers, flags, rawHeaders)

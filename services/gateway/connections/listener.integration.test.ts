@@ -1,14 +1,12 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
+import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
 import { method } from '#lib/rpc/methods'
+import { makeCertificate } from '../testing/certificate.ts'
 import { send } from '../testing/test-client.ts'
 import { startTestGateway } from '../testing/test-gateway.ts'
 
@@ -21,16 +19,6 @@ async function start(operations: Parameters<typeof startTestGateway>[0], environ
   return gateway
 }
 
-function makeCertificate() {
-  const folder = mkdtempSync(join(tmpdir(), 'roster-tls-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  execFileSync('openssl', ['req', ...kind, ...subject, '-out', cert, '-keyout', key], { stdio: 'ignore' })
-  return { cert, key, ca: readFileSync(cert) }
-}
-
 function callGrpc(target: string, channel = credentials.createInsecure()): Promise<number> {
   const client = new Client(target, channel, { 'grpc.use_local_subchannel_pool': 1 })
   const metadata = new Metadata()
@@ -41,11 +29,12 @@ function callGrpc(target: string, channel = credentials.createInsecure()): Promi
   return promise.finally(() => client.close())
 }
 
-test('with TLS, gRPC and HTTP/1.1 share the port, and a client that offers both speaks HTTP/1.1', async () => {
-  const { cert, key, ca } = makeCertificate()
+test('with TLS, HTTP/1.1 and HTTP/2 share the port, and a client that offers both speaks HTTP/2', async () => {
+  const { cert, key, ca, remove } = makeCertificate()
+  onTestFinished(remove)
   const gateway = await start({ [setEmail.subject]: () => ({}) }, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key })
   const { port } = gateway
-  expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(ca))).toBe(0)
+  expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(Buffer.from(ca)))).toBe(0)
 
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   request(`${gateway.url}/healthz`, { ca, servername: 'localhost' }, (response) =>
@@ -67,15 +56,28 @@ test('with TLS, gRPC and HTTP/1.1 share the port, and a client that offers both 
     socket.on('secureConnect', () => resolve(socket.alpnProtocol)).on('error', () => resolve('refused'))
     return promise.finally(() => socket.destroy())
   }
-  expect(await agreed(['h2', 'http/1.1'])).toBe('http/1.1')
+  expect(await agreed(['h2', 'http/1.1'])).toBe('h2')
+  expect(await agreed(['http/1.1', 'h2'])).toBe('h2')
   expect(await agreed(['h2'])).toBe('h2')
+  expect(await agreed(['http/1.1'])).toBe('http/1.1')
   expect(await agreed()).toBe(false)
   expect(await agreed(['spdy/3'])).toBe('refused')
+
+  const session = connectHttp2(gateway.url, { ca, servername: 'localhost' })
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/v2/users/u/email',
+    authorization: 'Bearer admin',
+    'content-type': 'application/json',
+  })
+  stream.end('{"email":"a@b.c"}')
+  expect(JSON.parse(await text(stream))).toEqual({})
+  session.close()
 
   const plain = connect(port, '127.0.0.1')
   plain.end('GET /healthz HTTP/1.1\r\n\r\n')
   expect((await buffer(plain)).toString()).not.toContain('200')
-  expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(ca))).toBe(0)
+  expect(await callGrpc(`127.0.0.1:${port}`, credentials.createSsl(Buffer.from(ca)))).toBe(0)
 })
 
 test('the protocol is recognized also where its first bytes arrive one by one', async () => {

@@ -32,7 +32,7 @@ type Serve = (socket: Socket) => void
 
 /**
  * Creates an HTTP/1.1 server that hands every HTTP/2 connection to `http2`. Without TLS, the first bytes of a
- * connection decide. With TLS, the agreed protocol does: HTTP/1.1 with every client that offers it.
+ * connection decide. With TLS, the agreed protocol does: HTTP/2 with every client that offers it.
  */
 export function createListener(config: ListenerSettings, log: Log, http2: Serve): Listener {
   const options: ServerOptions = {
@@ -91,7 +91,7 @@ function createTls(
     allowHalfOpen: true,
     minVersion: 'TLSv1.2',
     handshakeTimeout: HEADERS_TIMEOUT_MS,
-    ALPNCallback: ({ protocols }) => ['http/1.1', 'h2'].find((protocol) => protocols.includes(protocol)),
+    ALPNCallback: ({ protocols }) => ['h2', 'http/1.1'].find((protocol) => protocols.includes(protocol)),
   })
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   return server

@@ -3,7 +3,8 @@ import type { Code, RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
 import type { Exchange } from './exchange.ts'
 
-const statusOfCode: Record<Code, number> = {
+/** The HTTP status of a code where its reason has none of its own. */
+export const statusOfCode: Record<Code, number> = {
   1: 499,
   2: 500,
   3: 400,

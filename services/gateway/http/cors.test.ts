@@ -35,7 +35,12 @@ test('a preflight allows every method and header that the gateway reads', () => 
     'x-zitadel-orgid',
     'x-grpc-web',
     'grpc-timeout',
+    'grpc-encoding',
     'if-match',
+    'connect-protocol-version',
+    'connect-timeout-ms',
+    'content-encoding',
+    'connect-content-encoding',
   ])
     expect(answer['access-control-allow-headers']!.split(', ')).toContain(name)
   expect(Number(answer['access-control-max-age'])).toBeGreaterThan(0)

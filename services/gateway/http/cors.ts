@@ -11,6 +11,8 @@ const exposed = [
   'grpc-status',
   'grpc-message',
   'grpc-status-details-bin',
+  'grpc-encoding',
+  'connect-content-encoding',
   'x-request-id',
   'etag',
   'retry-after',
@@ -35,6 +37,12 @@ const accepted = [
   'traceparent',
   'tracestate',
   'connect-protocol-version',
+  'connect-timeout-ms',
+  'content-encoding',
+  'connect-content-encoding',
+  'connect-accept-encoding',
+  'grpc-encoding',
+  'grpc-accept-encoding',
 ].join(', ')
 
 /**

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonValue } from '@bufbuild/protobuf'
-import {
-  callGrpc,
-  callGrpcWeb,
-  callGrpcWebText,
-  callJson,
-  type Caller,
-  type Ending,
-  send,
-} from '../testing/test-client.ts'
+import { callConnect, callGrpc, callGrpcWeb, callJson, type Caller, type Ending, send } from '../testing/test-client.ts'
 import { startTestGateway, type TestCaller, type TestGateway } from '../testing/test-gateway.ts'
 
 const users = 'roster.users.v1.UserService'
@@ -82,7 +74,7 @@ const encodings: { encoding: string; call: Caller }[] = [
   { encoding: 'json', call: callJson },
   { encoding: 'grpc', call: callGrpc },
   { encoding: 'grpc-web', call: callGrpcWeb },
-  { encoding: 'grpc-web-text', call: callGrpcWebText },
+  { encoding: 'connect', call: callConnect },
 ]
 
 describe.each(encodings)('over $encoding', ({ call }) => {

@@ -38,3 +38,17 @@ test('answers count, but are never refused themselves', () => {
   hold.end()
   underWay.open('public', {}, 'b').take(1)
 })
+
+test('work that goes on after its request has ended changes no count', () => {
+  const underWay = createUnderWay(limits)
+  const connection = {}
+  const hold = underWay.open('call', connection, 'a')
+  hold.take(500)
+  hold.end()
+  hold.add(-500)
+  hold.take(100)
+  hold.add(5_000)
+  const next = underWay.open('call', connection, 'a')
+  next.take(1_000)
+  expect(() => next.take(1)).toThrow(refused)
+})

@@ -18,7 +18,7 @@ export interface Hold {
   take(bytes: number): void
   /** Counts bytes, even where they are too many: the next request is refused for them. */
   add(bytes: number): void
-  /** Gives all bytes back. Call it once. */
+  /** Gives all bytes back. Call it once: what is counted or given back later changes nothing. */
   end(): void
 }
 
@@ -56,8 +56,9 @@ export function createUnderWay({ inAll, perConnection }: { inAll: number; perCon
       if (here.users++ === 0) known.set(address, here)
       const connected = countOf(connection)
       const counts = kind === 'call' ? [all, here, connected] : [all, kinds[kind], here, connected]
-      let held = 0
+      let [held, ended] = [0, false]
       const add = (bytes: number) => {
+        if (ended) return
         held += bytes
         for (const count of counts) count.bytes += bytes
       }
@@ -69,6 +70,7 @@ export function createUnderWay({ inAll, perConnection }: { inAll: number; perCon
         add,
         end() {
           add(-held)
+          ended = true
           if (--here.users === 0) known.delete(address)
         },
       }

@@ -41,7 +41,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
 const summary = 'Identity management: users, organizations, projects, grants and identity providers.'
 
 const description = `\
-The same operations answer gRPC, gRPC-web and gRPC-web-text at the same address. Server reflection tells their messages.
+The same operations answer gRPC, gRPC-web and Connect at the same address. Server reflection tells their messages.
 
 JSON is the canonical mapping of proto3. 64-bit numbers are strings. Default values are left out of answers. In requests
 an unknown field, a wrong type and two members of a oneof are an error that names the field. A text never has the
@@ -53,7 +53,7 @@ to a key comes as \`Authorization: DPoP\` with a proof in \`DPoP\`.
 An error is a \`google.rpc.Status\`. Its \`ErrorInfo\` has a stable \`reason\`, and \`BadRequest\` names every field at
 fault. A caller that lacks a permission gets the same answer for an object of others as for none.
 
-\`x-request-timeout\` says in how many milliseconds the client needs an answer.`
+\`x-request-timeout\` says in how many seconds the client needs an answer.`
 
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A personal access token, a session’s or an access token.' },
@@ -62,7 +62,7 @@ const securitySchemes = {
 
 function tagOf(service: DescService): Schema {
   const streams = service.methods.filter(({ methodKind }) => methodKind !== 'unary').map(({ name }) => `\`${name}\``)
-  const only = streams.length > 0 ? `Streams, in gRPC and gRPC-web only: ${streams.join(', ')}.` : ''
+  const only = streams.length > 0 ? `Streams, in gRPC, gRPC-web and Connect only: ${streams.join(', ')}.` : ''
   const text = [jsonCommentOf(service), only].filter(Boolean).join('\n\n')
   return { name: service.name, ...(text !== '' && { description: text }) }
 }

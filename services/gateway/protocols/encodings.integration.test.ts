@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { invalid, RosterError } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import { showPresence } from '#lib/rpc/presence'
-import { callGrpc, callGrpcWeb, callGrpcWebText, callJson } from '../testing/test-client.ts'
+import {
+  callConnect,
+  callConnectJson,
+  callGrpc,
+  callGrpcWeb,
+  callGrpcWebText,
+  callJson,
+} from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
 const setEmail = 'roster.users.v1.UserService.SetEmail'
@@ -13,6 +20,8 @@ const encodings = [
   ['grpc', callGrpc],
   ['grpc-web', callGrpcWeb],
   ['grpc-web-text', callGrpcWebText],
+  ['connect', callConnect],
+  ['connect-json', callConnectJson],
 ] as const
 const request = {
   userId: 'u/1 é',
@@ -153,8 +162,8 @@ test.each(encodings)('in %s a deadline ends the wait and is passed on', async (n
     return {}
   }
   const started = performance.now()
-  const timeout: Record<string, string> = name === 'json' ? { 'x-request-timeout': '0.3' } : { 'grpc-timeout': '300m' }
-  const { status } = await call(gateway.url, setEmail, request, { ...admin, ...timeout })
+  const timeout = name === 'json' ? '0.3' : name.startsWith('connect') ? '300' : '300m'
+  const { status } = await call(gateway.url, setEmail, request, { ...admin, [headerOf(name)]: timeout })
   expect(status).toMatchObject({ code: 4, details: [{ reason: 'DEADLINE_EXCEEDED' }] })
   expect(performance.now() - started).toBeLessThan(2000)
   expect(left).toBeGreaterThan(0)
@@ -172,18 +181,18 @@ test('a call without a deadline gets the default, and no call gets more than the
   await callJson(gateway.url, setEmail, request, { ...admin, 'x-request-timeout': '99999' })
   await callGrpcWeb(gateway.url, setEmail, request, { ...admin, 'grpc-timeout': '9H' })
   await callGrpc(gateway.url, setEmail, request, { ...admin, 'grpc-timeout': '3600000' })
-  expect(left.map((seconds) => Math.round(seconds))).toEqual([10, 10, 10, 10, 60, 60, 60])
+  expect(left.map((seconds) => Math.round(seconds))).toEqual([10, 10, 10, 10, 10, 10, 60, 60, 60])
 })
 
-test('a malformed timeout is refused', async () => {
-  const status = { code: 3, details: [{ reason: 'TIMEOUT_MALFORMED' }] }
-  expect(
-    (await callJson(gateway.url, setEmail, request, { ...admin, 'x-request-timeout': '5s' })).status,
-  ).toMatchObject(status)
-  expect((await callGrpcWeb(gateway.url, setEmail, request, { ...admin, 'grpc-timeout': '5' })).status).toMatchObject(
-    status,
-  )
+test.each(encodings.filter(([name]) => name !== 'grpc'))('in %s a malformed timeout is refused', async (name, call) => {
+  const { status } = await call(gateway.url, setEmail, request, { ...admin, [headerOf(name)]: '5x' })
+  expect(status).toMatchObject({ code: 3, details: [{ reason: 'TIMEOUT_MALFORMED' }] })
 })
+
+function headerOf(name: string): string {
+  if (name === 'json') return 'x-request-timeout'
+  return name.startsWith('connect') ? 'connect-timeout-ms' : 'grpc-timeout'
+}
 
 test.each(encodings)('in %s a message over 1 MiB is refused', async (_name, call) => {
   const big = { ...request, email: 'x'.repeat(1024 * 1024) }
@@ -212,10 +221,7 @@ test('each call is one line in the log, which shows neither token nor address no
   await callJson(gateway.url, setEmail, request, { authorization: 'Bearer sesame' })
   const line = { msg: 'call', method: setEmail, code: 0, requestId: 'logged', user: 'admin-id', ms: expect.any(Number) }
   expect(gateway.log).toMatchObject([
-    { ...line, encoding: 'json' },
-    { ...line, encoding: 'grpc' },
-    { ...line, encoding: 'grpc-web' },
-    { ...line, encoding: 'grpc-web' },
+    ...['json', 'grpc', 'grpc-web', 'grpc-web', 'connect', 'connect'].map((encoding) => ({ ...line, encoding })),
     { ...line, encoding: 'json', code: 16, reason: 'TOKEN_INVALID', requestId: expect.any(String), user: '' },
   ])
   expect(JSON.stringify(gateway.log)).not.toMatch(/Bearer|sesame|127\.0\.0\.1|example\.com/)

@@ -9,8 +9,8 @@ import { perform } from '../calls/perform.ts'
 import { errorHeaders, protective, send } from '../http/answers.ts'
 import { allowanceOf, arrive, letIn } from '../http/arrive.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { compressionUnsupported } from './grpc-compression.ts'
-import { frame, frameMalformed, readFrame } from './grpc-frames.ts'
+import { frameAnswer, inflate, mayCompress, takenCompressions, ways } from './compression.ts'
+import { frame, frameMalformed, readFrame } from './frames.ts'
 import { encodeMessage, unknownMethod } from './grpc-status.ts'
 import type { ValueLimit } from '../limits/value-limit.ts'
 import { limitValues } from './wire-values.ts'
@@ -42,32 +42,47 @@ export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method:
         },
       )
     : unknownMethod(exchange.path)
+  const may = mayCompressFor(exchange, method)
   const frames =
     answer instanceof RosterError
       ? trailerFrame(errorTrailers(answer), exchange.requestId)
-      : Buffer.concat([frame(0, answer), trailerFrame({ 'grpc-status': '0' }, exchange.requestId)])
-  send(exchange, 200, headersOf(text), pack(frames, text))
+      : Buffer.concat([
+          await frameAnswer(answer, may, exchange.hold),
+          trailerFrame({ 'grpc-status': '0' }, exchange.requestId),
+        ])
+  send(exchange, 200, headersOf(text, may), pack(frames, text))
 }
 
 // Each frame is base64 by itself, so that a client can read it when it arrives.
 async function streamGrpcWeb(gateway: Gateway, exchange: Exchange, method: Method, text: boolean): Promise<void> {
   const { response } = exchange
+  const may = mayCompressFor(exchange, method)
   const end = await performStream(
     gateway,
     arrive(gateway, exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
     (values) => readMessage(gateway, exchange, method, text, values),
     async (message, signal) => {
-      if (!response.headersSent) response.writeHead(200, { ...exchange.headers, ...headersOf(text) })
-      await writeOut(response, pack(frame(0, message), text), signal)
+      const framed = await frameAnswer(message, may, exchange.hold)
+      if (!response.headersSent) response.writeHead(200, { ...exchange.headers, ...headersOf(text, may) })
+      await writeOut(response, pack(framed, text), signal)
     },
   )
   const trailers = pack(trailerFrame(errorTrailers(end), exchange.requestId), text)
   if (response.headersSent) response.end(trailers)
-  else send(exchange, 200, headersOf(text), trailers)
+  else send(exchange, 200, headersOf(text, may), trailers)
 }
 
-function headersOf(text: boolean) {
-  return { ...protective, 'content-type': `application/grpc-web${text ? '-text' : ''}+proto` }
+function mayCompressFor({ header }: Exchange, method: Method | undefined): boolean {
+  return method !== undefined && mayCompress(method, header('grpc-accept-encoding'))
+}
+
+function headersOf(text: boolean, compressed: boolean) {
+  return {
+    ...protective,
+    'content-type': `application/grpc-web${text ? '-text' : ''}+proto`,
+    'grpc-accept-encoding': takenCompressions,
+    ...(compressed && { 'grpc-encoding': 'gzip' }),
+  }
 }
 
 function pack(frames: Buffer, text: boolean): Buffer | string {
@@ -101,8 +116,8 @@ async function readMessage(
   const allowance = allowanceOf(gateway, exchange, method)
   const limit = allowance.bytes + 5
   const body = await readBody(request, header('content-length'), allowance, text ? Math.ceil(limit / 3) * 4 : limit)
-  const { message, isCompressed } = readFrame(text ? decodeText(body.toString('latin1')) : body, allowance.bytes)
-  if (isCompressed) throw compressionUnsupported()
+  const framed = readFrame(text ? decodeText(body.toString('latin1')) : body, allowance.bytes)
+  const message = await inflate(framed, header('grpc-encoding'), ways.grpc, allowance)
   return limitValues(method.desc.input, message, values)
 }
 

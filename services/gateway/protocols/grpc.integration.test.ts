@@ -98,18 +98,47 @@ test.each([
   ['a path of the HTTP kind', { ':path': '/v2/users/u1/email' }, message(), 12, 'METHOD_UNKNOWN'],
   ['a path of strange letters', { ':path': '/é%ff\u00ff' }, message(), 12, 'METHOD_UNKNOWN'],
   ['bytes that are no message', {}, message(), 3, 'REQUEST_MALFORMED'],
-  ['no message', {}, Buffer.alloc(0), 3, 'FRAME_MALFORMED'],
+  ['no message', {}, Buffer.alloc(0), 12, 'ONE_MESSAGE_EXPECTED'],
   ['half a frame', {}, message(0, 100), 3, 'FRAME_MALFORMED'],
-  ['two messages', {}, Buffer.concat([message(), message()]), 3, 'FRAME_MALFORMED'],
+  ['two messages', {}, Buffer.concat([message(), message()]), 12, 'ONE_MESSAGE_EXPECTED'],
   ['a frame that claims 4 GiB', {}, message(0, 0xffff_ffff), 8, 'REQUEST_TOO_LARGE'],
   ['an unknown compression', { 'grpc-encoding': 'snappy' }, message(1), 12, 'COMPRESSION_UNSUPPORTED'],
+  ['an unknown compression, unused', { 'grpc-encoding': 'snappy' }, message(), 12, 'COMPRESSION_UNSUPPORTED'],
+  ['a compression without a name', {}, message(1), 13, 'COMPRESSION_UNNAMED'],
+  ['a compression that is none', { 'grpc-encoding': 'identity' }, message(1), 13, 'COMPRESSION_UNNAMED'],
   ['a compression that it is not', { 'grpc-encoding': 'gzip' }, message(1), 3, 'FRAME_MALFORMED'],
   ['a timeout that is none', { 'grpc-timeout': 'soon' }, message(), 3, 'TIMEOUT_MALFORMED'],
 ] as const)('%s is refused with the same Status as anywhere', async (_name, headers, body, code, reason) => {
   const { 'grpc-status': sent, ...rest } = await request({ ...headers, 'x-request-id': 'mine' }, body)
+  expect(rest['grpc-accept-encoding']).toBe('identity,gzip,deflate')
+  expect(rest['grpc-status-details-bin']).not.toContain('=')
   const bytes = Buffer.from(String(rest['grpc-status-details-bin']), 'base64')
   expect(toJson(statusDesc, fromBinary(statusDesc, bytes), { registry })).toMatchObject({ code, details: [{ reason }] })
   expect([sent, rest['x-request-id']]).toEqual([String(code), 'mine'])
+})
+
+test.each([
+  ['another verb', { ':method': 'PUT' }, 405],
+  ['JSON in frames', { 'content-type': 'application/grpc+json' }, 415],
+  ['an unknown kind of message', { 'content-type': 'application/grpc+foo' }, 415],
+  ['an unknown kind of gRPC-web message', { 'content-type': 'application/grpc-web+json' }, 415],
+  ['a type that only begins alike', { 'content-type': 'application/grpcfoo' }, 415],
+  ['no content type', { 'content-type': '' }, 415],
+] as const)('%s is refused by the HTTP status', async (_name, headers, status) => {
+  const answer = await request(headers, message())
+  expect([answer[':status'], answer['grpc-status'], answer['content-type']]).toEqual([
+    status,
+    undefined,
+    'application/json',
+  ])
+  if (status === 415) expect(answer['accept-post']).toContain('application/grpc+proto')
+})
+
+test('an answer that succeeds has no grpc-message', async () => {
+  const sound = frameOf(Buffer.from([0x0a, 1, 0x75, 0x12, 5, ...Buffer.from('a@b.c')]))
+  const answer = await request({}, sound)
+  expect(answer).toMatchObject({ 'grpc-status': '0' })
+  expect(answer).not.toHaveProperty('grpc-message')
 })
 
 test('a request that does not arrive is given up', async () => {

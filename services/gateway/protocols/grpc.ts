@@ -14,8 +14,8 @@ import { perform } from '../calls/perform.ts'
 import { byGrpcPath } from '../calls/routes.ts'
 import { leave } from '../connections/http2-streams.ts'
 import type { Hold, Kind } from '../limits/under-way.ts'
-import { inflate, takenCompressions } from './grpc-compression.ts'
-import { frame, readFrame } from './grpc-frames.ts'
+import { frameAnswer, inflate, mayCompress, takenCompressions, ways } from './compression.ts'
+import { readFrame } from './frames.ts'
 import { toGrpcTrailers, unknownMethod } from './grpc-status.ts'
 import type { ValueLimit } from '../limits/value-limit.ts'
 import { limitValues } from './wire-values.ts'
@@ -89,16 +89,25 @@ async function serveUnary(gateway: Gateway, call: Call, method: Method): Promise
   })
   if (answer instanceof RosterError) return end(call, answer)
   held()?.add(answer.length)
-  if (begin(call, head)) call.stream.write(frame(0, answer))
+  const { may, headers } = compressionOf(call, method)
+  const framed = await frameAnswer(answer, may, held())
+  if (begin(call, { ...head, ...headers })) call.stream.write(framed)
   end(call)
 }
 
 async function serveStream(gateway: Gateway, call: Call, method: Method): Promise<void> {
-  const { arrival, read } = arrive(gateway, call, method)
+  const { arrival, read, held } = arrive(gateway, call, method)
+  const { may, headers } = compressionOf(call, method)
   const error = await performStream(gateway, arrival, read, async (message, signal) => {
-    if (begin(call, {})) await writeOut(call.stream, frame(0, message), signal)
+    const framed = await frameAnswer(message, may, held())
+    if (begin(call, headers)) await writeOut(call.stream, framed, signal)
   })
   end(call, error)
+}
+
+function compressionOf({ header }: Call, method: Method) {
+  const may = mayCompress(method, header('grpc-accept-encoding'))
+  return { may, headers: may ? { 'grpc-encoding': 'gzip' } : undefined }
 }
 
 function arrive(gateway: Gateway, { stream, header, requestId, clientAddress, admit }: Call, method: Method) {
@@ -121,9 +130,8 @@ function arrive(gateway: Gateway, { stream, header, requestId, clientAddress, ad
     header('content-type')
     const allowance = allow(gateway.config, method, hold!)
     const body = await readBody(stream, header('content-length'), allowance, allowance.bytes + 5)
-    const { message, isCompressed } = readFrame(body, allowance.bytes)
-    const whole = isCompressed ? await inflate(message, header('grpc-encoding'), allowance) : message
-    return limitValues(method.desc.input, whole, values)
+    const message = await inflate(readFrame(body, allowance.bytes), header('grpc-encoding'), ways.grpc, allowance)
+    return limitValues(method.desc.input, message, values)
   }
   return { arrival, read, held: () => hold }
 }
@@ -142,7 +150,7 @@ const headOf = ({ requestId }: Call) => ({
 })
 
 /** Begins the answer, once. False where the client has gone. */
-function begin(call: Call, headers: Record<string, string>): boolean {
+function begin(call: Call, headers: Record<string, string> | undefined): boolean {
   const { stream } = call
   if (stream.destroyed || stream.closed) return false
   if (!stream.headersSent) stream.respond({ ...headOf(call), ...headers }, { waitForTrailers: true })

@@ -41,7 +41,7 @@ async function readJsonBody(gateway: Gateway, exchange: Exchange, method: Method
   if (hasBody && type !== undefined && !jsonType.test(type)) throw unsupportedType()
   const body = await readBody(request, header('content-length'), allowanceOf(gateway, exchange, method))
   if (body.length === 0) return undefined
-  if (!hasBody) throw new RosterError('INVALID_ARGUMENT', 'BODY_NOT_ALLOWED', 'This request must not have a body.')
+  if (!hasBody) throw bodyNotAllowed()
   if (type === undefined) throw unsupportedType()
   return body
 }
@@ -49,4 +49,9 @@ async function readJsonBody(gateway: Gateway, exchange: Exchange, method: Method
 /** The error of a request whose path does not read its content type. */
 export function unsupportedType(wanted = 'application/json'): RosterError {
   return new RosterError('INVALID_ARGUMENT', 'CONTENT_TYPE_UNSUPPORTED', `The content type must be ${wanted}.`)
+}
+
+/** The error of a request by GET or DELETE with a body. */
+export function bodyNotAllowed(): RosterError {
+  return new RosterError('INVALID_ARGUMENT', 'BODY_NOT_ALLOWED', 'This request must not have a body.')
 }

@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http'
-import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
+import { create, equals, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { codes } from '#lib/errors'
 import { method } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
 import { decodeText } from '../protocols/grpc-web.ts'
@@ -99,6 +100,56 @@ async function callWeb(
   if (trailers.get('grpc-status') === '0')
     return { answer: toJson(desc.output, fromBinary(desc.output, message!), { registry }), requestId }
   return { status: readStatus(Buffer.from(trailers.get('grpc-status-details-bin')!, 'base64')), requestId }
+}
+
+/** Connect by POST, in protobuf. */
+export const callConnect: Caller = (url, subject, request, metadata) =>
+  callConnectAs('proto', url, subject, request, metadata)
+
+/** Connect by POST, in JSON. */
+export const callConnectJson: Caller = (url, subject, request, metadata) =>
+  callConnectAs('json', url, subject, request, metadata)
+
+async function callConnectAs(
+  type: 'proto' | 'json',
+  url: string,
+  subject: string,
+  request: Record<string, JsonValue>,
+  metadata: Record<string, string> | undefined,
+): Promise<Ending> {
+  const { desc, path } = method(subject)
+  const body =
+    type === 'json'
+      ? JSON.stringify(request)
+      : new Uint8Array(toBinary(desc.input, fromJson(desc.input, request, { registry })))
+  const headers = { 'connect-protocol-version': '1', ...metadata, 'content-type': `application/${type}` }
+  const response = await fetch(url + path, { method: 'POST', headers, body })
+  const requestId = response.headers.get('x-request-id') ?? undefined
+  if (!response.ok) return { status: readConnectError(await response.text()), requestId }
+  if (response.headers.get('content-type') !== headers['content-type']) throw new Error('an answer of another type')
+  if (type === 'json') return { answer: (await response.json()) as JsonValue, requestId }
+  const answer = fromBinary(desc.output, new Uint8Array(await response.arrayBuffer()))
+  return { answer: toJson(desc.output, answer, { registry }), requestId }
+}
+
+/** The Status of an error in Connect's JSON. Throws where a detail is not the same in bytes and as people read it. */
+export function readConnectError(text: string): JsonValue {
+  const { code: name, message, details: sent } = JSON.parse(text) as ConnectError
+  const code = codes[(name === 'canceled' ? 'cancelled' : name).toUpperCase() as keyof typeof codes]
+  const details = sent.map(({ type, value, debug }) => {
+    const desc = registry.getMessage(type)!
+    const bytes = Buffer.from(value, 'base64')
+    if (value.includes('=')) throw new Error('padded base64')
+    if (!equals(desc, fromBinary(desc, bytes), fromJson(desc, debug, { registry }))) throw new Error('two meanings')
+    return { typeUrl: `type.googleapis.com/${type}`, value: bytes }
+  })
+  return toJson(statusDesc, create(statusDesc, { code, message, details }), { registry })
+}
+
+interface ConnectError {
+  code: string
+  message: string
+  details: { type: string; value: string; debug: JsonValue }[]
 }
 
 /** A gRPC frame around a message. */

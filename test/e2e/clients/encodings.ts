@@ -3,17 +3,26 @@ import { appendFileSync } from 'node:fs'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { inject } from 'vitest'
 import type { Call } from './call.ts'
+import { callConnectJson } from './connect-json.ts'
+import { callConnect } from './connect.ts'
 import { callGrpc } from './grpc.ts'
 import { callGrpcWebText } from './grpc-web-text.ts'
 import { callGrpcWeb } from './grpc-web.ts'
 import { callJson } from './json.ts'
 
-/** Every encoding by its name, for `describe.each`. */
+/** The encodings by their names, for `describe.each`. */
 export const encodings = [
   { encoding: 'json', call: recording(callJson) },
   { encoding: 'grpc', call: recording(callGrpc) },
   { encoding: 'grpc-web', call: recording(callGrpcWeb) },
+  { encoding: 'connect', call: recording(callConnect) },
+] as const
+
+/** Also the encodings that differ from those in their packing only. For tests of the encodings themselves. */
+export const everyEncoding = [
+  ...encodings,
   { encoding: 'grpc-web-text', call: recording(callGrpcWebText) },
+  { encoding: 'connect-json', call: recording(callConnectJson) },
 ] as const
 
 /** For tests that do not depend on the encoding. */

@@ -1,6 +1,6 @@
 import { fromJson, type JsonObject, toJson } from '@bufbuild/protobuf'
-import { Code, ConnectError } from '@connectrpc/connect'
-import { createGrpcWebTransport } from '@connectrpc/connect-web'
+import { Code, ConnectError, type Transport } from '@connectrpc/connect'
+import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-web'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { inject } from 'vitest'
 import { method } from '#lib/rpc/methods'
@@ -9,8 +9,8 @@ import { type Stream, streams } from '../../examples/contract.ts'
 import type { CallOptions, Status } from './call.ts'
 import { readError as readGrpcError } from './grpc.ts'
 import { frame, readError as readTextError, readFrames, readTrailers } from './grpc-web-text.ts'
-import { readError as readWebError } from './grpc-web.ts'
 import { decode, encode } from './messages.ts'
+import { readError as readWebError } from './transport.ts'
 
 /** A stream that has begun. */
 export interface OpenStream {
@@ -63,32 +63,35 @@ const openGrpc: Open = (stream, request = {}, { token, organization, headers = {
   return { messages, ended: quiet(ended), cancel: () => ((cancelled = true), call.cancel()) }
 }
 
-/** `application/grpc-web+proto` with connect-web. */
-const openGrpcWeb: Open = (stream, request = {}, { token, organization, headers = {}, url, timeout } = {}) => {
-  const desc = describe(stream)
-  const gone = new AbortController()
-  const messages: JsonObject[] = []
-  const follow = async () => {
-    const transport = createGrpcWebTransport({ baseUrl: url ?? inject('roster').url })
-    const message = fromJson(desc.input, request, { registry })
-    const header = sent({ token, organization, headers })
-    try {
-      const input = (async function* () {
-        yield message
-      })()
-      const answer = await transport.stream(desc as never, gone.signal, timeout, header, input as never)
-      for await (const part of answer.message) messages.push(toJson(desc.output, part as never, { registry }) as never)
-    } catch (error) {
-      if (gone.signal.aborted) return undefined
-      if (error instanceof ConnectError && error.code === Code.DeadlineExceeded && error.details.length === 0)
-        return { code: 4, message: '', details: [] }
-      if (error instanceof ConnectError) return readWebError(error)
-      throw error
+/** Follows over the transport that connect-web makes for an address. */
+const openOver =
+  (createTransport: (baseUrl: string) => Transport): Open =>
+  (stream, request = {}, { token, organization, headers = {}, url, timeout } = {}) => {
+    const desc = describe(stream)
+    const gone = new AbortController()
+    const messages: JsonObject[] = []
+    const follow = async () => {
+      const transport = createTransport(url ?? inject('roster').url)
+      const message = fromJson(desc.input, request, { registry })
+      const header = sent({ token, organization, headers })
+      try {
+        const input = (async function* () {
+          yield message
+        })()
+        const answer = await transport.stream(desc as never, gone.signal, timeout, header, input as never)
+        for await (const part of answer.message)
+          messages.push(toJson(desc.output, part as never, { registry }) as never)
+      } catch (error) {
+        if (gone.signal.aborted) return undefined
+        if (error instanceof ConnectError && error.code === Code.DeadlineExceeded && error.details.length === 0)
+          return { code: 4, message: '', details: [] }
+        if (error instanceof ConnectError) return readWebError(error)
+        throw error
+      }
+      throw new Error('a stream has no end of its own')
     }
-    throw new Error('a stream has no end of its own')
+    return { messages, ended: quiet(follow()), cancel: () => gone.abort() }
   }
-  return { messages, ended: quiet(follow()), cancel: () => gone.abort() }
-}
 
 /** `application/grpc-web-text`, by hand. */
 const openGrpcWebText: Open = (stream, request = {}, { token, organization, headers = {}, url, timeout } = {}) => {
@@ -129,8 +132,10 @@ const openGrpcWebText: Open = (stream, request = {}, { token, organization, head
 /** Every encoding with streams, by its name. */
 export const streaming = [
   { encoding: 'grpc', open: openGrpc },
-  { encoding: 'grpc-web', open: openGrpcWeb },
+  { encoding: 'grpc-web', open: openOver((baseUrl) => createGrpcWebTransport({ baseUrl })) },
   { encoding: 'grpc-web-text', open: openGrpcWebText },
+  { encoding: 'connect', open: openOver((baseUrl) => createConnectTransport({ baseUrl, useBinaryFormat: true })) },
+  { encoding: 'connect-json', open: openOver((baseUrl) => createConnectTransport({ baseUrl })) },
 ] as const
 
 function describe(stream: Stream) {

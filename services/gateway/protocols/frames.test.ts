@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RosterError } from '#lib/errors'
-import { readFrame } from './grpc-frames.ts'
+import { readFrame } from './frames.ts'
 
 const frame = (flag: number, payload: number[], length = payload.length) =>
   Uint8Array.from([flag, 0, 0, length >> 8, length & 255, ...payload])
@@ -14,16 +14,23 @@ test('the one message of a body is read', () => {
 })
 
 test.each([
-  ['no frame', []],
   ['half a head', [0, 0, 0]],
   ['a frame longer than the body', [...frame(0, [1, 2], 3)]],
-  ['two messages', [...frame(0, [1]), ...frame(0, [2])]],
-  ['something after the message', [...frame(0, [1]), 0]],
   ['a trailer frame alone', [...frame(0x80, [])]],
   ['a flag that does not exist', [...frame(2, [])]],
 ])('%s is refused', (_name, bytes) => {
   expect(() => readFrame(Uint8Array.from(bytes), limit)).toThrow(
     expect.objectContaining({ code: 3, reason: 'FRAME_MALFORMED' }),
+  )
+})
+
+test.each([
+  ['no message', []],
+  ['two messages', [...frame(0, [1]), ...frame(0, [2])]],
+  ['something after the message', [...frame(0, [1]), 0]],
+])('a body with %s is unimplemented', (_name, bytes) => {
+  expect(() => readFrame(Uint8Array.from(bytes), limit)).toThrow(
+    expect.objectContaining({ code: 12, reason: 'ONE_MESSAGE_EXPECTED' }),
   )
 })
 

@@ -11,10 +11,16 @@ export interface Line {
 }
 
 /**
- * One HTTP/1.1 connection that stays open, written by hand, because the generator must cost less than the measured
+ * One HTTP/1.1 connection that stays open, for JSON or for Connect in protobuf, written by hand, because the generator must cost less than the measured
  * system.
  */
-export async function openJsonLine(url: string, token: string, workload: Workload, subjects: Subjects): Promise<Line> {
+export async function openHttpLine(
+  url: string,
+  token: string,
+  encoding: 'json' | 'connect',
+  workload: Workload,
+  subjects: Subjects,
+): Promise<Line> {
   const { hostname, port, host } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   await once(socket, 'connect')
@@ -42,17 +48,26 @@ export async function openJsonLine(url: string, token: string, workload: Workloa
     ask: (n) =>
       new Promise((resolve, reject) => {
         waiting = { resolve, reject }
-        const { verb, path, body, type: contentType = 'application/json' } = workload.http(subjects, n)
+        const {
+          verb,
+          path,
+          body,
+          type: contentType = 'application/json',
+        } = encoding === 'json' ? workload.http(subjects, n) : connectRequest(workload, subjects, n)
         const more = Object.entries(workload.headers?.(subjects, n) ?? {})
           .map(([name, value]) => `${name}: ${value}\r\n`)
           .join('')
         const type = body === '' ? '' : `content-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
-        socket.write(
-          `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${more}${type}\r\n${body}`,
-        )
+        const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${more}${type}\r\n`
+        socket.write(typeof body === 'string' ? head + body : Buffer.concat([Buffer.from(head), body]))
       }),
     close: () => void socket.destroy(),
   }
+}
+
+function connectRequest({ grpc }: Workload, subjects: Subjects, n: number) {
+  const { path, encode } = grpc!
+  return { verb: 'POST', path, body: encode(subjects, n), type: 'application/proto' }
 }
 
 // Both servers announce the length of an answer.

@@ -1,0 +1,219 @@
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf'
+import { ConnectError, type Transport } from '@connectrpc/connect'
+import {
+  compressionBrotli,
+  compressionGzip,
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from '@connectrpc/connect-node'
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { invalid } from '#lib/errors'
+import { method, type Method } from '#lib/rpc/methods'
+import { registry } from '#lib/registry'
+import { decodeStatus } from '../../../test/e2e/clients/messages.ts'
+import { readError } from '../../../test/e2e/clients/transport.ts'
+import { makeCertificate } from '../testing/certificate.ts'
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+
+const setEmail = method('roster.users.v1.UserService.SetEmail')
+const search = method('roster.users.v1.UserService.SearchUsers')
+const watch = method('roster.notifier.v1.EventService.WatchEvents')
+const request = { userId: 'u', email: 'a@b.c', sendCode: { urlTemplate: 'https://x.y/' } }
+const written = { verificationCode: 'CODE', details: { sequence: '7' } }
+const found = { users: Array.from({ length: 100 }, (_, n) => ({ userId: `user-${n}`, userName: `Somebody ${n}` })) }
+const refusal = invalid([
+  { field: 'email', description: 'ü' },
+  { field: 'userId', description: 'is taken' },
+])
+const refused = {
+  code: 3,
+  message: refusal.message,
+  details: [{ reason: 'VALIDATION_FAILED', domain: 'roster' }, { fieldViolations: refusal.violations }],
+}
+const certificate = makeCertificate()
+let [plain, secure]: TestGateway[] = []
+
+beforeAll(async () => {
+  const operations = {
+    [setEmail.subject]: ({ email }: JsonObject) => {
+      if (email === 'no@b.c') throw refusal
+      return written
+    },
+    [search.subject]: () => found,
+    [watch.subject]: async ({ cursor }: JsonObject) => {
+      if (cursor === 'c') throw refusal
+      return { cursor: 'c', events: Array.from({ length: 50 }, (_, n) => ({ id: `event-${n}` })) }
+    },
+  }
+  plain = await startTestGateway(operations)
+  secure = await startTestGateway(operations, { TLS_CERT_FILE: certificate.cert, TLS_KEY_FILE: certificate.key })
+})
+afterAll(async () => {
+  await plain?.stop()
+  await secure?.stop()
+  certificate.remove()
+})
+
+/** How a call ended: its answers, and its Status where it failed. */
+interface Ending {
+  answers: unknown[]
+  status?: unknown
+}
+
+type Perform = (method: Method, request: JsonObject) => Promise<Ending>
+
+/** What every client must be able to: a write, a long read, an error with all its details, and a stream. */
+async function checkAll(perform: Perform) {
+  expect(await perform(setEmail, request)).toEqual({ answers: [written] })
+  expect((await perform(search, { limit: 100 })).answers).toMatchObject([found])
+  expect((await perform(setEmail, { ...request, email: 'no@b.c' })).status).toMatchObject(refused)
+  const stream = await perform(watch, {})
+  expect(stream.answers).toMatchObject([{ cursor: 'c', events: { length: 50 } }])
+  expect(stream.status).toMatchObject(refused)
+}
+
+const headers = { authorization: 'Bearer admin' }
+const [encode, decode] = [
+  ({ desc }: Method, json: JsonObject) => Buffer.from(toBinary(desc.input, fromJson(desc.input, json, { registry }))),
+  ({ desc }: Method, bytes: Uint8Array) => toJson(desc.output, fromBinary(desc.output, bytes), { registry }),
+]
+
+describe('connect-node', () => {
+  const nodeOptions = { ca: certificate.ca, servername: 'localhost' }
+  const packed = { acceptCompression: [compressionGzip], sendCompression: compressionGzip, compressMinBytes: 0 }
+  const taken = { acceptCompression: [compressionBrotli, compressionGzip] }
+  const kinds: [string, (where: { baseUrl: string; httpVersion: any; nodeOptions: any }) => Transport][] = [
+    ['Connect in protobuf', (where) => createConnectTransport({ ...where, ...taken, useBinaryFormat: true })],
+    ['Connect in JSON', (where) => createConnectTransport({ ...where, ...taken, useBinaryFormat: false })],
+    ['Connect by GET', (where) => createConnectTransport({ ...where, useHttpGet: true })],
+    ['Connect in gzip', (where) => createConnectTransport({ ...where, ...packed })],
+    ['Connect by GET in gzip', (where) => createConnectTransport({ ...where, ...packed, useHttpGet: true })],
+    ['gRPC', (where) => createGrpcTransport({ ...where, ...taken })],
+    ['gRPC in gzip', (where) => createGrpcTransport({ ...where, ...packed })],
+    ['gRPC-web', (where) => createGrpcWebTransport({ ...where, ...taken })],
+    ['gRPC-web in gzip', (where) => createGrpcWebTransport({ ...where, ...packed })],
+  ]
+  const roads = (['plain HTTP/1.1', 'h2c', 'HTTPS/1.1', 'h2 over TLS'] as const).flatMap(
+    (road) =>
+    kinds.filter(([kind]) => road.includes('h2') || !/^gRPC( in|$)/.test(kind)).map(([kind, make]) => [kind, road, make] as const), // prettier-ignore
+  )
+
+  test.each(roads)('calls and follows in %s, over %s', async (_kind, road, make) => {
+    const baseUrl = road.includes('TLS') || road.includes('HTTPS') ? secure!.url : plain!.url
+    const transport = make({ baseUrl, httpVersion: road.includes('h2') ? '2' : '1.1', nodeOptions })
+    await checkAll((called, json) => callOver(transport, called, json))
+  })
+})
+
+async function callOver(transport: Transport, { desc, streams }: Method, json: JsonObject): Promise<Ending> {
+  const message = fromJson(desc.input, json, { registry })
+  const show = (answer: unknown) => toJson(desc.output, answer as never, { registry })
+  const answers: unknown[] = []
+  try {
+    if (!streams) {
+      const answer = await transport.unary(desc as never, undefined, 20_000, headers, message)
+      return { answers: [show(answer.message)] }
+    }
+    const input = (async function* () {
+      yield message
+    })()
+    const stream = await transport.stream(desc as never, undefined, 20_000, headers, input as never)
+    for await (const answer of stream.message) answers.push(show(answer))
+    return { answers }
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error
+    return { answers, status: readError(error) }
+  }
+}
+
+test.each([
+  ['TLS', {}],
+  ['TLS, in gzip', { 'grpc.default_compression_algorithm': 2 }],
+  ['TLS, in deflate', { 'grpc.default_compression_algorithm': 1 }],
+])('grpc-js calls and follows over %s', async (_name, options) => {
+  const channel = credentials.createSsl(Buffer.from(certificate.ca))
+  const client = new Client(new URL(secure!.url).host, channel, options)
+  await checkAll((called, json) => callGrpcJs(client, called, json))
+  client.close()
+})
+
+function callGrpcJs(client: Client, called: Method, json: JsonObject): Promise<Ending> {
+  const metadata = new Metadata()
+  metadata.set('authorization', headers.authorization)
+  const same = (bytes: Buffer) => bytes
+  const answers: unknown[] = []
+  const { promise, resolve } = Promise.withResolvers<Ending>()
+  const stream = client.makeServerStreamRequest(called.path, same, same, encode(called, json), metadata)
+  stream.on('data', (bytes: Buffer) => answers.push(decode(called, bytes))).on('end', () => resolve({ answers }))
+  stream.on('error', (error: ServiceError) => {
+    const details = error.metadata.get('grpc-status-details-bin')[0] as Buffer
+    resolve({ answers, status: decodeStatus(details) })
+  })
+  return promise
+}
+
+const root = join(import.meta.dirname, '../../..')
+const buf = join(root, 'node_modules/.bin/buf')
+
+test.each([
+  ['connect', []],
+  ['grpc', []],
+  ['grpcweb', []],
+])('buf curl calls over TLS: %s', async (protocol) => {
+  const options = ['--protocol', protocol, '--schema', join(root, 'gen/descriptors.binpb')]
+  const run = async (data: object) => {
+    const url = `${secure!.url.replace('127.0.0.1', 'localhost')}${setEmail.path}`
+    const trust = ['--cacert', certificate.cert]
+    const sent = ['-H', 'authorization: Bearer admin', '-d', JSON.stringify(data), url]
+    return promisify(execFile)(buf, ['curl', ...options, ...trust, ...sent])
+  }
+  expect(JSON.parse((await run(request)).stdout)).toEqual(written)
+  // buf shows a detail in bytes.
+  await expect(run({ ...request, email: 'no@b.c' })).rejects.toThrow(/"invalid_argument"[^]*google.rpc.BadRequest/)
+})
+
+const go = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '', CGO_ENABLED: '0' }
+const folder = mkdtempSync(join(tmpdir(), 'roster-go-'))
+const goClient = join(folder, 'grpc-go-client')
+const noGo = buildGo()
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function buildGo(): string {
+  const source = join(root, 'services/gateway/testing/grpc-go-client.go')
+  try {
+    execFileSync('go', ['version'], { stdio: 'ignore' })
+  } catch {
+    return ' (skipped: there is no Go)'
+  }
+  try {
+    execFileSync('go', ['list', 'google.golang.org/grpc'], { stdio: 'ignore', env: { ...process.env, ...go } })
+  } catch {
+    return ' (skipped: there is no golang-google-grpc-dev)'
+  }
+  execFileSync('go', ['build', '-o', goClient, source], { env: { ...process.env, ...go } })
+  return ''
+}
+
+test.skipIf(noGo).each([
+  ['as it is', false],
+  ['in gzip', true],
+])(`grpc-go calls and follows over TLS, %s${noGo}`, async (_name, gzip) => {
+  await checkAll(async (called, json) => {
+    const call = { path: called.path, metadata: headers, gzip, stream: called.streams, message: encode(called, json).toString('base64') } // prettier-ignore
+    const client = spawn(goClient, { stdio: ['pipe', 'pipe', 'inherit'] })
+    client.stdin.end(JSON.stringify({ address: new URL(secure!.url).host, ca: certificate.ca, calls: [call] }))
+    const [{ answers, code, status }] = JSON.parse(await text(client.stdout))
+    return {
+      answers: answers.map((answer: string) => decode(called, Buffer.from(answer, 'base64'))),
+      ...(code !== 0 && { status: decodeStatus(Buffer.from(status, 'base64')) }),
+    }
+  })
+})
