@@ -3,11 +3,12 @@ import { visible } from './shown.ts'
 
 // 0: everything is moved, or would be. 1: something is not; the lines above say what. 2: it ended early.
 process.exitCode = await main().catch((error: unknown) => {
-  const { code, message } = error as NodeJS.ErrnoException
+  // The client of ZITADEL puts a code before the message of each error that passes it.
+  const { code, message, rawMessage = message } = error as NodeJS.ErrnoException & { rawMessage?: string }
   const missing = code === 'ERR_MODULE_NOT_FOUND' ? /'(@?[\w/-]+)'/.exec(message)?.[1] : undefined
   say(
     missing === undefined
-      ? `Ended early: ${message} Call it again: it goes on where it was.`
+      ? `Ended early: ${rawMessage} Call it again: it goes on where it was.`
       : `The package ${missing} is missing, which only development needs: run it in a clone, after npm ci --include=dev.`,
   )
   return 2
