@@ -16,7 +16,7 @@ import {
   CreateUserResponseSchema,
   SetEmailRequestSchema,
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { compatibleMethods, translationOf } from '../../services/gateway/compatibility/compatible-methods.ts'
 import { admin, getUser, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { call } from './clients/encodings.ts'
@@ -221,6 +221,34 @@ describe.each(ways)('a request in ZITADEL’s words over %s:', (_, send: Send) =
       const { error } = await send(path!, new Uint8Array(), by(admin().token))
       expect([path, error?.code, error?.message]).toEqual([path, 12, text])
     }
+  })
+})
+
+describe('Connect in JSON', () => {
+  const json = { 'content-type': 'application/json', 'connect-protocol-version': '1' }
+  const post = (method: string, body: object) =>
+    fetch(`${inject('roster').url}${management}/${method}`, {
+      method: 'POST',
+      headers: { ...json, ...by(manager.token) },
+      body: JSON.stringify(body),
+    })
+
+  test('has the names of ZITADEL', async () => {
+    const response = await post('AddMachineUser', { userName: unique('machine'), name: 'Robot' })
+    const { userId, details } = (await response.json()) as { userId: string; details: object }
+    expect((await getUser(userId)).machine.name).toBe('Robot')
+    expect(details).toMatchObject({ resourceOwner: home, sequence: '1' })
+  })
+
+  test('names a field that Roster has no equal for', async () => {
+    const response = await post('AddHumanUser', { ...human(unique('human')), phone: { phone: '+41' } })
+    expect(await response.json()).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('phone') })
+  })
+
+  test('reads by GET', async () => {
+    const path = '/zitadel.auth.v1.AuthService/GetMyUser?connect=v1&encoding=json&message=%7B%7D'
+    const response = await fetch(inject('roster').url + path, { headers: by(manager.token) })
+    expect(await response.json()).toMatchObject({ user: { id: manager.userId, state: 'USER_STATE_ACTIVE' } })
   })
 })
 

@@ -31,7 +31,8 @@ interface ConnectJson {
   details: { type: string; value: string; debug: JsonObject }[]
 }
 
-function readError({ code, message, details }: ConnectJson): Status {
+/** The Status of an error of Connect. */
+export function readError({ code, message, details }: ConnectJson): Status {
   const sent = details.map(({ type, value, debug }) => {
     const desc = registry.getMessage(type)!
     const bytes = Buffer.from(value, 'base64')

@@ -1,4 +1,5 @@
 import type { Interceptor, Transport } from '@connectrpc/connect'
+import { createConnectTransport } from '@connectrpc/connect-node'
 import { createServerTransport } from '@zitadel/client/node'
 import { createAdminServiceClient, createAuthServiceClient, createManagementServiceClient } from '@zitadel/client/v1'
 import {
@@ -37,6 +38,13 @@ export interface ClientKind {
 export const kinds: ClientKind[] = [
   connectKind('gRPC', (baseUrl, token, interceptors) => createServerTransport(token, { baseUrl, interceptors })),
   connectKind('gRPC-web', (baseUrl, token, interceptors) => createClientTransport(token, { baseUrl, interceptors })),
+  connectKind('Connect', (baseUrl, token, interceptors) =>
+    createConnectTransport({
+      baseUrl,
+      httpVersion: '1.1',
+      interceptors: [withHeader('authorization', `Bearer ${token}`), ...interceptors],
+    }),
+  ),
   {
     client: '@zitadel/node',
     protocol: 'gRPC',

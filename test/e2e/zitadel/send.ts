@@ -1,6 +1,7 @@
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { inject } from 'vitest'
 import { frame, readError, readFrames, readTrailers } from '../clients/grpc-web-text.ts'
+import { readError as readConnectError } from '../clients/connect-json.ts'
 import { readError as readGrpcError } from '../clients/grpc.ts'
 import type { Status } from '../clients/call.ts'
 
@@ -38,7 +39,18 @@ const overGrpcWeb: Send = async (path, bytes, headers) => {
   return { bytes: frames.find(({ flag }) => flag === 0)!.payload, error: undefined }
 }
 
+const overConnect: Send = async (path, bytes, headers) => {
+  const response = await fetch(inject('roster').url + path, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/proto', 'connect-protocol-version': '1' },
+    body: new Uint8Array(bytes),
+  })
+  if (!response.ok) return { bytes: undefined, error: readConnectError((await response.json()) as never) }
+  return { bytes: new Uint8Array(await response.arrayBuffer()), error: undefined }
+}
+
 export const ways: [string, Send][] = [
   ['gRPC', overGrpc],
   ['gRPC-web', overGrpcWeb],
+  ['Connect', overConnect],
 ]
