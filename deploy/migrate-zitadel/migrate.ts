@@ -52,5 +52,6 @@ export async function migrate(options: Options, printer: Printer): Promise<boole
   await ofProjects('state', closeProject)
   await ofEach('state', closeOrganization)
   await ofEach('addresses', verifyAddresses)
+  migration.state.finish()
   return report.finish()
 }

@@ -57,6 +57,12 @@ describe('with a state file', () => {
     expect(await does('one')).toBe(false)
   })
 
+  test('after a run that came to its end, the next one does every step', async () => {
+    await does('one')
+    openStateFile(file, migration, newReport()).finish()
+    expect(await does('one')).toBe(true)
+  })
+
   test('that of another migration is refused', async () => {
     await does('one')
     const elsewhere = { ...migration, to: 'https://other.example.com' }

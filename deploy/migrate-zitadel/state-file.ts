@@ -10,6 +10,8 @@ export interface StateFile {
   adds(organization: string): void
   /** Does the step, unless it was finished before. A step in which something was refused is not finished. */
   once(step: string, act: () => Promise<void>): Promise<void>
+  /** The run came to its end: the next one does every step again, and so moves what is new. */
+  finish(): void
 }
 
 /** Throws an Error for a file that another migration wrote. A dry run does every step and writes nothing. */
@@ -48,6 +50,10 @@ export function openStateFile(
       if (report.refusals() > before) return
       done.add(step)
       write()
+    },
+    finish() {
+      done.clear()
+      if (!dry) write()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -13,7 +13,8 @@ import { startZitadel } from './zitadel-fake.ts'
 
 const started = Date.now()
 const name = `Moved${started.toString(36)}`
-const data = largeData(idsFrom(started), name)
+const newId = idsFrom(started)
+const data = largeData(newId, name)
 const { organizations, users, projects, projectGrants, userGrants } = data
 const homes = organizations.map(({ id }) => id!)
 let zitadel: Awaited<ReturnType<typeof startZitadel>>
@@ -156,13 +157,17 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
     expect(await reset(false)).toBe('EMAIL_NOT_RECOVERABLE')
   })
 
-  test('one more run that repeats every step finds everything there and changes nothing', async () => {
+  test('one more run finds everything there and changes nothing', async () => {
     const before = await sequences()
-    const state = join(folder, 'state')
-    await writeFile(state, JSON.stringify({ ...JSON.parse(await readFile(state, 'utf8')), done: [] }))
-    const { out } = await runMigration(zitadel.url, ['--run', '--state', state])
+    const { out } = await runMigration(zitadel.url, ['--run', '--state', join(folder, 'state')])
     expect(counts(out)).toEqual(countsOf((number) => `0 moved, ${number} there already`))
     expect(await sequences()).toEqual(before)
+  })
+
+  test('a run afterwards adds what is new', async () => {
+    users.push({ ...users[4]!, userId: newId(), username: 'late' })
+    const { out } = await runMigration(zitadel.url, ['--run', '--state', join(folder, 'state')])
+    expect(counts(out).at(1)).toBe('user: 1 moved, 1000 there already, 0 not moved')
   })
 
   test('a run that cannot know that it added the organizations leaves them alone', async () => {
