@@ -1,7 +1,8 @@
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { offered } from '../calls/routes.ts'
 import { createUnderWay } from '../limits/under-way.ts'
-import { compress, frameAnswer, mayCompress } from './compression.ts'
+import { compress, frameAnswer, inflate, mayCompress, ways } from './compression.ts'
 
 const reads = offered.filter((method) => mayCompress(method, 'gzip'))
 
@@ -28,5 +29,17 @@ test('a compression leaves no bytes counted', async () => {
   const underWay = createUnderWay({ inAll: 16 * 1024 * 1024, perConnection: 2 * 1024 * 1024 })
   const hold = underWay.open('call', {}, 'a')
   for (let n = 0; n < 30; n++) expect(await compress(Buffer.alloc(100_000, 'a'), hold)).toBeDefined()
+  hold.end()
+})
+
+test('a message is inflated up to the limit and no further, and the memory for it counts', async () => {
+  const underWay = createUnderWay({ inAll: 16 * 1024 * 1024, perConnection: 2 * 1024 * 1024 })
+  const hold = underWay.open('call', {}, 'a')
+  const allowance = { bytes: 16 * 1024, patience: 0, hold }
+  const framed = (size: number) => ({ message: gzipSync(Buffer.alloc(size)), isCompressed: true })
+  expect((await inflate(framed(16 * 1024), 'gzip', ways.grpc, allowance)).length).toBe(16 * 1024)
+  await expect(inflate(framed(16 * 1024 + 1), 'gzip', ways.grpc, allowance)).rejects.toThrow('more than 16 KiB')
+  hold.add(2 * 1024 * 1024)
+  await expect(inflate(framed(1), 'gzip', ways.grpc, allowance)).rejects.toThrow('under way')
   hold.end()
 })

@@ -44,6 +44,7 @@ describe('compression', () => {
     expect(received[0]!.request).toEqual(request)
     const bomb = await ask(setEmail.path, { headers, body: gzipSync(Buffer.alloc(64 * 1024 * 1024)) })
     expect([bomb.status, reasonOf(bomb)]).toEqual([429, 'REQUEST_TOO_LARGE'])
+    expect(bomb.body.toString(), 'nothing beyond the limit is inflated').toContain('more than 1 MiB')
     const small = gzipSync(Buffer.alloc(900 * 1024, 10))
     const query = `base64=1&compression=gzip&encoding=proto&message=${small.toString('base64url')}`
     expect(reasonOf(await ask(`${searchUsers.path}?${query}`, { method: 'GET', headers: admin }))).toMatch(
