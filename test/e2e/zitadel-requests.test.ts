@@ -168,6 +168,15 @@ describe.each(ways)('a request in ZITADEL’s words over %s:', (_, send: Send) =
     expect(facts(sent)).toEqual({ code: 3, reason: 'FIELD_UNSUPPORTED', fields: ['queries[1].nameQuery.name'] })
   })
 
+  test('a filter by nothing does not find everything', async () => {
+    for (const value of [{}, { name: '' }, undefined]) {
+      const query = value ? { query: { case: 'nameQuery' as const, value } } : {}
+      const bytes = bytesOf(ListOrgsRequestSchema, { queries: [query] })
+      const sent = await send('/zitadel.admin.v1.AdminService/ListOrgs', bytes, by(admin().token))
+      expect(facts(sent)).toEqual({ code: 3, reason: 'FIELD_UNSUPPORTED', fields: ['queries[0]'] })
+    }
+  })
+
   test('the organization of the request is the acting one, and no other than that of the header', async () => {
     const person = (orgId: string) =>
       bytesOf(AddHumanUserRequestSchema, {

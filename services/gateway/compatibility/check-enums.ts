@@ -4,8 +4,8 @@ import type { DescEnum } from '@bufbuild/protobuf'
 export type Way = 'request' | 'answer'
 
 /**
- * Values go over by their numbers. So each value that may go over must have the same name on the other side, but for
- * what all names of its enum begin with. Throws where one has another.
+ * Values go over by their numbers. So each value that may go over must have the same name on the other side. The
+ * beginning that all names of an enum share does not count. Throws where a name differs.
  */
 export function checkEnums(way: Way, foreign: DescEnum, own: DescEnum): void {
   const [from, to] = way === 'request' ? [foreign, own] : [own, foreign]

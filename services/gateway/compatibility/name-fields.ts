@@ -1,7 +1,7 @@
 import { renameFields, type RosterError } from '#lib/errors'
 import type { Entry, Plan } from './plan.ts'
 
-/** The same error, whose violations name fields as the reference system does. */
+/** The same error. Its violations name fields as the reference system does. */
 export function nameFields(plan: Plan, error: RosterError): RosterError {
   return renameFields(error, (field) => foreignName(plan, field.split('.'))?.join('.') ?? field)
 }

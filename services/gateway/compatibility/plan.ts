@@ -9,7 +9,7 @@ export interface Plan {
   entries: Entry[]
 }
 
-/** What a field of the reference system is in Roster. */
+/** A field of the reference system and its equal in Roster. */
 export interface Entry {
   field: DescField
   means: 'field' | 'nothing' | 'organization' | 'offset' | 'limit' | 'total'
@@ -45,7 +45,7 @@ export function plan(
   return planMessage({ way, skip, known: new Map() }, foreign, own)
 }
 
-/** What the proto says of a field. */
+/** The option of a field. */
 export function equalOf(field: DescField): Equal {
   return getOption(field, equalOption) as Equal
 }

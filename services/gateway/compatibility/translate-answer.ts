@@ -4,7 +4,7 @@ import { convert } from './convert.ts'
 import type { Entry, Plan } from './plan.ts'
 
 /**
- * Translates an answer of Roster. What the other side has no field for is left out. `total` is the number of all
+ * Translates an answer of Roster. A value without a field on the other side is left out. `total` is the number of all
  * objects of a list.
  */
 export function translateAnswer(plan: Plan, own: Message, total: number): Message {

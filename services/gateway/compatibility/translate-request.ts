@@ -20,7 +20,7 @@ export interface Translated {
 export function translateRequest(plan: Plan, foreign: Message): Translated {
   const request = reflect(plan.own, create(plan.own))
   const faults: Violation[] = []
-  const work: Work = { faults, organization: undefined, page: { offset: 0, limit: 0 } }
+  const work: Work = { faults, values: 0, organization: undefined, page: { offset: 0, limit: 0 } }
   const from = reflect(plan.foreign, foreign)
   fill(work, plan, from, request, '')
   for (const entry of plan.entries) setDefault(entry, from, request)
@@ -33,6 +33,8 @@ const mostFaults = 100
 
 interface Work extends Pick<Translated, 'organization' | 'page'> {
   faults: Violation[]
+  /** The number of values that were set. */
+  values: number
 }
 
 function fill(work: Work, plan: Plan, from: ReflectMessage, to: ReflectMessage, prefix: string): void {
@@ -60,8 +62,16 @@ function take(work: Work, entry: Entry, from: ReflectMessage, to: ReflectMessage
   else if (field.fieldKind !== 'list') fill(work, inner!, from.get(field) as ReflectMessage, to, `${name}.`)
   else {
     let index = 0
-    for (const item of from.get(field)) fill(work, inner!, item as ReflectMessage, to, `${name}[${index++}].`)
+    for (const item of from.get(field)) takeFilter(work, inner!, item as ReflectMessage, to, `${name}[${index++}]`)
   }
+}
+
+// An empty value is no filter in Roster, and finds everything.
+function takeFilter(work: Work, plan: Plan, from: ReflectMessage, to: ReflectMessage, name: string): void {
+  const [values, faults] = [work.values, work.faults.length]
+  fill(work, plan, from, to, `${name}.`)
+  if (work.values === values && work.faults.length === faults)
+    work.faults.push({ field: name, description: 'Roster has no equal of a filter by nothing' })
 }
 
 // Only the declared values have no effect.
@@ -74,9 +84,13 @@ function set(work: Work, { field, path, inner, equal }: Entry, from: ReflectMess
   const place = descend(to, path)
   const target = path.at(-1)!
   if (place.isSet(target) || (target.oneof && place.oneofCase(target.oneof))) {
-    work.faults.push({ field: name, description: 'Roster takes it only once, and instead of others that it excludes' })
+    work.faults.push({
+      field: name,
+      description: 'Roster takes this only once, and not beside a field that excludes it',
+    })
     return
   }
+  work.values++
   const translate = (value: unknown, at: string) => {
     if (!inner) {
       if (field.message) checkKnown(work, value as ReflectMessage, `${at}.`)

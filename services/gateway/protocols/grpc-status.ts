@@ -45,7 +45,7 @@ function percentEncode(part: string): string {
 }
 
 /** UNIMPLEMENTED METHOD_UNKNOWN: the gRPC path leads nowhere. */
-export function unknownMethod(path = ''): RosterError {
+export function unknownMethod(path: string): RosterError {
   const isNamed = isForeign(path) && /^\/[\w.]{1,100}\/\w{1,100}$/.test(path)
   const text = isNamed ? `Roster has no equal of ${path.slice(1)}.` : 'There is no such method.'
   return new RosterError('UNIMPLEMENTED', 'METHOD_UNKNOWN', text)

@@ -17,7 +17,7 @@ const project = /^project:([\w-]{1,200})$/
 // A scope of the reference system: the token is for the system itself.
 const itself = 'urn:zitadel:iam:org:project:id:zitadel:aud'
 const foreignProject = /^urn:zitadel:iam:org:project:id:([\w-]{1,200}):aud$/
-/** What they ask for is in every token, or in every token for a project. */
+/** Scopes that ask for claims of every token, or of every token for a project. */
 const granted = ['urn:zitadel:iam:org:projects:roles', 'urn:zitadel:iam:user:resourceowner']
 
 /**

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { unique, uniqueEmail } from '../../examples/people.ts'
 import type { ClientKind, Clients } from './clients.ts'
 
-/** What the calls work on. A call finds here the ids that the calls before it left. */
+/** The objects of the calls. A call finds here the ids that the calls before it left. */
 export interface World {
   kind: ClientKind
   /** As the machine administrator, in `organization`. */
