@@ -16,7 +16,7 @@ export function greeting(at: {
   return `
 Roster is up.
 
-  address      http://${url}   (JSON, gRPC and gRPC-web)
+  address      http://${url}   (JSON, gRPC, gRPC-web and Connect)
   admin token  ${token}
   mailbox      ${at.mailboxUrl ?? 'none: mails go to SMTP_URL'}
   logs         ${shown(at.logs, at.cwd)}

@@ -2,6 +2,7 @@ import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { create, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
 import { RosterError } from '#lib/errors'
+import { methods } from '#lib/rpc/methods'
 import { parse, validate } from '#lib/rpc/validate'
 import { faults, requestOf, valid } from '../support/requests.ts'
 
@@ -115,6 +116,12 @@ describe('bytes', () => {
   test('of length zero are an empty message', () => {
     expect(parse(desc, new Uint8Array())).toEqual(create(desc))
   })
+})
+
+test('the items of every bulk count as calls', () => {
+  const bulks = [...methods.values()].filter(({ desc }) => desc.name.startsWith('Bulk'))
+  expect(bulks.map(({ desc }) => desc.name)).toContain('BulkAddProjectRoles')
+  expect(bulks.filter(({ items }) => !items)).toEqual([])
 })
 
 function put(json: Record<string, JsonValue>, path: string, value: string): Record<string, JsonValue> {
