@@ -92,8 +92,8 @@ describe('a call by GET', () => {
 
   test('tells all faults of its query at once', async () => {
     const { body } = await get('encoding=xml&base64=2&x=1')
-    const fields = (readConnectError(body.toString()) as any).details[1].fieldViolations.map((one: any) => one.field)
-    expect(fields).toEqual(['x', 'encoding', 'base64', 'message'])
+    const fieldViolations = ['x', 'encoding', 'base64', 'message'].map((field) => expect.objectContaining({ field }))
+    expect(readConnectError(body.toString())).toMatchObject({ details: [{}, { fieldViolations }] })
   })
 
   test('must not have a body, and says nothing of its faults to a stranger', async () => {
