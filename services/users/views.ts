@@ -82,8 +82,12 @@ function projectPasswordChange(before: Aggregate<User>, { id, state }: Aggregate
 }
 
 function withoutResets(userId: string): Write {
-  return (sql) => sql`delete from unsent_mails where user_id = ${userId} and kind = 'password-reset'`
+  return { row: { userId }, into: noResets }
 }
+
+const noResets: Insert<{ userId: string }>['into'] = (sql, rows) => sql`
+  delete from unsent_mails where user_id = any(${rows.map(({ userId }) => userId)}::text[]) and kind = 'password-reset'
+`
 
 function projectNotices({ state }: Aggregate<Notices>): Write[] {
   const last = state?.settled.at(-1)

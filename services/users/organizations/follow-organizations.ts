@@ -32,9 +32,9 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
       notes,
       type: 'user',
       find: (organizationId, after) => sql<{ id: string }[]>`
-        select id from aggregates
-        where type = 'user' and not state ? 'removed' and organization_id = ${organizationId} and id > ${after}
-        order by id limit ${portionSize}
+        select user_id as id from found_users
+        where organization_id = ${organizationId} and user_id > ${after}
+        order by user_id limit ${portionSize}
       `,
       decide: removed,
     }),
