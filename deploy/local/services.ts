@@ -26,7 +26,8 @@ export async function startServices(servers: Servers, options: ServicesOptions):
   const handles = Object.fromEntries(
     serviceNames.map((name) => {
       const env = serviceEnvironment(name, servers, options)
-      const args = [entry(name)]
+      // A stack shows the lines of the sources, of a bundle too.
+      const args = ['--enable-source-maps', entry(name)]
       const spec = { name, kind: 'service', command: process.execPath, args, env, stopSignal: 'SIGTERM' } as const
       return [name, daemon(servers.home, { ...spec, ready: async () => true })]
     }),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { provision, storingServices, type StoringService } from '../provision.ts'
+import { bundledEntry } from './bundles.ts'
 import { greeting } from './greeting.ts'
 import { openHome, type Home } from './home.ts'
 import { AlreadyRunning, claimInstance } from './instance.ts'
@@ -44,7 +45,10 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
   await stopStale(home.run)
   const env = withFiles(process.env)
 
-  const servers = await startServers({ dataDir: home.dir, env })
+  const [servers, bundled] = await Promise.all([
+    startServers({ dataDir: home.dir, env }),
+    entry ?? bundledEntry(console.log),
+  ])
   parts.push(servers)
   const databaseUrls = await provision(servers.databaseUrl, databasePasswords(home), {
     dedicated: servers.postgres !== undefined,
@@ -60,7 +64,7 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
     adminTokenFile,
     encryptionKey,
     env,
-    ...(entry && { entry }),
+    entry: bundled,
   })
   const keepers = [servers.postgres, servers.nats, servers.redis].flatMap((server) =>
     server ? keepAlive(server, console.log) : [],

@@ -1,0 +1,93 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { freePort } from '../local/ports.ts'
+import { startServers, type Servers } from '../local/servers.ts'
+import { startServices, type Services } from '../local/services.ts'
+import { provision, storingServices, type StoringService } from '../provision.ts'
+import { bundle } from './bundle.ts'
+
+// Outside the project, so that no node_modules is in reach.
+const folder = mkdtempSync(join(tmpdir(), 'roster-bundle-'))
+const file = (name: string) => join(folder, 'bundle', name)
+const root = join(import.meta.dirname, '../..')
+let servers: Servers
+let services: Services
+let token: string
+
+beforeAll(async () => {
+  ;[servers] = await Promise.all([startServers({ ephemeral: true, ports: 'random' }), bundle(file('.'))])
+  const passwords = storingServices.map((service) => [service, servers.home.secret(`postgres-${service}`)])
+  services = await startServices(servers, {
+    databaseUrls: await provision(servers.databaseUrl, Object.fromEntries(passwords) as Record<StoringService, string>),
+    port: await freePort(0),
+    adminTokenFile: join(folder, 'admin-token'),
+    encryptionKey: servers.home.key('encryption-key'),
+    entry: (name) => file(`${name}.mjs`),
+  })
+  token = readFileSync(join(folder, 'admin-token'), 'utf8').trim()
+}, 120_000)
+afterAll(async () => {
+  await services?.stop()
+  await servers?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('five bundles alone are a whole Roster: a user is added, and the mail comes', async () => {
+  const user = {
+    userName: 'ada',
+    profile: { firstName: 'Ada', lastName: 'Lovelace' },
+    email: { email: 'ada@example.com' },
+  }
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const added = await fetch(`${services.url}/v2/users/human`, { method: 'POST', headers, body: JSON.stringify(user) })
+  expect(added.status).toBe(200)
+  const mail = async () => (await fetch(`${servers.mailboxUrl}/view/latest.txt?query=to:ada@example.com`)).text()
+  await vi.waitFor(async () => expect(await mail()).toContain('Ada'), { timeout: 30_000 })
+})
+
+test.each(['/ui/verify-email', '/openapi.json', '/docs', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'])(
+  'a bundle serves %s as the sources do',
+  async (path) => expect((await fetch(`${services.url}${path}`)).status).toBe(200),
+)
+
+test('the bundle of the health check finds a service', async () => {
+  const ask = (name: 'users' | 'gateway') =>
+    promisify(execFile)(process.execPath, [file('healthcheck.mjs'), name], {
+      env: { NATS_URL: servers.natsUrl[name], PORT: new URL(services.url).port },
+    })
+  await Promise.all([ask('users'), ask('gateway')])
+})
+
+test('the bundle of a program does the work of that program alone', () => {
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
+    mkdirSync(join(folder, 'keys', name), { recursive: true })
+  const made = run('compose-keys.mjs', [join(folder, 'root'), join(folder, 'keys')])
+  expect(made).toMatchObject({ status: 0, stdout: `made ${join(folder, 'root')}\n` })
+  expect(readFileSync(join(folder, 'keys/gateway/ROSTER_CALLER_KEYS'), 'utf8')).toMatch(/^users:/)
+  expect(run('provision.mjs', [])).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/DB_PASSWORD.* is not set/),
+  })
+})
+
+test('a stack shows the line of the source', () => {
+  const { stdout } = run('users.mjs', [])
+  const { stack } = (JSON.parse(stdout) as { err: { stack: string } }).err
+  const [, source, line] = /\((?:file:\/\/)?[^()]*\/(lib\/config\.ts):(\d+):\d+\)/.exec(stack) ?? expect.fail(stack)
+  expect(readFileSync(join(root, source!), 'utf8').split('\n')[Number(line) - 1]).toContain('new Error(')
+})
+
+test('the licence of every package comes along', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+  const text = readFileSync(file('LICENSES.txt'), 'utf8')
+  for (const name of Object.keys(dependencies)) expect(text).toMatch(new RegExp(`^${name} \\d.*: .+$`, 'm'))
+  expect(text).toContain('Permission is hereby granted')
+})
+
+function run(name: string, args: string[]) {
+  return spawnSync(process.execPath, ['--enable-source-maps', file(name), ...args], { encoding: 'utf8', env: {} })
+}

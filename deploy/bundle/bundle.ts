@@ -1,0 +1,87 @@
+import { cpSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { type Plugin, rolldown } from 'rolldown'
+import { licences } from './licences.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+// The programs of the image, each by the file that it begins with.
+const programs: Record<string, string> = {
+  ...Object.fromEntries(globSync('services/*/main.ts', { cwd: root }).map((file) => [basename(dirname(file)), file])),
+  ...Object.fromEntries(['provision', 'healthcheck', 'compose-keys', 'derive-keys'].map((n) => [n, `deploy/${n}.ts`])),
+}
+
+// The files that programs read at run time.
+const readAtRunTime = [
+  'package.json',
+  'gen/*.binpb',
+  '{lib,services}/**/*.{sql,html,txt,css,js}',
+  'node_modules/swagger-ui-dist/{package.json,swagger-ui.css,swagger-ui-bundle.js}',
+  'node_modules/{@grpc/reflection/build/proto/grpc,grpc-health-check/proto}/**/*.proto',
+]
+
+/**
+ * Makes a folder with one file for each program, which holds all that the program imports. The files that programs
+ * read lie beside them, under the paths that they have here. Nothing else is needed to run them.
+ */
+export async function bundle(folder: string): Promise<void> {
+  const draft = `${folder}.${process.pid}.new`
+  const read = globSync(readAtRunTime, { cwd: root })
+  for (const file of read) {
+    mkdirSync(dirname(join(draft, file)), { recursive: true })
+    cpSync(join(root, file), join(draft, file))
+  }
+  const imported = await Promise.all(
+    Object.entries(programs).map(([name, file]) => bundleProgram(name, join(root, file), draft)),
+  )
+  writeFileSync(join(draft, 'LICENSES.txt'), licences(root, [...imported.flat(), ...read]))
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(draft, folder)
+}
+
+// Gives the files that the bundle holds.
+async function bundleProgram(name: string, main: string, folder: string): Promise<string[]> {
+  const build = await rolldown({ input: { [name]: main }, platform: 'node', plugins: [keepPlaces(main), mapOwnFiles] })
+  const { output } = await build.write({
+    dir: folder,
+    entryFileNames: '[name].mjs',
+    banner: "const _bundle = new URL('.', import.meta.url)",
+    // Names stay: a stack shows them.
+    minify: { compress: true, mangle: false, codegen: true },
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+  })
+  await build.close()
+  const modules = output.flatMap((chunk) => ('modules' in chunk ? Object.keys(chunk.modules) : []))
+  return modules.map((file) => relative(root, file))
+}
+
+// A file finds its neighbours as it does here: it believes to lie at its old path, below the folder of the bundle.
+function keepPlaces(main: string): Plugin {
+  return {
+    name: 'keep-places',
+    transform: {
+      filter: { code: /import\.meta\.(url|main)|__dirname/ },
+      handler(code, file) {
+        const place = relative(root, file)
+        const placed = code
+          .replaceAll('import.meta.url', `new URL('${place}', _bundle).href`)
+          .replaceAll('import.meta.main', String(file === main))
+          .replaceAll('__dirname', `new URL('${dirname(place)}', _bundle).pathname`)
+        return { code: placed, map: null }
+      },
+    },
+  }
+}
+
+// A stack shows lines of our own files. Maps of packages and of generated code would be ten times as large, and Node
+// reads a map as a whole.
+const mapOwnFiles: Plugin = {
+  name: 'map-own-files',
+  transform: {
+    filter: { id: /\/(node_modules|gen)\// },
+    handler: (code) => ({ code, map: { version: 3, sources: [], names: [], mappings: '' } }),
+  },
+}
+
+if (import.meta.main) await bundle(resolve(process.argv[2] ?? join(root, 'dist')))
