@@ -10,22 +10,20 @@ export function mailRows(events: Event[]) {
     const meaning = meanings[event.type]
     if (!aggregateTypes.has(event.aggregateType) || !meaning) return []
     const { what, drops = [] } = meaning
-    const { noticeId, codeId = noticeId, expiresAt, failure } = (event.data ?? {}) as Record<string, string | undefined>
+    const user = { what, drops, event_type: event.type, user_id: event.aggregateId, at: event.time }
+    if (what === 'dropped') return [user]
     // Without its data, the event does not say which code it means.
-    if (event.data === undefined && what !== 'dropped') return []
+    if (event.data === undefined) return []
+    const { noticeId, codeId = noticeId, expiresAt, failure } = event.data as Record<string, string | undefined>
     return [
       {
-        what,
-        drops,
+        ...user,
         id: uuid(),
         organization_id: event.organizationId,
         event_id: event.id,
-        event_type: event.type,
-        user_id: event.aggregateId,
         code_id: codeId,
         expires_at: expiresAt,
         failure,
-        at: event.time,
       },
     ]
   })

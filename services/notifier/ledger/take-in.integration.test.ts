@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Event } from '#gen/roster/feed/v1/feed'
+import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { silent } from '#test/support/rpc'
+import { mailRows, mostWrongTries } from './mail-rows.ts'
+
+let database: TestDatabase
+let sql: Sql
+let taken = 0
+
+beforeAll(async () => {
+  database = await createDatabase()
+  sql = openDatabase(database.urls.notifier, 'notifier', silent)
+  await migrate(sql, new URL('../migrations/', import.meta.url), silent)
+})
+afterAll(async () => {
+  await sql.end()
+  await database.drop()
+})
+
+const later = new Date(Date.now() + 60_000).toISOString()
+
+function event(userId: string, type: string, codeId?: string): Event {
+  return {
+    ...Event.decode(new Uint8Array()),
+    id: `users-${++taken}`,
+    type: `roster.user.${type}.v1`,
+    aggregateType: 'user',
+    aggregateId: userId,
+    time: new Date(),
+    data: { codeId, expiresAt: later },
+  }
+}
+
+async function takeIn(...events: Event[]) {
+  const place = () => JSON.stringify({ transaction_id: 1, position: taken })
+  const [cursor] = await sql`select position from cursors`
+  const was = cursor ? JSON.stringify({ transaction_id: 1, position: cursor['position'] }) : null
+  await sql`
+    select take_in('users', ${was}::text::jsonb, ${place()}::text::jsonb, '[]',
+      ${JSON.stringify(mailRows(events))}::text::jsonb, ${mostWrongTries})
+  `
+}
+
+const mailsOf = async (userId: string) =>
+  (await sql`select code_id, state from deliveries where user_id = ${userId} order by position`).map(
+    ({ code_id, state }) => `${code_id} ${state}`,
+  )
+
+const asked = 'email.code.requested'
+const drops = ['email.changed', 'email.verified', 'email.code.returned', 'removed']
+
+test.each(drops)('%s drops a mail that waits since an earlier page', async (type) => {
+  await takeIn(event(type, asked, `${type}-1`))
+  await takeIn(event(type, type))
+  expect(await mailsOf(type)).toEqual([`${type}-1 superseded`])
+})
+
+test('within a page, a change drops the mails of before, and none of after', async () => {
+  await takeIn(
+    event('u', asked, 'c1'),
+    event('u', 'email.changed'),
+    event('u', asked, 'c2'),
+    event('v', 'email.changed'),
+  )
+  expect(await mailsOf('u')).toEqual(['c1 superseded', 'c2 queued'])
+  await takeIn(event('y', asked, 'c3'), event('y', 'email.verified'))
+  expect(await mailsOf('y')).toEqual(['c3 superseded'])
+  expect(await mailsOf('v')).toEqual([])
+})
+
+test('a change without a mail drops no mail of others, and not the mails of another kind', async () => {
+  await takeIn(event('w', asked, 'w1'), event('w', 'password.code.requested', 'w2'))
+  await takeIn(event('x', 'email.changed'), event('w', 'email.verified'))
+  expect(await mailsOf('w')).toEqual(['w1 superseded', 'w2 queued'])
+})
