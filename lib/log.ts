@@ -1,5 +1,6 @@
 import { type DestinationStream, pino, type Logger } from 'pino'
 import { oneOf } from './config.ts'
+import { logLines } from './log-lines.ts'
 
 export type Log = Logger
 
@@ -16,7 +17,7 @@ export const logLevel = oneOf(levels, 'info')
  * A log in JSON lines; the default destination is standard output. It never shows a secret, an address or a query
  * string.
  */
-export function createLog(service: string, level = 'info', destination?: DestinationStream): Log {
+export function createLog(service: string, level = 'info', destination: DestinationStream = logLines): Log {
   const options = {
     // The configuration reports an unknown level, and it needs a log for that.
     level: levels.includes(level) ? level : 'info',
@@ -35,5 +36,5 @@ export function createLog(service: string, level = 'info', destination?: Destina
       ...ofPostgres.flatMap((name) => [`*.${name}`, `*.aggregateErrors[*].${name}`]),
     ],
   }
-  return destination ? pino(options, destination) : pino(options)
+  return pino(options, destination)
 }
