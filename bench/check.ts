@@ -9,7 +9,6 @@ export interface Stored {
   SetEmail: number
   AddMachineUser: number
   Token: number
-  bare: number
 }
 
 export interface Check {
@@ -31,18 +30,16 @@ export function openCheck({ databaseUrl, natsUrl }: Servers): Check {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   return {
     async stored() {
-      const [row] = await sql<[{ set_email: string; add_machine: string; token: string; bare: string }]>`
+      const [row] = await sql<[{ set_email: string; add_machine: string; token: string }]>`
         select
           (select count(*) from roster_users.events where type = 'email.changed') as set_email,
           (select count(*) from roster_users.events where type = 'machine.added') as add_machine,
-          (select count(*) from roster_users.events where type = 'token.issued') as token,
-          (select count(*) from bench.bare) as bare
+          (select count(*) from roster_users.events where type = 'token.issued') as token
       `
       return {
         SetEmail: Number(row.set_email),
         AddMachineUser: Number(row.add_machine),
         Token: Number(row.token),
-        bare: Number(row.bare),
       }
     },
     async settled() {

@@ -1,29 +1,44 @@
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { roster } from './workloads.ts'
+import { projectRoot } from '../deploy/local/home.ts'
+import { roster } from './load/workloads.ts'
 
 export interface Options {
+  /** A measurement of its own, instead of the workloads. */
+  measurement: Measurement | undefined
+  only: (typeof roster)[number][]
+  encodings: ('json' | 'grpc' | 'connect')[]
   seconds: number
   rounds: number
   connections: number
   users: number
-  /** Compares a full system with an empty one, and does nothing else. */
-  scale: number | undefined
-  only: (typeof roster)[number][]
-  encodings: ('json' | 'grpc' | 'connect')[]
-  json: string | undefined
+  objects: number
+  replicas: number
+  beside: string | undefined
+  url: string | undefined
+  tokenFile: string
   profiles: string | undefined
+  save: boolean
 }
 
+export const measurements = ['Scale', 'Replicas', 'HotUser', 'Mails'] as const
+export type Measurement = (typeof measurements)[number]
+
 export const usage = `npm run bench -- [options]
+  --only NAMES       of ${roster.join(',')}
+                     or one of these alone: ${measurements.join(', ')}
+  --encodings NAMES  of json,grpc,connect
   --seconds N        timed seconds of a round (8)
   --rounds N         rounds of each workload, each after one of the bare chain (3)
   --connections N    requests under way at a time (64)
   --users N          users whose addresses are set (200)
-  --only NAMES       of ${roster.join(',')}; or Scale alone, which takes minutes
   --objects N        users that Scale loads, with three grants each (100000)
-  --encodings NAMES  of json,grpc,connect
-  --json FILE        writes the results there
+  --replicas N       processes of users, and as many of the gateway (1)
+  --beside FOLDER    takes turns with another checkout, which is installed and generated
+  --url URL          loads a Roster that runs already, and shows rates only
+  --token-file FILE  its administrator's token (.roster/admin-token)
   --profiles FOLDER  writes a CPU profile of each service there
+  --save             keeps the results in bench/results
 `
 
 /** Reads the command line. Throws one Error. */
@@ -32,27 +47,37 @@ export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
+      only: text(roster.join(',')),
+      encodings: text('json,grpc,connect'),
       seconds: text('8'),
       rounds: text('3'),
       connections: text('64'),
       users: text('200'),
       objects: text('100000'),
-      only: text(roster.join(',')),
-      encodings: text('json,grpc,connect'),
-      json: { type: 'string' },
+      replicas: text('1'),
+      beside: { type: 'string' },
+      url: { type: 'string' },
+      'token-file': text(join(projectRoot, '.roster/admin-token')),
       profiles: { type: 'string' },
+      save: { type: 'boolean', default: false },
     },
   })
+  const measurement = measurements.find((name) => name === values.only)
   return {
+    measurement,
+    only: measurement ? [] : list('only', values.only, [...roster]),
+    encodings: list('encodings', values.encodings, ['json', 'grpc', 'connect']),
     seconds: number('seconds', values.seconds),
     rounds: number('rounds', values.rounds),
     connections: number('connections', values.connections),
     users: number('users', values.users),
-    scale: values.only === 'Scale' ? number('objects', values.objects) : undefined,
-    only: values.only === 'Scale' ? [] : list('only', values.only, [...roster]),
-    encodings: list('encodings', values.encodings, ['json', 'grpc', 'connect']),
-    json: values.json,
+    objects: number('objects', values.objects),
+    replicas: number('replicas', values.replicas),
+    beside: values.beside,
+    url: values.url,
+    tokenFile: values['token-file'],
     profiles: values.profiles,
+    save: values.save,
   }
 }
 

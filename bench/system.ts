@@ -1,74 +1,88 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Servers, startServers } from '../deploy/local/servers.ts'
 import { freePort } from '../deploy/local/ports.ts'
+import { type Servers, startServers } from '../deploy/local/servers.ts'
+import type { ServicesOptions } from '../deploy/local/service-environment.ts'
 import { type Services, startServices } from '../deploy/local/services.ts'
 import { provision, storingServices, type StoringService } from '../deploy/provision.ts'
-import { type BareChain, startBareChain } from './bare-chain.ts'
+import { startReplicas } from './replicas/start.ts'
 
-/** A running Roster and the bare chain beside it. */
+/** A running Roster with servers of its own. */
 export interface System {
-  url: string
+  /** One for each gateway. */
+  urls: string[]
   token: string
   servers: Servers
-  bare: BareChain
-  /** Process ids by name. */
-  pids: Record<string, number>
+  services: Services
+  /** Process ids by name. Replicas share a name. */
+  pids: Record<string, number[]>
   stop(): Promise<void>
 }
 
-/**
- * Starts the same as `npm start`, just as durable, on free ports and in a folder that `stop` deletes. With `profiles`,
- * each service writes a CPU profile into that folder when it ends.
- */
-export async function startSystem(profiles: string | undefined): Promise<System> {
+export interface SystemOptions {
+  /** The checkout whose services run. Default: this one. */
+  root?: string | undefined
+  /** Each service writes a CPU profile into this folder when it ends. */
+  profiles?: string | undefined
+  /** Processes of users, and as many of the gateway. Default: 1. */
+  replicas?: number
+  /** The mail server. Default: the local mailbox. */
+  smtpUrl?: string
+}
+
+const running = new Set<() => Promise<void>>()
+
+/** Stops all systems, when the bench is broken off. */
+export async function stopSystems(): Promise<void> {
+  await Promise.all([...running].map((stop) => stop()))
+}
+
+/** Starts the same as `npm start`, just as durable, on free ports and in a folder that `stop` deletes. */
+export async function startSystem({ root, profiles, replicas = 1, smtpUrl }: SystemOptions = {}): Promise<System> {
   const folder = mkdtempSync(join(tmpdir(), 'roster-bench-'))
   const begun: { stop(): Promise<void> }[] = [{ stop: async () => rmSync(folder, { recursive: true, force: true }) }]
   const stop = async () => {
+    running.delete(stop)
     for (const part of begun.splice(0).toReversed()) await part.stop()
   }
+  running.add(stop)
   try {
-    const servers = await startServers({ dataDir: folder, ports: 'random', env: {} })
+    const servers = await startServers({
+      dataDir: folder,
+      ports: 'random',
+      env: { ...(smtpUrl && { SMTP_URL: smtpUrl }) },
+    })
     begun.push(servers)
-    const services = await startRoster(servers, profiles)
+    const options: ServicesOptions = {
+      databaseUrls: await databasesOf(servers),
+      port: await freePort(0),
+      adminTokenFile: join(servers.home.dir, 'admin-token'),
+      encryptionKey: servers.home.key('encryption-key'),
+      env: { ...process.env, ...(profiles && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` }) },
+      backoff: 'off',
+      ...(root && { entry: (name) => join(root, 'services', name, 'main.ts') }),
+    }
+    const services = await startServices(servers, options)
     begun.push(services)
-    const bare = await startBareChain(servers)
-    begun.push(bare)
-    const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim()
-    return { url: services.url, token, servers, bare, pids: pidsOf(servers, services, bare), stop }
+    const more = await startReplicas(servers, options, replicas - 1)
+    begun.push(more)
+    const token = readFileSync(options.adminTokenFile, 'utf8').trim()
+    const pids = pidsOf(servers, services)
+    for (const { name, pid } of more.processes) pids[name]!.push(pid)
+    return { urls: [services.url, ...more.urls], token, servers, services, pids, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function startRoster(servers: Servers, profiles: string | undefined): Promise<Services> {
-  const passwords = storingServices.map((service) => [service, servers.home.secret(`postgres-${service}`)])
-  const databaseUrls = await provision(
-    servers.databaseUrl,
-    Object.fromEntries(passwords) as Record<StoringService, string>,
-    { dedicated: true },
-  )
-  const env = profiles ? { ...process.env, NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : process.env
-  return startServices(servers, {
-    databaseUrls,
-    port: await freePort(0),
-    adminTokenFile: join(servers.home.dir, 'admin-token'),
-    encryptionKey: servers.home.key('encryption-key'),
-    env,
-    backoff: 'off',
-  })
+function databasesOf({ databaseUrl, home }: Servers): Promise<Record<StoringService, string>> {
+  const passwords = storingServices.map((service) => [service, home.secret(`postgres-${service}`)])
+  return provision(databaseUrl, Object.fromEntries(passwords) as Record<StoringService, string>, { dedicated: true })
 }
 
-function pidsOf(servers: Servers, services: Services, bare: BareChain): Record<string, number> {
-  const named = {
-    ...services.handles,
-    'nats-server': servers.nats,
-    postgres: servers.postgres,
-    redis: servers.redis,
-    'bare http': bare.http,
-    'bare responder': bare.responder,
-  }
-  return Object.fromEntries(Object.entries(named).map(([name, process_]) => [name, process_!.pid!]))
+function pidsOf({ nats, postgres, redis }: Servers, { handles }: Services): Record<string, number[]> {
+  const named = { ...handles, 'nats-server': nats, postgres, redis }
+  return Object.fromEntries(Object.entries(named).map(([name, process_]) => [name, [process_!.pid!]]))
 }

@@ -1,4 +1,4 @@
-import type { Client } from './client.ts'
+import type { Client } from '../load/client.ts'
 
 /** A system with an organization that has users, projects, and a grant of each project for each user. */
 export interface Filled {

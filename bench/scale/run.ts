@@ -1,8 +1,8 @@
 // `npm run bench -- --only Scale`: the latencies of a full Roster beside those of one that has just started.
 import { openCheck } from '../check.ts'
-import { median } from '../measure.ts'
+import { median } from '../speed/measure.ts'
 import { startSystem } from '../system.ts'
-import { type Client, openClient } from './client.ts'
+import { type Client, openClient } from '../load/client.ts'
 import { fill, type Filled } from './fill.ts'
 import { pagedSearches, type Question, questions } from './questions.ts'
 
@@ -14,7 +14,7 @@ const farPage = 1000
 
 /** Loads `number` users, with three grants each, and compares. Gives the questions whose ratio is above 2. */
 export async function compareScales(number: number): Promise<string[]> {
-  const systems = [await startSystem(undefined), await startSystem(undefined)] as const
+  const systems = [await startSystem(), await startSystem()] as const
   const clients = systems.map((system) => openClient(system)) as [Client, Client]
   const checks = systems.map(({ servers }) => openCheck(servers))
   try {
@@ -84,7 +84,7 @@ function say(name: string, small: number, large: number): string[] {
 }
 
 /** A client that sets an address again and again, and measures how long each time took. */
-async function openSingle(system: { url: string; token: string }) {
+async function openSingle(system: { urls: string[]; token: string }) {
   const client = openClient(system)
   const { organizationId } = await client.ask('POST', '/management/v1/orgs', { name: 'Beside' })
   const profile = { firstName: 'B', lastName: 'B' }

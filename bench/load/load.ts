@@ -1,13 +1,14 @@
 // The load generator is a process of its own, so that its CPU time is counted separately. Its parent sends rounds and
 // gets results.
-import { openGrpcLines } from './load-grpc.ts'
-import { type Line, openHttpLine } from './load-http.ts'
+import { openGrpcLines } from './grpc.ts'
+import { type Line, openHttpLine } from './http.ts'
 import { type Subjects, type WorkloadName, workloads } from './workloads.ts'
 
 export interface Round {
   workload: WorkloadName
   encoding: 'json' | 'grpc' | 'connect'
-  url: string
+  /** The connections take them in turns. */
+  urls: string[]
   token: string
   subjects: Subjects
   connections: number
@@ -69,8 +70,9 @@ async function run(round: Round): Promise<RoundResult> {
   return { timed: latencies.length, seconds: round.seconds, p50: at(0.5), p99: at(0.99), acknowledged, errors }
 }
 
-async function open({ workload, encoding, url, token, subjects, connections }: Round): Promise<Line[]> {
-  if (encoding === 'grpc') return openGrpcLines(connections, url, token, workloads[workload], subjects)
-  const open = () => openHttpLine(url, token, encoding, workloads[workload], subjects)
+async function open({ workload, encoding, urls, token, subjects, connections }: Round): Promise<Line[]> {
+  if (encoding === 'grpc') return openGrpcLines(connections, urls, token, workloads[workload], subjects)
+  const open = (_: unknown, index: number) =>
+    openHttpLine(urls[index % urls.length]!, token, encoding, workloads[workload], subjects)
   return Promise.all(Array.from({ length: connections }, open))
 }

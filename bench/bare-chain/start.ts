@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
-import { type Daemon, daemon } from '../deploy/local/daemon.ts'
-import { freePort } from '../deploy/local/ports.ts'
-import type { Servers } from '../deploy/local/servers.ts'
+import { daemon } from '../../deploy/local/daemon.ts'
+import { freePort } from '../../deploy/local/ports.ts'
+import type { Servers } from '../../deploy/local/servers.ts'
 
 export interface BareChain {
   url: string
-  http: Daemon
-  responder: Daemon
+  /** Process ids by name. */
+  pids: Record<string, number[]>
+  /** Rows in its table. */
+  stored(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -17,11 +19,11 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   await sql`create schema if not exists bench`
   await sql`create table bench.bare (id bigint generated always as identity primary key, body text not null)`
-  await sql.end()
 
   const port = await freePort(0)
   const url = `http://127.0.0.1:${port}`
-  const start = async (name: string, ready: (log: string) => Promise<boolean>) => {
+  const start = async (program: string, ready: (log: string) => Promise<boolean>) => {
+    const name = `bare-chain-${program}`
     const env = {
       ...process.env,
       BENCH_NATS_URL: natsUrl.admin,
@@ -32,7 +34,7 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
       name,
       kind: 'service',
       command: process.execPath,
-      args: [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))],
+      args: [fileURLToPath(new URL(`./${program}.ts`, import.meta.url))],
       env,
       stopSignal: 'SIGTERM',
       ready: () => ready(home.log(name)),
@@ -40,7 +42,17 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
     await process_.start()
     return process_
   }
-  const responder = await start('bare-chain-responder', async (log) => readFileSync(log, 'utf8').includes('ready'))
-  const http = await start('bare-chain-http', async () => (await fetch(url, { method: 'POST', body: '{}' })).ok)
-  return { url, http, responder, stop: async () => void (await Promise.all([http.stop(), responder.stop()])) }
+  const responder = await start('responder', async (log) => readFileSync(log, 'utf8').includes('ready'))
+  const http = await start('http', async () => (await fetch(url, { method: 'POST', body: '{}' })).ok)
+  return {
+    url,
+    pids: { 'bare http': [http.pid!], 'bare responder': [responder.pid!] },
+    async stored() {
+      const [row] = await sql<[{ count: string }]>`select count(*) from bench.bare`
+      return Number(row.count)
+    },
+    async stop() {
+      await Promise.all([http.stop(), responder.stop(), sql.end()])
+    },
+  }
 }

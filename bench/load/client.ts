@@ -12,7 +12,7 @@ export interface Client {
   close(): void
 }
 
-export function openClient({ url, token }: { url: string; token: string }): Client {
+export function openClient({ urls, token }: { urls: string[]; token: string }): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return {
     async ask(verb, path, body, organization) {
@@ -24,7 +24,7 @@ export function openClient({ url, token }: { url: string; token: string }): Clie
         ...(body && { 'content-type': 'application/json' }),
         ...(organization && { 'x-service-orgid': organization }),
       }
-      const sent = request(url + path, { method: verb, agent, headers }, async (response) => {
+      const sent = request(urls[0] + path, { method: verb, agent, headers }, async (response) => {
         let text = ''
         for await (const chunk of response.setEncoding('utf8')) text += chunk
         if (response.statusCode === 200) resolve(JSON.parse(text))

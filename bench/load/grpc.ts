@@ -1,5 +1,5 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
-import type { Line } from './load-http.ts'
+import type { Line } from './http.ts'
 import { type Subjects, type Workload } from './workloads.ts'
 
 const channels = 4
@@ -7,7 +7,7 @@ const channels = 4
 /** Opens the wanted number of lines over a few HTTP/2 connections of the official client. */
 export function openGrpcLines(
   count: number,
-  url: string,
+  urls: string[],
   token: string,
   workload: Workload,
   subjects: Subjects,
@@ -23,7 +23,10 @@ export function openGrpcLines(
   }
   const clients = Array.from(
     { length: channels },
-    () => new Client(new URL(url).host, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 }),
+    (_, index) =>
+      new Client(new URL(urls[index % urls.length]!).host, credentials.createInsecure(), {
+        'grpc.use_local_subchannel_pool': 1,
+      }),
   )
   const same = (bytes: Buffer) => bytes
   return Array.from({ length: count }, (_, index) => {

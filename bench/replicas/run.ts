@@ -1,0 +1,139 @@
+// `npm run bench -- --only Replicas` and `--only HotUser`.
+import { startGenerator } from '../load/generator.ts'
+import { addHumans } from '../load/users.ts'
+import { openCheck } from '../check.ts'
+import type { Options } from '../options.ts'
+import { saveResults } from '../results/results.ts'
+import { median, type Measured, measure, sum } from '../speed/measure.ts'
+import { table } from '../speed/report.ts'
+import { startSystem } from '../system.ts'
+
+const writers = 50
+/** The most CPU time per request, as a multiple of that of one replica. */
+const mostCost = 1.1
+/** The least rate of writers on one user, as a share of that on as many users. */
+const leastHotRate = 0.25
+
+/**
+ * Measures the CPU time of a request with one, two and four processes of users and of the gateway. Each process gets
+ * as many connections as a single one. Gives the costs that are too high.
+ */
+export async function compareReplicas(options: Options): Promise<string[]> {
+  const rows = await inTurns([1, 2, 4], options, (replicas) =>
+    (['SetEmail', 'GetUser'] as const).map((workload) => ({
+      name: workload,
+      workload,
+      users: options.users,
+      connections: options.connections * replicas,
+    })),
+  )
+  const costOf = ({ rounds }: Row) => median(rounds.map(({ cpu }) => sum(Object.values(cpu))))
+  const ratioOf = (row: Row) =>
+    costOf(row) / costOf(rows.find(({ name, replicas }) => name === row.name && replicas === 1)!)
+  print(['CPU µs/request', 'of one'], rows, (row) => [costOf(row).toFixed(0), ratioOf(row).toFixed(2)])
+  save('replicas', options, rows)
+  return rows
+    .filter((row) => ratioOf(row) > mostCost)
+    .map((row) => `${row.name}: ${row.replicas} replicas cost ${ratioOf(row).toFixed(2)} of one`)
+}
+
+/**
+ * Measures the rate of fifty writers on one user beside that on fifty users, with one and two processes of users.
+ * Gives the rates that are too low.
+ */
+export async function compareHotUser(options: Options): Promise<string[]> {
+  const rows = await inTurns([1, 2], options, () =>
+    [writers, 1].map((users) => ({
+      name: users === 1 ? 'one user' : `${users} users`,
+      workload: 'SetEmail' as const,
+      users,
+      connections: writers,
+    })),
+  )
+  const rateOf = ({ rounds }: Row) => median(rounds.map(({ rate }) => rate))
+  const ratioOf = (row: Row) =>
+    rateOf(row) / rateOf(rows.find(({ name, replicas }) => name !== 'one user' && replicas === row.replicas)!)
+  print(['of 50 users'], rows, (row) => [ratioOf(row).toFixed(2)])
+  save('hot-user', options, rows)
+  return rows
+    .filter((row) => ratioOf(row) < leastHotRate)
+    .map((row) => `${row.replicas} replicas: ${ratioOf(row).toFixed(2)} of the rate of 50 users`)
+}
+
+interface Load {
+  name: string
+  workload: 'SetEmail' | 'GetUser'
+  users: number
+  connections: number
+}
+
+interface Row extends Load {
+  replicas: number
+  rounds: Measured[]
+}
+
+// All systems run at the same time, so that each round of one stands beside a round of the others.
+async function inTurns(counts: number[], options: Options, loadsOf: (replicas: number) => Load[]): Promise<Row[]> {
+  const generator = startGenerator()
+  const begun: { stop(): Promise<void> | void }[] = [generator]
+  try {
+    const sides = []
+    for (const replicas of counts) {
+      const system = await startSystem({ replicas })
+      const check = openCheck(system.servers)
+      begun.push(system, { stop: () => check.close() })
+      const userIds = await addHumans(system, Math.max(options.users, writers))
+      sides.push({
+        system,
+        check,
+        userIds,
+        rows: loadsOf(replicas).map((load): Row => ({ ...load, replicas, rounds: [] })),
+      })
+    }
+    console.log('Warming up ...')
+    let number = 0
+    for (let round = 0; round <= options.rounds; round++) {
+      for (const [at] of sides[0]!.rows.entries()) {
+        for (const { system, check, userIds, rows } of round % 2 === 0 ? sides : sides.toReversed()) {
+          const { workload, users, connections, rounds, name, replicas } = rows[at]!
+          const subjects = { userIds: userIds.slice(0, users), clients: [], issuer: '', round: number++ }
+          const { urls, token, pids } = system
+          const { seconds } = options
+          const load = { workload, encoding: 'json', urls, token, subjects, connections, warmUp: 0.5, seconds } as const
+          const measured = await measure(load, generator, pids, () => check.settled())
+          if (measured.errors.length > 0) throw new Error(`${name}, ${replicas} replicas: ${measured.errors[0]}`)
+          // The first round warms up.
+          if (round === 0) continue
+          rounds.push(measured)
+          console.log(`  round ${round}: ${name}, ${replicas} replicas: ${measured.rate.toFixed(0)}/s`)
+        }
+      }
+    }
+    return sides.flatMap(({ rows }) => rows)
+  } finally {
+    for (const part of begun.toReversed()) await part.stop()
+  }
+}
+
+function print(titles: string[], rows: Row[], more: (row: Row) => string[]): void {
+  const of = ({ rounds }: Row, value: (round: Measured) => number) => median(rounds.map(value))
+  const lines = rows.map((row) => [
+    `${row.name}, ${row.replicas} × users and gateway`,
+    of(row, ({ rate }) => rate).toFixed(0),
+    of(row, ({ p50 }) => p50).toFixed(1),
+    of(row, ({ p99 }) => p99).toFixed(1),
+    ...more(row),
+  ])
+  console.log(`\n${table([['', 'req/s', 'p50 ms', 'p99 ms', ...titles], ...lines])}`)
+}
+
+function save(kind: string, options: Options, rows: Row[]): void {
+  if (!options.save) return
+  const medians = rows.map(({ name, replicas, rounds }) => ({
+    name,
+    replicas,
+    rate: median(rounds.map(({ rate }) => rate)),
+    cpu: median(rounds.map(({ cpu }) => sum(Object.values(cpu)))),
+  }))
+  saveResults(kind, { rows: medians })
+}

@@ -1,0 +1,125 @@
+// Puts Roster and the bare chain under the same load, on the same servers, in turn. Then another checkout, if one is
+// named.
+import { type BareChain, startBareChain } from '../bare-chain/start.ts'
+import { type Check, openCheck, type Stored } from '../check.ts'
+import { type Generator, startGenerator } from '../load/generator.ts'
+import type { Round } from '../load/load.ts'
+import { addClients, issuerOf } from '../load/tokens.ts'
+import { addHumans } from '../load/users.ts'
+import type { Subjects } from '../load/workloads.ts'
+import type { Options } from '../options.ts'
+import { saveResults } from '../results/results.ts'
+import { startSystem, type System } from '../system.ts'
+import { type Measured, measure } from './measure.ts'
+import { compareToSigning, facts, render, type Run, summarize } from './report.ts'
+import { measureSigning } from './signing.ts'
+
+/** A system under load, with its subjects. */
+interface Side {
+  name: string
+  system: System
+  check: Check
+  subjects: Omit<Subjects, 'round'>
+  before: Stored
+  acknowledged: Stored
+}
+
+/** Runs the rounds and prints the tables. Gives the faults that it found. */
+export async function measureSpeed(options: Options): Promise<string[]> {
+  const generator = startGenerator()
+  const begun: { stop(): Promise<void> | void }[] = [generator]
+  try {
+    const open = async (name: string, root?: string) => {
+      const system = await startSystem({
+        root,
+        profiles: root ? undefined : options.profiles,
+        replicas: options.replicas,
+      })
+      begun.push(system)
+      return openSide(name, system, options.users)
+    }
+    const ours = await open('')
+    const sides = options.beside ? [ours, await open(', beside', options.beside)] : [ours]
+    begun.push(...sides.map(({ check }) => ({ stop: () => check.close() })))
+    const bare = await startBareChain(ours.system.servers)
+    begun.push(bare)
+    return await run(options, generator, sides, bare)
+  } finally {
+    for (const part of begun.toReversed()) await part.stop()
+  }
+}
+
+async function openSide(name: string, system: System, users: number): Promise<Side> {
+  const userIds = await addHumans(system, users)
+  const [clients, issuer] = [await addClients(system, users), await issuerOf(system)]
+  const check = openCheck(system.servers)
+  const acknowledged = { SetEmail: 0, AddMachineUser: 0, Token: 0 }
+  return { name, system, check, subjects: { userIds, clients, issuer }, before: await check.stored(), acknowledged }
+}
+
+async function run(options: Options, generator: Generator, sides: Side[], bare: BareChain): Promise<string[]> {
+  const [ours] = sides as [Side]
+  let [number, bareAcknowledged] = [0, 0]
+  const bareBefore = await bare.stored()
+
+  async function take(side: Side, workload: Round['workload'], encoding: Round['encoding'], seconds: number) {
+    const { system, check } = side
+    const isBare = workload === 'bare'
+    const subjects = { ...side.subjects, round: number++ }
+    const urls = isBare ? [bare.url] : system.urls
+    const { connections } = options
+    const round = { workload, encoding, urls, token: system.token, subjects, connections, warmUp: 0.5, seconds }
+    const pids = { ...system.pids, ...bare.pids, 'load generator': [generator.pid] }
+    const measured = await measure(round, generator, pids, () => check.settled())
+    if (measured.errors.length > 0) throw new Error(`${workload} ${encoding}${side.name}: ${measured.errors[0]}`)
+    const kind = workload.split('+')[0]!
+    if (isBare) bareAcknowledged += measured.acknowledged
+    else if (kind in side.acknowledged) side.acknowledged[kind as keyof Stored] += measured.acknowledged
+    return measured
+  }
+
+  const plan = options.only.flatMap((workload) => options.encodings.map((encoding) => [workload, encoding] as const))
+  console.log('Warming up ...')
+  await take(ours, 'bare', 'json', 3)
+  for (const side of sides) for (const [workload, encoding] of plan) await take(side, workload, encoding, 3)
+  const runs: Run[] = []
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const [workload, encoding] of plan) {
+      const chain = await take(ours, 'bare', 'json', options.seconds)
+      runs.push({ name: 'bare chain', measured: chain, ofBare: 1 })
+      const measured: Measured[] = []
+      // The side that comes first changes with each round.
+      for (const side of round % 2 === 1 ? sides : sides.toReversed()) {
+        const one = await take(side, workload, encoding, options.seconds)
+        measured.push(one)
+        runs.push({ name: `${workload} ${encoding}${side.name}`, measured: one, ofBare: one.rate / chain.rate })
+      }
+      const rates = measured.map(({ rate }) => `${rate.toFixed(0)}/s`).join(', ')
+      console.log(`  round ${round}: bare ${chain.rate.toFixed(0)}/s, ${workload} ${encoding} ${rates}`)
+    }
+  }
+
+  const rows = summarize(runs)
+  const machine = facts(await ours.check.version())
+  console.log(`\n${render(rows)}\n`)
+  const comparison = compareToSigning(rows, await measureSigning(options.seconds))
+  if (comparison) console.log(`${comparison}\n`)
+  for (const [name, fact] of Object.entries(machine)) console.log(`${name.padEnd(9)} ${fact}`)
+  console.log(`\n${(await ours.check.eventsPerTransaction()).toFixed(1)} events per transaction`)
+  if (options.save) saveResults('speed', { machine, rows })
+
+  const problems = (await Promise.all(sides.map(findLost))).flat()
+  const bareStored = (await bare.stored()) - bareBefore
+  if (bareStored !== bareAcknowledged) problems.push(`bare: ${bareAcknowledged} acknowledged, ${bareStored} stored`)
+  const writes = sides.flatMap(({ acknowledged }) => Object.values(acknowledged)).reduce((all, one) => all + one, 0)
+  if (problems.length === 0) console.log(`\n${writes} writes acknowledged, as many stored and published.`)
+  return problems
+}
+
+async function findLost({ name, check, before, acknowledged }: Side): Promise<string[]> {
+  const after = await check.stored()
+  const lost = (['SetEmail', 'AddMachineUser', 'Token'] as const)
+    .filter((kind) => after[kind] - before[kind] !== acknowledged[kind])
+    .map((kind) => `${kind}${name}: ${acknowledged[kind]} acknowledged, ${after[kind] - before[kind]} stored`)
+  return [...lost, ...(await check.problems())]
+}
