@@ -1,6 +1,5 @@
-import type { MsgHdrs } from 'nats'
+import { type MsgHdrs, MsgHdrsImpl } from 'nats'
 import { expect, test } from 'vitest'
-import { natsHeaders } from '../nats.ts'
 import { encodeEvent, readEvent } from './cloud-event.ts'
 import type { StoredEvent } from './stored-event.ts'
 
@@ -26,9 +25,16 @@ const added: StoredEvent = {
 }
 
 function encode(changes: Partial<StoredEvent> = {}, event = requested) {
-  const { headers, data } = encodeEvent('users', { ...event, ...changes })
-  return { headers, data, read: readEvent(message(natsHeaders(headers), data)) }
+  const { head, data } = encodeEvent('users', { ...event, ...changes })
+  const headers = readHead(head)
+  return {
+    headers: Object.fromEntries([...headers].map(([name, [value]]) => [name, value!])),
+    data,
+    read: readEvent(message(headers, data)),
+  }
 }
+
+const readHead = (head: string) => MsgHdrsImpl.decode(Buffer.from(`NATS/1.0\r\n${head}\r\n`))
 
 const message = (headers: MsgHdrs | undefined, data: string) => ({ headers, json: <T>() => JSON.parse(data) as T })
 
@@ -99,6 +105,5 @@ test.each([undefined, encodeEventWithoutVersion()])('a message without the heade
 })
 
 function encodeEventWithoutVersion() {
-  const { 'ce-specversion': _, ...others } = encodeEvent('users', requested).headers
-  return natsHeaders(others)
+  return readHead(encodeEvent('users', requested).head.replace(/^.*\r\n/, ''))
 }

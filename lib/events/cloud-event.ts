@@ -68,29 +68,23 @@ export function describeEnvelope(
   }
 }
 
-/** An event as CloudEvents 1.0 in binary mode. Throws like `describeEvent`. */
-export function encodeEvent(service: string, event: StoredEvent, from?: FileRegistry) {
-  const described = describeEvent(service, event, from)
-  const attributes = {
-    specversion: '1.0',
-    id: described.id,
-    source: described.source,
-    type: described.type,
-    subject: `${described.aggregateType}/${described.aggregateId}`,
-    time: described.time,
-    datacontenttype: 'application/json',
-    dataschema: described.dataSchema,
-    sequence: String(described.sequence),
-    organization: described.organizationId,
-    actor: described.actor,
-    requestid: described.requestId,
-    causationid: described.causationId,
-    cause: described.cause,
-  }
-  const headers: Record<string, string> = {}
-  // An attribute may be missing, but not empty.
-  for (const [name, value] of Object.entries(attributes)) if (value) headers[`ce-${name}`] = percentEncode(value)
-  return { headers, data: JSON.stringify(described.data) }
+/**
+ * An event as CloudEvents 1.0 in binary mode: the lines of its headers, and its data. Throws like `describeEvent`.
+ */
+export function encodeEvent(service: string, event: StoredEvent, from?: FileRegistry): { head: string; data: string } {
+  const told = describeEvent(service, event, from)
+  const head =
+    `ce-specversion: 1.0\r\nce-id: ${told.id}\r\nce-source: ${told.source}\r\n` +
+    line('type', told.type) +
+    line('subject', `${told.aggregateType}/${told.aggregateId}`) +
+    `ce-time: ${told.time}\r\nce-datacontenttype: application/json\r\nce-dataschema: ${told.dataSchema}\r\n` +
+    `ce-sequence: ${told.sequence}\r\n` +
+    line('organization', told.organizationId) +
+    line('actor', told.actor) +
+    line('requestid', told.requestId) +
+    line('causationid', told.causationId) +
+    line('cause', told.cause)
+  return { head, data: JSON.stringify(told.data) }
 }
 
 /** The event that `encodeEvent` wrote; undefined for any other message. */
@@ -113,6 +107,11 @@ export function readEvent(message: Pick<JsMsg, 'headers' | 'json'>): PublishedEv
     time: get('time'),
     data: message.json(),
   }
+}
+
+// An attribute may be missing, but not empty.
+function line(name: string, value: string): string {
+  return value && `ce-${name}: ${/[^\x21-\x7e]|["%]/.test(value) ? percentEncode(value) : value}\r\n`
 }
 
 // As the CloudEvents binding requires. Only printable ASCII stays, without space, quotation mark and percent sign.

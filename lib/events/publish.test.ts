@@ -1,12 +1,17 @@
-import type { Msg } from 'nats'
+import { type Msg, type MsgHdrs, MsgHdrsImpl } from 'nats'
 import { expect, test } from 'vitest'
 import type { Ask } from '../requests.ts'
+import type { Publisher } from './into-stream.ts'
 import { type Outcome, publish, subjectOf } from './publish.ts'
 import type { StoredEvent } from './stored-event.ts'
 import { streamName } from './stream.ts'
 import { testMessages } from '#test/support/event-messages'
 
-const options = { service: 'users', key: 'of users', messages: testMessages({ UserAdded: [] }) }
+const options = {
+  service: 'users',
+  key: 'of users',
+  messages: testMessages({ UserAdded: [], UserChanged: [], UserRemoved: [] }),
+}
 
 const event = (aggregate: string, position: number): StoredEvent => ({
   position: String(position),
@@ -22,39 +27,90 @@ const event = (aggregate: string, position: number): StoredEvent => ({
   created_at: new Date(0),
 })
 
-/** A stream that loses the named events and stores the rest, each a turn later. */
+/**
+ * A stream that loses the named events on the way. It drops what it has, and takes a message behind another one only
+ * if that one is the last.
+ */
 function losing(...lost: string[]) {
   const sent: string[] = []
   const ids: string[] = []
-  const answer = async (id: string) => {
-    await new Promise((resolve) => setImmediate(resolve))
-    if (lost.includes(id)) throw new Error('timeout')
-    return { json: () => ({ stream: streamName, seq: sent.length }) } as Msg
-  }
-  const ask: Ask = (_subject, _data, { headers }) => {
-    const id = headers!.get('ce-id')
+  const stored: string[] = []
+  const places = new Map<string, number>()
+  let acknowledged = 0
+  let last = ''
+
+  function arrive(headers: MsgHdrsImpl): { seq: number; duplicate?: boolean } | { error: object } {
+    const all = MsgHdrsImpl.decode(headers.encode())
+    const [id, own, before] = [all.get('ce-id'), all.get('Nats-Msg-Id'), all.get('Nats-Expected-Last-Msg-Id')]
     sent.push(id)
-    ids.push(headers!.get('Nats-Msg-Id'))
-    return { answer: answer(id), fail: () => {} }
+    ids.push(own)
+    if (lost.includes(id)) throw new Error('timeout')
+    if (places.has(own)) return { seq: places.get(own)!, duplicate: true }
+    if (before && before !== last) return { error: { err_code: 10070, description: 'wrong last msg ID' } }
+    last = own
+    places.set(own, stored.push(id))
+    return { seq: stored.length }
   }
-  return { sent, ids, stream: { ask } }
+
+  const ask: Ask = (_subject, _data, { headers }) => {
+    const answer = (async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      const answer = { stream: streamName, ...arrive(headers as MsgHdrsImpl) }
+      acknowledged++
+      return { json: () => answer } as Msg
+    })()
+    return { answer, fail: () => {} }
+  }
+  const publish = (_subject: string, _data: unknown, options: { headers?: MsgHdrs }) => {
+    setImmediate(() => {
+      try {
+        arrive(options.headers as MsgHdrsImpl)
+      } catch {}
+    })
+  }
+  const stream = { ask, connection: { publish } } as unknown as Publisher
+  return { sent, ids, stored, acknowledged: () => acknowledged, stream }
 }
 
 const events = [event('a', 1), event('b', 2), event('a', 3), event('a', 4), event('b', 5)]
 const kinds = (outcomes: Outcome[]) => outcomes.map((outcome) => Object.keys(outcome)[0])
 
-test('events of one aggregate are sent in order, while those of others go on', async () => {
-  const { sent, stream } = losing()
-  await publish(stream, events, options)
-  expect(sent.filter((id) => ['users-1', 'users-3', 'users-4'].includes(id))).toEqual(['users-1', 'users-3', 'users-4'])
-  expect(sent.slice(0, 2)).toEqual(['users-1', 'users-2'])
-  expect(sent).toHaveLength(5)
+const seqs = (outcomes: Outcome[]) => outcomes.map((outcome) => ('ack' in outcome ? outcome.ack.seq : undefined))
+const ofTypes = (types: string[]) => types.map((type, index) => ({ ...event('a', index + 1), type }))
+
+test('events of different subjects share an acknowledgement, and each outcome tells its place', async () => {
+  const { stored, acknowledged, stream } = losing()
+  expect(seqs(await publish(stream, ofTypes(['added', 'changed', 'removed']), options))).toEqual([1, 2, 3])
+  expect(stored).toEqual(['users-1', 'users-2', 'users-3'])
+  expect(acknowledged()).toBe(1)
 })
 
-test('a lost event is not overtaken by the next of its aggregate, and does not hold up others', async () => {
+test('an event waits until the stream has acknowledged the one before it of the same subject', async () => {
+  const { stored, acknowledged, stream } = losing()
+  expect(seqs(await publish(stream, events, options))).toEqual([1, 2, 3, 4, 5])
+  expect(stored).toEqual(['users-1', 'users-2', 'users-3', 'users-4', 'users-5'])
+  expect(acknowledged()).toBe(3)
+})
+
+test('an event that is lost on the way is overtaken by none', async () => {
+  const { stored, stream } = losing('users-2')
+  const outcomes = await publish(stream, ofTypes(['added', 'changed', 'removed']), options)
+  expect(kinds(outcomes)).toEqual(['ack', 'failed', 'failed'])
+  expect(stored).toEqual(['users-1'])
+})
+
+test('a lost acknowledgement leaves the outcome open, and nothing is sent behind it', async () => {
   const { sent, stream } = losing('users-3')
-  expect(kinds(await publish(stream, events, options))).toEqual(['ack', 'ack', 'failed', 'failed', 'ack'])
+  expect(kinds(await publish(stream, events, options))).toEqual(['ack', 'ack', 'failed', 'failed', 'failed'])
   expect(sent).not.toContain('users-4')
+})
+
+test('messages of others between those of a chain do no harm: each event is stored once, in order', async () => {
+  const { stored, stream } = losing()
+  const types = ofTypes(['added', 'changed', 'removed'])
+  await publish(stream, types.slice(1, 2), options)
+  expect(seqs(await publish(stream, types, options))).toEqual([2, 1, 3])
+  expect(stored).toEqual(['users-2', 'users-1', 'users-3'])
 })
 
 test('an event published anew keeps its id, and the stream does not drop it as a repetition', async () => {

@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto'
 import type { FileRegistry } from '@bufbuild/protobuf'
-import { NatsError, type PubAck } from 'nats'
-import { type Nats, natsHeaders } from '../nats.ts'
+import type { PubAck } from 'nats'
 import { encodeEvent } from './cloud-event.ts'
+import {
+  isRefusal,
+  type Message,
+  NotStored,
+  type Publisher,
+  store,
+  storeChain,
+  storeUnlessThere,
+} from './into-stream.ts'
 import { eventId, type StoredEvent } from './stored-event.ts'
-import { streamName } from './stream.ts'
 import { subjectToken } from './subject.ts'
 
 export interface PublishOptions {
@@ -27,7 +34,11 @@ export interface PublishOptions {
 }
 
 /** The outcome for an event: its place in the stream, why no retry will help, or why the outcome is unknown. */
-export type Outcome = { ack: PubAck } | { refused: Error } | { failed: unknown }
+export type Outcome = { ack: PubAck } | { refused: Error } | Failed
+
+interface Failed {
+  failed: unknown
+}
 
 /**
  * `roster.events.<service>.<organization>.<aggregate type>.<aggregate id>.<event type>`. `subjectToken` writes each
@@ -41,43 +52,94 @@ export function subjectOf(service: string, event: StoredEvent): string {
 
 /**
  * Publishes events and gives their outcomes in the same order. An event that the stream already holds from an earlier
- * try is not stored again. Within an aggregate, each event waits until the stream has stored the event before it.
- * Otherwise, if that one were lost on the way, the next would overtake it. An event that is refused for good holds up
- * nothing.
+ * try is not stored again. The stream gets an event only behind the events before it of the same aggregate. Otherwise,
+ * if one were lost on the way, the next would overtake it. An event that is refused for good holds up nothing.
  */
-export function publish(
-  nats: Pick<Nats, 'ask'>,
-  events: StoredEvent[],
-  { service, generation = 0, key, messages, floor = 0, taken = [], inDoubt = () => false }: PublishOptions,
-): Promise<Outcome[]> {
+export async function publish(nats: Publisher, events: StoredEvent[], options: PublishOptions): Promise<Outcome[]> {
+  const { service, floor = 0, taken = [], inDoubt = () => false } = options
   const places = new Map(taken.map(({ event, seq }) => [subjectOf(service, event), seq]))
-  const last = new Map<string, Promise<Outcome>>()
+  const sendings = events.map((event): Sending => ({ event, ...encode(event, options) }))
 
-  async function send(event: StoredEvent): Promise<Outcome> {
-    const encoded = orRefused(() => encodeEvent(service, event, messages))
-    if ('refused' in encoded) return encoded
-    const subject = subjectOf(service, event)
-    const headers = { ...encoded.headers, 'Nats-Msg-Id': messageId(key, eventId(service, event), generation) }
-    const message = { subject, data: encoded.data, headers }
+  // The stream takes the whole chain, or its beginning.
+  async function sendTogether(chain: ToSend[]): Promise<void> {
     try {
-      const ack = inDoubt(event)
-        ? await sendUnlessThere(nats, message, floor, places.get(subject))
-        : await store(nats, message)
-      places.set(subject, ack.seq)
-      return { ack }
+      const acks = await storeChain(
+        nats,
+        chain.map(({ message }) => message),
+      )
+      for (const [index, ack] of acks.entries()) settle(chain[index]!, { ack })
     } catch (error) {
-      return isRefusal(error) ? { refused: error } : { failed: error }
+      const isAnswer = error instanceof NotStored || isRefusal(error)
+      // The stream knows the ids of those that it has taken, and drops them.
+      if (isAnswer) await sendEach(chain)
+      else for (const sending of chain) sending.outcome = { failed: error }
     }
   }
 
-  const outcomes = events.map((event) => {
-    const aggregate = `${event.aggregate_type}/${event.aggregate_id}`
-    const before = last.get(aggregate)
-    const outcome = before ? before.then((earlier) => ('failed' in earlier ? earlier : send(event))) : send(event)
-    last.set(aggregate, outcome)
-    return outcome
-  })
-  return Promise.all(outcomes)
+  async function sendEach(some: ToSend[]): Promise<void> {
+    const last = new Map<string, Promise<ToSend>>()
+    await Promise.all(
+      some.map((sending) => {
+        const { aggregate_type, aggregate_id } = sending.event
+        const aggregate = `${aggregate_type}/${aggregate_id}`
+        const sent = send(sending, last.get(aggregate))
+        last.set(aggregate, sent)
+        return sent
+      }),
+    )
+  }
+
+  async function send(sending: ToSend, before: Promise<ToSend> | undefined): Promise<ToSend> {
+    const { event, message } = sending
+    const earlier = (await before)?.outcome
+    if (earlier && 'failed' in earlier) sending.outcome = earlier
+    else
+      try {
+        const known = places.get(message.subject)
+        const ack = await (inDoubt(event) ? storeUnlessThere(nats, message, floor, known) : store(nats, message))
+        settle(sending, { ack })
+      } catch (error) {
+        sending.outcome = isRefusal(error) ? { refused: error } : { failed: error }
+      }
+    return sending
+  }
+
+  function settle(sending: ToSend, outcome: { ack: PubAck }) {
+    sending.outcome = outcome
+    places.set(sending.message.subject, outcome.ack.seq)
+  }
+
+  const toSend = sendings.filter(isToSend)
+  if (events.some(inDoubt)) await sendEach(toSend)
+  else {
+    let failure: Outcome | undefined
+    for (const chain of chainsOf(toSend)) {
+      if (failure) for (const sending of chain) sending.outcome = failure
+      else await sendTogether(chain)
+      failure ??= chain.find(({ outcome }) => 'failed' in outcome!)?.outcome
+    }
+  }
+  return sendings.map(({ outcome }) => outcome!)
+}
+
+interface Sending {
+  event: StoredEvent
+  /** Missing if proto/ cannot describe the event. */
+  message?: Message
+  outcome?: Outcome
+}
+
+type ToSend = Sending & { message: Message }
+
+const isToSend = (sending: Sending): sending is ToSend => sending.message !== undefined
+
+function encode(event: StoredEvent, { service, key, generation = 0, messages }: PublishOptions) {
+  try {
+    const id = messageId(key, eventId(service, event), generation)
+    return { message: { id, subject: subjectOf(service, event), ...encodeEvent(service, event, messages) } }
+  } catch (error) {
+    return { outcome: { refused: error instanceof Error ? error : new Error(String(error)) } }
+  }
 }
 
 // The stream drops a message whose id it knows. Because of the secret key, no other service can take an id first. The
@@ -86,81 +148,19 @@ function messageId(key: string, id: string, generation: number): string {
   return hash('sha512-256', `${key} ${id} ${generation}`, 'base64url')
 }
 
-interface Message {
-  subject: string
-  data: string
-  headers: Record<string, string>
-}
-
-/** Milliseconds to wait for the stream. */
-const patience = 5000
-
-// The error that JetStream answers when it does not take a message.
-class NotStored extends Error {
-  readonly code: number | undefined
-
-  constructor({ err_code, description }: { err_code?: number; description?: string }) {
-    super(`the stream did not take an event: ${description}`)
-    this.code = err_code
-  }
-}
-
-async function store({ ask }: Pick<Nats, 'ask'>, { subject, data, headers }: Message): Promise<PubAck> {
-  const answer = await ask(subject, data, { timeout: patience, headers: natsHeaders(headers) }).answer
-  const { error, stream, seq, duplicate = false } = answer.json<Partial<PubAck> & { error?: object }>()
-  if (error) throw new NotStored(error)
-  if (stream !== streamName || typeof seq !== 'number')
-    throw new Error(`something else than the stream took ${subject}`)
-  return { stream, seq, duplicate }
-}
-
-// The stream takes the message only where `expected` is the sequence of the last message of this subject. Else its
-// error names the right sequence. One after both the floor and the known place is this event itself, stored by an
-// earlier try.
-async function sendUnlessThere(
-  nats: Pick<Nats, 'ask'>,
-  message: Message,
-  floor: number,
-  known: number | undefined,
-): Promise<PubAck> {
-  let expected = known ?? 0
-  for (;;) {
-    try {
-      const headers = { ...message.headers, 'Nats-Expected-Last-Subject-Sequence': String(expected) }
-      return await store(nats, { ...message, headers })
-    } catch (error) {
-      const found = lastOfSubject(error)
-      if (found === undefined || found === expected) throw error
-      if (found > (known ?? floor)) return { stream: streamName, seq: found, duplicate: true }
-      expected = found
+// After a failure, an event that may be in the stream is looked for by its subject. So no two events of a subject are
+// under way at a time.
+function chainsOf(sendings: ToSend[]): ToSend[][] {
+  const chains: ToSend[][] = []
+  const subjects = new Set<string>()
+  for (const sending of sendings) {
+    const { subject } = sending.message
+    if (chains.length === 0 || subjects.has(subject)) {
+      chains.push([])
+      subjects.clear()
     }
+    subjects.add(subject)
+    chains.at(-1)!.push(sending)
   }
-}
-
-// JetStream's error numbers.
-const wrongLastSequence = 10071
-const refusals = [
-  10054, // message size exceeds maximum allowed
-  10097, // header size exceeds maximum allowed of 64k
-]
-
-function lastOfSubject(error: unknown): number | undefined {
-  if (!(error instanceof NotStored) || error.code !== wrongLastSequence) return undefined
-  const [, sequence] = /: (\d+)$/.exec(error.message) ?? []
-  return sequence === undefined ? undefined : Number(sequence)
-}
-
-// Whether the broker refused the message itself, not because of the broker's own state. A second try would fail
-// likewise.
-function isRefusal(error: unknown): error is Error {
-  if (error instanceof NotStored) return refusals.includes(error.code ?? 0)
-  return error instanceof NatsError && error.code === 'MAX_PAYLOAD_EXCEEDED'
-}
-
-function orRefused<T>(work: () => T): T | { refused: Error } {
-  try {
-    return work()
-  } catch (error) {
-    return { refused: error instanceof Error ? error : new Error(String(error)) }
-  }
+  return chains
 }

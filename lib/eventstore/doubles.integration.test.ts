@@ -61,8 +61,9 @@ async function everythingIsThereOnce() {
 
 const timeout = () => Promise.reject(NatsError.errorForCode('TIMEOUT'))
 
-test.each([1, 7, 10, 25, 39])(
-  'a page is not stored again after only %i of its events were acknowledged, though more were stored',
+// A page has three acknowledgements, since an event waits for the one before it of its subject.
+test.each([0, 1, 2])(
+  'a page is not stored again after only %i of its chains were acknowledged, though more were stored',
   async (acknowledged) => {
     let [sent, stored] = [0, 0]
     publishing.beforePublish.run = async () => void sent++

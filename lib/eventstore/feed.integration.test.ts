@@ -92,7 +92,13 @@ test('an event is listed as it is published', async () => {
   await a.store.execute(add('first', 'first'))
   const { events } = await feed({})
   const [row] = await a.sql`select *, transaction_id::text from events`
-  const { headers, data } = encodeEvent('users', row as never, messages)
+  const { head, data } = encodeEvent('users', row as never, messages)
+  const headers = Object.fromEntries(
+    head
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(': ', 2)),
+  )
   const { event } = events[0]!
   expect(event!.data).toEqual(JSON.parse(data))
   expect(event).toMatchObject({

@@ -136,7 +136,8 @@ test('an event that nobody can work on is parked with an error, and tried again 
   expect(await parked()).toEqual([{ tries: 1, reason: 'TypeError: no such thing' }])
   await replica.sql`update parked_for_followers set next_try_at = now()`
   await vi.waitFor(async () => expect(await parked()).toMatchObject([{ tries: 2 }]), soon)
-  expect(lines).toMatchObject([{ level: 50, event: expect.stringMatching(/^users-\d+-\d+$/) }, { level: 50 }])
+  const logged = [{ level: 50, event: expect.stringMatching(/^users-\d+-\d+$/) }, { level: 50 }]
+  await vi.waitFor(() => expect(lines).toMatchObject(logged), soon)
   const [{ pause }] = await replica.sql<[{ pause: number }]>`
     select extract(epoch from next_try_at - now())::float as pause from parked_for_followers
   `

@@ -64,10 +64,8 @@ function publishedBytes(event: EventRow, json: string): number {
   try {
     // The position is not known yet. No position has more digits than this.
     const stored = { ...event, sequence: String(event.sequence), position: '9'.repeat(19), transaction_id: '' }
-    const { headers, data } = encodeEvent('service', stored)
-    // Each header adds a colon, a blank and a line end.
-    const head = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
-    return head + Buffer.byteLength(data)
+    const { head, data } = encodeEvent('service', stored)
+    return head.length + Buffer.byteLength(data)
   } catch {
     // Tests use event types that proto/ does not have.
     return Buffer.byteLength(json)

@@ -28,6 +28,17 @@ describe('events in the stream', () => {
     await everythingIsPublished(publishing)
   })
 
+  test('are each there once, although another service publishes between them', async () => {
+    const publishOther = () =>
+      publishing.admin.ask('roster.events.grants.o.project.p.added', '', { timeout: 1000 }).answer
+    const others = (async () => {
+      for (let i = 0; i < 300; i++) await publishOther()
+    })()
+    await Promise.all(Array.from({ length: 400 }, (_, i) => [a!, b!][i % 2]!.store.execute(count(`c${i % 40}`))))
+    await others
+    await everythingIsPublished(publishing)
+  })
+
   test('contain everything that happened, in plain JSON', async () => {
     const { after } = await a!.store.execute(add('told', 'told'))
     await everythingIsPublished(publishing)

@@ -23,7 +23,7 @@ export interface Publishing {
   asked: [number, number]
   /** Runs before each publishing of an event. */
   beforePublish: { run: () => Promise<unknown> }
-  /** Runs after the stream has stored an event. If it throws, the acknowledgement is lost. */
+  /** Runs after the stream has acknowledged an event. If it throws, the acknowledgement is lost. */
   afterPublish: { run: () => Promise<unknown> }
   admin: Nats
   stop(): Promise<void>
@@ -81,18 +81,35 @@ export function startOwnNats(): Promise<Servers> {
   return startServers({ ephemeral: true, ports: 'random', env })
 }
 
-function intercepted(nats: Nats, before: () => Promise<unknown>, after: () => Promise<unknown>): Nats {
+function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: () => Promise<unknown>): Nats {
+  const isEvent = (subject: string) => subject.startsWith('roster.events.')
+  // Messages keep their order, however long each waits.
+  let queue: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(send: () => T): Promise<T> => {
+    const sent = queue.then(before).then(send)
+    queue = sent.catch(() => {})
+    return sent
+  }
   const ask: Nats['ask'] = (subject, ...rest) => {
-    if (!subject.startsWith('roster.events.')) return nats.ask(subject, ...rest)
+    if (!isEvent(subject)) return nats.ask(subject, ...rest)
     const publish = async () => {
-      await before()
-      const ack = await nats.ask(subject, ...rest).answer
+      const { answer } = await inTurn(() => nats.ask(subject, ...rest))
+      const ack = await answer
       await after()
       return ack
     }
     return { answer: publish(), fail: () => {} }
   }
-  return { ...nats, ask }
+  const connection = new Proxy(nats.connection, {
+    get(target, key) {
+      if (key !== 'publish') return Reflect.get(target, key)
+      return (subject: string, ...rest: []) => {
+        if (!isEvent(subject)) return target.publish(subject, ...rest)
+        inTurn(() => target.publish(subject, ...rest)).catch(() => {})
+      }
+    },
+  })
+  return { ...nats, connection, ask }
 }
 
 /** Calls `called` for every statement and transaction. */
@@ -107,13 +124,13 @@ export function counting(sql: Sql, called: () => void): Sql {
   })
 }
 
-/** Every message in the stream, first to last. */
+/** Every event in the stream, first to last. */
 export async function readStream({ connection }: Nats): Promise<PublishedEvent[]> {
   const manager = await connection.jetstreamManager()
   const { state } = await manager.streams.info(streamName)
   const sequences = Array.from({ length: state.messages }, (_, index) => state.first_seq + index)
   const messages = await Promise.all(sequences.map((seq) => manager.streams.getMessage(streamName, { seq })))
-  return messages.map((message) => readEvent({ headers: message.header, json: () => message.json() })!)
+  return messages.flatMap((message) => readEvent({ headers: message.header, json: () => message.json() }) ?? [])
 }
 
 /** Waits until the stream holds every event of the database exactly once, each aggregate's in order. */
