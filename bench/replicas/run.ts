@@ -127,7 +127,7 @@ function print(titles: string[], rows: Row[], more: (row: Row) => string[]): voi
   console.log(`\n${table([['', 'req/s', 'p50 ms', 'p99 ms', ...titles], ...lines])}`)
 }
 
-function save(kind: string, options: Options, rows: Row[]): void {
+function save(kind: 'replicas' | 'hot-user', options: Options, rows: Row[]): void {
   if (!options.save) return
   const medians = rows.map(({ name, replicas, rounds }) => ({
     name,

@@ -10,7 +10,8 @@ import type { Subjects } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { saveResults } from '../results/results.ts'
 import { startSystem, type System } from '../system.ts'
-import { type Measured, measure } from './measure.ts'
+import { measure } from './measure.ts'
+import { readParts } from './parts.ts'
 import { compareToSigning, facts, render, type Run, summarize } from './report.ts'
 import { measureSigning } from './signing.ts'
 
@@ -28,6 +29,9 @@ interface Side {
 export async function measureSpeed(options: Options): Promise<string[]> {
   const generator = startGenerator()
   const begun: { stop(): Promise<void> | void }[] = [generator]
+  const stop = async () => {
+    for (const part of begun.splice(0).toReversed()) await part.stop()
+  }
   try {
     const open = async (name: string, root?: string) => {
       const system = await startSystem({
@@ -43,9 +47,14 @@ export async function measureSpeed(options: Options): Promise<string[]> {
     begun.push(...sides.map(({ check }) => ({ stop: () => check.close() })))
     const bare = await startBareChain(ours.system.servers)
     begun.push(bare)
-    return await run(options, generator, sides, bare)
+    const { problems, results } = await run(options, generator, sides, bare)
+    // A process writes its profile when it ends.
+    await stop()
+    const parts = options.profiles && { parts: readParts(options.profiles, ours.system.pids) }
+    if (options.save) saveResults(options.profiles ? 'profile' : 'speed', { ...results, ...parts })
+    return problems
   } finally {
-    for (const part of begun.toReversed()) await part.stop()
+    await stop()
   }
 }
 
@@ -57,7 +66,7 @@ async function openSide(name: string, system: System, users: number): Promise<Si
   return { name, system, check, subjects: { userIds, clients, issuer }, before: await check.stored(), acknowledged }
 }
 
-async function run(options: Options, generator: Generator, sides: Side[], bare: BareChain): Promise<string[]> {
+async function run(options: Options, generator: Generator, sides: Side[], bare: BareChain) {
   const [ours] = sides as [Side]
   let [number, bareAcknowledged] = [0, 0]
   const bareBefore = await bare.stored()
@@ -87,15 +96,14 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
     for (const [workload, encoding] of plan) {
       const chain = await take(ours, 'bare', 'json', options.seconds)
       runs.push({ name: 'bare chain', measured: chain, ofBare: 1 })
-      const measured: Measured[] = []
+      console.log(`  round ${round}: bare ${chain.rate.toFixed(0)}/s`)
       // The side that comes first changes with each round.
       for (const side of round % 2 === 1 ? sides : sides.toReversed()) {
-        const one = await take(side, workload, encoding, options.seconds)
-        measured.push(one)
-        runs.push({ name: `${workload} ${encoding}${side.name}`, measured: one, ofBare: one.rate / chain.rate })
+        const measured = await take(side, workload, encoding, options.seconds)
+        const name = `${workload} ${encoding}${side.name}`
+        runs.push({ name, measured, ofBare: measured.rate / chain.rate })
+        console.log(`  round ${round}: ${name} ${measured.rate.toFixed(0)}/s`)
       }
-      const rates = measured.map(({ rate }) => `${rate.toFixed(0)}/s`).join(', ')
-      console.log(`  round ${round}: bare ${chain.rate.toFixed(0)}/s, ${workload} ${encoding} ${rates}`)
     }
   }
 
@@ -106,14 +114,13 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
   if (comparison) console.log(`${comparison}\n`)
   for (const [name, fact] of Object.entries(machine)) console.log(`${name.padEnd(9)} ${fact}`)
   console.log(`\n${(await ours.check.eventsPerTransaction()).toFixed(1)} events per transaction`)
-  if (options.save) saveResults('speed', { machine, rows })
 
   const problems = (await Promise.all(sides.map(findLost))).flat()
   const bareStored = (await bare.stored()) - bareBefore
   if (bareStored !== bareAcknowledged) problems.push(`bare: ${bareAcknowledged} acknowledged, ${bareStored} stored`)
   const writes = sides.flatMap(({ acknowledged }) => Object.values(acknowledged)).reduce((all, one) => all + one, 0)
   if (problems.length === 0) console.log(`\n${writes} writes acknowledged, as many stored and published.`)
-  return problems
+  return { problems, results: { machine, rows } }
 }
 
 async function findLost({ name, check, before, acknowledged }: Side): Promise<string[]> {

@@ -1,0 +1,141 @@
+import { sum } from '../speed/measure.ts'
+import type { Row } from '../speed/report.ts'
+import { type Bar, drawBars } from './picture.ts'
+import type { Result } from './results.ts'
+
+type Of<Kind extends Result['kind']> = Extract<Result, { kind: Kind }>
+
+/** The files of docs/ that show the results, by name. */
+export function drawPerformance(results: Result[]): Record<string, string> {
+  const latest = <Kind extends Result['kind']>(kind: Kind) =>
+    results.findLast((result): result is Of<Kind> => result.kind === kind)
+  const [speed, profile] = [latest('speed'), latest('profile')]
+  const parts = [
+    ...(speed ? showSpeed(speed) : []),
+    ...(profile ? showParts(profile) : []),
+    ...showMails(latest('mails')),
+    ...showReplicas('More processes', latest('replicas')),
+    ...showReplicas('A hot user', latest('hot-user')),
+    ...showHistory(results.filter((result): result is Of<'speed'> => result.kind === 'speed')),
+  ]
+  return {
+    'performance.md': `${[...introduction, ...parts].join('\n\n')}\n`,
+    ...(speed && {
+      'performance.svg': drawBars('CPU time of a request, by process', 'µs', speed.rows.map(processesOf)),
+    }),
+    ...(profile && {
+      'performance-parts.svg': drawBars('CPU time of a request, by part of the code', 'µs', partsOf(profile)),
+    }),
+  }
+}
+
+const introduction = [
+  '# What a request costs',
+  'A test makes this page from the files in [bench/results](../bench/results), which `npm run bench -- --save` writes.',
+  `The **bare chain** answers the same bytes: HTTP → NATS request → one INSERT, with a commit of its own. It knows no caller,
+checks nothing and stores no event. It runs on the same servers, in turns with Roster. A machine's noise is above 5 %,
+so compare within a run, and CPU time rather than rates.`,
+]
+
+function showSpeed({ commit, time, machine, rows }: Of<'speed'>): string[] {
+  const lines = rows.map((row) => [
+    row.name,
+    row.rate.toFixed(0),
+    row.ofBare.toFixed(2),
+    row.p50.toFixed(1),
+    row.p99.toFixed(1),
+    costOf(row).toFixed(0),
+  ])
+  return [
+    '## Requests',
+    `Commit ${commit}, ${time.slice(0, 10)}; ${Object.entries(machine).map(([name, fact]) => `${name} ${fact}`).join(', ')}.`, // prettier-ignore
+    table([['', 'requests/s', 'of the bare chain', 'p50 ms', 'p99 ms', 'CPU µs of all processes'], ...lines]),
+    '![CPU time of a request, by process](performance.svg)',
+    table([
+      ['CPU µs', ...rows.map(({ name }) => name)],
+      ...Object.keys(rows[0]!.cpu).map((process_) => [process_, ...rows.map(({ cpu }) => cpu[process_]!.toFixed(0))]),
+    ]),
+  ]
+}
+
+function showParts({ commit }: Of<'profile'>): string[] {
+  return [
+    '## Where the microseconds go',
+    `The processes of Node, by CPU profiles of commit ${commit}. A profile itself costs time, and counts waits for a
+processor as work, most of them in writes to sockets.`,
+    '![CPU time of a request, by part of the code](performance-parts.svg)',
+  ]
+}
+
+function showMails(mails: Of<'mails'> | undefined): string[] {
+  if (!mails) return []
+  const { commit, idle, steady, drained } = mails
+  const cpu = Object.entries(drained.cpu).map(([name, cost]) => `${name} ${cost}`)
+  return [
+    '## Mails',
+    `From the request to the mail server, which takes each mail at once. Commit ${commit}.`,
+    table([
+      ['', 'p50 ms', 'p99 ms', 'mails/s'],
+      ['one mail alone', idle.p50.toFixed(1), idle.p99.toFixed(1), ''],
+      ['500 mails a second', steady.p50.toFixed(1), steady.p99.toFixed(1), '500'],
+      ['a backlog, one notifier', '', '', drained.rate.toFixed(0)],
+    ]),
+    `CPU µs of a mail in the backlog: ${cpu.join(', ')}.`,
+  ]
+}
+
+function showReplicas(title: string, result: Of<'replicas' | 'hot-user'> | undefined): string[] {
+  if (!result) return []
+  const lines = result.rows.map(({ name, replicas, rate, cpu }) => [
+    name,
+    String(replicas),
+    rate.toFixed(0),
+    cpu.toFixed(0),
+  ])
+  return [
+    `## ${title}`,
+    `Commit ${result.commit}. All processes share the machine's processors.`,
+    table([['', 'processes of users, and of the gateway', 'requests/s', 'CPU µs of all processes'], ...lines]),
+  ]
+}
+
+function showHistory(speeds: Of<'speed'>[]): string[] {
+  const shown = ['SetEmail json', 'SetEmail grpc', 'GetUser json', 'AddMachineUser json', 'Token json']
+  const lines = speeds.map(({ time, commit, rows }) => [
+    time.slice(0, 10),
+    commit,
+    ...shown.map((name) => {
+      const row = rows.find((row) => row.name === name)
+      return row ? `${row.ofBare.toFixed(2)}, ${costOf(row).toFixed(0)} µs` : ''
+    }),
+  ])
+  return ['## History', 'Rate as a share of the bare chain, and CPU time.', table([['', 'commit', ...shown], ...lines])]
+}
+
+function processesOf({ name, cpu }: Row): Bar {
+  return { name, segments: Object.fromEntries(Object.entries(cpu).filter(([, cost]) => cost >= 0.5)) }
+}
+
+// Parts below one microsecond count together.
+function partsOf({ rows, parts }: Of<'profile'>): Bar[] {
+  const { cpu } = rows.find(({ name }) => name !== 'bare chain')!
+  return Object.entries(parts)
+    .map(([name, shares]) => {
+      const costs = Object.entries(shares).map(([part, share]) => [part, share * cpu[name]!] as const)
+      const large = costs.filter(([, cost]) => cost >= leastShown).toSorted(([, a], [, b]) => b - a)
+      const rest = sum(costs.filter(([, cost]) => cost < leastShown).map(([, cost]) => cost))
+      return { name, segments: { ...Object.fromEntries(large), others: rest } }
+    })
+    .filter(({ segments }) => sum(Object.values(segments)) > leastShown)
+}
+
+const leastShown = 4
+
+function costOf({ cpu }: Row): number {
+  return sum(Object.values(cpu))
+}
+
+function table([head, ...lines]: string[][]): string {
+  const rule = head!.map((_, column) => (column === 0 ? '---' : '---:'))
+  return [head!, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
