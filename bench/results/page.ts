@@ -116,20 +116,21 @@ function processesOf({ name, cpu }: Row): Bar {
   return { name, segments: Object.fromEntries(Object.entries(cpu).filter(([, cost]) => cost >= 0.5)) }
 }
 
-// Parts below one microsecond count together.
+// The picture has ten colors. Small parts count together.
 function partsOf({ rows, parts }: Of<'profile'>): Bar[] {
   const { cpu } = rows.find(({ name }) => name !== 'bare chain')!
-  return Object.entries(parts)
-    .map(([name, shares]) => {
-      const costs = Object.entries(shares).map(([part, share]) => [part, share * cpu[name]!] as const)
-      const large = costs.filter(([, cost]) => cost >= leastShown).toSorted(([, a], [, b]) => b - a)
-      const rest = sum(costs.filter(([, cost]) => cost < leastShown).map(([, cost]) => cost))
-      return { name, segments: { ...Object.fromEntries(large), others: rest } }
-    })
-    .filter(({ segments }) => sum(Object.values(segments)) > leastShown)
+  const costs = Object.entries(parts).flatMap(([name, shares]) =>
+    Object.entries(shares).map(([part, share]) => ({ name, part, cost: share * cpu[name]! })),
+  )
+  const largest = new Set<string>()
+  for (const { part } of costs.toSorted((a, b) => b.cost - a.cost)) if (largest.size < 9) largest.add(part)
+  return Object.keys(parts).map((process_) => {
+    const own = costs.filter(({ name }) => name === process_).toSorted((a, b) => b.cost - a.cost)
+    const large = own.filter(({ part }) => largest.has(part)).map(({ part, cost }) => [part, cost] as const)
+    const others = sum(own.filter(({ part }) => !largest.has(part)).map(({ cost }) => cost))
+    return { name: process_, segments: { ...Object.fromEntries(large), others } }
+  })
 }
-
-const leastShown = 4
 
 function costOf({ cpu }: Row): number {
   return sum(Object.values(cpu))
