@@ -40,10 +40,14 @@ export async function callBytes(
   const timeout = call.deadline - Date.now()
   if (timeout <= 0) throw deadlineExceeded()
   const headers = writeHeaders(call, subject.split('.')[1]!, nats.sign)
+  await endOfTurn()
+  if (signal?.aborted) throw cancelled()
   const answer = await askUntil(nats, subject, bytes, { timeout, headers }, signal)
-  const replayed = answer.headers?.get('roster-replayed') === 'true'
-  if (answer.headers?.has('roster-error')) throw Object.assign(decodeStatus(answer.data), replayed && { replayed })
-  const sequence = answer.headers?.get('roster-sequence') ?? ''
+  // The client's own `get` is slow: it lists all names each time.
+  const marks = new Map(answer.headers)
+  const replayed = marks.get('roster-replayed')?.[0] === 'true'
+  if (marks.has('roster-error')) throw Object.assign(decodeStatus(answer.data), replayed && { replayed })
+  const sequence = marks.get('roster-sequence')?.[0] ?? ''
   return {
     bytes: answer.data,
     sequence: /^\d{1,15}$/.test(sequence) ? Number(sequence) : undefined,
@@ -121,8 +125,6 @@ async function askUntil(
   options: { timeout: number; headers: MsgHdrs },
   signal: AbortSignal | undefined,
 ): Promise<Msg> {
-  await endOfTurn()
-  if (signal?.aborted) throw cancelled()
   let isAnswered = false
   const unwatch = onAbsence(nats, method, () => asked.fail(serviceUnavailable()))
   const asked = nats.ask(method, bytes, options)

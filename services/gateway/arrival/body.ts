@@ -1,3 +1,4 @@
+import { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
@@ -37,6 +38,7 @@ export function readBody(
   { bytes, patience, hold }: Allowance,
   limit = bytes,
 ): Promise<Buffer> {
+  if (isWhole(request)) return takeBody(request, { bytes, hold }, limit)
   // Let one buffer grow. A list of small pieces would take more memory for each piece than the piece has bytes.
   let [body, length, beyond] = [Buffer.alloc(0), 0, 0]
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
@@ -91,6 +93,20 @@ export function readBody(
   // A stream without a body may have ended before this listened.
   else if (request.readableEnded) request.emit('end')
   return promise
+}
+
+// A short request over HTTP/1.1 comes at once, head and body.
+function isWhole(request: Readable & { complete?: boolean }): boolean {
+  return request instanceof IncomingMessage && request.complete && !request.destroyed
+}
+
+async function takeBody(request: Readable, { bytes, hold }: Pick<Allowance, 'bytes' | 'hold'>, limit: number) {
+  const body = (request.read() as Buffer | null) ?? Buffer.alloc(0)
+  if (body.length > limit) throw tooLarge(bytes)
+  hold.take(body.length)
+  hold.add(-unreadBytes)
+  // The copy does not keep the rest of what came with the body in memory.
+  return Buffer.from(body)
 }
 
 const broken = Symbol('broken')

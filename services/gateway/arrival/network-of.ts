@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net'
  * them, and could come from another one each time.
  */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
   // A socket for both versions writes IPv4 addresses like this.
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address

@@ -22,15 +22,15 @@ const retryAfter = 250
 
 // Where no answer came, the service may or may not have done the work. A request with an Idempotency-Key has one effect
 // even when it is sent twice, so it is sent once more.
-async function askInDoubtTwice(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
+function askInDoubtTwice(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
   const { gateway, method, signal } = call
   const told = call.tell()
-  try {
-    return await callBytes(gateway.nats, method.subject, request, told, signal)
-  } catch (error) {
+  const askOnce = () => callBytes(gateway.nats, method.subject, request, told, signal)
+  if (told.idempotencyKey === undefined) return askOnce()
+  return askOnce().catch(async (error: unknown) => {
     const inDoubt = error instanceof RosterError && error.code === codes.UNAVAILABLE
-    if (!inDoubt || told.idempotencyKey === undefined || told.deadline < Date.now() + 2 * retryAfter) throw error
+    if (!inDoubt || told.deadline < Date.now() + 2 * retryAfter) throw error
     await sleep(retryAfter)
-    return callBytes(gateway.nats, method.subject, request, told, signal)
-  }
+    return askOnce()
+  })
 }

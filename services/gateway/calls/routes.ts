@@ -95,6 +95,6 @@ function collect(node: Node, segments: string[], index: number, values: string[]
   const literal = node.literals.get(segment)
   if (literal) collect(literal, segments, index + 1, values, found)
   if (node.variable && segment !== '') collect(node.variable, segments, index + 1, [...values, segment], found)
-  const rest = segments.slice(index).join('/')
+  const rest = node.rest.length === 0 ? '' : segments.slice(index).join('/')
   if (rest !== '') take(node.rest, [...values, rest])
 }

@@ -18,7 +18,7 @@ export function answerBrokenRequests(server: Server, patience: number): void {
     const { socket } = request
     latest.set(socket, request)
     underWay.set(socket, busy(socket).set(response, request))
-    response.once('close', () => busy(socket).delete(response))
+    response.on('close', () => busy(socket).delete(response))
   }
   server.prependListener('request', track).prependListener('checkExpectation', track)
   // A silent connection with a request under way may be a stream: leave it unless its client does not read.

@@ -23,7 +23,7 @@ export function inOrder(handle: Handle): Handle {
   const lines = new WeakMap<Socket, Waiting[]>()
   const begin = (request: IncomingMessage, response: ServerResponse, line: Waiting[]) => {
     const { socket } = request
-    response.once('close', () => {
+    response.on('close', () => {
       const next = line.shift()
       if (!next) lines.delete(socket)
       // The answer may have ended the connection.

@@ -19,7 +19,7 @@ export function arrive(
   const { request, response, requestId, header, path } = exchange
   const gone = new AbortController()
   const clientAddress = addressOf(gateway, exchange)
-  response.once('close', () => {
+  response.on('close', () => {
     if (!response.writableEnded) gone.abort()
   })
   if (method.streams) onEnd(exchange, () => gone.abort())
@@ -48,7 +48,7 @@ export function letIn(gateway: Gateway, exchange: Exchange, kind: Kind, address 
   const { request, response } = exchange
   const { stream } = request as Partial<Pick<Http2ServerRequest, 'stream'>>
   const origin = { connection: stream?.session ?? request.socket, address, raw: request.rawHeaders }
-  exchange.hold = admit(gateway, kind, origin, (end) => response.once('close', end))
+  exchange.hold = admit(gateway, kind, origin, (end) => response.on('close', end))
 }
 
 function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange): string {

@@ -66,7 +66,7 @@ function open(gateway: Gateway, stream: ServerHttp2Stream, headers: IncomingHttp
     clientAddress,
     admit(kind) {
       const origin = { connection: stream.session ?? stream, address: clientAddress, raw }
-      return admit(gateway, kind, origin, (ended) => stream.once('close', ended))
+      return admit(gateway, kind, origin, (ended) => stream.on('close', ended))
     },
   }
 }
@@ -91,8 +91,8 @@ async function serveUnary(gateway: Gateway, call: Call, method: Method): Promise
   held()?.add(answer.length)
   const { may, headers } = compressionOf(call, method)
   const framed = await frameAnswer(answer, may, held())
-  if (begin(call, { ...head, ...headers })) call.stream.write(framed)
-  end(call)
+  begin(call, { ...head, ...headers })
+  end(call, undefined, framed)
 }
 
 async function serveStream(gateway: Gateway, call: Call, method: Method): Promise<void> {
@@ -112,7 +112,9 @@ function compressionOf({ header }: Call, method: Method) {
 
 function arrive(gateway: Gateway, { stream, header, requestId, clientAddress, admit }: Call, method: Method) {
   const gone = new AbortController()
-  stream.once('close', () => gone.abort())
+  stream.on('close', () => {
+    if (!stream.writableEnded) gone.abort()
+  })
   let hold: Hold | undefined
   const arrival: Arrival = {
     method,
@@ -157,14 +159,14 @@ function begin(call: Call, headers: Record<string, string> | undefined): boolean
   return true
 }
 
-/** Ends the call, with OK or with an error. */
-function end(call: Call, error?: RosterError): void {
+/** Ends the call, with OK or with an error. `message`: the last message. */
+function end(call: Call, error?: RosterError, message?: Buffer): void {
   const { stream } = call
   if (stream.destroyed || stream.closed) return
   const trailers = error ? toGrpcTrailers(error) : { 'grpc-status': '0' }
   if (stream.headersSent) {
-    stream.once('wantTrailers', () => stream.sendTrailers(trailers))
-    stream.end()
+    stream.on('wantTrailers', () => stream.sendTrailers(trailers))
+    stream.end(message)
   } else stream.respond({ ...headOf(call), ...trailers }, { endStream: true })
   leave(stream)
 }
