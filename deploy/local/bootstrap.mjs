@@ -119,7 +119,7 @@ function isNewEnough(file) {
 }
 
 function generate() {
-  const made = join(root, 'gen/descriptors.binpb')
+  const made = join(root, 'gen/documented.binpb')
   if (!existsSync(join(root, 'proto'))) return
   const sources = [join(root, 'proto'), join(root, 'buf.yaml'), join(root, 'buf.gen.yaml')]
   if (existsSync(made) && Math.max(...sources.map(newest)) <= statSync(made).mtimeMs) return

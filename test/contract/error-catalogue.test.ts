@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codes, type CodeName } from '#lib/errors'
 import { type Method, methods } from '#lib/rpc/methods'
+import { commentOf } from '../../services/gateway/openapi/comments.ts'
 
 const root = join(import.meta.dirname, '../..')
 const sources = globSync(['lib/**/*.ts', 'services/**/*.ts'], { cwd: root })
@@ -84,18 +85,14 @@ describe('a row that names operations names those whose comment in proto/ names 
   const namesOf = (found: Method[]) => found.map(({ desc }) => desc.name).toSorted()
 
   test.each(specific)('%s', (reason) => {
-    const declared = offered.filter((method) => commentOf(method).match(/\w+/g)?.includes(reason))
+    const declared = offered.filter((method) => commentsOf(method).match(/\w+/g)?.includes(reason))
     expect(namesOf(namedIn(whenOf(reason)))).toEqual(namesOf(declared))
   })
 })
 
 // The comment of the method, and that of its service, which holds for all its methods.
-function commentOf({ desc }: Method): string {
-  const { file, methods: own } = desc.parent
-  const service = [6, file.services.indexOf(desc.parent)]
-  const paths = [service.join(), [...service, 2, own.indexOf(desc)].join()]
-  const found = file.proto.sourceCodeInfo?.location.filter(({ path }) => paths.includes(path.join())) ?? []
-  return found.map(({ leadingComments }) => leadingComments ?? '').join(' ')
+function commentsOf({ desc }: Method): string {
+  return `${commentOf(desc.parent)} ${commentOf(desc)}`
 }
 
 describe('no error escapes the catalogue:', () => {

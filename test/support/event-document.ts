@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt'
+import { commentOf as commentInProto } from '../../services/gateway/openapi/comments.ts'
 
 /** The text of docs/events.md about a service's events, from proto/ and its comments. */
 export function documentEvents(events: { type: string; desc: DescMessage }[]): string {
@@ -31,12 +32,6 @@ function isTime({ typeName }: DescMessage): boolean {
   return typeName === 'google.protobuf.Timestamp'
 }
 
-// The comment of a message in its file, or of a field in its message.
 function commentOf(desc: DescMessage | DescField): string {
-  const message = desc.kind === 'message' ? desc : desc.parent
-  const { file } = message
-  const index = file.messages.indexOf(message)
-  const path = desc.kind === 'message' ? [4, index] : [4, index, 2, message.fields.indexOf(desc)]
-  const found = file.proto.sourceCodeInfo?.location.find((location) => location.path.join() === path.join())
-  return (found?.leadingComments ?? '').trim().replaceAll(/\s*\n\s*/g, ' ')
+  return (commentInProto(desc) ?? '').replaceAll(/\s*\n\s*/g, ' ')
 }

@@ -1,19 +1,23 @@
-import type {
-  DescEnum,
-  DescEnumValue,
-  DescField,
-  DescFile,
-  DescMessage,
-  DescMethod,
-  DescService,
+import { readFileSync } from 'node:fs'
+import {
+  type DescEnum,
+  type DescEnumValue,
+  type DescField,
+  type DescFile,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  fromBinary,
 } from '@bufbuild/protobuf'
+import { type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { registry } from '#lib/registry'
 
 type Commented = DescMessage | DescField | DescEnum | DescEnumValue | DescService | DescMethod
 
 /** The comment of a declaration in proto/, as Markdown. Undefined where it has none. */
 export function commentOf(desc: Commented): string | undefined {
-  return read(fileOf(desc)).get(placeOf(desc).join())
+  files ??= readFiles()
+  return files.get(fileOf(desc).proto.name)?.get(placeOf(desc).join())
 }
 
 /** The same text for readers of JSON: it names fields in lowerCamelCase. */
@@ -27,17 +31,20 @@ const jsonNames = new Map(
     .flatMap(({ fields }) => fields.map(({ name, jsonName }) => [name, jsonName] as const)),
 )
 
-const files = new Map<DescFile, Map<string, string>>()
+// The comments take ten times the memory of the declarations, so they are read when somebody asks for them.
+let files: Map<string, Map<string, string>> | undefined
 
-function read(file: DescFile): Map<string, string> {
-  const known = files.get(file)
-  if (known) return known
+function readFiles(): Map<string, Map<string, string>> {
+  const bytes = readFileSync(new URL('../../../gen/documented.binpb', import.meta.url))
+  return new Map(fromBinary(FileDescriptorSetSchema, bytes).file.map((file) => [file.name, commentsIn(file)]))
+}
+
+function commentsIn({ sourceCodeInfo }: FileDescriptorProto): Map<string, string> {
   const comments = new Map<string, string>()
-  for (const { path, leadingComments, trailingComments } of file.proto.sourceCodeInfo?.location ?? []) {
+  for (const { path, leadingComments, trailingComments } of sourceCodeInfo?.location ?? []) {
     const text = (leadingComments || trailingComments).replaceAll(/^ buf:lint:ignore .*$|^ /gm, '').trim()
     if (text !== '') comments.set(path.join(), text)
   }
-  files.set(file, comments)
   return comments
 }
 

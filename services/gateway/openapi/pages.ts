@@ -5,15 +5,14 @@ import { openApiDocument } from './document.ts'
 
 /** The OpenAPI document at `/openapi.json`, and the viewer of it at `/docs`. All of it comes from this gateway. */
 export function describeApi(publicUrl: string): Pages {
-  const document = createPage('application/json', Buffer.from(JSON.stringify(openApiDocument(publicUrl))))
-  const page = { ...createPage('text/html; charset=utf-8', own('docs.html')), policy }
+  const page = createPage('text/html; charset=utf-8', () => own('docs.html'), { policy })
   return new Map([
-    ['/openapi.json', document],
+    ['/openapi.json', createPage('application/json', () => Buffer.from(JSON.stringify(openApiDocument(publicUrl))))],
     ['/docs', page],
     ['/docs/', page],
-    ['/docs/docs.js', createPage('text/javascript; charset=utf-8', own('docs.js'))],
-    ['/docs/swagger-ui.css', createPage('text/css; charset=utf-8', viewer('swagger-ui.css'))],
-    ['/docs/swagger-ui-bundle.js', createPage('text/javascript; charset=utf-8', viewer('swagger-ui-bundle.js'))],
+    ['/docs/docs.js', createPage('text/javascript; charset=utf-8', () => own('docs.js'))],
+    ['/docs/swagger-ui.css', createPage('text/css; charset=utf-8', () => viewer('swagger-ui.css'))],
+    ['/docs/swagger-ui-bundle.js', createPage('text/javascript; charset=utf-8', () => viewer('swagger-ui-bundle.js'))],
   ])
 }
 

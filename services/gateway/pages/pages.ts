@@ -11,7 +11,7 @@ export interface Page {
   type: string
   body: Buffer
   etag: string
-  immutable: boolean
+  immutable?: boolean
   /** Rules of its own about what it may load. */
   policy?: string
   /** The body for clients that take it compressed, once one of them has asked for it. */
@@ -48,7 +48,8 @@ export function readPages(folder: string): Pages {
     const type = types[extname(file)]
     if (type === undefined || file.split(sep).some((part) => part.startsWith('.'))) continue
     // A name that holds a hash of the content, such as page.3f2a9c01.js, never gets other content.
-    const page = createPage(type, readFileSync(join(folder, file)), /\.[0-9a-f]{8,}\.\w+$/.test(file))
+    const body = readFileSync(join(folder, file))
+    const page = createPage(type, () => body, { immutable: /\.[0-9a-f]{8,}\.\w+$/.test(file) })
     const path = `/ui/${file.split(sep).join('/')}`
     pages.set(path, page)
     if (path.endsWith('.html')) pages.set(path.slice(0, -'.html'.length), page)
@@ -57,10 +58,24 @@ export function readPages(folder: string): Pages {
   return pages
 }
 
-/** A page with this content. */
-export function createPage(type: string, body: Buffer, immutable = false): Page {
-  const etag = createHash('sha256').update(body).digest('base64url').slice(0, 22)
-  return { type, body, etag, immutable }
+/** A page whose content is read when somebody first asks for it. */
+export function createPage(type: string, read: () => Buffer, options: Pick<Page, 'policy' | 'immutable'> = {}): Page {
+  let content: Pick<Page, 'body' | 'etag'> | undefined
+  const load = () => (content ??= withTag(read()))
+  return {
+    type,
+    ...options,
+    get body() {
+      return load().body
+    },
+    get etag() {
+      return load().etag
+    },
+  }
+}
+
+function withTag(body: Buffer): Pick<Page, 'body' | 'etag'> {
+  return { body, etag: createHash('sha256').update(body).digest('base64url').slice(0, 22) }
 }
 
 const compress = promisify(gzip)
