@@ -1,5 +1,6 @@
 // `npm run bench`: measures Roster. `usage` tells how.
 import { measureMails } from './mails/run.ts'
+import { measureMemory } from './memory/run.ts'
 import { type Measurement, type Options, readOptions, usage } from './options.ts'
 import { compareHotUser, compareReplicas } from './replicas/run.ts'
 import { compareScales } from './scale/run.ts'
@@ -12,6 +13,7 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Replicas: compareReplicas,
   HotUser: compareHotUser,
   Mails: measureMails,
+  Memory: measureMemory,
 }
 
 let options: Options

@@ -21,7 +21,7 @@ export interface Options {
   save: boolean
 }
 
-export const measurements = ['Scale', 'Replicas', 'HotUser', 'Mails'] as const
+export const measurements = ['Scale', 'Replicas', 'HotUser', 'Mails', 'Memory'] as const
 export type Measurement = (typeof measurements)[number]
 
 export const usage = `npm run bench -- [options]

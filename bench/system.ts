@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundledEntry } from '../deploy/local/bundles.ts'
 import { freePort } from '../deploy/local/ports.ts'
 import { type Servers, startServers } from '../deploy/local/servers.ts'
 import type { ServicesOptions } from '../deploy/local/service-environment.ts'
@@ -61,6 +62,8 @@ export async function startSystem({ root, profiles, replicas = 1, smtpUrl }: Sys
       encryptionKey: servers.home.key('encryption-key'),
       env: { ...process.env, ...(profiles && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` }) },
       backoff: 'off',
+      // A profile names the files of the sources.
+      ...(!profiles && { entry: await bundledEntry(console.log) }),
       ...(root && { entry: (name) => join(root, 'services', name, 'main.ts') }),
     }
     const services = await startServices(servers, options)

@@ -15,6 +15,7 @@ export interface Parts<Config> {
 
 const stopDeadline = 10_000
 const startDeadline = 1000
+const calmAfter = 3000
 
 /** Runs a service as this process, with its own NATS connection. Its settings come from the environment. */
 export function runService<Config extends { NATS_URL: string }>(
@@ -54,6 +55,7 @@ function runProcess(log: Log, start: () => Promise<Service>): void {
   started.then(() => {
     running = true
     log.info('ready')
+    setTimeout(giveBackMemory, calmAfter).unref()
   }, fail('cannot start'))
   let stopping = false
   const stop = (signal: string) => {
@@ -66,4 +68,10 @@ function runProcess(log: Log, start: () => Promise<Service>): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+}
+
+// A start leaves much garbage, and the heap that grew for it. Without calls V8 would keep both for ever: a third of the
+// memory of an idle service. Needs Node's flag --expose-gc.
+function giveBackMemory(): void {
+  globalThis.gc?.()
 }

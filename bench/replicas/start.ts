@@ -6,6 +6,7 @@ import { projectRoot } from '../../deploy/local/home.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import { serviceEnvironment, type ServicesOptions } from '../../deploy/local/service-environment.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
+import { nodeFlags } from '../../deploy/local/services.ts'
 
 export interface Replicas {
   /** Of the additional gateways. */
@@ -24,7 +25,7 @@ export async function startReplicas(servers: Servers, options: ServicesOptions, 
       name: `${name}-${number}`,
       kind: 'service',
       command: process.execPath,
-      args: [entry(name)],
+      args: [...nodeFlags, entry(name)],
       env: serviceEnvironment(name, servers, { ...options, port }),
       stopSignal: 'SIGTERM',
       ready: async () => name === 'users' || (await fetch(`${url}/readyz`)).ok,

@@ -6,6 +6,9 @@ import { serviceEnvironment, type ServiceName, serviceNames, type ServicesOption
 import type { Servers } from './servers.ts'
 import { keepAlive } from './supervise.ts'
 
+/** Flags of a service's Node, the same as in deploy/Dockerfile. */
+export const nodeFlags = ['--enable-source-maps', '--expose-gc']
+
 /** The five running services. */
 export interface Services {
   /** Where the gateway is reached from this machine. */
@@ -26,8 +29,7 @@ export async function startServices(servers: Servers, options: ServicesOptions):
   const handles = Object.fromEntries(
     serviceNames.map((name) => {
       const env = serviceEnvironment(name, servers, options)
-      // A stack shows the lines of the sources, of a bundle too.
-      const args = ['--enable-source-maps', entry(name)]
+      const args = [...nodeFlags, entry(name)]
       const spec = { name, kind: 'service', command: process.execPath, args, env, stopSignal: 'SIGTERM' } as const
       return [name, daemon(servers.home, { ...spec, ready: async () => true })]
     }),
