@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { freePort } from '../local/ports.ts'
 import { startServers, type Servers } from '../local/servers.ts'
-import { startServices, type Services } from '../local/services.ts'
+import { nodeFlags, startServices, type Services } from '../local/services.ts'
 import { provision, storingServices, type StoringService } from '../provision.ts'
 import { bundle } from './bundle.ts'
 
@@ -81,6 +81,25 @@ test('a stack shows the line of the source', () => {
   expect(readFileSync(join(root, source!), 'utf8').split('\n')[Number(line) - 1]).toContain('new Error(')
 })
 
+test('a bundle takes at most four fifths of the memory of its sources to load', () => {
+  const highest = (main: string) => {
+    // Without settings a service ends as soon as it is loaded.
+    const tell = 'data:text/javascript,process.on("exit",()=>console.error(process.resourceUsage().maxRSS))'
+    const { stderr } = spawnSync(process.execPath, ['--import', tell, main], { encoding: 'utf8', env: {} })
+    return Number(stderr)
+  }
+  for (const name of ['idp', 'gateway']) {
+    const sources = highest(join(root, 'services', name, 'main.ts'))
+    expect(sources).toBeGreaterThan(0)
+    expect(highest(file(`${name}.mjs`)) / sources).toBeLessThan(0.8)
+  }
+})
+
+test('containers run a service with the same flags as npm start', () => {
+  const [, entrypoint] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8'))!
+  expect(JSON.parse(entrypoint!)).toEqual(['node', ...nodeFlags])
+})
+
 test('the licence of every package comes along', () => {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
   const text = readFileSync(file('LICENSES.txt'), 'utf8')
@@ -89,5 +108,5 @@ test('the licence of every package comes along', () => {
 })
 
 function run(name: string, args: string[]) {
-  return spawnSync(process.execPath, ['--enable-source-maps', file(name), ...args], { encoding: 'utf8', env: {} })
+  return spawnSync(process.execPath, [...nodeFlags, file(name), ...args], { encoding: 'utf8', env: {} })
 }

@@ -45,7 +45,7 @@ async function bundleProgram(name: string, main: string, folder: string): Promis
   const { output } = await build.write({
     dir: folder,
     entryFileNames: '[name].mjs',
-    banner: "const _bundle = new URL('.', import.meta.url)",
+    banner: 'const _bundle = import.meta.dirname',
     // Names stay: a stack shows them.
     minify: { compress: true, mangle: false, codegen: true },
     sourcemap: true,
@@ -61,13 +61,13 @@ function keepPlaces(main: string): Plugin {
   return {
     name: 'keep-places',
     transform: {
-      filter: { code: /import\.meta\.(url|main)|__dirname/ },
+      filter: { code: /import\.meta\.(url|dirname|main)|__dirname/ },
       handler(code, file) {
         const place = relative(root, file)
         const placed = code
-          .replaceAll('import.meta.url', `new URL('${place}', _bundle).href`)
           .replaceAll('import.meta.main', String(file === main))
-          .replaceAll('__dirname', `new URL('${dirname(place)}', _bundle).pathname`)
+          .replaceAll(/import\.meta\.dirname|__dirname/g, `(_bundle + '/${dirname(place)}')`)
+          .replaceAll('import.meta.url', `new URL('${place}', import.meta.url).href`)
         return { code: placed, map: null }
       },
     },
