@@ -14,6 +14,7 @@ export function drawPerformance(results: Result[]): Record<string, string> {
     ...(speed ? showSpeed(speed) : []),
     ...(profile ? showParts(profile) : []),
     ...showMails(latest('mails')),
+    ...showMemory(latest('memory')),
     ...showReplicas('More processes', latest('replicas')),
     ...showReplicas('A hot user', latest('hot-user')),
     ...showHistory(results.filter((result): result is Of<'speed'> => result.kind === 'speed')),
@@ -81,6 +82,26 @@ function showMails(mails: Of<'mails'> | undefined): string[] {
       ['a backlog, one notifier', '', '', drained.rate.toFixed(0)],
     ]),
     `CPU µs of a mail in the backlog: ${cpu.join(', ')}.`,
+  ]
+}
+
+function showMemory(result: Of<'memory'> | undefined): string[] {
+  if (!result) return []
+  const { commit, starts, idle, busy } = result
+  const shown = (kind: 'rss' | 'pss', table: Of<'memory'>['idle']) => [
+    ...Object.values(table).map((memory) => memory[kind].toFixed(0)),
+    sum(Object.values(table).map((memory) => memory[kind])).toFixed(0),
+  ]
+  return [
+    '## Memory and start',
+    `Commit ${commit}. \`npm start\` is ready after ${starts.cold} s without data, and after ${starts.warm} s with data.`,
+    'RSS counts the pages that processes share once for each. PSS divides them.',
+    table([
+      ['MB', ...Object.keys(idle), 'together'],
+      ['RSS without calls', ...shown('rss', idle)],
+      ['PSS without calls', ...shown('pss', idle)],
+      ['highest RSS under load', ...shown('rss', busy)],
+    ]),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Memory } from '../memory/memory-of.ts'
 import type { Parts } from '../speed/parts.ts'
 import type { Row } from '../speed/report.ts'
 
@@ -13,6 +14,12 @@ export type Result = { time: string; commit: string } & (
       idle: { p50: number; p99: number }
       steady: { p50: number; p99: number }
       drained: { rate: number; cpu: Record<string, number> }
+    }
+  | {
+      kind: 'memory'
+      starts: { cold: number; warm: number }
+      idle: Record<string, Memory>
+      busy: Record<string, Memory>
     }
 )
 
