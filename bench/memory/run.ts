@@ -5,7 +5,7 @@ import { addHumans } from '../load/users.ts'
 import type { Options } from '../options.ts'
 import { saveResults } from '../results/results.ts'
 import { startSystem, type System } from '../system.ts'
-import { type Memory, memoryOf } from './memory-of.ts'
+import { type Memory, memoryOf } from '../memory-of.ts'
 import { timeStarts } from './starts.ts'
 
 const services = ['users', 'grants', 'idp', 'notifier', 'gateway']

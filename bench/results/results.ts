@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Memory } from '../memory/memory-of.ts'
+import type { Memory } from '../memory-of.ts'
 import type { Parts } from '../speed/parts.ts'
 import type { Row } from '../speed/report.ts'
 
