@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { openReplica, type Replica } from '#test/support/counters'
+import { add, evolveCounter, openReplica, type Replica, silent } from '#test/support/counters'
+import { counting } from '#test/support/publishing'
+import type { ByFunction } from './database.ts'
+import { createStore } from './store.ts'
 
 let database: TestDatabase
 let replica: Replica
@@ -15,7 +18,6 @@ afterAll(async () => {
   await database?.drop()
 })
 
-const now = new Date().toISOString()
 const event = (id: string, sequence: number) => ({
   aggregate_type: 'counter',
   aggregate_id: id,
@@ -25,56 +27,40 @@ const event = (id: string, sequence: number) => ({
   organization_id: 'house',
   creator: '',
   request_id: '',
-  created_at: now,
 })
-const aggregate = (id: string, sequence: number) => ({
+const change = (id: string, expected: number, sequence: number) => ({
   type: 'counter',
   id,
   organization_id: 'house',
+  expected,
   sequence,
-  created_at: now,
-  changed_at: now,
   state: {},
 })
-const append = (batch: object) => {
-  const whole = { writes: [], reads: [], releases: [], claims: [], events: [], aggregates: [], ...batch }
-  return replica.sql`select append(${JSON.stringify(whole)}::text::jsonb)`
+const append = ({
+  changes = [],
+  events = [],
+  ...rest
+}: {
+  changes?: object[]
+  events?: object[]
+  claims?: object[]
+}) => {
+  const [changesText, eventsText, restText] = [changes, events, rest].map((part) => JSON.stringify(part))
+  return replica.sql`
+    select append(${changesText!}::text::json, ${eventsText!}::text::json, now(), ${restText!}::text::jsonb)
+  `
 }
 const eventsOf = (id: string) => replica.sql`select sequence from events where aggregate_id = ${id}`
 
 describe('append, the last guard of the stored data,', () => {
-  const write = (id: string, sequence: number) => ({ writes: [{ type: 'counter', id, sequence }] })
-  const broken: Record<string, (id: string) => object> = {
-    'a gap before the first event': (id) => ({
-      ...write(id, 0),
-      events: [event(id, 2)],
-      aggregates: [aggregate(id, 2)],
-    }),
-    'a gap between events': (id) => ({
-      ...write(id, 0),
-      events: [event(id, 1), event(id, 3)],
-      aggregates: [aggregate(id, 3)],
-    }),
-    'the same sequence twice': (id) => ({
-      ...write(id, 0),
-      events: [event(id, 1), event(id, 1)],
-      aggregates: [aggregate(id, 1)],
-    }),
-    'a state that is not that of the last event': (id) => ({
-      ...write(id, 0),
-      events: [event(id, 1)],
-      aggregates: [aggregate(id, 2)],
-    }),
-    'events of an aggregate that nobody looked at': (id) => ({
-      events: [event(id, 1)],
-      aggregates: [aggregate(id, 1)],
-    }),
-    'events without their state': (id) => ({ ...write(id, 0), events: [event(id, 1)] }),
-    'an expectation that does not hold': (id) => ({
-      ...write(id, 4),
-      events: [event(id, 5)],
-      aggregates: [aggregate(id, 5)],
-    }),
+  const broken: Record<string, (id: string) => Parameters<typeof append>[0]> = {
+    'a gap before the first event': (id) => ({ changes: [change(id, 0, 2)], events: [event(id, 2)] }),
+    'a gap between events': (id) => ({ changes: [change(id, 0, 3)], events: [event(id, 1), event(id, 3)] }),
+    'the same sequence twice': (id) => ({ changes: [change(id, 0, 1)], events: [event(id, 1), event(id, 1)] }),
+    'a state that is not that of the last event': (id) => ({ changes: [change(id, 0, 2)], events: [event(id, 1)] }),
+    'events without their state': (id) => ({ events: [event(id, 1)] }),
+    'a state without events': (id) => ({ changes: [change(id, 0, 1)] }),
+    'an expectation that does not hold': (id) => ({ changes: [change(id, 4, 5)], events: [event(id, 5)] }),
   }
 
   test.each(Object.keys(broken))('refuses %s', async (name) => {
@@ -85,15 +71,16 @@ describe('append, the last guard of the stored data,', () => {
   const id = 'guarded'
 
   test('accepts a complete batch', async () => {
-    await append({ ...write(id, 0), events: [event(id, 1), event(id, 2)], aggregates: [aggregate(id, 2)] })
-    await append({ ...write(id, 2), events: [event(id, 3)], aggregates: [aggregate(id, 3)] })
+    await append({ changes: [change(id, 0, 2)], events: [event(id, 1), event(id, 2)] })
+    await append({ changes: [change(id, 2, 3)], events: [event(id, 3)] })
     expect(await eventsOf(id)).toHaveLength(3)
   })
 
   test('reports stale aggregates and taken keys', async () => {
     await append({ claims: [{ kind: 'name', scope: '', key: 'k', aggregate_id: 'x' }] })
     const error = await append({
-      writes: [{ type: 'counter', id, sequence: 2 }],
+      changes: [change(id, 2, 3)],
+      events: [event(id, 3)],
       claims: [{ kind: 'name', scope: '', key: 'k', aggregate_id: 'y' }],
     }).catch((caught: unknown) => caught)
     expect(error).toMatchObject({ code: 'RS001' })
@@ -102,4 +89,31 @@ describe('append, the last guard of the stored data,', () => {
       taken: [{ kind: 'name', scope: '', key: 'k' }],
     })
   })
+})
+
+test('functions that write rows run after the events, in their order, in the same statement', async () => {
+  await replica.sql.unsafe(`
+    create table seen (place int generated always as identity, by text, ids json, events bigint);
+    create function see_first(rows json) returns void language plpgsql as $$ begin
+      insert into seen (by, ids, events) select 'first', rows, count(*) from events where aggregate_id like 'seen-%';
+    end $$;
+    create function see_then(rows json) returns void language plpgsql as $$ begin
+      insert into seen (by, ids, events) select 'then', rows, count(*) from seen;
+    end $$`)
+  const first: ByFunction['calls'] = (rows) => [{ name: 'see_first', rows }]
+  const then: ByFunction['calls'] = (rows) => [{ name: 'see_then', rows }]
+  const project = ({ after }: { after: { id: string } }) => [
+    { row: { last: after.id }, calls: then, anywhere: true as const },
+    { row: { id: after.id }, calls: first },
+  ]
+  let statements = 0
+  const sql = counting(replica.sql, () => statements++)
+  const store = createStore(sql, { evolve: { counter: evolveCounter as never }, project }, silent, () => {})
+  await Promise.all([store.execute(add('seen-1', 'seen 1')), store.execute(add('seen-2', 'seen 2'))])
+  // One statement loads, one writes.
+  expect(statements).toBe(2)
+  expect(await replica.sql`select by, ids, events::int from seen order by place`).toEqual([
+    { by: 'first', ids: [{ id: 'seen-1' }, { id: 'seen-2' }], events: 2 },
+    { by: 'then', ids: [{ last: 'seen-1' }, { last: 'seen-2' }], events: 1 },
+  ])
 })

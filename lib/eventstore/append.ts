@@ -1,7 +1,8 @@
 import postgres from 'postgres'
+import type { EventRow } from '../events/stored-event.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
-import type { Insert, Sql, Statement, Write } from './database.ts'
+import { callFunction, type FunctionCall, type Sql, type Statement, type Transaction, type Write } from './database.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
 import type { Answers } from './once.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -35,18 +36,20 @@ export async function appendBatch(
   const sealed = toStore.flatMap((stored) => (stored && answers ? [answers.seal(stored.once, stored.answer)] : []))
   const stores = changes.length > 0 || sealed.length > 0 || decided.some(({ held }) => held)
   if (!stores && !decided.some(({ decision }) => decision?.commits)) return undefined
-  const batch = JSON.stringify({ ...toBatch(changes, decided), answers: sealed, isBulk, commits: !stores })
+  const batch = toBatch(changes, decided, { answers: sealed, isBulk, commits: !stores })
   const writes = changes.flatMap((change) => [
     ...(change.decision.writes ?? []),
     ...(vocabulary.project?.(change) ?? []),
   ])
+  const steps = toSteps(writes)
+  const calls = steps.filter((step) => typeof step !== 'function')
   try {
-    if (writes.length === 0 && !rollBack) await sql`select append(${batch}::text::jsonb)`
+    if (calls.length === steps.length && !rollBack) await append(sql, batch, calls)
     else
       await sql.begin(async (transaction) => {
         await Promise.all([
-          transaction`select append(${batch}::text::jsonb)`,
-          ...toStatements(writes).map((write) => write(transaction)),
+          append(transaction, batch, []),
+          ...steps.map((step) => (typeof step === 'function' ? step(transaction) : callFunction(transaction, step))),
         ])
         if (rollBack) throw new RolledBack()
       })
@@ -64,26 +67,52 @@ const noProblem: Problem = { stale: [], taken: [], over: [], freed: [] }
 
 class RolledBack extends Error {}
 
-// Neighbouring rows with the same `into` share one statement. The order stays, but rows that fit anywhere come last.
-function toStatements(inOrder: Write[]): Statement[] {
-  const fitsAnywhere = (write: Write) => typeof write !== 'function' && write.anywhere === true
-  const writes = [...inOrder.filter((write) => !fitsAnywhere(write)), ...inOrder.filter(fitsAnywhere)]
-  const statements: Statement[] = []
-  let open: { into: Insert['into']; rows: object[] } | undefined
-  for (const write of writes) {
-    if (typeof write === 'function') {
-      open = undefined
-      statements.push(write)
-    } else if (open?.into === write.into) open.rows.push(write.row)
-    else {
-      const { into, rows } = (open = { into: write.into, rows: [write.row] })
-      statements.push((sql) => into(sql, rows))
-    }
-  }
-  return statements
+// PostgreSQL runs `append` first, and then the calls from left to right.
+function append(sql: Sql | Transaction, { changes, events, moment, rest }: Batch, calls: FunctionCall[]) {
+  if (calls.length === 0)
+    return sql`select append(${changes}::text::json, ${events}::text::json, ${moment}, ${rest}::text::jsonb)`
+  const results = calls.map(({ name, rows }) => sql`${sql(name)}(${JSON.stringify(rows)}::text::json)`)
+  return sql`
+    select ${results.reduce((before, next) => sql`${before}, ${next}`)}
+    from append(${changes}::text::json, ${events}::text::json, ${moment}, ${rest}::text::jsonb)
+  `
 }
 
-function toBatch(changes: Decided[], decided: Decided[]) {
+// Neighbouring rows of one kind are written together. The order stays, but rows that fit anywhere come last.
+function toSteps(inOrder: Write[]): (Statement | FunctionCall)[] {
+  const fitsAnywhere = (write: Write) => typeof write !== 'function' && write.anywhere === true
+  const writes = [...inOrder.filter((write) => !fitsAnywhere(write)), ...inOrder.filter(fitsAnywhere)]
+  const groups: { write: Write; rows: object[] }[] = []
+  for (const write of writes) {
+    const last = groups.at(-1)
+    if (typeof write === 'function') groups.push({ write, rows: [] })
+    else if (last && kindOf(last.write) === kindOf(write)) last.rows.push(write.row)
+    else groups.push({ write, rows: [write.row] })
+  }
+  return groups.flatMap(({ write, rows }): (Statement | FunctionCall)[] => {
+    if (typeof write === 'function') return [write]
+    return 'calls' in write ? write.calls(rows) : [(sql) => write.into(sql, rows)]
+  })
+}
+
+function kindOf(write: Write): unknown {
+  if (typeof write === 'function') return write
+  return 'calls' in write ? write.calls : write.into
+}
+
+interface Batch {
+  changes: string
+  events: string
+  moment: Date
+  rest: string | null
+}
+
+// The arguments of the function `append`.
+function toBatch(
+  changes: Decided[],
+  decided: Decided[],
+  more: { answers: object[]; isBulk: boolean; commits: boolean },
+): Batch {
   const first = new Map<string, Aggregate>()
   const last = new Map<string, Aggregate>()
   const reads = new Map<string, Aggregate>()
@@ -105,14 +134,21 @@ function toBatch(changes: Decided[], decided: Decided[]) {
     ...refused.flatMap(({ before, reads }) => [before, ...reads]),
   ])
     if (!first.has(keyText(read))) reads.set(keyText(read), read)
-  return {
-    writes: [...first.values()].map(expected),
+  const lists = {
     reads: [...reads.values()].map(expected),
     ...netKeys(changes),
     held: decided.flatMap(({ held }) => (held ? [{ kind: held.kind, scope: held.scope, key: held.key }] : [])),
     uses: countUses(changes),
-    events: changes.flatMap(({ events }) => events),
-    aggregates: [...last.values()].map(toRow),
+    answers: more.answers,
+  }
+  const isPlain = Object.values(lists).every((list) => list.length === 0) && !more.commits
+  const creates = first.values().some(({ sequence }) => sequence === 0)
+  return {
+    changes: JSON.stringify([...last].map(([key, after]) => toRow(after, first.get(key)!.sequence))),
+    events: JSON.stringify(changes.flatMap(({ events }) => events.map(withoutTime))),
+    // All decisions of a batch have the same time.
+    moment: changes[0]?.after.changedAt ?? new Date(),
+    rest: isPlain && !creates ? null : JSON.stringify({ ...lists, isBulk: more.isBulk, commits: more.commits }),
   }
 }
 
@@ -153,6 +189,11 @@ function expected({ type, id, sequence }: Aggregate) {
   return { type, id, sequence }
 }
 
-function toRow({ type, id, organizationId, sequence, createdAt, changedAt, state }: Aggregate) {
-  return { type, id, organization_id: organizationId, sequence, created_at: createdAt, changed_at: changedAt, state }
+function toRow({ type, id, organizationId, sequence, state }: Aggregate, expected: number) {
+  return { type, id, organization_id: organizationId, expected, sequence, state }
+}
+
+function withoutTime(event: EventRow) {
+  const { aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause } = event
+  return { aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause }
 }

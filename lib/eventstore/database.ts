@@ -18,7 +18,27 @@ export interface Insert<Row extends object = any> {
   /** Its place among the writes of others does not matter. So one statement inserts all such rows of a batch. */
   anywhere?: true
 }
-export type Write = Statement | Insert
+/** A function of the service's schema, which takes these rows as a list in JSON. */
+export interface FunctionCall {
+  name: string
+  rows: object[]
+}
+/**
+ * A row that functions of the schema write, together with other rows of its kind. A transaction that writes nothing
+ * else beside its events is a single statement.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any
+export interface ByFunction<Row extends object = any> {
+  row: Row
+  calls(rows: Row[]): FunctionCall[]
+  anywhere?: true
+}
+export type Write = Statement | Insert | ByFunction
+
+/** Calls a function of the schema within a transaction. */
+export function callFunction(sql: Transaction, { name, rows }: FunctionCall): PromiseLike<unknown> {
+  return sql`select ${sql(name)}(${JSON.stringify(rows)}::text::json)`
+}
 
 const connectionErrors = new Set([
   'CONNECTION_CLOSED',

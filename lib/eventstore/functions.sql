@@ -4,23 +4,99 @@ create or replace function answers_kept_since() returns timestamptz language sql
 $$;
 
 -- Appends the decisions of a batch, all of them or none.
---   batch: { "reads": [{type, id, sequence}], "writes": [{type, id, sequence}]: the state that the decisions depend on,
---              with sequence 0 for a missing aggregate,
---            "releases": [{kind, scope, key}],
---            "held": [{kind, scope, key}]: keys that others must hold, because commands were refused for them,
---            "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it then,
---            "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
---            "isBulk": true where a thousand locks of its new aggregates would be too many. Nobody may depend on their
---              absence. Where two transactions create the same one, the second gets a unique_violation.
---            "commits": true where there must be a commit although nothing is stored,
---            "events": [a row of events], "aggregates": [a row of aggregates],
---            "answers": [a row of idempotent_answers, bytes in base64] }
+--   changes: [{type, id, organization_id, expected, sequence, state}]: rows of aggregates. `expected` is the sequence
+--            that the decisions depend on, 0 for a missing aggregate.
+--   happened: [a row of events]
+--   moment: the time of them all.
+--   rest: null where all is said, or else what `append_rest` takes. It must be there where an aggregate is created.
 -- Raises RS001 where the batch cannot be stored. Its detail is
 --   { "stale": [{type, id}], "taken": [{kind, scope, key}] }.
 -- Where limits are reached, the detail also has "over": [{key, free, wait}]. Only `free` uses are left then, and the
 -- next one is free after `wait` seconds. Where nobody holds a key of "held", the detail has it in "freed". Raises
 -- unique_violation where a request was answered before.
-create or replace function append(batch jsonb) returns void language plpgsql as $$
+create or replace function append(changes json, happened json, moment timestamptz, rest jsonb)
+returns void language plpgsql as $$
+declare
+  changed_meanwhile jsonb;
+  leaves_gap boolean;
+begin
+  if rest is not null then
+    perform append_rest(changes, rest);
+  end if;
+
+  -- To read JSON costs more than to look up the rows. So one statement reads each part once.
+  with change as materialized (
+    -- Lock in one order, so that two batches cannot wait for each other.
+    select * from json_to_recordset(changes) as c (
+      type text, id text, organization_id text, expected bigint, sequence bigint, state jsonb
+    )
+    order by type, id
+  ), stale as materialized (
+    -- Look up each row by itself: a join of two lists without an index would compare each row with each.
+    select c.type, c.id
+    from change c left join lateral (
+      select a.sequence from aggregates a where a.type = c.type and a.id = c.id for update
+    ) locked on true
+    where coalesce(locked.sequence, 0) <> c.expected
+  ), stored as (
+    insert into aggregates (type, id, organization_id, sequence, created_at, changed_at, state)
+    select type, id, organization_id, sequence, moment, moment, state from change
+    where not exists (select from stale)
+    on conflict (type, id) do update
+    set sequence = excluded.sequence, changed_at = excluded.changed_at, state = excluded.state
+  ), event as materialized (
+    select * from rows from (
+      json_to_recordset(happened) as (
+        aggregate_type text, aggregate_id text, sequence bigint, type text, payload jsonb,
+        organization_id text, creator text, request_id text, cause text
+      )
+    ) with ordinality
+  ), appended as (
+    -- Where two transactions create the same aggregate, the second stops here.
+    insert into events (
+      aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
+    )
+    select aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, moment
+    from event where not exists (select from stale)
+    order by ordinality
+  )
+  select
+    (select jsonb_agg(jsonb_build_object('type', type, 'id', id)) from stale),
+    -- The last guard: the events follow the expected sequence without a gap, and the state is that of the last event.
+    exists (
+      select from (
+        select type, id, expected, sequence, null::bigint as added from change
+        union all
+        select aggregate_type, aggregate_id, null, null, sequence from event
+      ) both_lists
+      group by type, id
+      having (min(added), max(added), count(added)) is distinct from
+        (max(expected) + 1, max(sequence), max(sequence) - max(expected))
+    )
+  into changed_meanwhile, leaves_gap;
+
+  if changed_meanwhile is not null then
+    raise exception using errcode = 'RS001', message = 'the batch cannot stand',
+      detail = jsonb_build_object('stale', changed_meanwhile, 'taken', jsonb_build_array());
+  end if;
+  if leaves_gap then
+    raise exception 'the events of the batch leave a gap';
+  end if;
+end
+$$;
+
+-- What a batch needs beside its changes and events. Checks it, and stores it.
+--   rest: { "reads": [{type, id, sequence}]: the state that the decisions depend on beside that of `changes`,
+--             with sequence 0 for a missing aggregate,
+--           "releases": [{kind, scope, key}],
+--           "held": [{kind, scope, key}]: keys that others must hold, because commands were refused for them,
+--           "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it then,
+--           "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
+--           "isBulk": true where a thousand locks of its new aggregates would be too many. Nobody may depend on their
+--             absence. Where two transactions create the same one, the second gets a unique_violation.
+--           "commits": true where there must be a commit although nothing is stored,
+--           "answers": [a row of idempotent_answers, bytes in base64] }
+create or replace function append_rest(changes json, rest jsonb) returns void language plpgsql as $$
 declare
   stale jsonb;
   taken jsonb;
@@ -35,14 +111,14 @@ begin
   from (
     select hashtextextended(concat_ws('/', current_schema(), type, id), 0) as key, bool_or(created) as created
     from (
-      select type, id, true as created from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint)
-      where sequence = 0 and not coalesce((batch ->> 'isBulk')::boolean, false)
+      select type, id, true as created from json_to_recordset(changes) as c (type text, id text, expected bigint)
+      where expected = 0 and not coalesce((rest ->> 'isBulk')::boolean, false)
       union all
-      select type, id, false from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint)
+      select type, id, false from jsonb_to_recordset(rest -> 'reads') as e (type text, id text, sequence bigint)
       where sequence = 0
       union all
       -- Transactions that count by the same key also wait for each other, so that each sees the uses of the others.
-      select 'use', key, true from jsonb_to_recordset(batch -> 'uses') as u (key text)
+      select 'use', key, true from jsonb_to_recordset(rest -> 'uses') as u (key text)
     ) missing
     group by 1 order by 1
   ) keys;
@@ -51,51 +127,51 @@ begin
   -- without an index would compare each row with each.
   select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
   from (
-    select * from jsonb_to_recordset(batch -> 'writes') as e (type text, id text, sequence bigint) order by type, id
+    select * from json_to_recordset(changes) as c (type text, id text, expected bigint) order by type, id
   ) e left join lateral (
     select a.sequence from aggregates a where a.type = e.type and a.id = e.id for update
   ) locked on true
-  where coalesce(locked.sequence, 0) <> e.sequence;
+  where coalesce(locked.sequence, 0) <> e.expected;
 
-  if jsonb_array_length(batch -> 'reads') > 0 then
+  if jsonb_array_length(rest -> 'reads') > 0 then
     select nullif(coalesce(stale, '[]') || coalesce(jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)), '[]'), '[]') into stale
     from (
-      select * from jsonb_to_recordset(batch -> 'reads') as e (type text, id text, sequence bigint) order by type, id
+      select * from jsonb_to_recordset(rest -> 'reads') as e (type text, id text, sequence bigint) order by type, id
     ) e left join lateral (
       select a.sequence from aggregates a where a.type = e.type and a.id = e.id for share
     ) locked on true
     where coalesce(locked.sequence, 0) <> e.sequence;
   end if;
 
-  if jsonb_array_length(batch -> 'held') > 0 then
+  if jsonb_array_length(rest -> 'held') > 0 then
     select jsonb_agg(distinct jsonb_build_object('kind', h.kind, 'scope', h.scope, 'key', h.key)) into freed
     from (
-      select * from jsonb_to_recordset(batch -> 'held') as h (kind text, scope text, key text) order by kind, scope, key
+      select * from jsonb_to_recordset(rest -> 'held') as h (kind text, scope text, key text) order by kind, scope, key
     ) h left join lateral (
       select k.key as there from unique_keys k where k.kind = h.kind and k.scope = h.scope and k.key = h.key for share
     ) locked on true
     where there is null;
   end if;
 
-  if jsonb_array_length(batch -> 'releases') > 0 then
+  if jsonb_array_length(rest -> 'releases') > 0 then
     delete from unique_keys k
-    using jsonb_to_recordset(batch -> 'releases') as r (kind text, scope text, key text)
+    using jsonb_to_recordset(rest -> 'releases') as r (kind text, scope text, key text)
     where k.kind = r.kind and k.scope = r.scope and k.key = r.key;
   end if;
 
-  if jsonb_array_length(batch -> 'claims') > 0 then
+  if jsonb_array_length(rest -> 'claims') > 0 then
     select jsonb_agg(jsonb_build_object('kind', c.kind, 'scope', c.scope, 'key', c.key)) into taken
-    from jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text)
+    from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text)
     join unique_keys k using (kind, scope, key);
   end if;
 
-  if jsonb_array_length(batch -> 'uses') > 0 then
+  if jsonb_array_length(rest -> 'uses') > 0 then
     -- Take the time from one clock, and under the lock, so that a later use never has an earlier time.
     moment := clock_timestamp();
 
     with wanted as (
       select u.key, u.number, l.most, make_interval(secs => l.seconds) as span
-      from jsonb_to_recordset(batch -> 'uses') as u (key text, number int, limits jsonb),
+      from jsonb_to_recordset(rest -> 'uses') as u (key text, number int, limits jsonb),
         jsonb_to_recordset(u.limits) as l (most int, seconds int)
     ), counted as (
       select w.*, w.most - used.number as free
@@ -119,7 +195,11 @@ begin
   -- A change of one of these aggregates after the check above may have taken the key.
   if stale is null and taken is not null then
     select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
-    from jsonb_to_recordset((batch -> 'writes') || (batch -> 'reads')) as e (type text, id text, sequence bigint)
+    from (
+      select type, id, expected as sequence from json_to_recordset(changes) as c (type text, id text, expected bigint)
+      union all
+      select type, id, sequence from jsonb_to_recordset(rest -> 'reads') as e (type text, id text, sequence bigint)
+    ) e
     left join aggregates a using (type, id)
     where coalesce(a.sequence, 0) <> e.sequence;
   end if;
@@ -131,76 +211,41 @@ begin
         || case when freed is null then '{}' else jsonb_build_object('freed', freed) end;
   end if;
 
-  if jsonb_array_length(batch -> 'claims') > 0 then
+  if jsonb_array_length(rest -> 'claims') > 0 then
     -- Insert also keys that the batch gives up again. No other transaction must hold them meanwhile.
     insert into unique_keys (kind, scope, key, aggregate_id)
     select kind, scope, key, coalesce(aggregate_id, '')
-    from jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
+    from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
     order by kind, scope, key;
 
     delete from unique_keys k
-    using jsonb_to_recordset(batch -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
+    using jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
     where c.aggregate_id is null and k.kind = c.kind and k.scope = c.scope and k.key = c.key;
   end if;
 
   if moment is not null then
     insert into uses (key, used_at)
-    select key, moment from jsonb_to_recordset(batch -> 'uses') as u (key text, number int), generate_series(1, number);
+    select key, moment from jsonb_to_recordset(rest -> 'uses') as u (key text, number int), generate_series(1, number);
   end if;
 
   -- A commit without any write does not wait for the disk. This message makes it wait, and leaves nothing behind.
-  if (batch ->> 'commits')::boolean then
+  if (rest ->> 'commits')::boolean then
     perform pg_logical_emit_message(true, 'roster', '');
   end if;
 
-  -- Insert before the aggregates: where two transactions create the same one, the second stops here.
-  insert into events (
-    aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
-  )
-  select aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
-  from rows from (
-    jsonb_to_recordset(batch -> 'events') as (
-      aggregate_type text, aggregate_id text, sequence bigint, type text, payload jsonb,
-      organization_id text, creator text, request_id text, cause text, created_at timestamptz
-    )
-  ) with ordinality as e
-  order by ordinality;
-
-  insert into aggregates (type, id, organization_id, sequence, created_at, changed_at, state)
-  select type, id, organization_id, sequence, created_at, changed_at, state
-  from jsonb_to_recordset(batch -> 'aggregates') as a (
-    type text, id text, organization_id text, sequence bigint, created_at timestamptz, changed_at timestamptz, state jsonb
-  )
-  on conflict (type, id) do update
-  set sequence = excluded.sequence, changed_at = excluded.changed_at, state = excluded.state;
-
-  if jsonb_array_length(batch -> 'answers') > 0 then
+  if jsonb_array_length(rest -> 'answers') > 0 then
     insert into idempotent_answers as earlier (id, key_id, request, answer, failed)
     select decode(id, 'base64'), key_id, decode(request, 'base64'), decode(answer, 'base64'), failed
-    from jsonb_to_recordset(batch -> 'answers') as r (id text, key_id text, request text, answer text, failed boolean)
+    from jsonb_to_recordset(rest -> 'answers') as r (id text, key_id text, request text, answer text, failed boolean)
     order by id
     on conflict (id) do update
     set key_id = excluded.key_id, request = excluded.request, answer = excluded.answer, failed = excluded.failed,
       created_at = excluded.created_at
     where earlier.created_at <= answers_kept_since();
     get diagnostics stored = row_count;
-    if stored < jsonb_array_length(batch -> 'answers') then
+    if stored < jsonb_array_length(rest -> 'answers') then
       raise unique_violation using message = 'a request of the batch was answered before';
     end if;
-  end if;
-
-  -- The last guard: the events follow the expected sequence without a gap, and the state is that of the last event.
-  if exists (
-    select from (
-      select aggregate_type as type, aggregate_id as id, min(sequence) as first, max(sequence) as last, count(*) as number
-      from jsonb_to_recordset(batch -> 'events') as e (aggregate_type text, aggregate_id text, sequence bigint)
-      group by 1, 2
-    ) e
-    full join jsonb_to_recordset(batch -> 'writes') as w (type text, id text, sequence bigint) using (type, id)
-    full join jsonb_to_recordset(batch -> 'aggregates') as a (type text, id text, sequence bigint) using (type, id)
-    where (e.first, e.last, a.sequence) is distinct from (w.sequence + 1, w.sequence + e.number, e.last)
-  ) then
-    raise exception 'the events of the batch leave a gap';
   end if;
 end
 $$;

@@ -58,7 +58,8 @@ describe('a schema of an earlier version', () => {
   let sql: Sql
   const functionThatSays = (text: string) =>
     sql.unsafe(
-      `create or replace function append(batch jsonb) returns void language plpgsql as $$ begin raise '${text}'; end $$`,
+      `create or replace function append(changes json, happened json, moment timestamptz, rest jsonb) returns void
+       language plpgsql as $$ begin raise '${text}'; end $$`,
     )
 
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type Insert, orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
+import { type ByFunction, orUnavailable, type Sql } from '#lib/eventstore/database'
 import { inOpenOrganization } from './organizations/in-open-organization.ts'
 import { isActive } from './states/user-state.ts'
 import type { User } from './vocabulary/user.ts'
@@ -38,8 +38,8 @@ export interface AccessToken {
 }
 
 /** Stores a token by its hash alone. */
-export function storeToken(token: string, row: TokenRow): Insert {
-  return { row: tokenRow(token, row), into: insertTokens }
+export function storeToken(token: string, row: TokenRow): ByFunction {
+  return { row: tokenRow(token, row), calls: tokenCalls }
 }
 
 /** A token as a row of its table. */
@@ -60,11 +60,7 @@ export function tokenRow(token: string, { access, ...own }: TokenRow): object {
   }
 }
 
-function insertTokens(sql: Transaction, rows: object[]) {
-  return sql`
-    insert into tokens select * from jsonb_populate_recordset(null::tokens, ${JSON.stringify(rows)}::text::jsonb)
-  `
-}
+const tokenCalls: ByFunction['calls'] = (rows) => [{ name: 'keep_tokens', rows }]
 
 /** A token with the current state of its user. */
 export interface FoundToken extends TokenRow {

@@ -1,5 +1,5 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Insert, Write } from '#lib/eventstore/database'
+import type { ByFunction, Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/eventstore/tail'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { projectFoundUser } from './search/found-users.ts'
@@ -36,23 +36,13 @@ function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Wri
   if (was?.codeId === is?.codeId) return []
   const code = is && { code_id: is.codeId, requested_at: after.changedAt, expires_at: is.expiresAt }
   // The mail of a code is recorded in a later transaction, so it does not matter which comes first.
-  return [{ row: { user_id: after.id, ...code }, into: unsentCodes, anywhere: true }]
+  return [{ row: { user_id: after.id, ...code }, calls: unsentCodes, anywhere: true }]
 }
 
 // A transaction may change a user more than once, but a statement changes a row only once.
-const unsentCodes: Insert<{ user_id: string; code_id?: string }>['into'] = (sql, rows) => {
+const unsentCodes: ByFunction<{ user_id: string; code_id?: string }>['calls'] = (rows) => {
   const last = [...new Map(rows.map((row) => [row.user_id, row])).values()]
-  const codes = JSON.stringify(last.filter((row) => row.code_id !== undefined))
-  const none = last.filter((row) => row.code_id === undefined).map((row) => row.user_id)
-  return sql`
-    with none as (
-      delete from unsent_email_codes where user_id = any(${none}::text[])
-    )
-    insert into unsent_email_codes
-    select * from jsonb_populate_recordset(null::unsent_email_codes, ${codes}::text::jsonb)
-    on conflict (user_id) do update
-    set code_id = excluded.code_id, requested_at = excluded.requested_at, expires_at = excluded.expires_at
-  `
+  return [{ name: 'keep_unsent_codes', rows: last }]
 }
 
 function projectCodeMail({ id, state }: Aggregate<CodeMail>): Write[] {
@@ -82,12 +72,10 @@ function projectPasswordChange(before: Aggregate<User>, { id, state }: Aggregate
 }
 
 function withoutResets(userId: string): Write {
-  return { row: { userId }, into: noResets }
+  return { row: { user_id: userId }, calls: withoutResetsOf }
 }
 
-const noResets: Insert<{ userId: string }>['into'] = (sql, rows) => sql`
-  delete from unsent_mails where user_id = any(${rows.map(({ userId }) => userId)}::text[]) and kind = 'password-reset'
-`
+const withoutResetsOf: ByFunction['calls'] = (rows) => [{ name: 'forget_unsent_resets', rows }]
 
 function projectNotices({ state }: Aggregate<Notices>): Write[] {
   const last = state?.settled.at(-1)

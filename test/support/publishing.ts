@@ -115,7 +115,14 @@ function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: (
 /** Calls `called` for every statement and transaction. */
 export function counting(sql: Sql, called: () => void): Sql {
   return new Proxy(sql, {
-    apply: (target, self, args) => (called(), Reflect.apply(target, self, args)),
+    apply(target, self, args) {
+      const query = Reflect.apply(target, self, args) as { then?: unknown }
+      // A part of another statement is never waited for. Whoever waits for a statement runs it.
+      const run = query.then
+      if (typeof run === 'function')
+        query.then = (...handlers: unknown[]) => (called(), Reflect.apply(run, query, handlers) as unknown)
+      return query
+    },
     get(target, key) {
       if (key === 'begin') return (...args: [never]) => (called(), target.begin(...args))
       if (key === 'reserve') return async () => counting(await target.reserve(), called)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { callFunction } from '#lib/eventstore/database'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { bootstrap } from '../bootstrap.ts'
 import { findKey, findSecret } from './machine-credentials.ts'
@@ -59,8 +60,8 @@ const warnings = async () =>
 async function obtainWith(credentialId: string): Promise<string> {
   const token = newToken()
   const facts = { userId, organizationId: 'home', human: false, sessionId: '', credentialId, expiresAt: inDays(1) }
-  const { into, row } = storeToken(token, facts)
-  await users.sql.begin((sql) => into(sql, [row]))
+  const { calls, row } = storeToken(token, facts)
+  await users.sql.begin((sql) => callFunction(sql, calls([row])[0]!))
   return token
 }
 

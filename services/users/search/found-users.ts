@@ -1,7 +1,7 @@
 import { Type } from '#gen/roster/users/v1/user'
 import { canonicalName } from '#lib/canonical-name'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Insert, Sql, Transaction, Write } from '#lib/eventstore/database'
+import { callFunction, type FunctionCall, type Sql, type Write } from '#lib/eventstore/database'
 import { shownState } from '../states/user-state.ts'
 import type { User } from '../vocabulary/user.ts'
 
@@ -14,7 +14,7 @@ export function projectFoundUser({ state: was }: Aggregate<User>, after: Aggrega
   const names = !was || !sameNames(was, is)
   const address = !was || was.human?.email !== is.human?.email
   if (!names && !address && !is.removed) return []
-  return [{ row: toRow(after, { names, address }), into, anywhere: true }]
+  return [{ row: toRow(after, { names, address }), calls, anywhere: true }]
 }
 
 /** Adds the users of earlier versions to these tables, once. Other replicas wait meanwhile. */
@@ -32,10 +32,8 @@ export async function fillFoundUsers(sql: Sql): Promise<void> {
         where type = 'user' and id > ${last} order by id limit ${portion}
       `
       if (users.length === 0) return
-      await into(
-        transaction,
-        users.map((user) => toRow(user, { names: true, address: true })),
-      )
+      for (const call of calls(users.map((user) => toRow(user, { names: true, address: true }))))
+        await callFunction(transaction, call)
       last = users.at(-1)!.id
     }
   })
@@ -84,32 +82,15 @@ function toRow(user: Stored, parts: { names: boolean; address: boolean }): Found
 }
 
 // A transaction may change a user more than once, but a statement changes a row only once.
-const into: Insert<FoundUser>['into'] = (sql: Transaction, rows) => {
+function calls(rows: FoundUser[]): FunctionCall[] {
   const users = new Map<string, FoundUser>()
   for (const row of rows) users.set(row.user_id, row.removed ? row : { ...users.get(row.user_id), ...row })
   const all = [...users.values()]
-  const names = all.flatMap((user) => user.names ?? [])
-  const addresses = all.flatMap((user) => user.address ?? [])
-  const removed = all.filter((user) => user.removed).map(({ user_id }) => user_id)
-  const insertAddresses = sql`
-    insert into found_addresses
-    select * from jsonb_populate_recordset(null::found_addresses, ${JSON.stringify(addresses)}::text::jsonb)
-    on conflict (user_id) do update set email = excluded.email
-  `
+  const parts = [
+    { name: 'forget_found_users', rows: all.filter((user) => user.removed) },
+    { name: 'find_users', rows: all.flatMap((user) => user.names ?? []) },
+    { name: 'find_addresses', rows: all.flatMap((user) => user.address ?? []) },
+  ]
   // To write to a table costs, even if there is nothing to write.
-  if (names.length === 0 && removed.length === 0) return insertAddresses
-  return sql`
-    with removed_users as (
-      delete from found_users where user_id = any(${removed}::text[])
-    ), removed_addresses as (
-      delete from found_addresses where user_id = any(${removed}::text[])
-    ), names as (
-      insert into found_users
-      select * from jsonb_populate_recordset(null::found_users, ${JSON.stringify(names)}::text::jsonb)
-      on conflict (user_id) do update set
-        state = excluded.state, user_name = excluded.user_name, first_name = excluded.first_name,
-        last_name = excluded.last_name, nick_name = excluded.nick_name, display_name = excluded.display_name
-    )
-    ${insertAddresses}
-  `
+  return parts.filter(({ rows: some }) => some.length > 0)
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { callFunction } from '#lib/eventstore/database'
 import { createStore } from '#lib/eventstore/store'
 import { createHold } from '#test/support/hold'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
@@ -57,8 +58,8 @@ const holder = (token: string) =>
 async function newPersonalToken(userId: string): Promise<string> {
   const token = newToken()
   const facts = { userId, organizationId: 'acme', human: false, sessionId: '', expiresAt: null }
-  const { into, row } = storeToken(token, facts)
-  await users.sql.begin((sql) => into(sql, [row]))
+  const { calls, row } = storeToken(token, facts)
+  await users.sql.begin((sql) => callFunction(sql, calls([row])[0]!))
   return token
 }
 
