@@ -33,6 +33,13 @@ export interface Store {
 
 const maxBatch = 64
 const maxUnderWay = 2
+/**
+ * The commands that must wait for a second transaction beside another one. Each transaction costs as much as several
+ * commands, so it is cheaper to wait for the first one, and to let more commands share the next.
+ */
+const enoughForAnother = 32
+/** Milliseconds after which a transaction no longer holds up the commands that wait: a lock may keep it for long. */
+const patience = 50
 const maxAttempts = 20
 /**
  * The most commands that may wait. Further ones would only miss their deadlines here, and take memory from the others.
@@ -63,17 +70,23 @@ export function createStore(
     // Wait until all that the socket has brought is read, so that it can share a transaction.
     setImmediate(() => {
       scheduled = false
-      while (underWay < maxUnderWay) {
-        const batch = take()
-        if (batch.length === 0) return
-        underWay++
-        void run(batch).finally(() => {
-          underWay--
-          for (const { command } of batch) busy.delete(keyText(command.aggregate))
-          if (queue.length > 0) schedule()
-        })
-      }
+      start(enoughForAnother)
     })
+  }
+
+  function start(enough: number) {
+    while (underWay === 0 || (underWay < maxUnderWay && queue.length >= enough)) {
+      const batch = take()
+      if (batch.length === 0) return
+      underWay++
+      const late = setTimeout(start, patience, 1)
+      void run(batch).finally(() => {
+        clearTimeout(late)
+        underWay--
+        for (const { command } of batch) busy.delete(keyText(command.aggregate))
+        if (queue.length > 0) schedule()
+      })
+    }
   }
 
   // While a batch changes an aggregate, its further commands wait. Otherwise they would only lose the race against it.
