@@ -1,4 +1,4 @@
-import { type ConsumerMessages, NatsError } from 'nats'
+import { type ConsumerMessages, type JsMsg, NatsError } from 'nats'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
@@ -11,7 +11,10 @@ export interface ConsumeOptions {
   log: Log
   /** Name of the durable consumer, such as one of `consumers`. Replicas that use the same name share the events. */
   durable: string
-  /** Works on an event. If it throws, the event comes again; the event may also come again after a success. */
+  /**
+   * Works on an event, while others are under way. If it throws, the event comes again; the event may also come again
+   * after a success.
+   */
   handle(event: PublishedEvent): Promise<void>
 }
 
@@ -31,19 +34,28 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
     // A stop that came meanwhile found nothing to close. Do not wait for this close: it ends only for a reader of the
     // messages.
     if (stopped.aborted) return void messages.close()
-    for await (const message of messages) {
-      try {
-        const event = readEvent(message)
-        // The message is older than our use of CloudEvents; the tail has published its event again since.
-        if (!event) message.term()
-        else {
-          await handle(event)
-          message.ack()
-        }
-      } catch (error) {
-        log.warn({ err: error, subject: message.subject }, 'an event is tried again')
-        message.nak(retryAfter)
+    const underWay = new Set<Promise<void>>()
+    try {
+      // The consumer's `max_ack_pending` bounds the work under way.
+      for await (const message of messages) {
+        const worked = workOn(message).finally(() => underWay.delete(worked))
+        underWay.add(worked)
       }
+    } finally {
+      await Promise.all(underWay)
+    }
+  }
+
+  async function workOn(message: JsMsg) {
+    try {
+      const event = readEvent(message)
+      // The message is older than our use of CloudEvents; the tail has published its event again since.
+      if (!event) return message.term()
+      await handle(event)
+      message.ack()
+    } catch (error) {
+      log.warn({ err: error, subject: message.subject }, 'an event is tried again')
+      message.nak(retryAfter)
     }
   }
 

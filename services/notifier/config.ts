@@ -20,8 +20,9 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       PUBLIC_URL: url(['http', 'https'], defaultPublicUrl),
       // `Name <address>` or a bare address. Default: Roster <no-reply@host of PUBLIC_URL>.
       MAIL_FROM: sender,
-      // How many mails may be under way at a time.
-      MAIL_CONCURRENCY: integer(1, 1000, 5),
+      // How many mails may be under way at a time, each over a connection of its own. Half of them at most to one domain,
+      // and half of them at most to domains that are not quick.
+      MAIL_CONCURRENCY: integer(1, 1000, 20),
       // Seconds that the mail server may be silent. It may need long to accept a mail, and a notifier that gives up too
       // early sends the mail twice.
       SMTP_TIMEOUT: integer(1, 600, 120),

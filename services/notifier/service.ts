@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 import { startMailIntake } from './mails/mail-intake.ts'
 import { openMailer } from './mails/mailer.ts'
 import { loadMails } from './mails/render.ts'
-import { openMailQueue } from './mails/mail-queue.ts'
+import { type MailJob, openMailQueue } from './mails/mail-queue.ts'
 import { connectRedis } from './redis.ts'
 import { startWithDatabase } from './with-database.ts'
 import { startMailSweep } from './mails/mail-sweep.ts'
@@ -29,7 +29,9 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const worker = startMailWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
   const intake = startMailIntake({ nats, queue, log })
   const sweep = startMailSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
-  const storing = startWithDatabase({ config, nats, redis, log, wakeMails: () => sweep.wake() })
+  // What Redis does not take now, the sweep finds.
+  const queueMails = (jobs: MailJob[]) => void queue.add(jobs).catch(() => sweep.wake())
+  const storing = startWithDatabase({ config, nats, redis, log, queueMails })
   return {
     async stop() {
       const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), storing.stop()])

@@ -20,7 +20,7 @@ import { answerFrom, type StoringService } from '#lib/storing-service'
 import { throttled } from '#lib/throttled'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { startTakingIn } from './ledger/take-in.ts'
+import { startTakingIn, type TakeInOptions } from './ledger/take-in.ts'
 import { addWebhook } from './operations/add-webhook.ts'
 import { deactivateWebhook } from './operations/deactivate-webhook.ts'
 import { getDelivery } from './operations/get-delivery.ts'
@@ -57,7 +57,7 @@ export interface WithDatabaseOptions {
   redis: Redis
   log: Log
   /** As in `TakeInOptions`. */
-  wakeMails(): void
+  queueMails: TakeInOptions['queueMails']
 }
 
 /**
@@ -101,7 +101,7 @@ function startAnswering(sql: Sql, options: WithDatabaseOptions): Promise<Service
 
 function notifier(
   sql: Sql,
-  { redis, wakeMails }: Pick<WithDatabaseOptions, 'redis' | 'wakeMails'>,
+  { redis, queueMails }: Pick<WithDatabaseOptions, 'redis' | 'queueMails'>,
 ): StoringService<Config, Context> {
   return {
     name: 'notifier',
@@ -128,7 +128,7 @@ function notifier(
       const feeds = feedsOf(asked, nats, log)
       const wakeups = startWakeups({ nats, feeds, log })
       const intake = Object.entries(feeds).map(([service, feed]) =>
-        startTakingIn({ service, feed, sql, nats, log, wake, wakeMails }),
+        startTakingIn({ service, feed, sql, nats, log, wake, queueMails }),
       )
       const organizations = startRemovingOrganizations({ sql: asked, store, nats, log }, feeds.grants!)
       const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION

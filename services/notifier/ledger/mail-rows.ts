@@ -1,5 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import type { Event } from '#gen/roster/feed/v1/feed'
+import type { MailJob } from '../mails/mail-queue.ts'
+import type { MailKind } from '../mails/templates.ts'
 
 /**
  * Reads the fate of mails from users' events, in order: ids and times, no address. `take_in` of the schema tells the
@@ -67,7 +69,14 @@ const meanings: Record<string, Meaning> = {
   'roster.user.removed.v1': { what: 'dropped', drops: [emailCode, passwordCode, notice] },
 }
 
-/** Whether an event asks for a mail that only the list of unsent mails announces. */
-export function isOnlyListed(type: string): boolean {
-  return type === passwordCode || type === notice
+/** Makes jobs of the mails that the event stream does not announce. */
+export function unannouncedMails(events: Event[]): MailJob[] {
+  return events.flatMap(({ type, data, aggregateId: userId, organizationId, id: cause }) => {
+    const kind = unannounced[type]
+    const { noticeId, codeId = noticeId, expiresAt = '' } = (data ?? {}) as Record<string, string | undefined>
+    const isLate = !(Date.parse(expiresAt) > Date.now())
+    return !kind || codeId === undefined || isLate ? [] : [{ userId, codeId, kind, organizationId, expiresAt, cause }]
+  })
 }
+
+const unannounced: Record<string, MailKind> = { [passwordCode]: 'password-reset', [notice]: 'email-changed' }

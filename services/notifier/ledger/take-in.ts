@@ -9,7 +9,8 @@ import type { Service } from '#lib/process'
 import { pause, repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
 import type { Feeds } from '../feeds/read-events.ts'
-import { isOnlyListed, mostWrongTries } from './mail-rows.ts'
+import type { MailJob } from '../mails/mail-queue.ts'
+import { mostWrongTries, unannouncedMails } from './mail-rows.ts'
 import { portions } from './portions.ts'
 import type { Receiver } from './webhook-rows.ts'
 
@@ -30,8 +31,8 @@ export interface TakeInOptions {
   nats: Nats
   log: Log
   wake(webhookId: string): void
-  /** Tells that mails wait which the event stream does not announce. */
-  wakeMails(): void
+  /** Queues mails that the event stream does not announce. */
+  queueMails(jobs: MailJob[]): void
 }
 
 /**
@@ -39,7 +40,7 @@ export interface TakeInOptions {
  * NATS or Redis fails: one transaction stores the deliveries and the place reached. Replicas may follow at the same
  * time; the faster one stores.
  */
-export function startTakingIn({ service, feed, sql, nats, log, wake, wakeMails }: TakeInOptions): Service {
+export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails }: TakeInOptions): Service {
   // The hint only wakes. The events come from PostgreSQL.
   const hints = nats.connection.subscribe(hintSubject(service), { callback: () => turns.wake() })
 
@@ -78,9 +79,10 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, wakeMails }
       // Another replica was faster.
       if (!taken.webhooks) return true
       for (const webhookId of taken.webhooks) wake(webhookId)
-      if (mails.some(({ event_type }) => isOnlyListed(event_type))) wakeMails()
       was = until
     }
+    const unannounced = unannouncedMails(page.events.map(({ event }) => event!))
+    if (unannounced.length > 0) queueMails(unannounced)
     return !page.endReached
   }
 

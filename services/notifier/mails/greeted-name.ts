@@ -17,15 +17,17 @@ const unseen = /\p{Default_Ignorable_Code_Point}+/gu
 export function greetedName(displayName: string): string {
   const name = displayName.normalize('NFC').replace(unprintable, ' ').replace(/\s+/gu, ' ').trim()
   if (linkable.test(name.normalize('NFKC').replace(unseen, ''))) return ''
-  const symbols = [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(name)].map(
-    ({ segment }) => segment,
-  )
-  const shown =
-    symbols.length > longest
-      ? `${symbols
-          .slice(0, longest - 1)
-          .join('')
-          .trim()}…`
-      : name
+  const shown = name.length > longest ? shortened(name) : name
   return shown.length > 4 * longest ? '' : shown
 }
+
+function shortened(name: string): string {
+  const symbols = [...segmenter.segment(name)].map(({ segment }) => segment)
+  if (symbols.length <= longest) return name
+  return `${symbols
+    .slice(0, longest - 1)
+    .join('')
+    .trim()}…`
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })

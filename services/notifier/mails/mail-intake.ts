@@ -1,13 +1,18 @@
 import type { PublishedEvent } from '#lib/events/cloud-event'
 import { consume } from '#lib/events/consume'
+import { batched } from '#lib/eventstore/batched'
 import type { consumers } from '#lib/events/consumers'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import type { MailQueue } from './mail-queue.ts'
+import type { MailJob, MailQueue } from './mail-queue.ts'
 
 /** Makes a job of every request for a code. Acknowledges an event once its job is in Redis. */
 export function startMailIntake({ nats, queue, log }: { nats: Nats; queue: MailQueue; log: Log }): Service {
+  const add = batched(async (jobs: MailJob[]) => {
+    await queue.add(jobs)
+    return jobs
+  })
   return consume({
     nats,
     log,
@@ -16,7 +21,7 @@ export function startMailIntake({ nats, queue, log }: { nats: Nats; queue: MailQ
       const { codeId, expiresAt } = data as { codeId: string; expiresAt: string }
       if (Date.parse(expiresAt) <= Date.now())
         return log.info({ userId, codeId }, 'a code expired before its event came')
-      await queue.add([{ userId, codeId, organizationId, expiresAt, cause }])
+      await add({ userId, codeId, organizationId, expiresAt, cause })
     },
   })
 }

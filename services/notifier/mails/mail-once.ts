@@ -1,16 +1,16 @@
-import type { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
-import { RosterError } from '#lib/errors'
+import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import type { Log } from '#lib/log'
-import type { Client } from '#lib/rpc/call'
-import { anonymous } from '#lib/rpc/caller'
+import type { MailCalls } from './mail-calls.ts'
 import type { Mailer } from './mailer.ts'
 import { numberOf } from './mail-kinds.ts'
+import type { MailPlaces } from './mail-places.ts'
 import type { MailJob } from './mail-queue.ts'
 import { readRefusal } from './smtp-refusal.ts'
 
 export interface MailOnceOptions {
-  users: Client<typeof InternalServiceDefinition, 'getEmailCode' | 'recordEmailCode'>
+  users: MailCalls
   mailer: Mailer
+  places: MailPlaces
   log: Log
 }
 
@@ -23,10 +23,13 @@ export type End = 'sent' | 'failed' | 'nothing'
  */
 export type MailCode = (job: MailJob, keep: (job: MailJob) => Promise<void>) => Promise<End>
 
-const answerWithin = 10_000
+/** Milliseconds that the recording of an outcome may take before the job keeps the outcome. */
+const keepAfter = 200
+/** Milliseconds after which users is asked again whether a mail that waits is still to be sent. */
+const freshFor = 1000
 
 /** Returns a function that mails a code once, even if the code's job comes several times, or twice at the same time. */
-export function mailOnce({ users, mailer, log }: MailOnceOptions): MailCode {
+export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailCode {
   // Redis may lose a job that is under way, and the sweep adds it again. So this process remembers what it did.
   const underWay = new Map<string, Promise<End>>()
   const unrecorded = new Map<string, Outcome>()
@@ -43,21 +46,40 @@ export function mailOnce({ users, mailer, log }: MailOnceOptions): MailCode {
     const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job))
     if (!outcome) return 'nothing'
     unrecorded.set(job.codeId, outcome)
-    keep({ ...job, ...outcome }).catch(() => {})
-    const { userId, codeId, cause } = job
-    const kind = numberOf(job.kind)
-    await ask(users.recordEmailCode({ userId, codeId, kind, failure: outcome.failure }, { ...call(codeId), cause }))
+    await record(job, outcome, () => void keep({ ...job, ...outcome }).catch(() => {}))
     unrecorded.delete(job.codeId)
     return outcome.failure === undefined ? 'sent' : 'failed'
   }
 
-  async function send({ userId, codeId, kind = 'email-code', expiresAt }: MailJob): Promise<Outcome | undefined> {
+  async function record({ userId, codeId, kind, cause = '' }: MailJob, { failure }: Outcome, keep: () => void) {
+    const late = setTimeout(keep, keepAfter)
+    try {
+      await users.record({ userId, codeId, kind: numberOf(kind), failure, cause })
+    } catch (error) {
+      keep()
+      throw error
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  async function send(job: MailJob): Promise<Outcome | undefined> {
+    const { userId, codeId, kind, organizationId = '', expiresAt } = job
     if (Date.parse(expiresAt) <= Date.now())
       return { failure: 'Its time was over before the mail server took the mail.' }
-    const { code } = await ask(users.getEmailCode({ userId, codeId, kind: numberOf(kind) }, call(codeId)))
+    const content = () => users.content({ userId, codeId, kind: numberOf(kind) })
+    const code = await content()
     if (!code) return undefined
+    const domain = code.email.slice(code.email.lastIndexOf('@') + 1).toLowerCase()
+    return places.take({ domain, organizationId }, async (waited) => {
+      const fresh = waited < freshFor ? code : await content()
+      return fresh && hand(job, fresh)
+    })
+  }
+
+  async function hand({ codeId, kind = 'email-code' }: MailJob, content: EmailCode): Promise<Outcome> {
     try {
-      await mailer.send(kind, codeId, code)
+      await mailer.send(kind, codeId, content)
       return { sentAt: new Date().toISOString() }
     } catch (error) {
       const refusal = readRefusal(error)
@@ -76,16 +98,4 @@ interface Outcome {
 
 function outcomeOf({ sentAt, failure }: MailJob): Outcome | undefined {
   return sentAt === undefined && failure === undefined ? undefined : { sentAt, failure }
-}
-
-async function ask<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer
-  } catch (error) {
-    throw new Error(`users: ${error instanceof RosterError ? error.reason : 'no answer'}`, { cause: error })
-  }
-}
-
-function call(codeId: string) {
-  return { caller: anonymous, requestId: codeId, deadline: Date.now() + answerWithin }
 }

@@ -3,6 +3,8 @@ import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
 import { throttled } from '#lib/throttled'
 import { retryDelay } from './mail-backoff.ts'
+import { type MailUsers, openMailCalls } from './mail-calls.ts'
+import { openMailPlaces } from './mail-places.ts'
 import { mailOnce, type MailOnceOptions, type End } from './mail-once.ts'
 import { type MailJob, mailQueueName } from './mail-queue.ts'
 import { queuePrefix } from '../redis.ts'
@@ -11,8 +13,13 @@ import { queuePrefix } from '../redis.ts'
 const lockFor = 10_000
 const lookEvery = 5_000
 
-export interface WorkerOptions extends MailOnceOptions {
+// A place at the mail server need not wait for users and Redis.
+const jobsPerPlace = 4
+
+export interface WorkerOptions extends Pick<MailOnceOptions, 'mailer' | 'log'> {
   redis: Redis
+  users: MailUsers
+  /** Mails that may be under way to the mail server at a time. */
   concurrency: number
 }
 
@@ -22,16 +29,15 @@ export interface MailWorker extends Service {
 }
 
 /** Starts to work on the jobs. If one throws, it comes again until its code has expired. */
-export function startMailWorker({ redis, concurrency, ...options }: WorkerOptions): MailWorker {
-  const { log } = options
-  const mail = mailOnce(options)
+export function startMailWorker({ redis, users, concurrency, mailer, log }: WorkerOptions): MailWorker {
+  const mail = mailOnce({ users: openMailCalls(users), places: openMailPlaces(concurrency), mailer, log })
   const worker = new Worker<MailJob, End>(
     mailQueueName,
     (job) => mail(job.data, (changed) => job.updateData(changed)),
     {
       connection: redis,
       prefix: queuePrefix,
-      concurrency,
+      concurrency: jobsPerPlace * concurrency,
       lockDuration: lockFor,
       stalledInterval: lookEvery,
       // The job is not at fault if its workers are killed again and again.

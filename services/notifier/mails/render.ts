@@ -94,10 +94,24 @@ function duration(milliseconds: number, language: string): string {
       : minutes < 48 * 60
         ? [Math.floor(minutes / 60), 'hour']
         : [Math.floor(minutes / (24 * 60)), 'day']
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
+  return formatOf(
+    `${language} ${unit}`,
+    () => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }),
+  ).format(count)
 }
 
 // Nobody knows the reader's time zone.
 function moment(time: Date, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' }).format(time)
+  return formatOf(
+    language,
+    () => new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' }),
+  ).format(time)
+}
+
+// A format costs more to make than a whole mail. The languages are those of the templates.
+const formats = new Map<string, unknown>()
+function formatOf<Format>(key: string, make: () => Format): Format {
+  const format = (formats.get(key) as Format | undefined) ?? make()
+  formats.set(key, format)
+  return format
 }

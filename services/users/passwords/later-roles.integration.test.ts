@@ -69,7 +69,7 @@ async function mailed(userId: string): Promise<string | undefined> {
     select mail_id from unsent_mails where user_id = ${userId} and kind = 'password-reset'
   `
   const kind = MailKind.MAIL_KIND_PASSWORD_RESET
-  return row && (await getEmailCode(users, { userId, codeId: row.mail_id, kind })).code?.code
+  return row && (await getEmailCode(users, { userId, codeId: row.mail_id, kind, mails: [] })).code?.code
 }
 
 async function ask({ userId, userName }: { userId: string; userName: string }) {

@@ -87,7 +87,7 @@ async function waiting(userId: string): Promise<string | undefined> {
 }
 
 const contentOf = async (userId: string, codeId: string, kind: MailKind = MailKind.MAIL_KIND_PASSWORD_RESET) =>
-  (await getEmailCode(users, { userId, codeId, kind })).code
+  (await getEmailCode(users, { userId, codeId, kind, mails: [] })).code
 
 /** The code that would be mailed now. */
 async function mailedCode(userId: string): Promise<string | undefined> {
@@ -205,7 +205,8 @@ describe('a code for a forgotten password', () => {
     const { userId, userName } = await newHuman()
     await ask(userName)
     const codeId = (await waiting(userId))!
-    const record = () => recordEmailCode(users, { userId, codeId, kind: MailKind.MAIL_KIND_PASSWORD_RESET }, nobody())
+    const record = () =>
+      recordEmailCode(users, { userId, codeId, kind: MailKind.MAIL_KIND_PASSWORD_RESET, mails: [] }, nobody())
     await Promise.all([record(), record()])
     await record()
     expect(await waiting(userId)).toBeUndefined()
@@ -354,7 +355,8 @@ describe('a notice to the former address', () => {
     const { userId } = await newHuman()
     await change(userId)
     const codeId = (await noticeOf(userId))!
-    const record = () => recordEmailCode(users, { userId, codeId, kind: MailKind.MAIL_KIND_EMAIL_CHANGED }, nobody())
+    const record = () =>
+      recordEmailCode(users, { userId, codeId, kind: MailKind.MAIL_KIND_EMAIL_CHANGED, mails: [] }, nobody())
     await Promise.all([record(), record()])
     await record()
     expect(await contentOf(userId, codeId, MailKind.MAIL_KIND_EMAIL_CHANGED)).toBeUndefined()

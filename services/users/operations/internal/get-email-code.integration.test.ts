@@ -27,7 +27,7 @@ async function linkOf(urlTemplate: string, hosts: string[] = []): Promise<string
     select code_id as "codeId" from unsent_email_codes where user_id = ${userId}
   `
   const config = { ...users.config, EMAIL_LINK_HOSTS: hosts }
-  const { code } = await getEmailCode({ ...users, config }, { userId, codeId: row!.codeId, kind: 0 })
+  const { code } = await getEmailCode({ ...users, config }, { userId, codeId: row!.codeId, kind: 0, mails: [] })
   return code!.url.replace(userId, 'USER').replace(code!.code, 'CODE')
 }
 

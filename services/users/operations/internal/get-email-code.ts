@@ -2,6 +2,7 @@ import {
   type EmailCode,
   type GetEmailCodeRequest,
   type GetEmailCodeResponse,
+  type MailKey,
   MailKind,
 } from '#gen/roster/users/v1/internal_service'
 import type { Existing } from '#lib/eventstore/aggregate'
@@ -10,6 +11,7 @@ import type { Context } from '../../context.ts'
 import { type CodePurpose, deriveCode } from '../../email/code.ts'
 import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../../email/link.ts'
 import type { Config } from '../../config.ts'
+import { eachMail } from './each-mail.ts'
 import { isActive } from '../../states/user-state.ts'
 import { type Code, isAlive } from '../../vocabulary/code.ts'
 import { awaitsMail, type CodeMail, codeMailType } from '../../vocabulary/code-mail.ts'
@@ -19,12 +21,18 @@ import type { User } from '../../vocabulary/user.ts'
 
 export async function getEmailCode(
   context: Context,
-  { userId, codeId, kind }: GetEmailCodeRequest,
+  { mails, ...one }: GetEmailCodeRequest,
 ): Promise<GetEmailCodeResponse> {
+  if (mails.length === 0) return { ...codeOf(await find(context, one)), contents: [] }
+  const found = await eachMail(context.log, mails, (mail) => find(context, mail))
+  return { contents: found.map((mail) => (mail.done ? { ...codeOf(mail.value), unknown: false } : { unknown: true })) }
+}
+
+const codeOf = (code: EmailCode | undefined) => (code ? { code } : {})
+
+async function find(context: Context, { userId, codeId, kind }: MailKey): Promise<EmailCode | undefined> {
   const user = await context.store.load<User>('user', userId)
-  if (!user?.state.human) return {}
-  const code = await contentOf(kind)(context, user, user.state.human, codeId)
-  return code ? { code } : {}
+  return user?.state.human && contentOf(kind)(context, user, user.state.human, codeId)
 }
 
 type Content = (context: Context, user: Existing<User>, human: Human, mailId: string) => Promise<EmailCode | undefined>

@@ -44,7 +44,7 @@ async function marks(userId: string): Promise<string[]> {
 }
 
 const record = (userId: string, codeId: string, failure?: string) =>
-  recordEmailCode(users, { userId, codeId, kind: 0, ...(failure !== undefined && { failure }) }, call)
+  recordEmailCode(users, { userId, codeId, kind: 0, mails: [], ...(failure !== undefined && { failure }) }, call)
 
 test.each([
   ['was sent', 'sent', undefined],
@@ -60,7 +60,7 @@ test.each([
 
 test('a code whose mail was sent is neither swept nor mailed again, whatever else changes at the user', async () => {
   const { userId, codeId } = await newHuman()
-  expect((await getEmailCode(users, { userId, codeId, kind: 0 })).code).toBeDefined()
+  expect((await getEmailCode(users, { userId, codeId, kind: 0, mails: [] })).code).toBeDefined()
   await record(userId, codeId)
   await users.store.execute({
     aggregate: { type: 'user', id: userId },
@@ -68,7 +68,7 @@ test('a code whose mail was sent is neither swept nor mailed again, whatever els
     decide: () => ({ events: [{ type: 'locked', payload: {} }], answer: undefined }),
   })
   expect(await unsent(userId)).toBeUndefined()
-  expect(await getEmailCode(users, { userId, codeId, kind: 0 })).toEqual({})
+  expect(await getEmailCode(users, { userId, codeId, kind: 0, mails: [] })).toEqual({ contents: [] })
 })
 
 test('the mail of a code that was replaced is not recorded, and the new code still awaits its own', async () => {
@@ -93,5 +93,45 @@ test('a mail that an earlier version recorded at the user is not recorded or mai
   await record(userId, codeId)
   expect(await marks(userId)).toEqual(['user.email.code.sent'])
   expect(await unsent(userId)).toBeUndefined()
-  expect(await getEmailCode(users, { userId, codeId, kind: 0 })).toEqual({})
+  expect(await getEmailCode(users, { userId, codeId, kind: 0, mails: [] })).toEqual({ contents: [] })
+})
+
+test('many mails are read and recorded by one call, each because of its own event', async () => {
+  const humans = await Promise.all([newHuman(), newHuman(), newHuman()])
+  const none = { userId: '', codeId: '', kind: 0 } as const
+  const mails = humans.map((human) => ({ ...human, kind: 0 as const }))
+  const { contents } = await getEmailCode(users, { ...none, mails: [...mails, { ...mails[0]!, codeId: 'gone' }] })
+  expect(contents.map(({ code }) => typeof code?.code)).toEqual(['string', 'string', 'string', 'undefined'])
+  expect(new Set(contents.slice(0, 3).map(({ code }) => code!.email)).size).toBe(3)
+
+  const ends = mails.map((mail, n) => ({ ...mail, cause: `users-${n}`, ...(n === 2 && { failure: '550' }) }))
+  expect(await recordEmailCode(users, { ...none, mails: ends }, call)).toEqual({ recorded: [true, true, true] })
+  expect((await Promise.all(humans.map(({ userId }) => marks(userId)))).flat()).toEqual([
+    'user.email.code.sent',
+    'user.email.code.sent',
+    'user.email.code.failed',
+  ])
+  const rows = await users.sql<{ cause: string; request_id: string }[]>`
+    select cause, request_id from events where aggregate_id = any(${humans.map(({ userId }) => userId)})
+      and aggregate_type = 'user.email.code' order by cause
+  `
+  expect(rows.map(({ cause }) => cause)).toEqual(['users-0', 'users-1', 'users-2'])
+  expect(rows.map((row) => row.request_id)).toEqual(humans.map(({ codeId }) => codeId))
+})
+
+test('a mail whose work fails holds up no other of the same call', async () => {
+  const [broken, sound] = await Promise.all([newHuman(), newHuman()])
+  const store: typeof users.store = {
+    ...users.store,
+    load: (type, id) => (id === broken.userId ? Promise.reject(new Error('broken')) : users.store.load(type, id)),
+    execute: (command) =>
+      command.aggregate.id === broken.userId ? Promise.reject(new Error('broken')) : users.store.execute(command),
+  }
+  const none = { userId: '', codeId: '', kind: 0 } as const
+  const mails = [broken, sound].map((human) => ({ ...human, kind: 0 as const, cause: '' }))
+  const { contents } = await getEmailCode({ ...users, store }, { ...none, mails })
+  expect(contents).toEqual([{ unknown: true }, { unknown: false, code: expect.anything() as unknown }])
+  const { recorded } = await recordEmailCode({ ...users, store }, { ...none, mails }, call)
+  expect(recorded).toEqual([false, true])
+  await expect(getEmailCode({ ...users, store }, { ...none, mails: mails.slice(0, 1) })).rejects.toThrow('broken')
 })

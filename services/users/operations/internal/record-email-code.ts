@@ -1,23 +1,37 @@
 import {
+  type MailEnd,
   MailKind,
   type RecordEmailCodeRequest,
   type RecordEmailCodeResponse,
 } from '#gen/roster/users/v1/internal_service'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import type { Store } from '#lib/eventstore/store'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { awaitsMail, type CodeMail, type CodeMailEvent, codeMailType } from '../../vocabulary/code-mail.ts'
+import { eachMail } from './each-mail.ts'
 import { type Notices, type NoticeEvent, noticeType } from '../../vocabulary/notice.ts'
 import { type PasswordCode, type PasswordCodeEvent, passwordCodeType } from '../../vocabulary/password-code.ts'
 import type { User } from '../../vocabulary/user.ts'
 
 export async function recordEmailCode(
-  { store }: Context,
-  request: RecordEmailCodeRequest,
+  { store, log }: Context,
+  { mails, ...one }: RecordEmailCodeRequest,
   call: Call,
 ): Promise<RecordEmailCodeResponse> {
-  const { userId, codeId, failure, kind } = request
+  if (mails.length === 0) {
+    await record(store, one, call)
+    return { recorded: [] }
+  }
+  const ends = await eachMail(log, mails, (mail) =>
+    record(store, mail, { ...call, requestId: mail.codeId, cause: mail.cause }),
+  )
+  return { recorded: ends.map(({ done }) => done) }
+}
+
+async function record(store: Store, mail: Omit<MailEnd, 'cause'>, call: Call): Promise<void> {
+  const { userId, codeId, failure, kind } = mail
   const reads = [{ type: 'user', id: userId }]
   if (kind === MailKind.MAIL_KIND_PASSWORD_RESET)
     await store.execute({
@@ -46,7 +60,6 @@ export async function recordEmailCode(
           ? { organizationId: user!.organizationId, ...ended({ codeId }, failure) }
           : unchanged,
     })
-  return {}
 }
 
 const unchanged = { events: [], answer: undefined }
