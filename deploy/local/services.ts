@@ -7,7 +7,7 @@ import type { Servers } from './servers.ts'
 import { keepAlive } from './supervise.ts'
 
 /** Flags of a service's Node, the same as in deploy/Dockerfile. */
-export const nodeFlags = ['--enable-source-maps', '--expose-gc']
+export const nodeFlags = ['--enable-source-maps', '--expose-gc', '--max-semi-space-size=16']
 
 /** The five running services. */
 export interface Services {
