@@ -120,7 +120,11 @@ export function counting(sql: Sql, called: () => void): Sql {
       // A part of another statement is never waited for. Whoever waits for a statement runs it.
       const run = query.then
       if (typeof run === 'function')
-        query.then = (...handlers: unknown[]) => (called(), Reflect.apply(run, query, handlers) as unknown)
+        Reflect.set(
+          query,
+          'then',
+          (...handlers: unknown[]) => (called(), Reflect.apply(run, query, handlers) as unknown),
+        )
       return query
     },
     get(target, key) {
