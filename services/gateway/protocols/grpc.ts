@@ -29,6 +29,8 @@ interface Call {
   clientAddress: string
   /** Lets the call in. Errors of `admit`. */
   admit(kind: Kind): Hold
+  /** The answer is complete. The stream itself counts as ended also where its client went away. */
+  answered: boolean
 }
 
 /** Answers gRPC calls of the offered methods. It reads a message only once the caller is identified. */
@@ -68,6 +70,7 @@ function open(gateway: Gateway, stream: ServerHttp2Stream, headers: IncomingHttp
       const origin = { connection: stream.session ?? stream, address: clientAddress, raw }
       return admit(gateway, kind, origin, (ended) => stream.on('close', ended))
     },
+    answered: false,
   }
 }
 
@@ -110,10 +113,11 @@ function compressionOf({ header }: Call, method: Method) {
   return { may, headers: may ? { 'grpc-encoding': 'gzip' } : undefined }
 }
 
-function arrive(gateway: Gateway, { stream, header, requestId, clientAddress, admit }: Call, method: Method) {
+function arrive(gateway: Gateway, call: Call, method: Method) {
+  const { stream, header, requestId, clientAddress, admit } = call
   const gone = new AbortController()
   stream.on('close', () => {
-    if (!stream.writableEnded) gone.abort()
+    if (!call.answered) gone.abort()
   })
   let hold: Hold | undefined
   const arrival: Arrival = {
@@ -162,6 +166,7 @@ function begin(call: Call, headers: Record<string, string> | undefined): boolean
 /** Ends the call, with OK or with an error. `message`: the last message. */
 function end(call: Call, error?: RosterError, message?: Buffer): void {
   const { stream } = call
+  call.answered = true
   if (stream.destroyed || stream.closed) return
   const trailers = error ? toGrpcTrailers(error) : { 'grpc-status': '0' }
   if (stream.headersSent) {
