@@ -2,6 +2,7 @@ import { openDatabase, type Sql } from './eventstore/database.ts'
 import { createFeed } from './eventstore/feed.ts'
 import { migrate } from './eventstore/migrate.ts'
 import { keepAnswers } from './eventstore/once.ts'
+import { keepRecentEvents } from './events/recent-events.ts'
 import { createStore, type Store } from './eventstore/store.ts'
 import { startTail, type TailOptions } from './eventstore/tail.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
@@ -79,10 +80,11 @@ export async function answerFrom<Config extends StoringConfig, Context>(
   { config, nats, log }: Parts<Config>,
   asked = sql,
 ): Promise<Service> {
-  const tail = startTail({ service: name, sql, nats, log, ...(callerChangedBy && { callerChangedBy }) })
+  const recent = keepRecentEvents()
+  const tail = startTail({ service: name, sql, nats, log, recent, ...(callerChangedBy && { callerChangedBy }) })
   const answers = keepAnswers(asked, config.ROSTER_ENCRYPTION_KEY, log)
   const store = createStore(asked, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const feed = createFeed({ service: name, sql: asked, log })
+  const feed = createFeed({ service: name, sql: asked, log, recent })
   const { context, waitedFor = [], background = [] } = await open({ config, nats, log, sql: asked, store, feed })
   const answering = await serve({
     name,

@@ -101,9 +101,9 @@ export function read(sql: Sql, after: EventPosition, upTo: EventPosition, filter
     select ${eventColumns(sql)}, found
     from (
       select *, count(*) over ()::int as found,
-        sum(octet_length(payload::text)) over (order by passing.transaction_id, passing.position) - octet_length(payload::text) as before
+        sum(bytes) over (order by passing.transaction_id, passing.position) - bytes as before
       from (
-        select *
+        select *, octet_length(payload::text) as bytes
         from events
         where (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position})
           and (transaction_id, position) <= (${String(upTo.transactionId)}::xid8, ${upTo.position})

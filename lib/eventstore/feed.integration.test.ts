@@ -11,6 +11,8 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { encodeEvent } from '../events/cloud-event.ts'
 import { testMessages } from '#test/support/event-messages'
 import type { Log } from '../log.ts'
+import { keepRecentEvents, type RecentEvents } from '../events/recent-events.ts'
+import type { Sql } from './database.ts'
 import { createFeed } from './feed.ts'
 import { read } from './feed-rows.ts'
 import { add, count, openReplica, type Replica, silent } from '#test/support/counters'
@@ -34,17 +36,30 @@ afterAll(async () => {
   await database?.drop()
 })
 
-function feedOf(mostLookedAt?: number) {
+function feedOf(mostLookedAt?: number, recent?: RecentEvents, sql = b.sql) {
   const answer = createFeed({
     service: 'users',
-    sql: b.sql,
+    sql,
     log: silent,
     messages,
+    ...(recent && { recent }),
     ...(mostLookedAt && { mostLookedAt }),
   })
   return (request: Partial<ListEventsRequest>) =>
     answer({}, { after: undefined, fromEnd: false, filter: undefined, limit: 1000, ...request })
 }
+
+/** All events, as a tail that has just read them has them. */
+async function allInMemory(): Promise<RecentEvents> {
+  const recent = keepRecentEvents()
+  const rows = await read(b.sql, beginning, { transactionId: 2 ** 50, position: 0 }, filter({}), 10_000)
+  recent.add({ transaction_id: '0', position: '0' }, rows, 1000)
+  return recent
+}
+
+const unreachable = (() => {
+  throw new Error('PostgreSQL was asked')
+}) as unknown as Sql
 
 const filter = (wanted: Partial<EventFilter>): EventFilter => ({
   organizationId: '',
@@ -167,10 +182,12 @@ test('one call looks at a limited number of rows, and the next call finds the ro
   expect((await follow({}, undefined, bounded)).ids).toEqual(await stored())
 })
 
-test('each filter passes the events that it names', async () => {
-  await (await slowly('elsewhere', { organization: 'else%where' })).commit()
+test.each(['in PostgreSQL', 'in memory'])('each filter passes the events that it names, %s', async (where) => {
+  const id = `elsewhere ${where}`
+  await (await slowly(id, { organization: 'else%where' })).commit()
+  const ask = where === 'in memory' ? feedOf(undefined, await allInMemory(), unreachable) : feed
   const types = async (wanted: Partial<EventFilter>) => {
-    const { events } = await feed({ filter: filter(wanted) })
+    const { events } = await ask({ after: beginning, filter: filter(wanted) })
     return [...new Set(events.map(({ event }) => `${event!.aggregateType} ${event!.type}`))].sort()
   }
   const [added, counted] = ['counter roster.counter.added.v1', 'counter roster.counter.counted.v1']
@@ -185,10 +202,24 @@ test('each filter passes the events that it names', async () => {
   expect(await types({ organizationId: 'else' })).toEqual([])
   // Events of other organizations are not even looked at.
   const { events } = await feedOf(10)({ filter: filter({ organizationId: 'else%where' }) })
-  expect(events).toHaveLength(1)
+  expect(events.length).toBeGreaterThan(0)
   expect(await types({ actors: ['somebody'] })).toEqual([other])
   expect(await types({ aggregateIds: ['held', 'c1'], aggregateTypes: ['counter'] })).toEqual([added, counted])
 })
+
+test.each([1, 3, 1000])(
+  'pages of %i from memory give the same events, and the newest come from PostgreSQL',
+  async (limit) => {
+    const recent = await allInMemory()
+    const known = await stored()
+    await a.store.execute(add(`newest-${limit}`, `newest-${limit}`))
+    const { ids } = await follow({ limit }, beginning, feedOf(undefined, recent))
+    expect(ids).toEqual(await stored())
+    expect(ids.length).toBe(known.length + 1)
+    // A call that asks for the end of what is known does not say that there is no more.
+    expect(await feedOf(undefined, recent, unreachable)({ after: beginning })).toMatchObject({ endReached: false })
+  },
+)
 
 test('from the end, only new events come', async () => {
   const slow = await slowly('under-way')

@@ -7,6 +7,7 @@ import {
 } from '#gen/roster/feed/v1/feed'
 import { describeEnvelope, describeEvent } from '../events/cloud-event.ts'
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
+import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
 import type { Log } from '../log.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
@@ -29,6 +30,8 @@ export interface FeedOptions {
   messages?: FileRegistry
   /** Rows that one call looks at, at most. */
   mostLookedAt?: number
+  /** Events that need not be read from PostgreSQL. */
+  recent?: RecentEvents
 }
 
 /**
@@ -37,7 +40,7 @@ export interface FeedOptions {
  * An event that fits no answer, or that proto/ cannot describe, comes without its data, and the log says so.
  * UNAVAILABLE STORE_UNAVAILABLE.
  */
-export function createFeed({ service, sql, log, messages, mostLookedAt: window = mostLookedAt }: FeedOptions) {
+export function createFeed({ service, sql, log, messages, mostLookedAt: window = mostLookedAt, recent }: FeedOptions) {
   const said = new Set<string>()
 
   function list(row: StoredEvent): Listed {
@@ -65,8 +68,17 @@ export function createFeed({ service, sql, log, messages, mostLookedAt: window =
     const limit = Math.min(Math.max(request.limit, 1), 1000)
     if (request.fromEnd && !request.after)
       return { events: [], next: await orUnavailable(findEnd(sql, filter)), endReached: true }
+    const known = request.after && recent?.after(request.after)
+    if (known) {
+      const passing = known.filter((row) => passesFilter(filter, row))
+      const events = fit(passing.slice(0, limit).map(list))
+      const isAll = events.length === passing.length
+      // There may be more in PostgreSQL: the next call looks there.
+      return { events, next: isAll ? toPosition(known.at(-1)!) : events.at(-1)!.position, endReached: false }
+    }
     const after = request.after ?? (await orUnavailable(findStart(sql, filter.since)))
     const { last, endReached } = await orUnavailable(look(sql, after, filter, window))
+    if (last === after) return { events: [], next: last, endReached }
     const rows = await orUnavailable(read(sql, after, last, filter, limit))
     const events = fit(rows.map(list))
     const found = rows[0]?.found ?? 0

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../events/stored-event.ts'
 import type { StreamState } from '../events/stream.ts'
-import type { Transaction } from './database.ts'
+import type { Sql, Transaction } from './database.ts'
 import { eventColumns } from './feed-rows.ts'
 
 /** Events in a page, at most. */
@@ -10,6 +10,7 @@ const mostBytes = 4 * 1024 * 1024
 
 /** How far the events are published: the row of the table `published`. */
 export interface Published {
+  transaction_id: string
   position: string
   stream_created: string
   stream_sequence: string | null
@@ -22,20 +23,34 @@ export interface Published {
   parked: number
 }
 
-/** An event of a page. `found` also counts the events that are left out because they are too large for one page. */
-export type PageRow = StoredEvent & { found: number }
+/**
+ * An event of a page. `before`: bytes of the payloads before it in the page. `found` also counts the events that are
+ * left out because they are too large for one page.
+ */
+export type PageRow = StoredEvent & { found: number; before: string }
+
+/** Whether events are not published yet, and how many are parked. */
+export async function findUnpublished(sql: Sql): Promise<{ any: boolean; parked: number }> {
+  const [found] = await sql<[{ any: boolean; parked: number }]>`
+    select (select count(*)::int from parked_events) as parked,
+      exists (
+        select from events where (transaction_id, position) > (select transaction_id, position from published)
+      ) as any
+  `
+  return found
+}
 
 /** The next settled events after the cursor: no event can appear before them any more. */
 export function page(transaction: Transaction) {
   // With a subquery, unlike a join, the index scan starts at the cursor under any statistics. `order by` names the
   // columns of the table. Unqualified, it would sort the selected text, where 10 comes before 9.
   return transaction<PageRow[]>`
-    select ${eventColumns(transaction)}, found
+    select ${eventColumns(transaction)}, found, before
     from (
       select *, count(*) over ()::int as found,
-        sum(octet_length(payload::text)) over (order by next.transaction_id, next.position) - octet_length(payload::text) as before
+        sum(bytes) over (order by next.transaction_id, next.position) - bytes as before
       from (
-        select * from events
+        select *, octet_length(payload::text) as bytes from events
         where (transaction_id, position) > (select transaction_id, position from published)
           and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
         order by events.transaction_id, events.position

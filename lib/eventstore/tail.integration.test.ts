@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { EventPosition } from '#gen/roster/feed/v1/feed'
 import { connectNats } from '../nats.ts'
 import { callersChanged, type Hint, hintSubject, readHints } from '../events/hints.ts'
 import { add, count, rename, type Replica, silent } from '#test/support/counters'
 import {
   byAggregate,
   everythingIsPublished,
+  followBoth,
   type Publishing,
   readStream,
   startPublishing,
@@ -153,6 +155,30 @@ describe('two replicas', () => {
     asked.fill(0)
     await vi.waitFor(() => expect(Math.min(...asked)).toBeGreaterThan(5), { timeout: 10_000, interval: 5 })
     expect(Math.max(...asked)).toBeLessThan(60)
+  })
+
+  const inOrder = async () => {
+    const rows = await a!.sql<{ id: string }[]>`
+      select 'users-' || position as id from events order by events.transaction_id, events.position
+    `
+    return rows.map(({ id }) => id)
+  }
+
+  test('list every event once and in order from memory and database, whichever of them leads', async () => {
+    let isOver = false
+    const following = followBoth(publishing, () => isOver)
+    for (let round = 0; round < 5; round++) {
+      const load = Array.from({ length: 100 }, (_, i) => [a!, b!][(i + round) % 2]!.store.execute(count(`c${i % 40}`)))
+      await Promise.all(load)
+      await everythingIsPublished(publishing)
+    }
+    isOver = true
+    expect(await following).toEqual(await inOrder())
+    const [first] = await a!.sql`
+      select transaction_id::text::int as "transactionId", position::int from published
+    `
+    const known = publishing.recent.map(({ after }) => after({ ...(first as EventPosition), position: 0 })?.length ?? 0)
+    expect(Math.max(...known)).toBeGreaterThan(0)
   })
 
   test.each([1, 2, 3, 4])('continue when connections break during work (%i)', async (round) => {

@@ -2,15 +2,14 @@ import type { FileRegistry } from '@bufbuild/protobuf'
 import type { PubAck } from 'nats'
 import { publish } from '../events/publish.ts'
 import { isIntact, streamName, type StreamState, streamState } from '../events/stream.ts'
-import type { Log } from '../log.ts'
-import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { pause, repeat } from '../repeat.ts'
-import { callersChanged, hintSubject, writeHints } from '../events/hints.ts'
+import { type AnnouncerOptions, createAnnouncer } from '../events/announcer.ts'
+import type { RecentEvents } from '../events/recent-events.ts'
 import type { Sql, Transaction } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
-import { page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
+import { findUnpublished, page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
 
 /**
  * Milliseconds after which the stream may no longer know that it has an event. It remembers twice as long; half of that
@@ -31,18 +30,12 @@ const trustFor = 200
 const retryAfter = 1000
 const lock = 7_265_002
 
-/** The part of an event that names the aggregate it is about. */
-export type Happened = Pick<EventRow, 'aggregate_type' | 'aggregate_id' | 'type' | 'payload'>
-
-export interface TailOptions {
-  service: string
+export interface TailOptions extends AnnouncerOptions {
   sql: Sql
-  nats: Nats
-  log: Log
-  /** The user whose tokens or roles an event changes, if it changes any, or `everybodyOf` an organization. */
-  callerChangedBy?: (event: Happened) => string | undefined
   /** Has the messages of the events. Default: proto/. */
   messages?: FileRegistry
+  /** Gets the events that the tail has read. */
+  recent?: RecentEvents
 }
 
 export interface Tail extends Service {
@@ -63,10 +56,13 @@ export interface Tail extends Service {
  * stream lost events, the tail publishes again, from the first event that would not have expired there by now.
  */
 export function startTail(options: TailOptions): Tail {
-  const { sql, nats, log, service } = options
+  const { sql, nats, log, service, recent } = options
+  const announcer = createAnnouncer(options)
   let inspectAt = 0
   let intactAt = 0
   let parked = 0
+  // Whether there may be more to do than one statement finds out.
+  let isWoken = true
 
   const turns = repeat({
     async work(stopped) {
@@ -86,12 +82,26 @@ export function startTail(options: TailOptions): Tail {
   async function takeTurn(): Promise<boolean> {
     let over = false
     try {
+      if (await nothingToDo()) return false
       const { more, failure } = await sql.begin((transaction) => turn(transaction, () => over))
       if (failure) throw failure.cause
       return more
+    } catch (error) {
+      isWoken = true
+      recent?.clear()
+      throw error
     } finally {
       over = true
     }
+  }
+
+  async function nothingToDo(): Promise<boolean> {
+    const looks = isWoken || Date.now() >= inspectAt
+    isWoken = false
+    if (looks) return false
+    const found = await findUnpublished(sql)
+    parked = found.parked
+    return !found.any
   }
 
   async function turn(transaction: Transaction, isOver: () => boolean): Promise<Turn> {
@@ -99,11 +109,14 @@ export function startTail(options: TailOptions): Tail {
       transaction<{ leads: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
       `,
-      transaction<Published[]>`select *, (select count(*)::int from parked_events) as parked from published`,
+      transaction<Published[]>`
+        select *, transaction_id::text, (select count(*)::int from parked_events) as parked from published
+      `,
       page(transaction),
     ])
     parked = published!.parked
     if (!lockRow!.leads || (all.length === 0 && Date.now() < inspectAt)) return nothing
+    if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
     const { state, added = [], refused = [], failure } = await forward(all, published!)
     // The connection was lost meanwhile. It may be open again for somebody else, so send nothing more on it, not even a
     // rollback.
@@ -160,8 +173,8 @@ export function startTail(options: TailOptions): Tail {
       if (!isIntact(state, mark)) return { state }
     }
     if (events.length === 0) return { added: earlier }
-    announce(events)
-    tell(hintSubject(service), writeHints(events))
+    announcer.callers(events)
+    announcer.hint(events)
     const old = Date.now() - knownFor
     const outcomes = await publish(nats, events, {
       service,
@@ -199,28 +212,13 @@ export function startTail(options: TailOptions): Tail {
     }
   }
 
-  function announce(events: Happened[]) {
-    for (const event of events) {
-      const changed = options.callerChangedBy?.(event)
-      if (changed !== undefined) tell(callersChanged, changed)
-    }
-  }
-
-  // A listener that misses the message looks later by itself, so a failure here must not hold up events.
-  function tell(subject: string, text: string) {
-    try {
-      nats.connection.publish(subject, text)
-    } catch (error) {
-      log.warn({ err: error, subject }, 'what happened could not be told')
-    }
-  }
-
   return {
     committed(events) {
+      isWoken = true
       turns.wake()
       // At once: a long transaction of somebody else may hold the tail up. The tail announces them again, should this
       // be lost.
-      if (nats.connected()) announce(events)
+      if (nats.connected()) announcer.callers(events)
     },
     parked: () => parked,
     stop: () => turns.stop(),

@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { ByFunction, Write } from '#lib/eventstore/database'
-import type { Happened } from '#lib/eventstore/tail'
+import type { Happened } from '#lib/events/announcer'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { projectFoundUser } from './search/found-users.ts'
 import { endsUse, isActive } from './states/user-state.ts'

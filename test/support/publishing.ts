@@ -1,13 +1,16 @@
 import { expect, inject, vi } from 'vitest'
+import type { EventPosition } from '#gen/roster/feed/v1/feed'
 import { createDatabase } from './database.ts'
 import { startServers, type Servers } from '../../deploy/local/servers.ts'
 import { type PublishedEvent, readEvent } from '#lib/events/cloud-event'
+import { keepRecentEvents, type RecentEvents } from '#lib/events/recent-events'
 import { streamName } from '#lib/events/stream'
 import { startTestKeeper } from './keeper.ts'
 import { testMessages } from './event-messages.ts'
 import type { Log } from '#lib/log'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Sql } from '#lib/eventstore/database'
+import { createFeed } from '#lib/eventstore/feed'
 import { startTail, type Tail } from '#lib/eventstore/tail'
 import { openProxy, type Proxy } from './outage.ts'
 import { openReplica, type Replica, silent } from './counters.ts'
@@ -19,6 +22,8 @@ export interface Publishing {
   proxy: Proxy
   replicas: [Replica, Replica]
   tails: [Tail, Tail]
+  /** What each tail remembers. */
+  recent: [RecentEvents, RecentEvents]
   /** The number of each tail's queries to the database. */
   asked: [number, number]
   /** Runs before each publishing of an event. */
@@ -27,6 +32,25 @@ export interface Publishing {
   afterPublish: { run: () => Promise<unknown> }
   admin: Nats
   stop(): Promise<void>
+}
+
+const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], CounterRenamed: ['name'] })
+
+/** The ids of all events, page by page, from the feeds of both replicas in turns. Ends after `until`, at the end. */
+export async function followBoth({ replicas, recent }: Publishing, until: () => boolean) {
+  const feeds = replicas.map(({ sql }, index) =>
+    createFeed({ service: 'users', sql, log: silent, messages, recent: recent[index]! }),
+  )
+  const ids: string[] = []
+  let next: EventPosition | undefined
+  for (let [n, isOver, isEnd] = [0, false, false]; !isOver || !isEnd; n++) {
+    isOver = until()
+    const page = await feeds[n % 2]!({}, { after: next, fromEnd: false, filter: undefined, limit: 50 })
+    ids.push(...page.events.map(({ event }) => event!.id))
+    next = page.next
+    isEnd = page.endReached
+  }
+  return ids
 }
 
 export async function startPublishing(log: Log = silent): Promise<Publishing> {
@@ -40,8 +64,10 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
   const asked: [number, number] = [0, 0]
   const beforePublish = { run: async () => {} }
   const afterPublish = { run: async () => {} }
+  const recent: [RecentEvents, RecentEvents] = [keepRecentEvents(), keepRecentEvents()]
   const tails = replicas.map(({ sql }, index) =>
     startTail({
+      recent: recent[index]!,
       service: 'users',
       sql: counting(sql, () => asked[index]!++),
       nats: intercepted(
@@ -50,7 +76,7 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
         () => afterPublish.run(),
       ),
       log,
-      messages: testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], CounterRenamed: ['name'] }),
+      messages,
       callerChangedBy: (event) => (event.type === 'renamed' ? event.aggregate_id : undefined),
     }),
   ) as [Tail, Tail]
@@ -59,6 +85,7 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
     proxy,
     replicas,
     tails,
+    recent,
     asked,
     beforePublish,
     afterPublish,
