@@ -16,6 +16,11 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Memory: measureMemory,
 }
 
+if (process.argv.includes('--help')) {
+  console.log(usage)
+  process.exit()
+}
+
 let options: Options
 try {
   options = readOptions(process.argv.slice(2))
