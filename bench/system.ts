@@ -7,7 +7,7 @@ import { type Servers, startServers } from '../deploy/local/servers.ts'
 import type { ServicesOptions } from '../deploy/local/service-environment.ts'
 import { type Services, startServices } from '../deploy/local/services.ts'
 import { provision, storingServices, type StoringService } from '../deploy/provision.ts'
-import { startReplicas } from './replicas/start.ts'
+import { startReplicas } from './start-replicas.ts'
 
 /** A running Roster with servers of its own. */
 export interface System {

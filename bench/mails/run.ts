@@ -6,7 +6,7 @@ import { addHumans } from '../load/users.ts'
 import type { Workload } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { cpuTime } from '../cpu.ts'
-import { saveResults } from '../results/results.ts'
+import { saveResults } from '../save-results.ts'
 import { startSystem, type System } from '../system.ts'
 import { startSink } from './sink.ts'
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import { connect } from 'nats'
-import { daemon } from '../../deploy/local/daemon.ts'
-import { projectRoot } from '../../deploy/local/home.ts'
-import { freePort } from '../../deploy/local/ports.ts'
-import { serviceEnvironment, type ServicesOptions } from '../../deploy/local/service-environment.ts'
-import type { Servers } from '../../deploy/local/servers.ts'
-import { nodeFlags } from '../../deploy/local/services.ts'
+import { daemon } from '../deploy/local/daemon.ts'
+import { projectRoot } from '../deploy/local/home.ts'
+import { freePort } from '../deploy/local/ports.ts'
+import { serviceEnvironment, type ServicesOptions } from '../deploy/local/service-environment.ts'
+import type { Servers } from '../deploy/local/servers.ts'
+import { nodeFlags } from '../deploy/local/services.ts'
 
 export interface Replicas {
   /** Of the additional gateways. */

@@ -1,0 +1,20 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+
+/** What a run measured. */
+export type Kind = 'speed' | 'profile' | 'replicas' | 'hot-user' | 'mails' | 'memory'
+
+/** Writes the results of a run as a file of bench/results, named after the time and the kind. */
+export function saveResults(kind: Kind, results: object): void {
+  const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
+  const commit = git('rev-parse', '--short=8', 'HEAD') + (git('status', '--porcelain', '-uno') ? '+' : '')
+  const time = new Date().toISOString().slice(0, 16)
+  const file = `${time.replaceAll(':', '')}-${kind}.json`
+  const text = JSON.stringify({ kind, time, commit, ...results }, rounded, 2)
+  writeFileSync(new URL(`results/${file}`, import.meta.url), `${text}\n`)
+  console.log(`\nSaved in bench/results/${file}. \`npm run test:unit -- -u\` draws docs/performance.md anew.`)
+}
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toPrecision(4)) : value
+}
