@@ -93,8 +93,8 @@ async function latencyOfOne(line: Line, arrivals: Map<string, number>, count: nu
     const sent = performance.now()
     await line.ask(n)
     latencies.push((await arrivalOf(arrivals, n)) - sent)
-    // Until the outcome is recorded, so that the next mail finds an idle system.
-    await sleep(30)
+    // Until the outcome is recorded and published, so that the next mail finds an idle system.
+    await sleep(100)
   }
   return quantiles(latencies)
 }
