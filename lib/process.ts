@@ -71,7 +71,7 @@ function runProcess(log: Log, start: () => Promise<Service>): void {
 }
 
 // A start leaves much garbage, and the heap that grew for it. Without calls V8 would keep both for ever: a third of the
-// memory of an idle service. Needs Node's flag --expose-gc.
+// memory of an idle service. A collection of another flavor keeps the pages. Needs Node's flag --expose-gc.
 function giveBackMemory(): void {
-  globalThis.gc?.()
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -95,6 +95,12 @@ test('a bundle takes at most nine tenths of the memory of its sources to load', 
   }
 })
 
+test.runIf(process.platform === 'linux')('a service gives back memory of its start', { timeout: 60_000 }, async () => {
+  const status = () => readFileSync(`/proc/${services.handles.idp.pid}/status`, 'latin1')
+  const read = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status())![1])
+  await vi.waitFor(() => expect(read('VmRSS') / read('VmHWM')).toBeLessThan(0.9), { timeout: 50_000, interval: 500 })
+})
+
 test('containers run a service with the same flags as npm start', () => {
   const [, entrypoint] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8'))!
   expect(JSON.parse(entrypoint!)).toEqual(['node', ...nodeFlags])
