@@ -1,4 +1,4 @@
-// The first half of the bare chain: passes each body through one NATS request.
+// The first half of the chains: passes each body through one NATS request.
 import { createServer } from 'node:http'
 import { connect } from 'nats'
 
@@ -6,10 +6,11 @@ const { host, username, password } = new URL(process.env['BENCH_NATS_URL']!)
 const nats = await connect({ servers: host, user: username, pass: password })
 
 createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  const subject = request.url === '/evented' ? 'bench.evented' : 'bench.bare'
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    nats.request('bench.bare', Buffer.concat(chunks), { timeout: 10_000 }).then(
+    nats.request(subject, Buffer.concat(chunks), { timeout: 10_000 }).then(
       ({ data }) => {
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': data.length })
         response.end(data)

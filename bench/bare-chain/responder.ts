@@ -1,10 +1,12 @@
-// The second half of the bare chain: one single-row INSERT for each request.
+// The second half of the chains. The bare one makes a single-row INSERT for each request. The evented one stores the
+// state of a user and two events in one statement, answers, and publishes both events to a stream of its own.
 import { connect } from 'nats'
 import postgres from 'postgres'
 
 const sql = postgres(process.env['BENCH_DATABASE_URL']!)
 const { host, username, password } = new URL(process.env['BENCH_NATS_URL']!)
 const nats = await connect({ servers: host, user: username, pass: password })
+const stream = nats.jetstream()
 const answer = Buffer.from('{"ok":true}')
 
 nats.subscribe('bench.bare', {
@@ -16,7 +18,39 @@ nats.subscribe('bench.bare', {
     )
   },
 })
+nats.subscribe('bench.evented', {
+  queue: 'bench',
+  callback: (_error, message) => {
+    const { userId, email } = message.json<{ userId: string; email: string }>()
+    setAddress(userId, email)
+      .then(async (positions) => {
+        message.respond(answer)
+        await Promise.all(positions.map(({ position }) => announce(position, userId, email)))
+      })
+      .catch((error: unknown) => console.error(error))
+  },
+})
 await nats.flush()
 console.log('ready')
+
+function setAddress(userId: string, email: string) {
+  const state = JSON.stringify({ email, isVerified: false })
+  return sql<{ position: string }[]>`
+    with changed as (
+      insert into bench.states (user_id, sequence, state) values (${userId}, 2, ${state}::text::jsonb)
+      on conflict (user_id) do update set sequence = states.sequence + 2, state = excluded.state
+      returning sequence
+    )
+    insert into bench.events (user_id, sequence, type, payload)
+    select ${userId}, sequence - 1, 'email.changed', ${state}::text::jsonb from changed
+    union all
+    select ${userId}, sequence, 'email.code.returned', ${state}::text::jsonb from changed
+    returning position
+  `
+}
+
+function announce(position: string, userId: string, email: string) {
+  return stream.publish(`bench.events.${userId}`, JSON.stringify({ userId, email }), { msgID: position })
+}
 
 process.on('SIGTERM', () => process.exit(0))

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { connect } from 'nats'
 import postgres from 'postgres'
 import { daemon } from '../../deploy/local/daemon.ts'
 import { freePort } from '../../deploy/local/ports.ts'
@@ -9,16 +10,28 @@ export interface BareChain {
   url: string
   /** Process ids by name. */
   pids: Record<string, number[]>
-  /** Rows in its table. */
+  /** Changes that it has stored. */
   stored(): Promise<number>
   stop(): Promise<void>
 }
 
-/** Starts the two processes of the bare chain, over the same servers as Roster. Its table is in a schema of its own. */
+/**
+ * Starts the two processes of the bare chain, over the same servers as Roster. Its tables are in a schema of their own.
+ * The processes also answer the evented chain.
+ */
 export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): Promise<BareChain> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   await sql`create schema if not exists bench`
   await sql`create table bench.bare (id bigint generated always as identity primary key, body text not null)`
+  await sql`create table bench.states (user_id text primary key, sequence bigint not null, state jsonb not null)`
+  await sql`
+    create table bench.events (
+      position bigint generated always as identity primary key,
+      user_id text not null, sequence bigint not null, type text not null, payload jsonb not null,
+      unique (user_id, sequence)
+    )
+  `
+  await addStream(natsUrl.admin)
 
   const port = await freePort(0)
   const url = `http://127.0.0.1:${port}`
@@ -48,11 +61,20 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
     url,
     pids: { 'bare http': [http.pid!], 'bare responder': [responder.pid!] },
     async stored() {
-      const [row] = await sql<[{ count: string }]>`select count(*) from bench.bare`
+      const [row] = await sql<[{ count: string }]>`
+        select (select count(*) from bench.bare) + (select count(*) / 2 from bench.events) as count
+      `
       return Number(row.count)
     },
     async stop() {
       await Promise.all([http.stop(), responder.stop(), sql.end()])
     },
   }
+}
+
+async function addStream(url: string): Promise<void> {
+  const { host, username, password } = new URL(url)
+  const nats = await connect({ servers: host, user: username, pass: password })
+  await (await nats.jetstreamManager()).streams.add({ name: 'bench', subjects: ['bench.events.>'] })
+  await nats.close()
 }

@@ -11,6 +11,7 @@ export const roster = [
   'GetUser',
   'Token',
   'Token+assertion',
+  'Evented',
 ] as const
 
 export type WorkloadName = 'bare' | (typeof roster)[number]
@@ -29,7 +30,7 @@ export interface Subjects {
 export interface Workload {
   /** The n-th request over HTTP. */
   http(subjects: Subjects, n: number): { verb: string; path: string; body: string; type?: string }
-  /** The same over gRPC. The bare chain has none. */
+  /** The same over gRPC. The chains have none. */
   grpc?: { path: string; encode(subjects: Subjects, n: number): Uint8Array }
   /** Further headers or metadata of the request. */
   headers?(subjects: Subjects, n: number): Record<string, string>
@@ -55,6 +56,14 @@ const setEmailGrpc = {
 export const workloads: Record<WorkloadName, Workload> = {
   // The body of a SetEmail, so that both chains carry the same bytes.
   bare: { http: (subjects, n) => ({ ...setEmail(subjects, n), path: '/' }) },
+  // What a durable change with events costs where nobody checks anything. It does not go to Roster.
+  Evented: {
+    http: (subjects, n) => ({
+      verb: 'POST',
+      path: '/evented',
+      body: JSON.stringify({ userId: userOf(subjects, n), email: emailOf(subjects, n), returnCode: {} }),
+    }),
+  },
   SetEmail: { http: setEmail, grpc: setEmailGrpc },
   'SetEmail+key': {
     http: setEmail,

@@ -36,6 +36,8 @@ const introduction = [
   `The **bare chain** answers the same bytes: HTTP → NATS request → one INSERT, with a commit of its own. It knows no caller,
 checks nothing and stores no event. It runs on the same servers, in turns with Roster. A machine's noise is above 5 %,
 so compare within a run, and CPU time rather than rates.`,
+  `The **evented chain** shows the floor of a change with events. It too knows no caller and checks nothing. But it stores
+the new state and two events in one statement, answers, and then publishes both events to a stream.`,
 ]
 
 function showSpeed({ commit, time, machine, rows }: Of<'speed'>): string[] {

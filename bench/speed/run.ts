@@ -73,7 +73,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
 
   async function take(side: Side, workload: Round['workload'], encoding: Round['encoding'], seconds: number) {
     const { system, check } = side
-    const isBare = workload === 'bare'
+    const isBare = isChain(workload)
     const subjects = { ...side.subjects, round: number++ }
     const urls = isBare ? [bare.url] : system.urls
     const { connections } = options
@@ -87,7 +87,11 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
     return measured
   }
 
-  const plan = options.only.flatMap((workload) => options.encodings.map((encoding) => [workload, encoding] as const))
+  const plan = options.only.flatMap((workload) =>
+    options.encodings
+      .filter((encoding) => encoding === 'json' || !isChain(workload))
+      .map((encoding) => [workload, encoding] as const),
+  )
   console.log('Warming up ...')
   await take(ours, 'bare', 'json', 3)
   for (const side of sides) for (const [workload, encoding] of plan) await take(side, workload, encoding, 3)
@@ -98,9 +102,10 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
       runs.push({ name: 'bare chain', measured: chain, ofBare: 1 })
       console.log(`  round ${round}: bare ${chain.rate.toFixed(0)}/s`)
       // The side that comes first changes with each round.
-      for (const side of round % 2 === 1 ? sides : sides.toReversed()) {
+      const inTurns = round % 2 === 1 ? sides : sides.toReversed()
+      for (const side of isChain(workload) ? [ours] : inTurns) {
         const measured = await take(side, workload, encoding, options.seconds)
-        const name = `${workload} ${encoding}${side.name}`
+        const name = isChain(workload) ? 'evented chain' : `${workload} ${encoding}${side.name}`
         runs.push({ name, measured, ofBare: measured.rate / chain.rate })
         console.log(`  round ${round}: ${name} ${measured.rate.toFixed(0)}/s`)
       }
@@ -122,6 +127,8 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
   if (problems.length === 0) console.log(`\n${writes} writes acknowledged, as many stored and published.`)
   return { problems, results: { machine, rows } }
 }
+
+const isChain = (workload: Round['workload']) => workload === 'bare' || workload === 'Evented'
 
 async function findLost({ name, check, before, acknowledged }: Side): Promise<string[]> {
   const after = await check.stored()

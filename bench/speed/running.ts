@@ -19,7 +19,7 @@ export async function measureRunning(url: string, options: Options): Promise<str
   try {
     const runs = []
     for (let round = 1; round <= options.rounds; round++)
-      for (const workload of options.only)
+      for (const workload of options.only.filter((name) => name !== 'Evented'))
         for (const encoding of options.encodings) {
           const load = { ...system, subjects: { ...subjects, round: number++ }, connections, warmUp: 1, seconds }
           const result = await generator.run({ workload, encoding, ...load })
