@@ -61,8 +61,10 @@ export function createStore(
   const parts = { sql, vocabulary, committed, answers, mostEventBytes }
   let queue: Pending[] = []
   const busy = new Set<string>()
-  let underWay = 0
+  /** The transactions under way, by the time of their beginning. */
+  const underWay = new Set<{ since: number }>()
   let scheduled = false
+  let later: NodeJS.Timeout | undefined
 
   function schedule() {
     if (scheduled) return
@@ -70,23 +72,28 @@ export function createStore(
     // Wait until all that the socket has brought is read, so that it can share a transaction.
     setImmediate(() => {
       scheduled = false
-      start(enoughForAnother)
+      start()
     })
   }
 
-  function start(enough: number) {
-    while (underWay === 0 || (underWay < maxUnderWay && queue.length >= enough)) {
+  function start() {
+    while (queue.length > 0 && mayStart()) {
       const batch = take()
-      if (batch.length === 0) return
-      underWay++
-      const late = setTimeout(start, patience, 1)
+      if (batch.length === 0) break
+      const own = { since: performance.now() }
+      underWay.add(own)
       void run(batch).finally(() => {
-        clearTimeout(late)
-        underWay--
+        underWay.delete(own)
         for (const { command } of batch) busy.delete(keyText(command.aggregate))
         if (queue.length > 0) schedule()
       })
     }
+    if (queue.length > 0) later ??= setTimeout(() => ((later = undefined), start()), patience)
+  }
+
+  function mayStart(): boolean {
+    const isHeldUp = ({ since }: { since: number }) => performance.now() - since >= patience
+    return underWay.size < maxUnderWay && (queue.length >= enoughForAnother || [...underWay].every(isHeldUp))
   }
 
   // While a batch changes an aggregate, its further commands wait. Otherwise they would only lose the race against it.
