@@ -1,5 +1,5 @@
 import type { EventFilter, EventPosition } from '#gen/roster/feed/v1/feed'
-import { meansType, plainType } from './event-type.ts'
+import { meansType } from './event-type.ts'
 import type { StoredEvent } from './stored-event.ts'
 
 /**
@@ -73,7 +73,7 @@ export function passesFilter(filter: EventFilter, event: StoredEvent): boolean {
     isOf(actors, event.creator) &&
     (!since || event.created_at.getTime() >= since.getTime()) &&
     (eventTypes.length === 0 ||
-      eventTypes.some((wanted) => meansType(plainType(wanted), `${event.aggregate_type}.${event.type}`)))
+      eventTypes.some((wanted) => meansType(wanted, `${event.aggregate_type}.${event.type}`)))
   )
 }
 
