@@ -158,3 +158,17 @@ test('a statement that fails after its first rows does not affect the next one o
   connection.release()
   await sql.end()
 })
+
+test('the pool tells how many of its connections are used, and how many statements wait', async () => {
+  const sql = openDatabase(database.urls.users, 'test', createLog('test', 'silent'))
+  const { load } = sql as Sql & { load(): object }
+  const { promise: over, resolve: end } = Promise.withResolvers<void>()
+  const transactions = Array.from({ length: sql.options.max }, () => sql.begin(() => over))
+  await vi.waitFor(() => expect(load()).toEqual({ idle: 0, used: sql.options.max, waiting: 0 }))
+  const waiting = sql`select 1`.execute()
+  await vi.waitFor(() => expect(load()).toMatchObject({ waiting: 1 }))
+  end()
+  await Promise.all([...transactions, waiting])
+  expect(load()).toEqual({ idle: sql.options.max, used: 0, waiting: 0 })
+  await sql.end({ timeout: 1 })
+})
