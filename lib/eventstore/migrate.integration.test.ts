@@ -46,6 +46,16 @@ test('a later start applies only new migrations, by name', async () => {
   ])
 })
 
+test("a service's functions are replaced when their text changes, and an older replica restores none", async () => {
+  const says = (text: string) => ({
+    'functions.sql': `create or replace function says() returns text language sql as $$ select '${text}' $$`,
+  })
+  const start = async (text: string) =>
+    migrate(replicas[0]!, await writeMigrations({ ...first, ...says(text) }), silent)
+  for (const text of ['older', 'newer', 'older']) await start(text)
+  expect(await replicas[0]!`select says()`).toEqual([{ says: 'newer' }])
+})
+
 test('a failed migration leaves nothing of this start behind', async () => {
   const broken = await writeMigrations({ '0020-d.sql': 'create table d (x int)', '0021-e.sql': 'select nonsense' })
   await expect(migrate(replicas[0]!, broken, silent)).rejects.toThrow('nonsense')

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Log } from '../log.ts'
 import { type Sql, type Transaction, untilReachable } from './database.ts'
 
 // Any number works, if every replica of a service uses the same. The schema's name makes the lock the service's own.
 const lock = 7_265_001
 
+const functions = 'functions.sql'
 const tables = [
   'schema.sql',
   'schema-2.sql',
@@ -18,15 +19,17 @@ const tables = [
 
 /**
  * Migrates a service's schema: first the event store's tables, then the service's `migrations/*.sql` by name. Each file
- * runs once, so a change needs a new file. Last come the event store's functions, once for each text of theirs. So
- * an older replica that starts again does not restore its own text.
+ * runs once, so a change needs a new file. Last come the functions of the event store and of the service, in a file
+ * `functions.sql` each, once for each text of theirs. So an older replica that starts again does not restore its own
+ * text.
  * All runs in one transaction, and any number of replicas may start at once. Waits for PostgreSQL.
  */
 export async function migrate(sql: Sql, migrations: URL, log: Log): Promise<void> {
   const steps = [
     ...tables.map((name) => read(name, import.meta.url)),
-    ...sqlFiles(migrations).map((name) => read(name, migrations)),
-    withHash(read('functions.sql', import.meta.url)),
+    ...migrationsIn(migrations).map((name) => read(name, migrations)),
+    withHash(read(functions, import.meta.url)),
+    ...(existsSync(new URL(functions, migrations)) ? [withHash(read(functions, migrations))] : []),
   ]
   await untilReachable(log, () => sql.begin((transaction) => apply(transaction, steps)))
 }
@@ -36,9 +39,9 @@ interface Step {
   text: string
 }
 
-function sqlFiles(folder: URL): string[] {
+function migrationsIn(folder: URL): string[] {
   return readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
+    .filter((name) => name.endsWith('.sql') && name !== functions)
     .sort()
 }
 

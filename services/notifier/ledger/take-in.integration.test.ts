@@ -76,3 +76,20 @@ test('a change without a mail drops no mail of others, and not the mails of anot
   await takeIn(event('x', 'email.changed'), event('w', 'email.verified'))
   expect(await mailsOf('w')).toEqual(['w1 superseded', 'w2 queued'])
 })
+
+test('the end of a mail is found by its code, however many mails wait', async () => {
+  const users = Array.from({ length: 300 }, (_, n) => `many-${n}`)
+  // PostgreSQL makes its plan while the table is small, and keeps it.
+  for (const user of users) await takeIn(event(user, asked, `code-${user}`), event(user, asked, `code2-${user}`))
+  const read = async () => {
+    await sql`select pg_stat_force_next_flush()`
+    const [{ count }] = await sql<[{ count: string }]>`
+      select sum(idx_tup_read) as count from pg_stat_user_indexes where relname = 'deliveries'
+    `
+    return Number(count)
+  }
+  const before = await read()
+  await takeIn(...users.map((user) => event(user, 'email.code.sent', `code2-${user}`)))
+  expect(await read()).toBeLessThan(before + 5 * users.length)
+  expect(await mailsOf('many-0')).toEqual(['code-many-0 superseded', 'code2-many-0 sent'])
+})

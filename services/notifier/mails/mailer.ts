@@ -1,6 +1,7 @@
 import { createTransport } from 'nodemailer'
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import type { Config } from '../config.ts'
+import { compose } from './compose.ts'
 import type { Mails } from './render.ts'
 import type { MailKind } from './templates.ts'
 import { writtenAddress, writtenId, writtenLink } from './written.ts'
@@ -16,7 +17,7 @@ export interface Mailer {
 
 /** Sends mails over a few connections that stay open. */
 export function openMailer(config: Config, mails: Mails): Mailer {
-  const { name, address, domain } = config.MAIL_FROM
+  const from = config.MAIL_FROM
   const transport = createTransport({
     url: config.SMTP_URL,
     pool: true,
@@ -38,17 +39,8 @@ export function openMailer(config: Config, mails: Mails): Mailer {
           : { ...common, kind, code, url: writtenLink(url), validFor: expirationDate!.getTime() - Date.now() }
       const mail = mails.render(preferredLanguage, shown)
       await transport.sendMail({
-        from: { name, address },
-        // As an object: nodemailer would read a string as a list, and parts of it as names.
-        to: { name: '', address: recipient },
-        // Given explicitly: otherwise nodemailer would read it from the headers.
-        envelope: { from: address, to: [recipient] },
-        messageId: `<${writtenId(id)}@${domain}>`,
-        headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': mail.language },
-        xMailer: false,
-        subject: mail.subject,
-        text: mail.text,
-        html: mail.html,
+        envelope: { from: from.address, to: [recipient] },
+        raw: compose({ ...mail, from, to: recipient, id: writtenId(id) }),
       })
     },
     close: () => transport.close({ force: true }),

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { encodeWord, isPlainText, quoteString } from 'nodemailer/lib/mime-funcs'
+import { encode, wrap } from 'nodemailer/lib/qp'
+import type { Sender } from '../config.ts'
+import type { Mail } from './render.ts'
+
+export interface Letter extends Mail {
+  from: Sender
+  /** As `writtenAddress` gives it. */
+  to: string
+  /** As `writtenId` gives it. */
+  id: string
+}
+
+/**
+ * Writes a mail with a text part and an HTML part (RFC 5322 and 2046). All mails have this one form, so they cost half
+ * of what nodemailer's composer for any form takes.
+ */
+export function compose({ from, to, id, language, subject, text, html }: Letter): string {
+  const boundary = `roster-${randomBytes(12).toString('hex')}`
+  const headers = {
+    From: `${phrase(from.name)} <${from.address}>`,
+    To: to,
+    Subject: words(subject),
+    Date: new Date().toUTCString().replace('GMT', '+0000'),
+    'Message-ID': `<${id}@${from.domain}>`,
+    'Auto-Submitted': 'auto-generated',
+    'Content-Language': language,
+    'MIME-Version': '1.0',
+    'Content-Type': `multipart/alternative;\r\n boundary="${boundary}"`,
+  }
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${head.join('')}\r\n${part(boundary, 'plain', text)}${part(boundary, 'html', html)}--${boundary}--\r\n`
+}
+
+function part(boundary: string, type: 'plain' | 'html', content: string): string {
+  const lines = content.replace(/\r?\n|\r/g, '\r\n')
+  const isPlain = !/[^\x20-\x7e\r\n]|[^\n]{77}/.test(lines)
+  const [encoding, body] = isPlain ? ['7bit', lines] : ['quoted-printable', wrap(encode(lines))]
+  const head = `Content-Type: text/${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`
+  return `--${boundary}\r\n${head}\r\n${body}\r\n`
+}
+
+function phrase(name: string): string {
+  return isSimple(name) ? quoteString(name) : words(name)
+}
+
+function words(text: string): string {
+  return isSimple(text) ? text : encodeWord(text, 'Q', 52)
+}
+
+// A reader would decode a text such as =?utf-8?Q?...?= once more.
+function isSimple(text: string): boolean {
+  return text.length <= 60 && isPlainText(text, true) && !text.includes('=?')
+}
