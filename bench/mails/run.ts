@@ -27,7 +27,7 @@ const goals = { rate: 1000, p99: 1000, idle: 30 }
 export async function measureMails(options: Options): Promise<string[]> {
   const sink = await startSink()
   const arrivals = new Map<string, number>()
-  const system = await startSystem({ smtpUrl: sink.url, root: options.beside })
+  const system = await startSystem({ smtpUrl: sink.url, root: options.beside, profiles: options.profiles })
   sink.onMail = (recipient) => arrivals.set(recipient, performance.now())
   const userIds = await addUsers(system)
   // Each phase opens its own lines, because the gateway closes those that wait.

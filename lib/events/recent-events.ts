@@ -72,8 +72,7 @@ export function passesFilter(filter: EventFilter, event: StoredEvent): boolean {
     isOf(aggregateIds, event.aggregate_id) &&
     isOf(actors, event.creator) &&
     (!since || event.created_at.getTime() >= since.getTime()) &&
-    (eventTypes.length === 0 ||
-      eventTypes.some((wanted) => meansType(wanted, `${event.aggregate_type}.${event.type}`)))
+    (eventTypes.length === 0 || eventTypes.some((wanted) => meansType(wanted, `${event.aggregate_type}.${event.type}`)))
   )
 }
 
