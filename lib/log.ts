@@ -1,6 +1,7 @@
 import { type DestinationStream, pino, type Logger } from 'pino'
 import { oneOf } from './config.ts'
 import { logLines } from './log-lines.ts'
+import { telemetry } from './telemetry/telemetry.ts'
 
 export type Log = Logger
 
@@ -15,14 +16,20 @@ export const logLevel = oneOf(levels, 'info')
 
 /**
  * A log in JSON lines; the default destination is standard output. It never shows a secret, an address or a query
- * string.
+ * string. Where traces are wanted, a line that is written within a recorded span has its `trace_id` and `span_id`.
  */
-export function createLog(service: string, level = 'info', destination: DestinationStream = logLines): Log {
+export function createLog(
+  service: string,
+  level = 'info',
+  destination: DestinationStream = logLines,
+  isTraced = false,
+): Log {
   const options = {
     // The configuration reports an unknown level, and it needs a log for that.
     level: levels.includes(level) ? level : 'info',
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
+    ...(isTraced && { mixin: () => telemetry.tracing?.ids() ?? {} }),
     redact: [
       'authorization',
       '*.authorization',

@@ -1,5 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog, type Log } from './log.ts'
+import { logLines } from './log-lines.ts'
 import { connectNats, type Nats } from './nats.ts'
+import { startTelemetry } from './telemetry/start.ts'
+import { readWanted } from './telemetry/wanted.ts'
+import { throttled } from './throttled.ts'
 
 /** A running service. `stop` refuses new work, finishes the work under way and closes all that the service opened. */
 export interface Service {
@@ -16,22 +21,30 @@ export interface Parts<Config> {
 const stopDeadline = 10_000
 const startDeadline = 1000
 const calmAfter = 3000
+/** Milliseconds that a collector has for the last spans and metrics of a service that stops. */
+const lastWordsWithin = 1500
 
-/** Runs a service as this process, with its own NATS connection. Its settings come from the environment. */
+/**
+ * Runs a service as this process, with its own NATS connection. Its settings come from the environment; OpenTelemetry
+ * has its own there.
+ */
 export function runService<Config extends { NATS_URL: string }>(
   name: string,
   readConfig: () => Config,
   start: (parts: Parts<Config>) => Promise<Service>,
 ): void {
-  const log = createLog(name, process.env.LOG_LEVEL)
+  const wanted = readWanted(process.env)
+  const log = createLog(name, process.env.LOG_LEVEL, logLines, wanted.traces.length > 0)
   runProcess(log, async () => {
     const config = readConfig()
+    const endTelemetry = await startTelemetry(name, wanted, throttled(log, 'telemetry failed'))
     const nats = await connectNats(config.NATS_URL, name, log)
     const service = await start({ config, nats, log })
     return {
       async stop() {
         await service.stop()
         await nats.connection.drain()
+        await Promise.race([endTelemetry(), sleep(lastWordsWithin, undefined, { ref: false })])
       },
     }
   })

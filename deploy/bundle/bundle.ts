@@ -8,6 +8,8 @@ const root = resolve(import.meta.dirname, '../..')
 // The programs of the image, each by the file that it begins with.
 const programs: Record<string, string> = {
   ...Object.fromEntries(globSync('services/*/main.ts', { cwd: root }).map((file) => [basename(dirname(file)), file])),
+  // Not a program, but loaded by the services that are to tell of themselves: they share one file.
+  telemetry: 'lib/telemetry/sdk.ts',
   ...Object.fromEntries(['provision', 'healthcheck', 'compose-keys', 'derive-keys'].map((n) => [n, `deploy/${n}.ts`])),
 }
 
@@ -41,10 +43,15 @@ export async function bundle(folder: string): Promise<void> {
 
 // Gives the files that the bundle holds.
 async function bundleProgram(name: string, main: string, folder: string): Promise<string[]> {
-  const build = await rolldown({ input: { [name]: main }, platform: 'node', plugins: [keepPlaces(main), mapOwnFiles] })
+  const build = await rolldown({
+    input: { [name]: main },
+    platform: 'node',
+    plugins: [shareTelemetry, keepPlaces(main), mapOwnFiles],
+  })
   const { output } = await build.write({
     dir: folder,
     entryFileNames: '[name].mjs',
+    codeSplitting: false,
     banner: 'const _bundle = import.meta.dirname',
     // Names stay: a stack shows them.
     minify: { compress: true, mangle: false, codegen: true },
@@ -54,6 +61,15 @@ async function bundleProgram(name: string, main: string, folder: string): Promis
   await build.close()
   const modules = output.flatMap((chunk) => ('modules' in chunk ? Object.keys(chunk.modules) : []))
   return modules.map((file) => relative(root, file))
+}
+
+// Only a service that is to tell of itself loads the file, so no bundle holds what is in it.
+const shareTelemetry: Plugin = {
+  name: 'share-telemetry',
+  resolveId: {
+    filter: { id: /\/sdk\.ts$/ },
+    handler: (id) => (id === './sdk.ts' ? { id: './telemetry.mjs', external: true } : null),
+  },
 }
 
 // A file finds its neighbours as it does here: it believes to lie at its old path, below the folder of the bundle.

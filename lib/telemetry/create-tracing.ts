@@ -1,0 +1,113 @@
+import {
+  type Context,
+  type ContextManager,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  isSpanContextValid,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api'
+import type { NewSpan, Tracing } from './tracing.ts'
+
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
+}
+
+/** Makes traces with a tracer. `contexts` keeps the active span. Nothing is global: two tracings know nothing of each other. */
+export function createTracing(tracer: Tracer, contexts: Pick<ContextManager, 'active' | 'with'>): Tracing {
+  function begin({ name, kind = 'internal', attributes = {} }: NewSpan, below: Context, links: Link[] = []): Span {
+    return tracer.startSpan(name, { kind: kinds[kind], attributes, links }, below)
+  }
+
+  async function run<T>(span: Span, below: Context, work: (span: Span) => Promise<T>): Promise<T> {
+    try {
+      return await contexts.with(trace.setSpan(below, span), work, undefined, span)
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', typeOf(error))
+      throw error
+    } finally {
+      span.end()
+    }
+  }
+
+  return {
+    enter(span, { parent, linked }, work) {
+      const below = contextOf(parent) ?? ROOT_CONTEXT
+      return run(begin(span, below, linksTo([linked])), below, work)
+    },
+    async inSpan(span, work) {
+      const below = contexts.active()
+      return isRecorded(below) ? run(begin(span, below), below, work) : work(undefined)
+    },
+    place() {
+      const active = contexts.active()
+      return isRecorded(active) ? write(trace.getSpanContext(active)!) : undefined
+    },
+    async together(span, places, work) {
+      const [first, ...others] = places
+      const below = contextOf(first)
+      if (!below) return contexts.with(ROOT_CONTEXT, work)
+      return run(begin(span, below, linksTo(others)), below, work)
+    },
+    add({ name, kind = 'internal', attributes = {} }, place, startTime, ended) {
+      const below = contextOf(place)
+      if (below) tracer.startSpan(name, { kind: kinds[kind], attributes, startTime }, below).end(ended)
+    },
+    traceparent() {
+      const active = trace.getSpanContext(contexts.active())
+      return active ? write(active) : ''
+    },
+    ids() {
+      const active = trace.getSpan(contexts.active())
+      if (!active?.isRecording()) return undefined
+      const { traceId, spanId } = active.spanContext()
+      return { trace_id: traceId, span_id: spanId }
+    },
+  }
+}
+
+// The message of an error, and its stack, may hold what belongs in no trace.
+function typeOf(error: unknown): string {
+  const { reason, code, name } = (error ?? {}) as { reason?: unknown; code?: unknown; name?: unknown }
+  return (
+    ([reason, code, name].find((text) => typeof text === 'string' && /^\w{1,60}$/.test(text)) as string) ?? '_OTHER'
+  )
+}
+
+function isRecorded(active: Context): boolean {
+  return trace.getSpan(active)?.isRecording() ?? false
+}
+
+// The context of a span that is elsewhere.
+function contextOf(traceparent: string | undefined): Context | undefined {
+  const found = read(traceparent)
+  return found && trace.setSpanContext(ROOT_CONTEXT, found)
+}
+
+function linksTo(traceparents: (string | undefined)[]): Link[] {
+  return traceparents.flatMap((text) => {
+    const found = read(text)
+    return found ? [{ context: found }] : []
+  })
+}
+
+const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+
+function read(traceparent: string | undefined): SpanContext | undefined {
+  const [, traceId, spanId, flags] = form.exec(traceparent ?? '') ?? []
+  if (traceId === undefined || spanId === undefined) return undefined
+  const found = { traceId, spanId, traceFlags: Number.parseInt(flags!, 16) & 1, isRemote: true }
+  return isSpanContextValid(found) ? found : undefined
+}
+
+function write({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-0${traceFlags & 1}`
+}

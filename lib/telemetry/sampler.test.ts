@@ -1,0 +1,43 @@
+import { ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api'
+import { SamplingDecision } from '@opentelemetry/sdk-trace'
+import { expect, test } from 'vitest'
+import { samplerOf } from './sampler.ts'
+
+const low = '0af7651916cd43dd8448eb2100000001'
+const high = '0af7651916cd43dd8448eb21ffffffff'
+
+test.each<[string, string, Record<'low' | 'high' | 'below yes' | 'below no', boolean>]>([
+  ['always_on', '', { low: true, high: true, 'below yes': true, 'below no': true }],
+  ['always_off', '', { low: false, high: false, 'below yes': false, 'below no': false }],
+  ['traceidratio', '0', { low: false, high: false, 'below yes': false, 'below no': false }],
+  ['traceidratio', '1', { low: true, high: true, 'below yes': true, 'below no': true }],
+  ['parentbased_always_on', '', { low: true, high: true, 'below yes': true, 'below no': false }],
+  ['parentbased_always_off', '', { low: false, high: false, 'below yes': true, 'below no': false }],
+  ['parentbased_traceidratio', '0', { low: false, high: false, 'below yes': true, 'below no': false }],
+  ['parentbased_traceidratio', '', { low: true, high: true, 'below yes': true, 'below no': false }],
+])('%s with %j samples as the specification says', (name, ratio, wanted) => {
+  const sampler = samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })!
+  const samples = (traceId: string, traceFlags?: number) => {
+    const parent: SpanContext = { traceId, spanId: '00f067aa0ba902b7', traceFlags: traceFlags ?? 0, isRemote: true }
+    const below = traceFlags === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent)
+    const { decision } = sampler.shouldSample(below, traceId, 'work', SpanKind.SERVER, {}, [])
+    return decision === SamplingDecision.RECORD_AND_SAMPLED
+  }
+  expect({ low: samples(low), high: samples(high), 'below yes': samples(low, 1), 'below no': samples(low, 0) }).toEqual(
+    wanted,
+  )
+})
+
+test('half of all traces are sampled with 0.5, each everywhere or nowhere', () => {
+  const sampler = () => samplerOf({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' })!
+  const ids = Array.from({ length: 1000 }, () =>
+    Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex'),
+  )
+  const [here, there] = [sampler(), sampler()].map((one) =>
+    ids.map((id) => one.shouldSample(ROOT_CONTEXT, id, 'work', SpanKind.SERVER, {}, []).decision),
+  )
+  expect(here).toEqual(there)
+  const sampled = here!.filter((decision) => decision === SamplingDecision.RECORD_AND_SAMPLED).length
+  expect(sampled).toBeGreaterThan(400)
+  expect(sampled).toBeLessThan(600)
+})

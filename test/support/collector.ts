@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+
+/** A span as the collector received it. */
+export interface ReceivedSpan {
+  /** `service.name` of its resource. */
+  service: string
+  resource: Attributes
+  traceId: string
+  spanId: string
+  /** Empty where it begins a trace. */
+  parentId: string
+  name: string
+  kind: string
+  attributes: Attributes
+  /** The spans that it is linked to. */
+  links: { traceId: string; spanId: string }[]
+  failed: boolean
+  /** Unix time in nanoseconds. */
+  began: bigint
+  ended: bigint
+}
+
+type Attributes = Record<string, unknown>
+
+/** A real HTTP server that takes OTLP in protobuf. */
+export interface TestCollector {
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  url: string
+  spans: ReceivedSpan[]
+  /** The names of the metrics that came. */
+  metrics: Set<string>
+  /** Every byte that came, for a search of what must not be there. */
+  bytes(): Buffer
+  stop(): Promise<void>
+}
+
+/** Listens on a free port of 127.0.0.1. */
+export async function startTestCollector(): Promise<TestCollector> {
+  const spans: ReceivedSpan[] = []
+  const metrics = new Set<string>()
+  const bodies: Buffer[] = []
+  const server = createServer(async (request, response) => {
+    const sent = await buffer(request)
+    const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent
+    bodies.push(body)
+    if (request.url === '/v1/traces') spans.push(...readSpans(body))
+    if (request.url === '/v1/metrics') for (const name of readMetrics(body)) metrics.add(name)
+    response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    metrics,
+    bytes: () => Buffer.concat(bodies),
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+// The numbers are those of opentelemetry/proto: collector/trace/v1, resource/v1, trace/v1, common/v1.
+function readSpans(request: Buffer): ReceivedSpan[] {
+  return messages(request, 1).flatMap((ofResource) => {
+    const resource = readAttributes(messages(messages(ofResource, 1)[0]!, 1))
+    const spans = messages(ofResource, 2).flatMap((scope) => messages(scope, 2))
+    return spans.map((span) => readSpan(span, resource))
+  })
+}
+
+function readMetrics(request: Buffer): string[] {
+  const scopes = messages(request, 1).flatMap((ofResource) => messages(ofResource, 2))
+  return scopes.flatMap((scope) => messages(scope, 2)).map((metric) => text(metric, 1))
+}
+
+const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']
+
+function readSpan(span: Uint8Array, resource: Attributes): ReceivedSpan {
+  const fields = readFields(span)
+  return {
+    service: resource['service.name'] as string,
+    resource,
+    traceId: hex(span, 1),
+    spanId: hex(span, 2),
+    parentId: hex(span, 4),
+    name: text(span, 5),
+    kind: kinds[Number(fields.get(6)?.[0] ?? 0)]!,
+    attributes: readAttributes(messages(span, 9)),
+    links: messages(span, 13).map((link) => ({ traceId: hex(link, 1), spanId: hex(link, 2) })),
+    failed: messages(span, 15).some((status) => readFields(status).get(3)?.[0] === 2n),
+    began: fields.get(7)![0] as bigint,
+    ended: fields.get(8)![0] as bigint,
+  }
+}
+
+function readAttributes(pairs: Uint8Array[]): Attributes {
+  return Object.fromEntries(pairs.map((pair) => [text(pair, 1), readValue(messages(pair, 2)[0]!)]))
+}
+
+function readValue(value: Uint8Array): unknown {
+  const [[field, [first]]] = [...readFields(value)] as [[number, [unknown]]]
+  if (field === 1) return Buffer.from(first as Uint8Array).toString()
+  if (field === 2) return first === 1n
+  if (field === 5) return messages(first as Uint8Array, 1).map(readValue)
+  return typeof first === 'bigint' ? Number(first) : first
+}
+
+const messages = (bytes: Uint8Array, field: number) => (readFields(bytes).get(field) ?? []) as Uint8Array[]
+const text = (bytes: Uint8Array, field: number) => Buffer.from(messages(bytes, field)[0] ?? []).toString()
+const hex = (bytes: Uint8Array, field: number) => Buffer.from(messages(bytes, field)[0] ?? []).toString('hex')
+
+function readFields(bytes: Uint8Array): Map<number, (bigint | number | Uint8Array)[]> {
+  const reader = new BinaryReader(bytes)
+  const fields = new Map<number, (bigint | number | Uint8Array)[]>()
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag()
+    const value = readOne(reader, field, type)
+    fields.set(field, [...(fields.get(field) ?? []), value])
+  }
+  return fields
+}
+
+function readOne(reader: BinaryReader, field: number, type: WireType) {
+  switch (type) {
+    case WireType.Varint:
+      return BigInt(reader.uint64())
+    // Of the fields that are read here, only a double has the number 4.
+    case WireType.Bit64:
+      return field === 4 ? reader.double() : BigInt(reader.fixed64())
+    case WireType.LengthDelimited:
+      return reader.bytes()
+    default:
+      return reader.fixed32()
+  }
+}
