@@ -70,7 +70,7 @@ test('Prometheus reads the same instruments on a port of its own', async () => {
 })
 
 test('a line of the log has the ids of the recorded span in which it is written, and else none', async () => {
-  const stop = await start({ TRACES_EXPORTER: 'otlp', TRACES_SAMPLER: 'parentbased_always_off' })
+  const stop = await start({ EXPORTER_OTLP_ENDPOINT: collector.url, TRACES_SAMPLER: 'parentbased_always_off' })
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>)
   const log = createLog('example', 'info', { write }, true).child({}, { redact: [] })
