@@ -16,14 +16,14 @@ const leastHotRate = 0.25
 
 /**
  * Measures the CPU time of a request with one, two and four processes of users and of the gateway. Each process gets
- * as many connections as a single one. Gives the costs that are too high.
+ * as many connections and users as a single one. Gives the costs that are too high.
  */
 export async function compareReplicas(options: Options): Promise<string[]> {
   const rows = await inTurns([1, 2, 4], options, (replicas) =>
     (['SetEmail', 'GetUser'] as const).map((workload) => ({
       name: workload,
       workload,
-      users: options.users,
+      users: options.users * replicas,
       connections: options.connections * replicas,
     })),
   )
@@ -82,7 +82,7 @@ async function inTurns(counts: number[], options: Options, loadsOf: (replicas: n
       const system = await startSystem({ replicas })
       const check = openCheck(system.servers)
       begun.push(system, { stop: () => check.close() })
-      const userIds = await addHumans(system, Math.max(options.users, writers))
+      const userIds = await addHumans(system, Math.max(options.users * replicas, writers))
       sides.push({
         system,
         check,

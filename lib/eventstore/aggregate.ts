@@ -1,5 +1,5 @@
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { batched } from './batched.ts'
+import { batched } from '../batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
 
 /** Names one aggregate. */

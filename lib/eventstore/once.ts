@@ -3,7 +3,7 @@ import { RosterError } from '../errors.ts'
 import type { Keyring } from '../keys.ts'
 import type { Log } from '../log.ts'
 import { decodeStatus, encodeStatus } from '../status.ts'
-import { batched } from './batched.ts'
+import { batched } from '../batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
 
 const pruneEvery = 60 * 60_000
