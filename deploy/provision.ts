@@ -11,16 +11,20 @@ const extensions = ['pg_trgm', 'btree_gin']
 
 export type StoringService = (typeof storingServices)[number]
 
+/** The one for the operator's command has a role, and no schema. */
+type Passwords = Record<StoringService, string> & { operator?: string | undefined }
+type Urls = Record<StoringService, string> & { operator?: string }
+
 /**
  * Makes the database (if it is missing), roles and schemas as they should be. It may run again, and several at once,
- * with the same result. Returns each service's URL. `dedicated`: the whole server is Roster's, so the roles may not
- * enter its other databases either.
+ * with the same result. Returns each service's URL, and the one of the operator's command if it has a password.
+ * `dedicated`: the whole server is Roster's, so the roles may not enter its other databases either.
  */
 export async function provision(
   adminUrl: string,
-  passwords: Record<StoringService, string>,
+  passwords: Passwords,
   options: { dedicated?: boolean } = {},
-): Promise<Record<StoringService, string>> {
+): Promise<Urls> {
   const url = new URL(adminUrl)
   if (url.pathname.length < 2) url.pathname = '/roster'
   const database = decodeURIComponent(url.pathname.slice(1))
@@ -31,8 +35,11 @@ export async function provision(
   } finally {
     await sql.end({ timeout: 5 })
   }
-  const urls = storingServices.map((service) => [service, serviceUrl(url, service, passwords[service])])
-  return Object.fromEntries(urls) as Record<StoringService, string>
+  const roles = ([...storingServices, 'operator'] as const).flatMap((name) => {
+    const password = passwords[name]
+    return password === undefined ? [] : [[name, roleUrl(url, name, password)]]
+  })
+  return Object.fromEntries(roles) as Urls
 }
 
 const connection = { max: 1, onnotice: () => {}, connect_timeout: 30 }
@@ -65,12 +72,13 @@ async function withDatabase<T>(url: URL, database: string, work: (sql: Sql) => P
   }
 }
 
-async function arrange(tx: TransactionSql, database: string, passwords: Record<StoringService, string>): Promise<void> {
+async function arrange(tx: TransactionSql, database: string, passwords: Passwords): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('roster provision'))`
   await tx`revoke all on database ${tx(database)} from public`
   await tx`revoke all on schema public from public`
   const shared = await arrangeExtensions(tx)
   for (const service of storingServices) await arrangeService(tx, database, service, passwords[service], shared)
+  if (passwords.operator) await arrangeOperator(tx, database, passwords.operator, shared)
 }
 
 // The services' roles may not make extensions. One that is there already stays in its schema.
@@ -93,7 +101,26 @@ async function arrangeService(
   password: string,
   shared: string[],
 ): Promise<void> {
-  const role = `roster_${service}`
+  const role = await arrangeRole(tx, database, service, password)
+  await tx`create schema if not exists ${tx(role)} authorization ${tx(role)}`
+  await tx`alter schema ${tx(role)} owner to ${tx(role)}`
+  await tx`revoke all on schema ${tx(role)} from public`
+  for (const schema of shared) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
+  const path = [role, ...shared].map((schema) => tx`${tx(schema)}`).reduce((all, next) => tx`${all}, ${next}`)
+  await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
+}
+
+// Each service says itself which of its tables this role may read (lib/eventstore/operator.sql). It compares rows in
+// temporary tables.
+async function arrangeOperator(tx: TransactionSql, database: string, password: string, shared: string[]) {
+  const role = await arrangeRole(tx, database, 'operator', password)
+  await tx`grant temporary on database ${tx(database)} to ${tx(role)}`
+  const schemas = [...storingServices.map((service) => `roster_${service}`), ...shared]
+  for (const schema of schemas) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
+}
+
+async function arrangeRole(tx: TransactionSql, database: string, name: string, password: string): Promise<string> {
+  const role = `roster_${name}`
   const [known] = await tx`select from pg_roles where rolname = ${role}`
   if (!known) await tx`create role ${tx(role)}`
   // Hashed here: a password never stands in a statement that the server might log.
@@ -103,12 +130,7 @@ async function arrangeService(
   // Only a superuser may name the attributes that are off by default.
   await tx.unsafe(`alter role ${role} ${me?.['rolsuper'] ? attributes : attributes.replace(/no\w+ /g, '')}`)
   await tx`grant connect on database ${tx(database)} to ${tx(role)}`
-  await tx`create schema if not exists ${tx(role)} authorization ${tx(role)}`
-  await tx`alter schema ${tx(role)} owner to ${tx(role)}`
-  await tx`revoke all on schema ${tx(role)} from public`
-  for (const schema of shared) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
-  const path = [role, ...shared].map((schema) => tx`${tx(schema)}`).reduce((all, next) => tx`${all}, ${next}`)
-  await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
+  return role
 }
 
 // RFC 5803, as PostgreSQL keeps it.
@@ -137,18 +159,22 @@ function codeOf(error: unknown): string | undefined {
   return (error as { code?: string }).code
 }
 
-function serviceUrl(admin: URL, service: StoringService, password: string): string {
+function roleUrl(admin: URL, name: string, password: string): string {
   const url = new URL(admin)
-  url.username = `roster_${service}`
+  url.username = `roster_${name}`
   url.password = encodeURIComponent(password)
   return url.href
 }
 
 function setting(name: string): string {
-  const file = process.env[`${name}_FILE`]
-  const value = file ? readFileSync(file, 'utf8').trim() : process.env[name]
+  const value = optionalSetting(name)
   if (!value) throw new Error(`${name} (or ${name}_FILE) is not set.`)
   return value
+}
+
+function optionalSetting(name: string): string | undefined {
+  const file = process.env[`${name}_FILE`]
+  return (file ? readFileSync(file, 'utf8').trim() : process.env[name]) || undefined
 }
 
 if (import.meta.main) {
@@ -158,9 +184,12 @@ if (import.meta.main) {
       setting(`ROSTER_${service.toUpperCase()}_DB_PASSWORD`),
     ])
     const dedicated = process.env['ROSTER_DEDICATED_POSTGRES'] === '1'
-    await provision(setting('DATABASE_URL'), Object.fromEntries(passwords) as Record<StoringService, string>, {
-      dedicated,
-    })
+    const services = Object.fromEntries(passwords) as Record<StoringService, string>
+    await provision(
+      setting('DATABASE_URL'),
+      { ...services, operator: optionalSetting('ROSTER_OPERATOR_DB_PASSWORD') },
+      { dedicated },
+    )
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1

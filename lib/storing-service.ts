@@ -66,7 +66,7 @@ export async function startStoringService<Config extends StoringConfig, Context>
   parts: Parts<Config>,
 ): Promise<Service> {
   const sql = openDatabase(parts.config.DATABASE_URL, service.name, parts.log)
-  await migrate(sql, migrations, parts.log)
+  await migrate(sql, migrations, parts.log, service.vocabulary)
   return answerFrom(sql, service, parts)
 }
 

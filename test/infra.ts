@@ -14,9 +14,9 @@ declare module 'vitest' {
 export interface TestServers {
   /** The administrator's URL of a provisioned database. */
   databaseUrl: string
-  databasePasswords: Record<StoringService, string>
-  /** Each service's own URL of that database. */
-  serviceDatabaseUrls: Record<StoringService, string>
+  databasePasswords: Record<StoringService | 'operator', string>
+  /** Each service's own URL of that database, and that of the operator's command. */
+  serviceDatabaseUrls: Record<StoringService | 'operator', string>
   natsUrl: Record<NatsUser, string>
   redisUrl: string
   smtpUrl: string
@@ -50,9 +50,13 @@ export async function startTestServers(): Promise<{ servers: TestServers; stop()
     grants: 'grants-password',
     idp: 'idp-password',
     notifier: 'notifier-password',
+    operator: 'operator-password',
   }
   const databaseUrl = withDatabase(servers.databaseUrl, `roster_test_${process.pid}_${Date.now()}`)
-  const serviceDatabaseUrls = await provision(databaseUrl, databasePasswords)
+  const serviceDatabaseUrls = (await provision(databaseUrl, databasePasswords)) as Record<
+    StoringService | 'operator',
+    string
+  >
   const { natsUrl, redisUrl, smtpUrl, mailboxUrl } = servers
   return {
     servers: { databaseUrl, databasePasswords, serviceDatabaseUrls, natsUrl, redisUrl, smtpUrl, mailboxUrl },

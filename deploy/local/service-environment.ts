@@ -79,9 +79,12 @@ const shared = [
   'ROSTER_CALLER_KEY',
   'ROSTER_CALLER_KEYS',
   'ROSTER_ADMIN_TOKEN_FILE',
+  'ROSTER_OPERATOR_DATABASE_URL',
+  'ROSTER_OPERATOR_NATS_URL',
+  'ROSTER_OPERATOR_REDIS_URL',
 ]
 const passwords = [
   ...natsUsers.map(passwordVariable),
-  ...['USERS', 'GRANTS', 'IDP', 'NOTIFIER'].map((name) => `ROSTER_${name}_DB_PASSWORD`),
+  ...['USERS', 'GRANTS', 'IDP', 'NOTIFIER', 'OPERATOR'].map((name) => `ROSTER_${name}_DB_PASSWORD`),
 ]
 const withheld = new Set([...shared, ...passwords].flatMap((name) => [name, `${name}_FILE`]))

@@ -6,6 +6,7 @@ import { greeting } from './greeting.ts'
 import { openHome, type Home } from './home.ts'
 import { AlreadyRunning, claimInstance } from './instance.ts'
 import { stopStale } from './pid-files.ts'
+import { keepOperatorUrls } from './operator-urls.ts'
 import { freePort } from './ports.ts'
 import { startServers } from './servers.ts'
 import { startServices } from './services.ts'
@@ -72,14 +73,16 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
   parts.push({ stop: async () => keepers.forEach((keeper) => keeper.dismiss()) }, services)
   up = true
   instance.announce(`http://localhost:${port}`)
+  const { redisUrl, natsUrl } = servers
+  keepOperatorUrls(home, { databaseUrl: databaseUrls.operator!, natsUrl: natsUrl.operator, redisUrl })
   console.log(
     greeting({ port, adminTokenFile, mailboxUrl: servers.mailboxUrl, logs: join(home.dir, 'log'), cwd: process.cwd() }),
   )
 }
 
-function databasePasswords(home: Home): Record<StoringService, string> {
-  const made = storingServices.map((service) => [service, home.secret(`postgres-${service}`)])
-  return Object.fromEntries(made) as Record<StoringService, string>
+function databasePasswords(home: Home): Record<StoringService | 'operator', string> {
+  const made = [...storingServices, 'operator'].map((name) => [name, home.secret(`postgres-${name}`)])
+  return Object.fromEntries(made) as Record<StoringService | 'operator', string>
 }
 
 // DATABASE_URL_FILE and its like: the content stands for the variable.

@@ -95,11 +95,12 @@ test.each(callers)('the account of %s imports what it calls and hears, and nothi
   expect(imported.toSorted()).toEqual(expected.toSorted())
 })
 
-test('an account belongs to one service; beside them are the keeper of the stream and people', () => {
+test('an account belongs to one service; beside them are the keeper of the stream, the operator and people', () => {
   const users = Object.entries(accounts).map(([name, { users }]) => [name, users])
   expect(Object.fromEntries(users)).toEqual({
     ...Object.fromEntries(callers.map((name) => [name.toUpperCase(), [name]])),
     KEEPER: ['keeper'],
+    OPERATOR: ['operator'],
     ROSTER: ['admin'],
   })
   const asked = ['STREAM.INFO', 'STREAM.CREATE'].map((name) => `${name}.roster-events`)
@@ -107,6 +108,11 @@ test('an account belongs to one service; beside them are the keeper of the strea
     asked.push(`CONSUMER.INFO.roster-events.${name}`, `CONSUMER.CREATE.roster-events.${name}.>`)
   expect(accounts['KEEPER']!.imports.map(({ subject }) => subject).toSorted()).toEqual(
     asked.map((name) => `$JS.API.${name}`).toSorted(),
+  )
+  const looked = ['STREAM.INFO.roster-events', 'STREAM.MSG.GET.roster-events']
+  for (const name of Object.keys(consumers)) looked.push(`CONSUMER.INFO.roster-events.${name}`)
+  expect(accounts['OPERATOR']!.imports.map(({ subject }) => subject).toSorted()).toEqual(
+    [...looked.map((name) => `$JS.API.${name}`), ...stores.map((name) => `$SRV.*.${name}`)].toSorted(),
   )
   const { imports } = accounts['ROSTER']!
   expect(imports.map(({ subject }) => subject).toSorted()).toEqual(stores.map((name) => `$SRV.*.${name}`).toSorted())

@@ -5,7 +5,7 @@ import { accountOf, type Broker, type Heard, marked, reaches, startBroker, store
 import { subjects } from './test-subjects.ts'
 
 /** Somebody has the credentials of one of these. */
-const attackers = [...stores, 'gateway', 'keeper'] as const
+const attackers = [...stores, 'gateway', 'keeper', 'operator'] as const
 // The keeper may, and it would change what the others are tried against.
 const keepersOwn = /^ROSTER\.API\.(STREAM\.CREATE\.roster-events$|CONSUMER\.CREATE\.roster-events\.notifier\.)/
 

@@ -40,7 +40,7 @@ export async function startBroker() {
 
   const heard: Heard[] = []
   const listeners = await Promise.all(
-    [...stores, 'gateway' as const, 'keeper' as const, 'admin' as const].map(async (user) => {
+    [...stores, 'gateway' as const, 'keeper' as const, 'operator' as const, 'admin' as const].map(async (user) => {
       const connection = await open(user)
       const account = accountOf(user)
       connection.subscribe('>', {

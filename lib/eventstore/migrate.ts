@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Log } from '../log.ts'
 import { type Sql, type Transaction, untilReachable } from './database.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 // Any number works, if every replica of a service uses the same. The schema's name makes the lock the service's own.
 const lock = 7_265_001
@@ -15,6 +16,7 @@ const tables = [
   'schema-5.sql',
   'schema-6.sql',
   'schema-7.sql',
+  'schema-8.sql',
 ]
 
 /**
@@ -23,16 +25,28 @@ const tables = [
  * `functions.sql` each, once for each text of theirs. So an older replica that starts again does not restore its own
  * text.
  * All runs in one transaction, and any number of replicas may start at once. Waits for PostgreSQL.
+ * The role of the operator's command, where there is one, may then read what `operator.sql` and `readable` name.
  */
-export async function migrate(sql: Sql, migrations: URL, log: Log): Promise<void> {
+export async function migrate(sql: Sql, migrations: URL, log: Log, readable: Readable = {}): Promise<void> {
   const steps = [
     ...tables.map((name) => read(name, import.meta.url)),
     ...migrationsIn(migrations).map((name) => read(name, migrations)),
     withHash(read(functions, import.meta.url)),
     ...(existsSync(new URL(functions, migrations)) ? [withHash(read(functions, migrations))] : []),
   ]
-  await untilReachable(log, () => sql.begin((transaction) => apply(transaction, steps)))
+  const forOperator = withHash(letRead(read('operator.sql', import.meta.url), readable))
+  await untilReachable(log, () =>
+    sql.begin(async (transaction) => {
+      const [known] = await transaction`select from pg_roles where rolname = ${operatorRole}`
+      await apply(transaction, known ? [...steps, forOperator] : steps)
+    }),
+  )
 }
+
+/** Tables of a service that the operator's command may read. */
+export type Readable = Pick<Vocabulary, 'views' | 'watched'>
+
+const operatorRole = 'roster_operator'
 
 interface Step {
   name: string
@@ -47,6 +61,14 @@ function migrationsIn(folder: URL): string[] {
 
 function read(name: string, folder: URL | string): Step {
   return { name, text: readFileSync(new URL(name, folder), 'utf8') }
+}
+
+function letRead({ name, text }: Step, { views = [], watched = [] }: Readable): Step {
+  const tables = [...views, ...watched].map(({ table, ...rest }) => {
+    const columns = 'columns' in rest && rest.columns ? ` (${rest.columns.join(', ')})` : ''
+    return `grant select${columns} on ${table} to ${operatorRole};\n`
+  })
+  return { name, text: text + tables.join('') }
 }
 
 function withHash({ name, text }: Step): Step {

@@ -14,13 +14,18 @@ export async function saveParked(transaction: Transaction, refused: Refused[]): 
   if (refused.length === 0) return []
   const rows = refused.map(({ event, reason }) => ({
     position: event.position,
-    reason: reason.message.slice(0, longestReason).replaceAll('\0', ''),
+    reason: parkedFor(reason),
   }))
   const noted = await transaction<{ position: string }[]>`
     insert into parked_events ${transaction(rows)} on conflict do nothing returning position
   `
   const positions = new Set(noted.map(({ position }) => position))
   return refused.filter(({ event }) => positions.has(event.position))
+}
+
+/** The reason as it is stored. */
+export function parkedFor(reason: Error): string {
+  return reason.message.slice(0, longestReason).replaceAll('\0', '')
 }
 
 /** Deletes the notes of events that the stream took in the end, for example when they were published anew. */

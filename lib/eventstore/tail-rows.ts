@@ -21,6 +21,7 @@ export interface Published {
   taken: Record<string, number>
   in_doubt: boolean
   parked: number
+  retried: number
 }
 
 /**
@@ -29,13 +30,13 @@ export interface Published {
  */
 export type PageRow = StoredEvent & { found: number; before: string }
 
-/** Whether events are not published yet, and how many are parked. */
+/** Whether there is something to publish, and how many events are parked. */
 export async function findUnpublished(sql: Sql): Promise<{ any: boolean; parked: number }> {
   const [found] = await sql<[{ any: boolean; parked: number }]>`
     select (select count(*)::int from parked_events) as parked,
       exists (
         select from events where (transaction_id, position) > (select transaction_id, position from published)
-      ) as any
+      ) or exists (select from parked_events where retry) as any
   `
   return found
 }

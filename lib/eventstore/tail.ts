@@ -9,6 +9,7 @@ import type { RecentEvents } from '../events/recent-events.ts'
 import type { Sql, Transaction } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
+import { retryParked, settleRetried } from './retry-parked.ts'
 import { findUnpublished, page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
 
 /**
@@ -110,17 +111,22 @@ export function startTail(options: TailOptions): Tail {
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
       `,
       transaction<Published[]>`
-        select *, transaction_id::text, (select count(*)::int from parked_events) as parked from published
+        select *, transaction_id::text from published,
+          (select count(*)::int as parked, count(*) filter (where retry)::int as retried from parked_events) counted
       `,
       page(transaction),
     ])
     parked = published!.parked
-    if (!lockRow!.leads || (all.length === 0 && Date.now() < inspectAt)) return nothing
+    const { retried: toRetry, generation, message_key: key } = published!
+    if (!lockRow!.leads || (all.length === 0 && toRetry === 0 && Date.now() < inspectAt)) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
+    const again = { service, generation, key, messages: options.messages }
+    const retried = toRetry > 0 ? await retryParked(transaction, nats, again) : []
     const { state, added = [], refused = [], failure } = await forward(all, published!)
     // The connection was lost meanwhile. It may be open again for somebody else, so send nothing more on it, not even a
     // rollback.
     if (isOver()) return new Promise(() => {})
+    await settleRetried(transaction, retried)
     if (state) {
       if (published!.position !== '0')
         log.warn({ stream: state }, 'the stream lost events that it was given: they are published anew')

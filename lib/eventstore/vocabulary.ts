@@ -1,4 +1,5 @@
 import type { Aggregate } from './aggregate.ts'
+import type { UniqueKey } from './command.ts'
 import type { Write } from './database.ts'
 
 /** A service's knowledge of its aggregates. */
@@ -10,4 +11,27 @@ export interface Vocabulary {
   evolve: Record<string, (state: any, event: any, at: Date) => unknown>
   /** Updates the service's own tables after a change, in its transaction. */
   project?: (change: { before: Aggregate; after: Aggregate }) => Write[]
+  /** The tables that `project` writes and that can be made again from the aggregates alone. */
+  views?: View[]
+  /** The unique keys that an aggregate holds, in the kinds of `keyKinds`. */
+  keys?: (aggregate: Aggregate) => UniqueKey[]
+  /** Kinds of unique keys, each with the type of the aggregates that hold them. */
+  keyKinds?: Record<string, string>
+  /** Types whose aggregates are deleted after a time. Their events stay. */
+  forgotten?: string[]
+  /** Tables and columns that the operator's command may read beside those: no secret, and nothing of a person. */
+  watched?: { table: string; columns?: string[] }[]
+}
+
+/** A table whose rows each come from one aggregate. */
+export interface View {
+  table: string
+  /** The type of the aggregates. */
+  type: string
+  /** The columns of the primary key. */
+  key: string[]
+  /** Condition in SQL that finds the aggregate `a` of a row `v`. Default: its id is the first column of the key. */
+  of?: string
+  /** Columns that something else than events changes. */
+  without?: string[]
 }

@@ -11,6 +11,11 @@ export function memberKey(organizationId: string, { userId, projectId }: Omit<Ne
   return { kind: keyKinds.member, scope: organizationId, key }
 }
 
+/** The unique key of a project grant: a project may be granted once to an organization. */
+export function projectGrantKey(projectId: string, grantedOrganizationId: string): UniqueKey {
+  return { kind: keyKinds.projectGrant, scope: projectId, key: grantedOrganizationId }
+}
+
 /**
  * The unique key of a user grant: an organization may give a user one grant for a project, or for a grant of that
  * project.

@@ -78,13 +78,13 @@ import { fillOrganizations } from './search/organization-rows.ts'
 import { fillProjects } from './search/project-rows.ts'
 import { startCascades } from './cascades/start-cascades.ts'
 import { startUserRemoval } from './cascades/user-removal.ts'
-import { callerChangedBy, project } from './views.ts'
-import { evolve } from './vocabulary/evolve.ts'
+import { model } from './model.ts'
+import { callerChangedBy } from './views.ts'
 import { internalCalls } from '../internal-calls.ts'
 
 const grants: StoringService<Config, Context> = {
   name: 'grants',
-  vocabulary: { evolve, project },
+  vocabulary: model,
   callerChangedBy,
   async open({ config, nats, log, sql, store }) {
     const context: Context = {

@@ -28,15 +28,13 @@ import { updateIdpLdapConfig } from './operations/update-idp-ldap-config.ts'
 import { updateIdpOauthConfig } from './operations/update-idp-oauth-config.ts'
 import { updateIdpOidcConfig } from './operations/update-idp-oidc-config.ts'
 import { updateIdpSamlConfig } from './operations/update-idp-saml-config.ts'
-import { organizationType, startRemovingOrganizations } from './organizations.ts'
-import { project } from './views.ts'
-import { evolveIdp } from './vocabulary.ts'
+import { model } from './model.ts'
+import { startRemovingOrganizations } from './organizations.ts'
 import { internalCalls } from '../internal-calls.ts'
-import { evolveNote } from '../organization-notes.ts'
 
 const idp: StoringService<Config, Context> = {
   name: 'idp',
-  vocabulary: { evolve: { idp: evolveIdp, [organizationType]: evolveNote }, project },
+  vocabulary: model,
   async open({ config, nats, sql, store, log }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
     await untilReachable(log, () => reseal(sql, keys, log, sealedSecrets))

@@ -20,6 +20,7 @@ import { answerFrom, type StoringService } from '#lib/storing-service'
 import { throttled } from '#lib/throttled'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { model } from './model.ts'
 import { startTakingIn, type TakeInOptions } from './ledger/take-in.ts'
 import { addWebhook } from './operations/add-webhook.ts'
 import { deactivateWebhook } from './operations/deactivate-webhook.ts'
@@ -39,15 +40,12 @@ import { searchEvents } from './operations/search-events.ts'
 import { searchOrganizationEvents } from './operations/search-organization-events.ts'
 import { watchEvents } from './operations/watch-events.ts'
 import { watchOrganizationEvents } from './operations/watch-organization-events.ts'
-import { organizationType, startRemovingOrganizations } from './organizations.ts'
-import { project } from './views.ts'
-import { evolveWebhook } from './vocabulary.ts'
+import { startRemovingOrganizations } from './organizations.ts'
 import { openWebhookQueue } from './webhooks/webhook-queue.ts'
 import { sealedSecrets } from './webhooks/secret.ts'
 import { startWebhookSweep } from './webhooks/webhook-sweep.ts'
 import { startWebhookWorker } from './webhooks/webhook-worker.ts'
 import { internalCalls } from '../internal-calls.ts'
-import { evolveNote } from '../organization-notes.ts'
 
 const retryAfter = 1000
 
@@ -70,7 +68,7 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
 
   const migrating = repeat({
     async work() {
-      await migrate(sql, new URL('./migrations/', import.meta.url), options.log)
+      await migrate(sql, new URL('./migrations/', import.meta.url), options.log, model)
       await reseal(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, sealedSecrets)
       isMigrated = true
       return 'done'
@@ -105,7 +103,7 @@ function notifier(
 ): StoringService<Config, Context> {
   return {
     name: 'notifier',
-    vocabulary: { evolve: { webhook: evolveWebhook, [organizationType]: evolveNote }, project },
+    vocabulary: model,
     async open({ config, nats, log, sql: asked, store }) {
       const keys = config.ROSTER_ENCRYPTION_KEY
       const destinations = config.WEBHOOK_ALLOW_PRIVATE

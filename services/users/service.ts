@@ -76,13 +76,13 @@ import { startEndingSurplus } from './sign-in/sessions.ts'
 import { fillFoundUsers } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { openLater } from './later.ts'
-import { callerChangedBy, project } from './views.ts'
-import { evolve } from './vocabulary/evolve.ts'
+import { model } from './model.ts'
+import { callerChangedBy } from './views.ts'
 import { internalCalls } from '../internal-calls.ts'
 
 const users: StoringService<Config, Context> = {
   name: 'users',
-  vocabulary: { evolve, project },
+  vocabulary: model,
   callerChangedBy,
   async open({ config, nats, log, sql, store }) {
     const keys = config.ROSTER_ENCRYPTION_KEY

@@ -1,8 +1,8 @@
 /**
- * The users of `deploy/nats/nats.conf`: one per service; `keeper`, the one that looks after the stream; and `admin`,
- * for people and tests.
+ * The users of `deploy/nats/nats.conf`: one per service; `keeper`, the one that looks after the stream; `operator`, for
+ * the operator's command; and `admin`, for people and tests.
  */
-export const natsUsers = ['users', 'grants', 'idp', 'notifier', 'gateway', 'keeper', 'admin'] as const
+export const natsUsers = ['users', 'grants', 'idp', 'notifier', 'gateway', 'keeper', 'operator', 'admin'] as const
 
 export type NatsUser = (typeof natsUsers)[number]
 

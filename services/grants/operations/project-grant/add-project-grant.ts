@@ -5,11 +5,11 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import { permitChosenId, refuseTakenId } from '../../chosen-id.ts'
+import { projectGrantKey } from '../../holdings.ts'
 import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
 import { ownProject, refuseInactiveProject } from '../../projects/own-project.ts'
 import { projectGrantKeys } from '../../projects/role-keys.ts'
-import { keyKinds } from '../../vocabulary/key-kinds.ts'
 import type { Organization } from '../../vocabulary/organization.ts'
 import type { Project } from '../../vocabulary/project.ts'
 import type { ProjectGrant, ProjectGrantEvent } from '../../vocabulary/project-grant.ts'
@@ -68,7 +68,7 @@ function decide(
   )
   return {
     organizationId,
-    claims: [{ kind: keyKinds.projectGrant, scope: aggregate.id, key: granted.id, taken }],
+    claims: [{ ...projectGrantKey(aggregate.id, granted.id), taken }],
     events: [{ type: 'added', payload: { projectId: aggregate.id, grantedOrganizationId: granted.id, roleKeys } }],
     answer: undefined,
   }

@@ -1,0 +1,34 @@
+import type { ParseArgsOptionsConfig } from 'node:util'
+import type { Output } from './output.ts'
+import type { System } from './system.ts'
+
+/** A command of the operator. */
+export interface Command {
+  /** One or two words. */
+  name: string
+  /** What follows the name, such as `ID…`. */
+  takes?: string
+  /** One sentence. */
+  summary: string
+  /** Lines for the command's own help. */
+  more?: string[]
+  options?: ParseArgsOptionsConfig
+  /** A line for each option. */
+  optionLines?: string[]
+  /** The fewest and the most arguments. */
+  arguments: [least: number, most: number]
+  /** Works without servers. */
+  isOffline?: true
+  /** Gives the exit status: 0 where all is well, 1 where it found something. */
+  run(call: Called): Promise<number>
+}
+
+/** What a command is run with. */
+export interface Called {
+  system: System
+  output: Output
+  args: string[]
+  options: Record<string, string | boolean | string[] | undefined>
+  /** Returns if the user agrees, and else throws a Refusal. */
+  confirm(question: string): Promise<void>
+}

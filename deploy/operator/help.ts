@@ -1,0 +1,30 @@
+import type { Command } from './command.ts'
+
+const call = 'npm run roster --'
+
+/** The help of all commands. */
+export function generalHelp(commands: Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  return [
+    `${call} COMMAND [--json] [--yes] [--help]`,
+    '',
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    ...general,
+    '',
+    `${call} COMMAND --help tells more of a command. docs/command.md tells which rights it needs.`,
+  ].join('\n')
+}
+
+/** The help of one command. */
+export function helpOf({ name, takes, summary, more = [], optionLines = [] }: Command): string {
+  const usage = [call, name, ...(takes === undefined ? [] : [takes])].join(' ')
+  return [usage, '', summary, ...more, '', ...optionLines.map((line) => `  ${line}`), ...general].join('\n')
+}
+
+const general = [
+  '  --json          writes JSON, a value on each line',
+  '  --yes           agrees to what is asked',
+  '  --help          writes this',
+  'Exit status: 0 all is well, 1 the command found something, 2 it did not do its work.',
+]

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { operatorSettings, type Ran, runOperator } from '#test/support/operator'
+import { type House, startHouse } from '../../test/house.ts'
+import { startTestServers } from '../../test/infra.ts'
+
+let started: Awaited<ReturnType<typeof startTestServers>>
+let house: House
+let admin: postgres.Sql
+let settings: Record<string, string>
+
+beforeAll(async () => {
+  started = await startTestServers()
+  house = await startHouse(started.servers.serviceDatabaseUrls, {}, { servers: started.servers })
+  admin = postgres(started.servers.databaseUrl, { max: 2, onnotice: () => {} })
+  settings = operatorSettings(started.servers)
+}, 120_000)
+afterAll(async () => {
+  await house?.stop()
+  await admin?.end()
+  await started?.stop()
+})
+
+const roster = (...args: string[]): Promise<Ran> => runOperator(args, settings)
+
+/** An event that proto/ does not know, so that the tail parks it. */
+async function strangeEvent(): Promise<string> {
+  const id = randomUUID()
+  const [{ position }] = await admin<[{ position: string }]>`
+    insert into roster_users.events
+      (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
+    values ('user', ${id}, 1, 'unheard.of', '{}', 'default', '', '', now())
+    returning position::text
+  `
+  await vi.waitFor(async () => expect(await parkedPositions()).toContain(position), { timeout: 15_000 })
+  return position
+}
+
+async function parkedPositions(): Promise<string[]> {
+  const rows = await admin<{ position: string }[]>`select position::text from roster_users.parked_events`
+  return rows.map(({ position }) => position)
+}
+
+test('status shows every service, its events and queues, and ends well', async () => {
+  await vi.waitFor(async () => expect((await roster('status')).status).toBe(0), { timeout: 20_000 })
+  const { out } = await roster('status')
+  for (const name of ['users', 'grants', 'idp', 'notifier']) expect(out).toMatch(new RegExp(`^${name} `, 'm'))
+  expect(out).toMatch(/^messages of the stream for notifier +0$/m)
+  expect(out).toMatch(/^jobs of email-codes, waiting +0$/m)
+  expect(out).toContain('All is well.')
+  const [found] = (await roster('status', '--json')).json()
+  expect(Object.keys(found.services).toSorted()).toEqual(['grants', 'idp', 'notifier', 'users'])
+  expect(found).toMatchObject({ attention: [], tails: { users: { parked: 0 } }, intake: { users: 0 } })
+})
+
+test('status names a service that does not answer, and ends with 1', async () => {
+  await house.restart('idp', async () => {
+    const { status, out } = await roster('status')
+    expect(status).toBe(1)
+    expect(out).toContain('! idp: no replica answers')
+  })
+})
+
+test('a parked event is listed, and stays parked with its reason when a retry fails', async () => {
+  const position = await strangeEvent()
+  const listed = await roster('parked', 'list')
+  expect(listed.status).toBe(1)
+  expect(listed.out).toMatch(new RegExp(`^users-${position} +user\\.unheard\\.of +\\S+ +1 +.*is missing`, 'm'))
+  expect((await roster('status')).out).toContain('! users: 1 events are parked')
+  await admin`update roster_users.parked_events set reason = 'old'`
+  expect((await roster('parked', 'retry', `users-${position}`)).out).toBe(`users-${position}: done\n`)
+  const row = () => admin`select reason, retry from roster_users.parked_events where position = ${position}`
+  await vi.waitFor(
+    async () => expect([...(await row())]).toEqual([{ reason: expect.stringContaining('is missing'), retry: false }]),
+    { timeout: 15_000 },
+  )
+})
+
+test('a parked event goes into the stream by a retry once it can', async () => {
+  const position = await strangeEvent()
+  await admin`update roster_users.events set type = 'locked' where position = ${position}`
+  expect((await roster('parked', 'retry', '--all')).status).toBe(0)
+  await vi.waitFor(async () => expect(await parkedPositions()).not.toContain(position), { timeout: 15_000 })
+})
+
+test('a parked event is dropped only by one who agrees', async () => {
+  const position = await strangeEvent()
+  const refused = await roster('parked', 'drop', `users-${position}`)
+  expect(refused.status).toBe(2)
+  expect(refused.err).toContain('Nothing was done')
+  expect(await parkedPositions()).toContain(position)
+  expect(await roster('parked', 'drop', `users-${position}`, '--yes')).toMatchObject({ status: 0 })
+  expect(await parkedPositions()).not.toContain(position)
+  expect(await roster('parked', 'drop', `users-${position}`, '--yes')).toMatchObject({
+    status: 1,
+    out: `users-${position}: is not parked\n`,
+  })
+})
+
+test('an event that a follower parked is listed, tried again and dropped', async () => {
+  await admin`
+    insert into roster_grants.parked_for_followers
+    values ('nobody', '1', 7, 3, now() + interval '1 hour', ${'\u001B[2Jno'})
+  `
+  const { out } = await roster('parked', 'list', 'grants')
+  expect(out).toMatch(/^grants\/nobody\/7 +3 +\\u\{1b\}\[2Jno$/m)
+  await roster('parked', 'retry', 'grants/nobody/7')
+  const due = () => admin`select next_try_at <= now() as due from roster_grants.parked_for_followers`
+  expect([...(await due())]).toEqual([{ due: true }])
+  expect((await roster('parked', 'drop', 'grants/nobody/7', '--yes')).status).toBe(0)
+  expect([...(await due())]).toEqual([])
+})
+
+test('the role of the command reads no secret and changes nothing else', async () => {
+  const sql = postgres(settings['ROSTER_OPERATOR_DATABASE_URL']!, { max: 1, onnotice: () => {} })
+  const denied = { code: '42501' }
+  const secrets = {
+    users: ['passwords', 'tokens', 'machine_secrets', 'signing_keys', 'known_addresses', 'idempotent_answers'],
+    idp: ['client_secrets', 'idempotent_answers'],
+    notifier: ['webhook_secrets'],
+  }
+  try {
+    for (const [service, tables] of Object.entries(secrets))
+      for (const table of tables)
+        await expect(sql`select * from ${sql(`roster_${service}`)}.${sql(table)}`, table).rejects.toMatchObject(denied)
+    await expect(sql`select message_key from roster_users.published`).rejects.toMatchObject(denied)
+    await expect(sql`select address from roster_users.unsent_mails`).rejects.toMatchObject(denied)
+    await expect(sql`update roster_users.published set position = 0`).rejects.toMatchObject(denied)
+    for (const table of ['events', 'aggregates', 'unique_keys', 'found_users'])
+      await expect(sql`delete from roster_users.${sql(table)}`, table).rejects.toMatchObject(denied)
+    await expect(sql`create table roster_users.mine (x int)`).rejects.toMatchObject(denied)
+  } finally {
+    await sql.end()
+  }
+})
+
+test.each([
+  [[], 0],
+  [['--help'], 0],
+  [['parked', 'drop', '--help'], 0],
+  [['nonsense'], 2],
+  [['status', '--nonsense'], 2],
+  [['status', 'nonsense'], 2],
+  [['parked', 'list', 'nonsense'], 2],
+  [['parked', 'retry'], 2],
+  [['parked', 'drop', "users-1'; drop table events", '--yes'], 2],
+])('%j ends with %i', async (args, status) => expect(await roster(...args)).toMatchObject({ status }))
+
+test('without a server, the command says which one in a line, and ends with 2', async () => {
+  const away = { ...settings, ROSTER_OPERATOR_DATABASE_URL: 'postgres://roster_operator:x@127.0.0.1:1/roster' }
+  const { status, err } = await runOperator(['parked', 'list'], away)
+  expect(status).toBe(2)
+  expect(err).toMatch(/^.*ECONNREFUSED.*\n$/)
+})

@@ -1,0 +1,47 @@
+import { visible } from '../migrate-zitadel/shown.ts'
+
+/** Where a command writes. Results go to the standard output; progress goes to the standard error. */
+export interface Output {
+  isJson: boolean
+  /** A line for people; nothing with --json. What a stranger wrote cannot steer the terminal. */
+  line(text?: string): void
+  /** A line in JSON. */
+  json(value: unknown): Promise<void>
+  progress(text: string): void
+}
+
+const everyMilliseconds = { terminal: 200, file: 10_000 }
+
+/** Writes to this process' streams. */
+export function openOutput(isJson: boolean): Output {
+  const { isTTY } = process.stderr
+  let next = 0
+  return {
+    isJson,
+    line(text = '') {
+      if (!isJson) process.stdout.write(`${visible(text)}\n`)
+    },
+    // Waits for a reader that is slower.
+    json: (value) =>
+      new Promise((resolve, reject) => {
+        process.stdout.write(`${JSON.stringify(value)}\n`, (error) => (error ? reject(error) : resolve()))
+      }),
+    progress(text) {
+      if (Date.now() < next) return
+      next = Date.now() + (isTTY ? everyMilliseconds.terminal : everyMilliseconds.file)
+      process.stderr.write(isTTY ? `\r\u001B[K${visible(text)}` : `${visible(text)}\n`)
+    },
+  }
+}
+
+/** Rows in columns, under a row of headings. */
+export function table(headings: string[], rows: (string | number)[][]): string[] {
+  const all = [headings, ...rows.map((row) => row.map(String))]
+  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
+  return all.map((row) =>
+    row
+      .map((text, column) => text.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,110 @@
+import { storingServices } from '../../provision.ts'
+import type { Called, Command } from '../command.ts'
+import { table } from '../output.ts'
+import { Refusal } from '../refusal.ts'
+import { readServices } from '../services.ts'
+import type { System } from '../system.ts'
+import { findParked, type Parked, readParkedId } from './find-parked.ts'
+
+const idsLine = 'An ID is the first column of `parked list`; --all means every parked event.'
+const all: Pick<Command, 'options' | 'optionLines'> = {
+  options: { all: { type: 'boolean' } },
+  optionLines: ['--all           every parked event'],
+}
+
+/** The commands about events that the system went on without. */
+export const parkedCommands: Command[] = [
+  {
+    name: 'parked list',
+    takes: '[SERVICE…]',
+    summary: 'Lists the events that the stream refused, and those that a follower could not work on.',
+    more: ['Exit status 1 where there is one.'],
+    arguments: [0, storingServices.length],
+    run: list,
+  },
+  {
+    name: 'parked retry',
+    takes: 'ID… | --all',
+    summary: 'Asks the services to try parked events again.',
+    more: [
+      idsLine,
+      'The service tries within seconds. What is refused once more stays parked, with its new reason.',
+      'In the stream, the event comes behind later events of its object.',
+    ],
+    ...all,
+    arguments: [0, 1000],
+    run: retry,
+  },
+  {
+    name: 'parked drop',
+    takes: 'ID… | --all',
+    summary: 'Forgets parked events: nobody tries them again.',
+    more: [idsLine, 'The event itself stays in the database. The stream, or the follower, never gets it.'],
+    ...all,
+    arguments: [0, 1000],
+    run: drop,
+  },
+]
+
+async function list({ system, output, args }: Called): Promise<number> {
+  const found = await findParked(system, readServices(args))
+  if (output.isJson) for (const parked of found) await output.json(parked)
+  else if (found.length === 0) output.line('No event is parked.')
+  else {
+    const rows = found.map(({ id, type, aggregateId, tries, retry: again, reason }) => {
+      return [id, type, aggregateId, again ? `${tries}, again soon` : tries, reason]
+    })
+    for (const line of table(['ID', 'EVENT', 'OBJECT', 'TRIES', 'REASON'], rows)) output.line(line)
+  }
+  return found.length > 0 ? 1 : 0
+}
+
+async function retry(called: Called): Promise<number> {
+  return change(called, async (system, { service, follower, position }) => {
+    const sql = system.sql(service)
+    return follower === undefined
+      ? sql`update parked_events set retry = true where position = ${position}`
+      : sql`
+          update parked_for_followers set next_try_at = now() where follower = ${follower} and position = ${position}
+        `
+  })
+}
+
+async function drop(called: Called): Promise<number> {
+  return change(
+    called,
+    async (system, { service, follower, position }) => {
+      const sql = system.sql(service)
+      return follower === undefined
+        ? sql`delete from parked_events where position = ${position}`
+        : sql`delete from parked_for_followers where follower = ${follower} and position = ${position}`
+    },
+    (number) => `${number === 1 ? 'One event' : `${number} events`} will never reach the stream or the follower.`,
+  )
+}
+
+type Named = Pick<Parked, 'id' | 'service' | 'position' | 'follower'>
+
+async function change(
+  { system, output, args, options, confirm }: Called,
+  work: (system: System, parked: Named) => Promise<{ count: number }>,
+  question?: (number: number) => string,
+): Promise<number> {
+  const wanted = options['all'] === true ? await findParked(system, storingServices) : args.map(readId)
+  if (wanted.length === 0 && options['all'] !== true) throw new Refusal('Name the ID of a parked event, or --all.')
+  if (question && wanted.length > 0) await confirm(question(wanted.length))
+  let missing = 0
+  for (const parked of wanted) {
+    const { count } = await work(system, parked)
+    if (count === 0) missing++
+    if (output.isJson) await output.json({ id: parked.id, done: count > 0 })
+    else output.line(`${parked.id}: ${count > 0 ? 'done' : 'is not parked'}`)
+  }
+  return missing > 0 ? 1 : 0
+}
+
+function readId(id: string): Named {
+  const read = readParkedId(id)
+  if (!read) throw new Refusal(`${id} is no ID of a parked event.`)
+  return { id, ...read }
+}

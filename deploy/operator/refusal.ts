@@ -1,0 +1,2 @@
+/** The command refuses, and says why in its message. */
+export class Refusal extends Error {}

@@ -1,0 +1,58 @@
+import { storingServices, type StoringService } from '../../provision.ts'
+import type { System } from '../system.ts'
+
+/** How far a service's events are published. */
+export interface TailStatus {
+  /** Events that wait, counted to `most`. */
+  waiting: number
+  /** Seconds since the oldest of them was stored. */
+  seconds: number
+  publishedAt: Date
+  parked: number
+  parkedForFollowers: number
+}
+
+/** More waiting events are not counted. */
+export const most = 10_000
+
+/** How far the events of each service are published. */
+export async function lookAtTails(system: System): Promise<Record<StoringService, TailStatus>> {
+  const found = await Promise.all(storingServices.map(async (name) => [name, await tailOf(system, name)]))
+  return Object.fromEntries(found) as Record<StoringService, TailStatus>
+}
+
+async function tailOf(system: System, service: StoringService): Promise<TailStatus> {
+  const [row] = await system.sql(service)<[TailStatus]>`
+    select waiting, seconds, published_at as "publishedAt",
+      (select count(*)::int from parked_events) as parked,
+      (select count(*)::int from parked_for_followers) as "parkedForFollowers"
+    from published, (
+      select count(*)::int as waiting, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds
+      from (
+        select created_at from events
+        where (transaction_id, position) > (select transaction_id, position from published)
+        order by events.transaction_id, events.position limit ${most}
+      ) next
+    ) counted
+  `
+  return { ...row, seconds: Math.max(0, row.seconds) }
+}
+
+/** How many events of each service the notifier has still to take in, counted to `most`. */
+export async function lookAtIntake(system: System): Promise<Record<string, number>> {
+  const places = await system.sql('notifier')<{ service: StoringService; transaction_id: string; position: string }[]>`
+    select service, transaction_id::text, position::text from cursors
+  `
+  const counts = places
+    .filter(({ service }) => storingServices.includes(service))
+    .map(async ({ service, transaction_id, position }) => {
+      const [row] = await system.sql(service)<[{ waiting: number }]>`
+        select count(*)::int as waiting from (
+          select from events where (transaction_id, position) > (${transaction_id}::xid8, ${position})
+          order by transaction_id, position limit ${most}
+        ) next
+      `
+      return [service, row.waiting] as const
+    })
+  return Object.fromEntries(await Promise.all(counts))
+}

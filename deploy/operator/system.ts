@@ -1,0 +1,82 @@
+import { Redis } from 'ioredis'
+import { connect, type JetStreamManager, type NatsConnection } from 'nats'
+import postgres from 'postgres'
+import type { Sql } from '#lib/eventstore/database'
+import type { OperatorUrls } from '../local/operator-urls.ts'
+import type { StoringService } from '../provision.ts'
+import { Refusal } from './refusal.ts'
+
+/** The running system, as the command reaches it. Each part connects when it is asked for first. */
+export interface System {
+  /** A connection to the schema of a service. */
+  sql(service: StoringService): Sql
+  nats(): Promise<NatsConnection>
+  jetstream(): Promise<JetStreamManager>
+  /** Undefined where no Redis is named. */
+  redis(): Redis | undefined
+  close(): Promise<void>
+}
+
+const patience = 5000
+
+/** Opens the system. Nothing waits for a server that is away. */
+export function openSystem({ databaseUrl, natsUrl, redisUrl }: OperatorUrls): System {
+  const schemas = new Map<string, Sql>()
+  let nats: Promise<NatsConnection> | undefined
+  let redis: Redis | undefined
+  const connected = () => (nats ??= openNats(natsUrl))
+  return {
+    sql(service) {
+      let sql = schemas.get(service)
+      if (!sql) schemas.set(service, (sql = openSchema(databaseUrl, service)))
+      return sql
+    },
+    nats: connected,
+    jetstream: async () => (await connected()).jetstreamManager({ apiPrefix: 'ROSTER.API', checkAPI: false }),
+    redis() {
+      if (redisUrl === undefined) return undefined
+      redis ??= new Redis(redisUrl, { maxRetriesPerRequest: 0, connectTimeout: patience, retryStrategy: () => null })
+      redis.on('error', () => {})
+      return redis
+    },
+    async close() {
+      redis?.disconnect()
+      await Promise.all(Array.from(schemas.values(), (sql) => sql.end({ timeout: 1 })))
+      await (await nats?.catch(() => undefined))?.close()
+    },
+  }
+}
+
+// One connection: the tables that `verify` compares with are temporary ones of this connection.
+function openSchema(url: string, service: StoringService): Sql {
+  return postgres(url, {
+    max: 1,
+    connect_timeout: patience / 1000,
+    onnotice: () => {},
+    connection: {
+      application_name: 'roster-operator',
+      search_path: `roster_${service}`,
+      statement_timeout: 30_000,
+      enable_seqscan: 'off',
+      enable_hashjoin: 'off',
+      enable_mergejoin: 'off',
+    },
+  })
+}
+
+async function openNats(url: string): Promise<NatsConnection> {
+  const { protocol, host, username, password } = new URL(url)
+  try {
+    return await connect({
+      servers: host,
+      name: 'roster-operator',
+      inboxPrefix: '_INBOX_operator',
+      reconnect: false,
+      timeout: patience,
+      ...(protocol === 'tls:' && { tls: {} }),
+      ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+    })
+  } catch (error) {
+    throw new Refusal(`NATS at ${host} does not let the command in: ${(error as Error).message}`)
+  }
+}

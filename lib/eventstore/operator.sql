@@ -1,0 +1,9 @@
+-- What the operator's command may do: read what no caller's secret is in, decide about parked events, and ask the tail to
+-- publish anew. The key of the messages stays the service's own.
+grant select on migrations, events, aggregates, unique_keys, followers, parked_events, parked_for_followers
+  to roster_operator;
+grant select (only_row, transaction_id, position, stream_created, stream_sequence, stream_floor, published_at, generation)
+  on published to roster_operator;
+grant update (stream_created) on published to roster_operator;
+grant update (retry), delete on parked_events to roster_operator;
+grant update (next_try_at), delete on parked_for_followers to roster_operator;

@@ -1,0 +1,62 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { UniqueKey } from '#lib/eventstore/command'
+import type { Vocabulary } from '#lib/eventstore/vocabulary'
+import { memberKey, projectGrantKey, userGrantKey } from './holdings.ts'
+import { domainKey } from './organizations/new-organization.ts'
+import { project } from './views.ts'
+import { evolve } from './vocabulary/evolve.ts'
+import { keyKinds } from './vocabulary/key-kinds.ts'
+import type { Member } from './vocabulary/member.ts'
+import type { Organization } from './vocabulary/organization.ts'
+import type { ProjectGrant } from './vocabulary/project-grant.ts'
+import type { UserGrant } from './vocabulary/user-grant.ts'
+
+/** The service's knowledge of its aggregates. */
+export const model: Vocabulary = {
+  evolve,
+  project,
+  views: [
+    {
+      table: 'memberships',
+      type: 'member',
+      key: ['user_id', 'organization_id', 'project_id'],
+      of: `a.state ->> 'userId' = v.user_id and a.organization_id = v.organization_id
+        and coalesce(a.state ->> 'projectId', '') = v.project_id and not a.state ? 'removed'`,
+    },
+    { table: 'projects', type: 'project', key: ['project_id'] },
+    { table: 'project_grants', type: 'project_grant', key: ['grant_id'] },
+    { table: 'user_grants', type: 'user_grant', key: ['grant_id'] },
+    {
+      table: 'user_grant_roles',
+      type: 'user_grant',
+      key: ['project_id', 'role_key', 'organization_id', 'grant_id'],
+      of: `a.id = v.grant_id and a.organization_id = v.organization_id and a.state ->> 'projectId' = v.project_id`,
+    },
+    { table: 'organizations', type: 'organization', key: ['organization_id'] },
+  ],
+  keys,
+  keyKinds: {
+    [keyKinds.primaryDomain]: 'organization',
+    [keyKinds.member]: 'member',
+    [keyKinds.projectGrant]: 'project_grant',
+    [keyKinds.userGrant]: 'user_grant',
+  },
+}
+
+function keys({ type, organizationId, state }: Aggregate): UniqueKey[] {
+  if (!state || (state as { removed?: true }).removed) return []
+  switch (type) {
+    case 'organization':
+      return [domainKey((state as Organization).primaryDomain)]
+    case 'member':
+      return [memberKey(organizationId, state as Member)]
+    case 'project_grant': {
+      const { projectId, grantedOrganizationId } = state as ProjectGrant
+      return [projectGrantKey(projectId, grantedOrganizationId)]
+    }
+    case 'user_grant':
+      return [userGrantKey(organizationId, state as UserGrant)]
+    default:
+      return []
+  }
+}

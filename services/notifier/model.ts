@@ -1,0 +1,13 @@
+import type { Vocabulary } from '#lib/eventstore/vocabulary'
+import { evolveNote } from '../organization-notes.ts'
+import { organizationType } from './organizations.ts'
+import { project } from './views.ts'
+import { evolveWebhook } from './vocabulary.ts'
+
+/** The service's knowledge of its aggregates. */
+export const model: Vocabulary = {
+  evolve: { webhook: evolveWebhook, [organizationType]: evolveNote },
+  project,
+  views: [{ table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] }],
+  watched: [{ table: 'cursors' }, { table: 'deliveries', columns: ['kind', 'state', 'queued_at'] }],
+}
