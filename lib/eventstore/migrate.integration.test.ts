@@ -27,12 +27,14 @@ test('five replicas that start at once apply each migration once', async () => {
   expect(await replicas[0]!`select split_part(name, ' ', 1) as name from migrations order by name`).toEqual([
     { name: '0001-a.sql' },
     { name: 'functions.sql' },
+    { name: 'operator.sql' },
     { name: 'schema-2.sql' },
     { name: 'schema-3.sql' },
     { name: 'schema-4.sql' },
     { name: 'schema-5.sql' },
     { name: 'schema-6.sql' },
     { name: 'schema-7.sql' },
+    { name: 'schema-8.sql' },
     { name: 'schema.sql' },
   ])
 })
