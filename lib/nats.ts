@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import {
   connect,
   type ConnectionOptions,
@@ -7,8 +6,8 @@ import {
   MsgHdrsImpl,
   type NatsConnection,
   NatsError,
-  type Service,
 } from 'nats'
+import { createWaits, type Waits } from './health/waits.ts'
 import type { Log } from './log.ts'
 import { type Ask, createRequests } from './requests.ts'
 
@@ -17,9 +16,14 @@ export interface Nats {
   ask: Ask
   /** Whether the server is reachable right now. */
   connected(): boolean
+  /** The servers that the service of this connection waits for. */
+  waits: Waits
   /** Calls back whenever the connection is lost. Gives a function that ends this. */
   onDisconnect(callback: () => void): () => void
 }
+
+/** Milliseconds after which a server that says nothing counts as away. */
+const patience = 2000
 
 /**
  * Connects, and reconnects without limit. Waits for the server as long as it takes.
@@ -37,7 +41,6 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
-    waitOnFirstConnect: true,
     // The client would take a stack trace for every request, in case it fails. That costs more than the rest of the
     // request.
     noAsyncTraces: true,
@@ -46,7 +49,8 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     maxPingOut: 2,
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   }
-  const connection = refuseUnsafeSubjects(await connect(options))
+  const waits = createWaits(log)
+  const connection = refuseUnsafeSubjects(await connectOrWait(options, waits))
   const requests = createRequests(connection, options.inboxPrefix!)
   const callbacks = new Set<() => void>()
   let connected = true
@@ -54,26 +58,42 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') {
         connected = false
-        log.warn('NATS disconnected')
+        waits.begin('NATS', new Error('the connection is lost'))
         requests.failAll()
         for (const callback of callbacks) callback()
       }
       if (status.type === 'reconnect') {
         connected = true
-        log.info('NATS reconnected')
+        waits.end('NATS')
       }
-      if (status.type === 'error') log.error({ error: status.data }, 'NATS error')
+      // Each try to reconnect may fail with such an error.
+      if (status.type === 'error' && !waits.has('NATS')) log.error({ error: status.data }, 'NATS error')
     }
   }
   watch().catch((error: unknown) => log.error({ err: error }, 'NATS status'))
   return {
     connection,
     ask: requests.ask,
+    waits,
     connected: () => connected && !connection.isClosed(),
     onDisconnect(callback) {
       callbacks.add(callback)
       return () => callbacks.delete(callback)
     },
+  }
+}
+
+// The first try tells why it failed. The client waits in silence.
+async function connectOrWait(options: ConnectionOptions, waits: Waits): Promise<NatsConnection> {
+  const silent = setTimeout(() => waits.begin('NATS', new Error('it does not answer')), patience)
+  try {
+    return await connect(options).catch((error: unknown) => {
+      waits.begin('NATS', error)
+      return connect({ ...options, waitOnFirstConnect: true })
+    })
+  } finally {
+    clearTimeout(silent)
+    waits.end('NATS')
   }
 }
 
@@ -117,19 +137,4 @@ class WrittenHeaders extends MsgHdrsImpl {
   override encode(): Uint8Array {
     return Buffer.from(this.text)
   }
-}
-
-/**
- * Registers this process as a NATS micro service that answers `$SRV.PING`, `INFO` and `STATS`. Its queue group has the
- * same name. The metadata of `INFO` says how many events are parked.
- */
-export function addMicroService({ connection }: Nats, name: string, parked: () => number): Promise<Service> {
-  const metadata = {
-    host: hostname(),
-    // The client reads this for each answer to INFO and STATS, but only once for PING.
-    get parked() {
-      return String(parked())
-    },
-  }
-  return connection.services.add({ name, version: '1.0.0', queue: name, metadata })
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { roster } from './health/release.ts'
 import { createLog, type Log } from './log.ts'
 import { logLines } from './log-lines.ts'
 import { connectNats, type Nats } from './nats.ts'
@@ -67,7 +68,7 @@ function runProcess(log: Log, start: () => Promise<Service>): void {
   let running = false
   started.then(() => {
     running = true
-    log.info('ready')
+    log.info({ version: roster.version }, 'ready')
     setTimeout(giveBackMemory, calmAfter).unref()
   }, fail('cannot start'))
   let stopping = false

@@ -7,6 +7,7 @@ import { createStore, type Store } from './eventstore/store.ts'
 import { startTail, type TailOptions } from './eventstore/tail.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
 import type { Followed } from './followed.ts'
+import { announceStart } from './health/micro-service.ts'
 import type { Keyring } from './keys.ts'
 import type { Log } from './log.ts'
 import type { Parts, Service } from './process.ts'
@@ -66,8 +67,11 @@ export async function startStoringService<Config extends StoringConfig, Context>
   parts: Parts<Config>,
 ): Promise<Service> {
   const sql = openDatabase(parts.config.DATABASE_URL, service.name, parts.log)
-  await migrate(sql, migrations, parts.log, service.vocabulary)
-  return answerFrom(sql, service, parts)
+  const starting = announceStart(parts.nats, service.name)
+  await migrate(sql, migrations, parts.log, service.vocabulary, parts.nats.waits)
+  const running = await answerFrom(sql, service, parts)
+  starting.stop()
+  return running
 }
 
 /**

@@ -144,7 +144,7 @@ export async function startHouse(
 
 // The notifier starts without waiting for any server, so wait here for the notifier.
 async function isReady(url: string): Promise<void> {
-  while ((await (await fetch(`${url}/readyz`)).text()) !== '{"status":"ok"}') await sleep(20)
+  while (!(await (await fetch(`${url}/readyz`)).text()).startsWith('{"status":"ok"')) await sleep(20)
 }
 
 function silentLog(): Log {

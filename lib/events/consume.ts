@@ -3,6 +3,7 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { repeat } from '../repeat.ts'
+import { throttled } from '../throttled.ts'
 import { type PublishedEvent, readEvent } from './cloud-event.ts'
 import { streamName, withApi } from './stream.ts'
 
@@ -26,6 +27,7 @@ const retryAfter = 1000
  */
 export function consume({ nats, log, durable, handle }: ConsumeOptions): Service {
   let messages: ConsumerMessages | undefined
+  const said = throttled(log, `the consumer ${durable} stopped and tries again`)
 
   const reading = repeat({ work: read, every: retryAfter, retryAfter, failed })
 
@@ -62,7 +64,7 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
   function failed(error: Error) {
     // The keeper of the stream makes the stream and its consumers.
     if (error instanceof NatsError && error.code === '404') log.info({ durable }, 'there is no such consumer yet')
-    else log.warn({ err: error, durable }, 'the consumer stopped and tries again')
+    else said(error)
   }
 
   async function open() {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { RosterError } from '../errors.ts'
+import { roster } from '../health/release.ts'
+import type { Waits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
 
 export type Sql = postgres.Sql
@@ -65,7 +67,6 @@ const connectionErrors = new Set([
 const byIndex = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
 
 const tryAgainAfter = 250
-const sayEvery = 30_000
 
 /** A pool of connections to the service's own schema. It connects on first use, and again after a lost connection. */
 export function openDatabase(url: string, service: string, log: Log): Sql {
@@ -74,8 +75,13 @@ export function openDatabase(url: string, service: string, log: Log): Sql {
     connect_timeout: 5,
     backoff: false,
     onnotice: (notice) => log.debug({ notice: notice.message }, 'PostgreSQL'),
-    connection: { application_name: `roster-${service}`, statement_timeout: 30_000, ...byIndex },
+    connection: { application_name: applicationName(service), statement_timeout: 30_000, ...byIndex },
   })
+}
+
+// Tells other replicas, and a person at PostgreSQL, which version is connected.
+function applicationName(service: string): string {
+  return `roster-${service} ${roster.version}`
 }
 
 /** Whether PostgreSQL could not be reached, or the connection broke during a statement. */
@@ -90,17 +96,17 @@ export function isConnectionError(error: unknown): boolean {
  * Repeats a service's work at its start until PostgreSQL can be reached. The connection may break after the work was
  * done, so doing it twice must do no harm. Throws any other error at once.
  */
-export async function untilReachable<T>(log: Log, work: () => Promise<T>): Promise<T> {
-  for (let sayAt = 0; ; await sleep(tryAgainAfter)) {
+export async function untilReachable<T>(waits: Waits, work: () => Promise<T>): Promise<T> {
+  for (; ; await sleep(tryAgainAfter)) {
     try {
-      return await work()
+      const result = await work()
+      waits.end('PostgreSQL')
+      return result
     } catch (error) {
       const cause = error instanceof RosterError ? error.cause : error
       // Nobody can reach a pool that was closed, so stop trying.
       if (!isConnectionError(cause) || (cause as { code?: unknown }).code === 'CONNECTION_ENDED') throw error
-      if (Date.now() < sayAt) continue
-      log.warn({ err: error }, 'waiting for PostgreSQL')
-      sayAt = Date.now() + sayEvery
+      waits.begin('PostgreSQL', cause)
     }
   }
 }

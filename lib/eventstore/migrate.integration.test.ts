@@ -28,6 +28,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: '0001-a.sql' },
     { name: 'functions.sql' },
     { name: 'operator.sql' },
+    { name: 'release' },
     { name: 'schema-2.sql' },
     { name: 'schema-3.sql' },
     { name: 'schema-4.sql' },

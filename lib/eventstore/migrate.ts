@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createWaits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
 import { type Sql, type Transaction, untilReachable } from './database.ts'
+import { checkReleases } from './releases.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 // Any number works, if every replica of a service uses the same. The schema's name makes the lock the service's own.
@@ -24,16 +26,24 @@ const tables = [
  * runs once, so a change needs a new file. Last come the functions of the event store and of the service, in a file
  * `functions.sql` each, once for each text of theirs. So an older replica that starts again does not restore its own
  * text.
+ * Throws where a release runs or ran here that this version cannot work beside.
  * All runs in one transaction, and any number of replicas may start at once. Waits for PostgreSQL.
  * The role of the operator's command, where there is one, may then read what `operator.sql` and `readable` name.
  */
-export async function migrate(sql: Sql, migrations: URL, log: Log, readable: Readable = {}): Promise<void> {
+export async function migrate(
+  sql: Sql,
+  migrations: URL,
+  log: Log,
+  readable: Readable = {},
+  waits = createWaits(log),
+): Promise<void> {
   const steps = [
     ...tables.map((name) => read(name, import.meta.url)),
     ...migrationsIn(migrations).map((name) => read(name, migrations)),
     withHash(read(functions, import.meta.url)),
     ...(existsSync(new URL(functions, migrations)) ? [withHash(read(functions, migrations))] : []),
   ]
+  await untilReachable(waits, () => sql.begin((transaction) => apply(transaction, steps)))
   const forOperator = withHash(letRead(read('operator.sql', import.meta.url), readable))
   await untilReachable(log, () =>
     sql.begin(async (transaction) => {
@@ -81,9 +91,11 @@ async function apply(transaction: Transaction, steps: Step[]): Promise<void> {
   await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
   await transaction`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`
   const applied = new Set((await transaction<{ name: string }[]>`select name from migrations`).map(({ name }) => name))
+  const note = await checkReleases(transaction, applied)
   for (const { name, text } of steps) {
     if (applied.has(name)) continue
     await transaction.unsafe(text)
     await transaction`insert into migrations (name) values (${name})`
   }
+  if (note !== undefined) await transaction`insert into migrations (name) values (${note})`
 }

@@ -4,9 +4,10 @@ import { publish } from '../events/publish.ts'
 import { isIntact, streamName, type StreamState, streamState } from '../events/stream.ts'
 import type { Service } from '../process.ts'
 import { pause, repeat } from '../repeat.ts'
+import { throttled } from '../throttled.ts'
 import { type AnnouncerOptions, createAnnouncer } from '../events/announcer.ts'
 import type { RecentEvents } from '../events/recent-events.ts'
-import type { Sql, Transaction } from './database.ts'
+import { isConnectionError, type Sql, type Transaction } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
@@ -29,6 +30,8 @@ const inspectEvery = 2000
 /** Milliseconds for which the look at the stream after a turn also counts as the look before the next turn. */
 const trustFor = 200
 const retryAfter = 1000
+/** Milliseconds after which a stream that takes no events counts as away. */
+const patience = 5000
 const lock = 7_265_002
 
 export interface TailOptions extends AnnouncerOptions {
@@ -58,9 +61,12 @@ export interface Tail extends Service {
  */
 export function startTail(options: TailOptions): Tail {
   const { sql, nats, log, service, recent } = options
+  const { waits } = nats
+  const said = throttled(log, 'the tail stopped and tries again')
   const announcer = createAnnouncer(options)
   let inspectAt = 0
   let intactAt = 0
+  let awaySince: number | undefined
   let parked = 0
   // Whether there may be more to do than one statement finds out.
   let isWoken = true
@@ -68,14 +74,33 @@ export function startTail(options: TailOptions): Tail {
   const turns = repeat({
     async work(stopped) {
       const began = performance.now()
-      if (await takeTurn()) return 'more'
+      const more = await takeTurn()
+      waits.end('PostgreSQL')
+      if (more) return 'more'
       await pause(collectFor - (performance.now() - began), stopped)
       return undefined
     },
     every: pollEvery,
     retryAfter,
-    failed: (error) => log.warn({ err: error }, 'the tail stopped and tries again'),
+    failed,
   })
+
+  function failed(error: Error) {
+    if (isConnectionError(error)) return waits.begin('PostgreSQL', error)
+    waits.end('PostgreSQL')
+    if (!waits.has('NATS') && !waits.has('JetStream')) said(error)
+  }
+
+  // A keeper that starts again is away for a moment. Without NATS, the service waits for NATS.
+  function streamIsAway(cause: unknown) {
+    awaySince ??= Date.now()
+    if (nats.connected() && Date.now() - awaySince >= patience) waits.begin('JetStream', cause, awaySince)
+  }
+
+  function streamIsThere() {
+    awaySince = undefined
+    waits.end('JetStream')
+  }
 
   // The lock belongs to the transaction. A replica that loses its connection loses the lock too, and leaves no lock
   // behind on a connection that others use next. Returns whether there may be more to publish. Throws the reason if
@@ -118,6 +143,7 @@ export function startTail(options: TailOptions): Tail {
     ])
     parked = published!.parked
     const { retried: toRetry, generation, message_key: key } = published!
+    if (!lockRow!.leads) streamIsThere()
     if (!lockRow!.leads || (all.length === 0 && toRetry === 0 && Date.now() < inspectAt)) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
     const again = { service, generation, key, messages: options.messages }
@@ -134,9 +160,11 @@ export function startTail(options: TailOptions): Tail {
       return { more: true }
     }
     if (failure) {
+      streamIsAway(failure.cause)
       await Promise.all([park(transaction, refused), noteTaken(transaction, added)])
       return { more: false, failure }
     }
+    streamIsThere()
     inspectAt = Date.now() + inspectEvery
     if (all.length === 0) return nothing
     const last = all.at(-1)!
@@ -175,7 +203,10 @@ export function startTail(options: TailOptions): Tail {
       duplicate: true,
     }))
     if (events.length === 0 || Date.now() - intactAt > trustFor) {
-      const state = await streamState(nats)
+      const state = await streamState(nats).catch((cause: unknown) => {
+        streamIsAway(cause)
+        throw cause
+      })
       if (!isIntact(state, mark)) return { state }
     }
     if (events.length === 0) return { added: earlier }

@@ -60,15 +60,15 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     [
       '/readyz',
       async (exchange) => {
-        const missing = await readiness.missing()
-        const parked = readiness.parked()
-        const flaws = {
-          ...(missing.length > 0 && { missing }),
-          ...(Object.keys(parked).length > 0 && { parked }),
-        }
-        if (Object.keys(flaws).length === 0) sendJson(exchange, 200, '{"status":"ok"}')
-        else if (isReady(missing)) sendJson(exchange, 200, JSON.stringify({ status: 'degraded', ...flaws }))
-        else sendJson(exchange, 503, JSON.stringify({ status: 'unavailable', missing }))
+        const { versions, ...flaws } = await readiness.look()
+        const present = Object.fromEntries(Object.entries(flaws).filter(([, some]) => Object.keys(some).length > 0))
+        const isFlawless = Object.keys(present).length === 0
+        const [http, status] = isFlawless
+          ? [200, 'ok']
+          : isReady(flaws.missing)
+            ? [200, 'degraded']
+            : [503, 'unavailable']
+        sendJson(exchange, http, JSON.stringify({ status, ...present, versions }))
       },
     ],
   ])

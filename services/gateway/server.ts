@@ -42,7 +42,6 @@ export interface GatewayOptions {
 export async function startGateway(options: GatewayOptions): Promise<Service & { port: number }> {
   const { config, log, clock = () => performance.now() } = options
   const nats: AskingNats = { ...options.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
-  const keeper = startKeeper(config, log)
   const rates = createRates(config, clock)
   const authenticator = createAuthenticator(nats, rates.strangers)
   const stopping = new AbortController()
@@ -62,7 +61,8 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   addReflection(grpc)
   const setHealth = addHealth(grpc)
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
-  const readiness = watchReadiness(nats, log, setHealth)
+  const readiness = await watchReadiness(nats, log, setHealth)
+  const keeper = startKeeper(config, log)
   const listener = createListener(config, log, (socket) => injector.injectConnection(socket))
   const http = listener.server
   const cors = createCors(config.CORS_ORIGINS)

@@ -93,9 +93,9 @@ const grants: StoringService<Config, Context> = {
       store,
       users: createClient(nats, UsersInternal, internalCalls.grants.users),
     }
-    await untilReachable(log, () => fillProjects(sql))
-    await untilReachable(log, () => fillOrganizations(sql))
-    await untilReachable(log, () => bootstrap(context))
+    await untilReachable(nats.waits, () => fillProjects(sql))
+    await untilReachable(nats.waits, () => fillOrganizations(sql))
+    await untilReachable(nats.waits, () => bootstrap(context))
     return { context, background: [startUserRemoval(context, nats, log), startCascades(context, nats, log)] }
   },
   owners: { grant_id: ownerOfUserGrant, org_id: ownerOfOrganization },

@@ -37,7 +37,7 @@ const idp: StoringService<Config, Context> = {
   vocabulary: model,
   async open({ config, nats, sql, store, log }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
-    await untilReachable(log, () => reseal(sql, keys, log, sealedSecrets))
+    await untilReachable(nats.waits, () => reseal(sql, keys, log, sealedSecrets))
     const grants = createClient(nats, GrantsInternal, internalCalls.idp.grants)
     return {
       context: { store, keys, sql },

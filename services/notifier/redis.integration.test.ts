@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { createWaits } from '#lib/health/waits'
 import { keepingLog } from '#test/support/rpc'
 import { connectRedis } from './redis.ts'
 
@@ -17,7 +18,7 @@ test('the log does not show a password that Redis refuses', async () => {
   onTestFinished(() => void server.close())
   const { log, lines } = keepingLog()
   const { port } = server.address() as AddressInfo
-  const redis = connectRedis(`redis://roster:secretOfRedis@127.0.0.1:${port}`, log)
+  const redis = connectRedis(`redis://roster:secretOfRedis@127.0.0.1:${port}`, createWaits(log))
   onTestFinished(() => redis.disconnect())
   await expect.poll(() => lines.join(''), { timeout: 5000 }).toContain('WRONGPASS')
   expect(lines.join('')).not.toContain('secretOfRedis')

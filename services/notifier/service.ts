@@ -13,6 +13,7 @@ import { connectRedis } from './redis.ts'
 import { startWithDatabase } from './with-database.ts'
 import { startMailSweep } from './mails/mail-sweep.ts'
 import { startMailWorker } from './mails/mail-worker.ts'
+import { watchMailer } from './mails/watched-mailer.ts'
 import { internalCalls } from '../internal-calls.ts'
 
 // A process must have stopped within ten seconds.
@@ -23,8 +24,8 @@ const stopDeadlineWithoutRedis = 1000
 export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const mails = loadMails()
   const users = createClient(nats, InternalServiceDefinition, internalCalls.notifier.users)
-  const mailer = openMailer(config, mails)
-  const redis = connectRedis(config.REDIS_URL, log)
+  const mailer = watchMailer(openMailer(config, mails), nats.waits)
+  const redis = connectRedis(config.REDIS_URL, nats.waits)
   const queue = openMailQueue(redis, log)
   const worker = startMailWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
   const intake = startMailIntake({ nats, queue, log })
@@ -34,7 +35,7 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const storing = startWithDatabase({ config, nats, redis, log, queueMails })
   return {
     async stop() {
-      const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), storing.stop()])
+      const stopped = Promise.all([intake.stop(), sweep.stop(), worker.stop(), mailer.stop(), storing.stop()])
       // The next process takes up events and jobs that do not end in time.
       const away = redis.status === 'ready' ? new Promise((resolve) => redis.once('close', resolve)) : Promise.resolve()
       await Promise.race([

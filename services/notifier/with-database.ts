@@ -6,8 +6,10 @@ import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/int
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { announceStart } from '#lib/health/micro-service'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
+import { Misfit } from '#lib/health/release'
 import { reseal } from '#lib/eventstore/reseal'
 import { ownEvents } from '#lib/events/own-events'
 import type { Log } from '#lib/log'
@@ -17,7 +19,6 @@ import { repeat } from '#lib/repeat'
 import { createClient } from '#lib/rpc/call'
 import { served } from '#lib/rpc/serve'
 import { answerFrom, type StoringService } from '#lib/storing-service'
-import { throttled } from '#lib/throttled'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { model } from './model.ts'
@@ -64,21 +65,37 @@ export interface WithDatabaseOptions {
  */
 export function startWithDatabase(options: WithDatabaseOptions): Service {
   const sql = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
+  const { waits } = options.nats
+  const starting = announceStart(options.nats, 'notifier')
   let isMigrated = false
+  let misfit: Misfit | undefined
 
   const migrating = repeat({
     async work() {
-      await migrate(sql, new URL('./migrations/', import.meta.url), options.log, model)
+      try {
+        await migrate(sql, new URL('./migrations/', import.meta.url), options.log, model, waits)
+      } catch (error) {
+        if (!(error instanceof Misfit)) throw error
+        misfit = error
+        return 'done'
+      }
       await reseal(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, sealedSecrets)
       isMigrated = true
+      waits.end('PostgreSQL')
       return 'done'
     },
     every: retryAfter,
     retryAfter,
-    failed: throttled(options.log, 'the notifier waits for its database'),
+    failed: (error) => waits.begin('PostgreSQL', error),
   })
 
-  const begun = migrating.finished.then(() => (isMigrated ? startAnswering(sql, options) : undefined))
+  const begun = migrating.finished.then(async () => {
+    // Nobody catches it, so it ends the process.
+    if (misfit) throw misfit
+    const running = isMigrated ? await startAnswering(sql, options) : undefined
+    starting.stop()
+    return running
+  })
   return {
     async stop() {
       const stopped = migrating.stop()

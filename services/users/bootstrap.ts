@@ -6,6 +6,7 @@ import { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { untilReachable } from '#lib/eventstore/database'
+import { createWaits } from '#lib/health/waits'
 import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from './context.ts'
@@ -22,11 +23,11 @@ const organizationId = instance.organization.id
  * file. The file is written before the token is stored: if a start dies in between, the next start replaces the file.
  * Waits for PostgreSQL.
  */
-export async function bootstrap(context: Context): Promise<void> {
+export async function bootstrap(context: Context, waits = createWaits(context.log)): Promise<void> {
   // Every try uses the same password and token. A try that heard of no success may still be stored later.
   const password = context.config.ROSTER_ADMIN_PASSWORD ?? randomBytes(18).toString('base64url')
   const token = newToken()
-  await untilReachable(context.log, () =>
+  await untilReachable(waits, () =>
     context.sql.begin(async (transaction) => {
       await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
       await addHuman(context, password)

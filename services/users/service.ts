@@ -5,6 +5,7 @@ import { CredentialServiceDefinition } from '#gen/roster/users/v1/credential_ser
 import { SessionServiceDefinition } from '#gen/roster/users/v1/session_service'
 import { PasswordServiceDefinition } from '#gen/roster/users/v1/password_service'
 import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
+import { untilReachable } from '#lib/eventstore/database'
 import type { Parts, Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { served } from '#lib/rpc/serve'
@@ -87,11 +88,11 @@ const users: StoringService<Config, Context> = {
   async open({ config, nats, log, sql, store }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
-    const signingKeys = await openSigningKeys(sql, keys, config, log)
+    const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
     const later = openLater(log)
     const context: Context = { config, sql, store, keys, signingKeys, grants, log, later }
     await fillFoundUsers(sql)
-    await bootstrap(context)
+    await bootstrap(context, nats.waits)
     const background = [
       startPruning(context),
       startEndingSurplus(context),

@@ -1,17 +1,29 @@
+import { Misfit, releaseOf } from '#lib/health/release'
+import { readWaits } from '#lib/health/waits'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import { offered } from '../calls/routes.ts'
+import { askReplicas, findMisfit, type Replica, versionsOf } from './fleet.ts'
 
 export interface Readiness {
-  /** Names the services that are missing right now. Empty when the gateway can answer every call. */
-  missing(): Promise<string[]>
-  /** Counts the events that were refused for good, by their service, as of the last `missing`. */
-  parked(): Record<string, number>
+  /** Looks how the services are. */
+  look(): Promise<Report>
   /** Makes the gateway not ready from now on, even if all services answer. */
   close(): void
 }
 
-const askTimeout = 1_000
+/** How the gateway and the services behind it are. */
+export interface Report {
+  /** The services that are missing right now. Empty when the gateway can answer every call. */
+  missing: string[]
+  /** Counts the events that were refused for good, by their service. */
+  parked: Record<string, number>
+  /** The servers that each service waits for, and the services that the gateway waits for, with the time since when. */
+  waiting: Record<string, Record<string, string>>
+  /** The versions that run, by service. */
+  versions: Record<string, string[]>
+}
+
 const interval = 2_000
 
 /** The names of the services behind the gateway, from the packages of the offered methods, `roster.<name>.v1`. */
@@ -27,42 +39,72 @@ export function isReady(missing: string[]): boolean {
   return !missing.some((name) => essential.includes(name))
 }
 
-/** Watches whether the services answer. Tells `onChange` which are missing, once at the start and at every change. */
-export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[]) => void): Readiness {
+/**
+ * Watches whether the services answer. Tells `onChange` which are missing, once at the start and at every change.
+ * Rejects where a service runs in a version that must not work beside this one.
+ */
+export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[]) => void): Promise<Readiness> {
   let closed = false
   let known: string | undefined
-  let checking: Promise<string[]> | undefined
-  let next: Promise<string[]> | undefined
-  let parked: Record<string, number> = {}
+  let knownVersions = ''
+  let looking: Promise<Report> | undefined
+  let next: Promise<Report> | undefined
+  const missingSince = new Map<string, string>()
+  const listen = openEars(nats)
 
-  async function check() {
-    const [missing, found] = closed ? [['gateway'], parked] : await look(nats)
-    parked = found
-    const text = closed ? 'gateway' : missing.join(', ')
-    if (text !== known) {
-      known = text
-      if (text === '') log.info('ready for calls')
-      else log.warn({ missing }, isReady(missing) ? 'ready for most calls' : 'not ready for calls')
-      onChange(missing)
-    }
-    return missing
+  async function check(): Promise<Report> {
+    const { missing, replicas } = await listen()
+    const report = closed ? { ...nothing, missing: ['gateway'] } : reportOf(nats, missing, replicas, since(missing))
+    tell(report)
+    tellVersions(report, replicas)
+    return report
   }
+
+  function since(missing: string[]) {
+    for (const name of missingSince.keys()) if (!missing.includes(name)) missingSince.delete(name)
+    for (const name of missing) if (!missingSince.has(name)) missingSince.set(name, new Date().toISOString())
+    return Object.fromEntries(missingSince)
+  }
+
+  function tell({ missing, waiting }: Report) {
+    const waits = Object.entries(waiting).map(([name, servers]) => `${name}: ${Object.keys(servers).join()}`)
+    const text = `${missing.join()} ${waits.join()}`
+    if (text === known) return
+    known = text
+    if (text === ' ') log.info('ready for calls')
+    else log.warn({ missing, waiting }, isReady(missing) ? 'ready for most calls' : 'not ready for calls')
+    onChange(missing)
+  }
+
+  function tellVersions({ versions }: Report, replicas: Replica[]) {
+    const all = [...new Set(Object.values(versions).flat())].toSorted()
+    const wasMixed = knownVersions.includes(' ')
+    if (replicas.length === 0 || all.join(' ') === knownVersions) return
+    knownVersions = all.join(' ')
+    if (all.length > 1) log.warn({ versions }, 'services of different versions run side by side')
+    else if (wasMixed) log.info({ versions }, 'all services run in one version')
+    const wrong = findMisfit(replicas)
+    if (wrong) log.error({ versions }, `${wrong.service} runs in a version that must not work beside this one`)
+  }
+
   // However many callers ask, at most two looks run: one under way, and the next, which begins after they asked.
-  function missing(): Promise<string[]> {
-    if (!checking) return (checking = check().finally(() => (checking = undefined)))
-    return (next ??= checking.then(missingNext, missingNext))
+  function look(): Promise<Report> {
+    if (!looking) return (looking = check().finally(() => (looking = undefined)))
+    return (next ??= looking.then(lookNext, lookNext))
   }
 
-  function missingNext() {
+  function lookNext() {
     next = undefined
-    return missing()
+    return look()
   }
 
-  const timer = setInterval(() => void missing(), interval)
-  void missing()
+  const { replicas } = await listen()
+  const wrong = findMisfit(replicas)
+  if (wrong) throw new Misfit(`${wrong.service} is`, releaseOf(wrong.version))
+  const timer = setInterval(() => void look(), interval)
+  void look()
   return {
-    missing: () => (closed ? Promise.resolve(['gateway']) : missing()),
-    parked: () => parked,
+    look,
     close() {
       closed = true
       clearInterval(timer)
@@ -71,19 +113,45 @@ export function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[
   }
 }
 
-// A service that answers without a number of parked events counts as having none.
-async function look(nats: Nats): Promise<[missing: string[], parked: Record<string, number>]> {
-  if (!nats.connected()) return [['nats'], {}]
-  const missing: string[] = []
-  const parked: Record<string, number> = {}
-  const ask = async (name: string) => {
-    const answer = await nats.connection
-      .request(`$SRV.INFO.${name}`, '', { timeout: askTimeout })
-      .catch(() => undefined)
-    if (!answer) return missing.push(name)
-    const count = Number(/"parked":"(\d+)"/.exec(answer.string())?.[1] ?? 0)
-    return count > 0 && (parked[name] = count)
+const nothing: Report = { missing: [], parked: {}, waiting: {}, versions: {} }
+
+/** Gives a function that listens to the services. */
+function openEars(nats: Nats): () => Promise<{ missing: string[]; replicas: Replica[] }> {
+  // The replicas that answered to the last question, by service.
+  const before = new Map<string, Map<string, Replica>>()
+
+  async function hear(service: string) {
+    const now = new Map<string, Replica>()
+    await askReplicas(
+      nats,
+      service,
+      (replica) => void now.set(replica.instance, replica),
+      () => void before.set(service, now),
+    )
+    const isMissing = [...now.values()].every(({ starting }) => starting)
+    // Those of before count as well, because answers are still under way.
+    return { service, isMissing, replicas: [...new Map([...(before.get(service) ?? []), ...now]).values()] }
   }
-  await Promise.all(services.map(ask))
-  return [services.filter((name) => missing.includes(name)), parked]
+
+  return async () => {
+    if (!nats.connected()) return { missing: ['nats'], replicas: [] }
+    const heard = await Promise.all(services.map(hear))
+    const missing = heard.filter(({ isMissing }) => isMissing).map(({ service }) => service)
+    return { missing, replicas: heard.flatMap(({ replicas }) => replicas) }
+  }
+}
+
+function reportOf(nats: Nats, missing: string[], replicas: Replica[], missingSince: Record<string, string>): Report {
+  const [parked, waiting]: [Report['parked'], Report['waiting']] = [{}, {}]
+  const { nats: _, ...missedServices } = missingSince
+  const own = { ...readWaits(String(nats.waits)), ...missedServices }
+  if (Object.keys(own).length > 0) waiting['gateway'] = own
+  for (const { service, ...replica } of replicas) {
+    if (replica.parked > 0) parked[service] = Math.max(parked[service] ?? 0, replica.parked)
+    for (const [server, at] of Object.entries(replica.waiting)) {
+      const servers = (waiting[service] ??= {})
+      if (servers[server] === undefined || at < servers[server]) servers[server] = at
+    }
+  }
+  return { missing, parked, waiting, versions: versionsOf(replicas) }
 }

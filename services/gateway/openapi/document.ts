@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { DescService } from '@bufbuild/protobuf'
+import { roster } from '#lib/health/release'
 import { offered } from '../calls/routes.ts'
 import { jsonCommentOf } from './comments.ts'
 import { errorResponses, errorSchemas } from './errors.ts'
@@ -20,7 +20,13 @@ export function openApiDocument(publicUrl: string): Schema {
   const errors = errorSchemas(schemas)
   return {
     openapi: '3.1.1',
-    info: { title: 'Roster', version, summary, description, license: { name: 'Apache 2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Roster',
+      version: roster.version,
+      summary,
+      description,
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: publicUrl.replace(/\/+$/, '') }],
     tags: [...new Set(offered.map(({ desc }) => desc.parent))].map(tagOf),
     paths,
@@ -32,10 +38,6 @@ export function openApiDocument(publicUrl: string): Schema {
       securitySchemes,
     },
   }
-}
-
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-  version: string
 }
 
 const summary = 'Identity management: users, organizations, projects, grants and identity providers.'

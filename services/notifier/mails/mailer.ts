@@ -9,6 +9,8 @@ import { writtenAddress, writtenId, writtenLink } from './written.ts'
 const connectWithin = 10_000
 
 export interface Mailer {
+  /** Whether the mail server lets somebody like us in. Rejects where not. */
+  verify(): Promise<unknown>
   /** Resolves once the mail server took the mail. Rejects with an error that `readRefusal` reads. */
   send(kind: MailKind, id: string, content: EmailCode): Promise<void>
   /** Ends the connections. Mails under way fail. */
@@ -43,6 +45,7 @@ export function openMailer(config: Config, mails: Mails): Mailer {
         raw: compose({ ...mail, from, to: recipient, id: writtenId(id) }),
       })
     },
+    verify: () => transport.verify(),
     close: () => transport.close({ force: true }),
   }
 }

@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
-import { orUnavailable, type Sql, type Transaction, untilReachable } from '#lib/eventstore/database'
+import { orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
 import { reseal } from '#lib/eventstore/reseal'
 import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
@@ -28,7 +28,7 @@ interface Row {
   old: boolean
 }
 
-/** Opens the keys. Of several replicas that start at once, one makes the first key. Waits for PostgreSQL. */
+/** Opens the keys. Of several replicas that start at once, one makes the first key. */
 export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, log: Log): Promise<SigningKeys> {
   let rows: Row[] = []
   let signer: { row: Row; key: CryptoKey } | undefined
@@ -82,10 +82,8 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     log.info({ kid, algorithm, seconds }, 'made a key that will sign access tokens')
   }
 
-  await untilReachable(log, () =>
-    reseal(sql, keys, log, { purpose: sealedFor, table: 'signing_keys', column: 'private_key' }),
-  )
-  await untilReachable(log, refresh)
+  await reseal(sql, keys, log, { purpose: sealedFor, table: 'signing_keys', column: 'private_key' })
+  await refresh()
   const timer = setInterval(
     () => refresh().catch((error: unknown) => log.warn({ err: error }, 'signing keys')),
     refreshEvery,

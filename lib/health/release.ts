@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+
+/** A version's first two numbers. Versions of the same release differ in nothing that another process can notice. */
+export type Release = string
+
+const { version, formerRelease } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+  formerRelease: { version: string }
+}
+
+/** This version of Roster, such as 1.2.3, and the release before it, such as 1.1. */
+export const roster = { version, release: releaseOf(version), former: releaseOf(formerRelease.version) }
+
+/** The version of a process that does not tell any: versions are told since the release after it. */
+export const untold = '0.1.0'
+
+export function releaseOf(version: string): Release {
+  return version.split('.').slice(0, 2).join('.')
+}
+
+/** Another release, and the one before it where that is known. */
+export interface Other {
+  release: Release
+  former?: Release | undefined
+}
+
+/** Whether this version may work beside another one and with its data: it is the same release, or a neighbor. */
+export function fits({ release, former }: Other): boolean {
+  return release === roster.release || release === roster.former || former === roster.release
+}
+
+/** The error of a version that must not start, because of the release that runs or ran somewhere. */
+export class Misfit extends Error {
+  constructor(where: string, release: Release) {
+    super(
+      `Roster ${roster.version} cannot start, because ${where} ${release}, which is more than one release away: ` +
+        'see docs/upgrading.md.',
+    )
+  }
+}

@@ -1,0 +1,87 @@
+import { RequestStrategy } from 'nats'
+import { fits, releaseOf, roster, untold } from '#lib/health/release'
+import { readWaits } from '#lib/health/waits'
+import type { Nats } from '#lib/nats'
+
+/** One process of a service, in its own words. */
+export interface Replica {
+  service: string
+  /** Tells processes apart. */
+  instance: string
+  version: string
+  /** The release before that one. A version that does not know it is older than this field. */
+  former?: string | undefined
+  /** Whether it cannot answer calls yet. */
+  starting: boolean
+  parked: number
+  /** The servers that it waits for, each with the time since when, in RFC 3339. */
+  waiting: Record<string, string>
+}
+
+/** All services said this when they did not tell their versions. */
+const ofEverybody = '1.0.0'
+
+const listenFor = 1000
+/** Milliseconds that a ready replica may answer later than one that starts. */
+const patience = 50
+
+/**
+ * Asks the replicas of a service about themselves. Hands each answer to `heard`. Resolves as soon as one of them can
+ * answer calls, or it is clear that none can. Answers may still come after that. `silent` runs after the last one.
+ */
+export async function askReplicas(
+  { connection }: Pick<Nats, 'connection'>,
+  service: string,
+  heard: (replica: Replica) => void,
+  silent: () => void,
+): Promise<void> {
+  const { promise: ready, resolve } = Promise.withResolvers<void>()
+  const listen = async () => {
+    const answers = await connection.requestMany(`$SRV.INFO.${service}`, '', {
+      strategy: RequestStrategy.Timer,
+      maxWait: listenFor,
+    })
+    for await (const answer of answers) {
+      // The server itself answers like this where nobody listens.
+      if (answer.headers?.code === 503) break
+      const replica = readReplica(service, answer.string())
+      heard(replica)
+      if (replica.starting) setTimeout(resolve, patience)
+      else resolve()
+    }
+  }
+  void listen()
+    .catch(() => {})
+    .then(silent)
+    .then(resolve)
+  await ready
+}
+
+// A service lists all its endpoints, and nothing of them counts here. A service that was taken over may answer anything.
+// Its words must not fill the log, nor the answers to strangers.
+function readReplica(service: string, info: string): Replica {
+  const read = (name: string, pattern: string) => new RegExp(`"${name}":"(${pattern})"`).exec(info)?.[1]
+  const version = read('version', '\\d+\\.\\d+\\.\\d+[\\w.-]{0,20}') ?? ofEverybody
+  return {
+    service,
+    instance: read('instance', '[\\w-]{1,50}') ?? read('id', '\\w{1,50}') ?? '',
+    version: version === ofEverybody ? untold : version,
+    former: read('former', '\\d+\\.\\d+'),
+    starting: read('starting', 'true') !== undefined,
+    parked: Number(read('parked', '\\d{1,15}') ?? 0),
+    waiting: readWaits(read('waiting', '[\\w:., -]{1,300}') ?? ''),
+  }
+}
+
+/** The first replica whose version must not work beside this one. */
+export function findMisfit(replicas: Replica[]): Replica | undefined {
+  return replicas.find(({ version, former }) => !fits({ release: releaseOf(version), former }))
+}
+
+/** The versions that run, by service. */
+export function versionsOf(replicas: Replica[]): Record<string, string[]> {
+  const versions: Record<string, string[]> = { gateway: [roster.version] }
+  for (const [service, some] of Object.entries(Object.groupBy(replicas, ({ service }) => service)))
+    versions[service] = [...new Set(some!.map(({ version }) => version))].toSorted()
+  return versions
+}
