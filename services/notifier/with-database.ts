@@ -6,7 +6,7 @@ import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/int
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
-import { announceStart } from '#lib/health/micro-service'
+import { announceStart } from '#lib/rpc/micro-service'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { Misfit } from '#lib/health/release'

@@ -134,8 +134,8 @@ function openEars(nats: Nats): () => Promise<{ missing: string[]; replicas: Repl
   }
 
   return async () => {
+    const heard = nats.connected() ? await Promise.all(services.map(hear)) : []
     if (!nats.connected()) return { missing: ['nats'], replicas: [] }
-    const heard = await Promise.all(services.map(hear))
     const missing = heard.filter(({ isMissing }) => isMissing).map(({ service }) => service)
     return { missing, replicas: heard.flatMap(({ replicas }) => replicas) }
   }

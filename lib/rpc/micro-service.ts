@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { NatsConnection, Service } from 'nats'
 import type { Nats } from '../nats.ts'
-import { roster } from './release.ts'
+import { roster } from '../health/release.ts'
 
 /** Answers to `$SRV.INFO` name their process by this, also before it is ready. */
 const instances = new WeakMap<NatsConnection, string>()
