@@ -73,8 +73,7 @@ describe('beside replicas of another release', () => {
   test('of the neighbors it starts', async () => {
     await start()
     await note('99.0', roster.release)
-    for (const version of [`${roster.former}.7`, roster.version, '99.0.3'])
-      await connected(`roster-users ${version}`)
+    for (const version of [`${roster.former}.7`, roster.version, '99.0.3']) await connected(`roster-users ${version}`)
     await connected('psql')
     await start()
   })
