@@ -45,7 +45,7 @@ export async function migrate(
   ]
   await untilReachable(waits, () => sql.begin((transaction) => apply(transaction, steps)))
   const forOperator = withHash(letRead(read('operator.sql', import.meta.url), readable))
-  await untilReachable(log, () =>
+  await untilReachable(waits, () =>
     sql.begin(async (transaction) => {
       const [known] = await transaction`select from pg_roles where rolname = ${operatorRole}`
       await apply(transaction, known ? [...steps, forOperator] : steps)
