@@ -43,7 +43,6 @@ export async function migrate(
     withHash(read(functions, import.meta.url)),
     ...(existsSync(new URL(functions, migrations)) ? [withHash(read(functions, migrations))] : []),
   ]
-  await untilReachable(waits, () => sql.begin((transaction) => apply(transaction, steps)))
   const forOperator = withHash(letRead(read('operator.sql', import.meta.url), readable))
   await untilReachable(waits, () =>
     sql.begin(async (transaction) => {
