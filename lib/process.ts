@@ -3,7 +3,11 @@ import { roster } from './health/release.ts'
 import { createLog, type Log } from './log.ts'
 import { logLines } from './log-lines.ts'
 import { connectNats, type Nats } from './nats.ts'
+import { startMeasuring } from './telemetry/instruments.ts'
+import { measureProcess } from './telemetry/process-measures.ts'
+import { watchServer } from './telemetry/servers.ts'
 import { startTelemetry } from './telemetry/start.ts'
+import { telemetry } from './telemetry/telemetry.ts'
 import { readWanted } from './telemetry/wanted.ts'
 import { throttled } from './throttled.ts'
 
@@ -39,6 +43,7 @@ export function runService<Config extends { NATS_URL: string }>(
   runProcess(log, async () => {
     const config = readConfig()
     const endTelemetry = await startTelemetry(name, wanted, throttled(log, 'telemetry failed'))
+    measure(() => nats)
     const nats = await connectNats(config.NATS_URL, name, log)
     const service = await start({ config, nats, log })
     return {
@@ -48,6 +53,16 @@ export function runService<Config extends { NATS_URL: string }>(
         await Promise.race([endTelemetry(), sleep(lastWordsWithin, undefined, { ref: false })])
       },
     }
+  })
+}
+
+function measure(nats: () => Nats): void {
+  if (!telemetry.meter) return
+  startMeasuring(telemetry.meter)
+  measureProcess()
+  watchServer('nats', async () => {
+    if (!nats().connected()) throw new Error('NATS is not connected')
+    await nats().connection.flush()
   })
 }
 

@@ -42,8 +42,16 @@ export function serviceEnvironment(
     PUBLIC_URL: options.publicUrl ?? `http://localhost:${options.port}`,
     NATS_URL: servers.natsUrl[name],
     ...own(name, servers, options),
+    ...metricsPort(name, Object.fromEntries(inherited)),
     ...deriveKeys(options.encryptionKey)[name],
   }
+}
+
+// Each process has a port of its own for Prometheus: the one that is asked for, or one of the next ones.
+function metricsPort(name: ServiceName, env: Record<string, string | undefined>): Record<string, string> {
+  if (!env['OTEL_METRICS_EXPORTER']?.includes('prometheus')) return {}
+  const first = Number(env['OTEL_EXPORTER_PROMETHEUS_PORT'] || 9464)
+  return { OTEL_EXPORTER_PROMETHEUS_PORT: String(first + serviceNames.indexOf(name)) }
 }
 
 function own(name: ServiceName, servers: Servers, options: ServicesOptions): Record<string, string> {

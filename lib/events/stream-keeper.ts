@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   AckPolicy,
   DeliverPolicy,
+  type ConsumerInfo,
   type JetStreamManager,
   type Msg,
   nanos,
@@ -14,6 +15,7 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { consumers } from './consumers.ts'
+import { consumerPending, consumerUnacknowledged, streamBytes } from './measures.ts'
 import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
 
 /** Milliseconds between two checks when nobody asks. */
@@ -36,6 +38,16 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
   let known = false
   let consumersOf = ''
   let failure = ''
+  let size: number | undefined
+  let infos: ConsumerInfo[] = []
+  const infoOf = (consumer: string) => infos.find(({ name }) => name === consumer)
+  const unwatch = [
+    streamBytes.watch(() => size),
+    ...Object.keys(consumers).flatMap((name) => [
+      consumerPending.watch(() => infoOf(name)?.num_pending, name),
+      consumerUnacknowledged.watch(() => infoOf(name)?.num_ack_pending, name),
+    ]),
+  ]
 
   // However many ask, at most two looks exist: the one under way, and one more that begins after the question.
   function look(): Promise<StreamInfo> {
@@ -54,8 +66,9 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
     const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false })
     const info = await ensureStream(manager, known ? goneFor : 0)
     known = true
+    size = info.state.bytes
     if (info.created !== consumersOf) {
-      await ensureConsumers(manager)
+      infos = await ensureConsumers(manager)
       consumersOf = info.created
     }
     return info
@@ -89,6 +102,7 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
     async stop() {
       clearInterval(timer)
       subscription.unsubscribe()
+      for (const end of unwatch) end()
       await Promise.allSettled([looking, next])
     },
   }
@@ -112,16 +126,16 @@ export async function ensureStream(manager: JetStreamManager, wait = 0): Promise
   )
 }
 
-async function ensureConsumers(manager: JetStreamManager): Promise<void> {
-  await Promise.all(Object.entries(consumers).map(([name, filter]) => ensureConsumer(manager, name, filter)))
+function ensureConsumers(manager: JetStreamManager): Promise<ConsumerInfo[]> {
+  return Promise.all(Object.entries(consumers).map(([name, filter]) => ensureConsumer(manager, name, filter)))
 }
 
 /**
  * Creates a durable consumer of these events, starting at the first event in the stream. Does not change an existing
  * one.
  */
-export async function ensureConsumer(manager: JetStreamManager, name: string, filter: string): Promise<void> {
-  await orMake(
+export function ensureConsumer(manager: JetStreamManager, name: string, filter: string): Promise<ConsumerInfo> {
+  return orMake(
     () => manager.consumers.info(streamName, name),
     () =>
       manager.consumers.add(streamName, {

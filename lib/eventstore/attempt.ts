@@ -4,6 +4,7 @@ import { appendBatch } from './append.ts'
 import { claimText, type Decided, type Known, type Pending, type Problem } from './batch.ts'
 import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
 import { decideBatch } from './decide.ts'
+import { batchSize, retries, transactions } from './measures.ts'
 import type { Answers } from './once.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -33,15 +34,26 @@ export async function attempt(
   known: Known,
   whole?: (decided: Decided[]) => Decided['stored'],
 ): Promise<Attempted> {
+  const began = performance.now()
   const decided = await decideAll({ sql, vocabulary, mostEventBytes }, batch, known)
   const problem = await appendBatch(sql, decided, vocabulary, answers, {
     isBulk: whole !== undefined,
     whole: whole?.(decided),
   })
+  const kind = whole ? 'bulk' : 'single'
+  batchSize.record(batch.length, kind)
+  transactions.record((performance.now() - began) / 1000, kind)
+  if (problem) retries.add(1, causeOf(problem))
   for (const over of problem?.over ?? []) known.over.set(over.key, over)
   const events = problem ? [] : decided.flatMap((entry) => entry.events)
   if (events.length > 0) committed(events)
   return { decided, problem }
+}
+
+function causeOf({ stale, taken, over, freed }: Problem): string {
+  if (stale.length > 0) return 'changed'
+  if (taken.length + freed.length > 0) return 'taken'
+  return over.length > 0 ? 'limit' : 'race'
 }
 
 /** Stores nothing, but tells whether PostgreSQL takes these commands in one transaction. Throws without a database. */

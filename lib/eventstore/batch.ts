@@ -11,6 +11,8 @@ export type AnyCommand = Command<any, any, any, any>
 /** A command that waits for its outcome. */
 export interface Pending {
   command: AnyCommand
+  /** Since when it waits, on the clock of `performance`. */
+  since: number
   resolve: (response: unknown) => void
   reject: (error: unknown) => void
 }

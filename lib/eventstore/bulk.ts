@@ -48,6 +48,7 @@ async function run<Response, Answer>(
   const open = new Set(
     commands.map((command, index): Pending => ({
       command: { ...command, call: own },
+      since: 0,
       resolve: (response) => (outcomes[index] = response as Response),
       reject: (error) => (outcomes[index] = toRosterError(error)),
     })),

@@ -4,6 +4,7 @@ import { RosterError } from '../errors.ts'
 import { roster } from '../health/release.ts'
 import type { Waits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
+import { watchDatabase, watchPool } from './watch-database.ts'
 
 export type Sql = postgres.Sql
 export type Transaction = postgres.TransactionSql
@@ -68,15 +69,21 @@ const byIndex = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoi
 
 const tryAgainAfter = 250
 
-/** A pool of connections to the service's own schema. It connects on first use, and again after a lost connection. */
-export function openDatabase(url: string, service: string, log: Log): Sql {
-  return postgres(url, {
+/**
+ * A pool of connections to the service's own schema. It connects on first use, and again after a lost connection.
+ * Metrics name the pool.
+ */
+export function openDatabase(url: string, service: string, log: Log, pool: 'main' | 'operations' = 'main'): Sql {
+  const sql = postgres(url, {
     max: 8,
     connect_timeout: 5,
     backoff: false,
     onnotice: (notice) => log.debug({ notice: notice.message }, 'PostgreSQL'),
     connection: { application_name: applicationName(service), statement_timeout: 30_000, ...byIndex },
   })
+  watchPool(sql, pool)
+  if (pool === 'main') watchDatabase(url, service)
+  return sql
 }
 
 // Tells other replicas, and a person at PostgreSQL, which version is connected.

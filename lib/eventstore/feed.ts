@@ -9,6 +9,7 @@ import { describeEnvelope, describeEvent } from '../events/cloud-event.ts'
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
 import type { Log } from '../log.ts'
+import { lookups } from '../telemetry/lookups.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 
@@ -69,6 +70,7 @@ export function createFeed({ service, sql, log, messages, mostLookedAt: window =
     if (request.fromEnd && !request.after)
       return { events: [], next: await orUnavailable(findEnd(sql, filter)), endReached: true }
     const known = request.after && recent?.after(request.after)
+    if (recent) lookups.add(1, 'events', known ? 'hit' : 'miss')
     if (known) {
       const passing = known.filter((row) => passesFilter(filter, row))
       const events = fit(passing.slice(0, limit).map(list))

@@ -11,6 +11,7 @@ import { pause, repeat } from '../repeat.ts'
 import { throttled } from '../throttled.ts'
 import type { Origin } from './command.ts'
 import { isConnectionError, type Sql } from './database.ts'
+import { followed, followerAge } from './measures.ts'
 import { duePlaces, forget, park, readPlace, savePlace } from './follower-rows.ts'
 
 export interface FollowOptions {
@@ -76,10 +77,15 @@ export function startFollowing(options: FollowOptions): Service {
     },
   })
 
+  let lookedAt = performance.now()
+  followed.add(0, name)
+  const unwatch = followerAge.watch(() => (performance.now() - lookedAt) / 1000, name)
+
   const turns = repeat({
     async work(stopped) {
       await retryParked(stopped)
       const more = await takePage(stopped)
+      lookedAt = performance.now()
       await pause(collectFor, stopped)
       return more ? 'more' : undefined
     },
@@ -131,6 +137,7 @@ export function startFollowing(options: FollowOptions): Service {
       )
       return
     }
+    followed.add(1, name)
     if (tried > 0 && !stopped.aborted) await forget(sql, name, position!)
   }
 
@@ -144,6 +151,7 @@ export function startFollowing(options: FollowOptions): Service {
   return {
     async stop() {
       hints.unsubscribe()
+      unwatch()
       await turns.stop()
     },
   }

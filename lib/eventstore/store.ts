@@ -9,6 +9,7 @@ import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { largestEvent } from './limits.ts'
+import { conflicts, waiting, waitingAge } from './measures.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
 
 export interface Store {
@@ -60,6 +61,8 @@ export function createStore(
 ): Store {
   const parts = { sql, vocabulary, committed, answers, mostEventBytes }
   let queue: Pending[] = []
+  waiting.watch(() => queue.length)
+  waitingAge.watch(() => (queue[0] ? (performance.now() - queue[0].since) / 1000 : 0))
   const busy = new Set<string>()
   /** The transactions under way, by the time of their beginning. */
   const underWay = new Set<{ since: number }>()
@@ -144,8 +147,10 @@ export function createStore(
       // The same request at another replica may have taken the key.
       if (problem.taken.length > 0) await leaveAnswered(open)
       refuseTaken(open, decided, problem)
-      if (count === maxAttempts && open.size > 0)
+      if (count === maxAttempts && open.size > 0) {
+        conflicts.add(open.size)
         throw new RosterError('ABORTED', 'CONFLICT', 'Other calls kept changing the same object.')
+      }
     }
   }
 
@@ -165,7 +170,7 @@ export function createStore(
     execute: (command) =>
       new Promise((resolve, reject) => {
         if (queue.length >= maxWaiting) return reject(overloaded())
-        queue.push({ command, resolve: resolve as (response: unknown) => void, reject })
+        queue.push({ command, since: performance.now(), resolve: resolve as (response: unknown) => void, reject })
         schedule()
       }),
     executeAll: createBulks(parts, log),

@@ -9,6 +9,7 @@ import { type AnnouncerOptions, createAnnouncer } from '../events/announcer.ts'
 import type { RecentEvents } from '../events/recent-events.ts'
 import { isConnectionError, type Sql, type Transaction } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
+import { published as publishedEvents } from './measures.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
 import { findUnpublished, page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
@@ -225,9 +226,12 @@ export function startTail(options: TailOptions): Tail {
     const [added, refused, failures]: [Added[], Refused[], { cause: unknown }[]] = [earlier, [], []]
     for (const [index, outcome] of outcomes.entries()) {
       const event = events[index]!
-      if ('ack' in outcome) added.push({ ...outcome.ack, position: event.position })
-      else if ('refused' in outcome) refused.push({ event, reason: outcome.refused })
-      else failures.push({ cause: outcome.failed })
+      if ('ack' in outcome) {
+        added.push({ ...outcome.ack, position: event.position })
+        if (!outcome.ack.duplicate) publishedEvents.add(1)
+      }
+      if ('refused' in outcome) refused.push({ event, reason: outcome.refused })
+      if ('failed' in outcome) failures.push({ cause: outcome.failed })
     }
     try {
       const state = await streamState(nats)

@@ -10,6 +10,7 @@ import { encodeStatus } from '../status.ts'
 import type { MethodDefinition, ServiceDefinition } from './call.ts'
 import { deadlineExceeded, invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
 import { authorize, type FindOwner } from './authorize.ts'
+import { measureCall, oldest, underWay as requests } from './measures.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
 import { type Presence, showPresence } from './presence.ts'
@@ -82,7 +83,12 @@ export interface ServeOptions<Context> {
 export async function serve<Context>(options: ServeOptions<Context>): Promise<Service> {
   const { connection } = options.nats
   const service = await addMicroService(options.nats, options.name, options.parked ?? (() => 0))
-  const underWay = new Set<Promise<void>>()
+  // Each with the time of its arrival, on the clock of `performance`.
+  const underWay = new Map<Promise<void>, number>()
+  const unwatch = [
+    requests.watch(() => underWay.size),
+    oldest.watch(() => (performance.now() - (underWay.values().next().value ?? performance.now())) / 1000),
+  ]
   const presence: Presence[] = []
   for (const { definition, operations } of options.services) {
     for (const [name, definitionOfMethod] of Object.entries(definition.methods)) {
@@ -99,10 +105,11 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
           // acknowledge a message there.
           if (!/^_(INBOX|R_)[._]/.test(message.reply ?? ''))
             return options.log.error({ method: declared.subject }, 'a message that is no call was refused')
-          const work = respond(options, declared, message, answer).catch((cause: unknown) =>
+          const arrived = performance.now()
+          const work = respond(options, declared, message, answer, arrived).catch((cause: unknown) =>
             options.log.error({ err: cause, method: declared.subject }, 'an answer could not be sent'),
           )
-          underWay.add(work)
+          underWay.set(work, arrived)
           void work.finally(() => underWay.delete(work))
         },
       })
@@ -113,7 +120,8 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
     async stop() {
       for (const shown of presence) shown.refuse()
       await service.stop()
-      await Promise.all(underWay)
+      await Promise.all(underWay.keys())
+      for (const end of unwatch) end()
       for (const shown of presence) shown.end()
       await connection.flush()
     },
@@ -198,13 +206,16 @@ async function respond(
   declared: Method,
   message: ServiceMsg,
   answer: Answer,
+  arrived: number,
 ): Promise<void> {
   try {
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
     await endOfTurn()
     send(message, bytes, natsHeaders({ 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }))
+    measureCall(declared.subject, 'nats', arrived, 0)
   } catch (thrown) {
     const error = toRosterError(thrown)
+    measureCall(declared.subject, 'nats', arrived, error.code)
     const marks = { 'roster-error': error.reason, 'roster-replayed': markOf(error.replayed) }
     send(message, encodeStatus(error), natsHeaders(marks))
     if (loud.has(error.reason))

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, RosterError, toRosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
+import { measures } from '#lib/telemetry/instruments'
 import { checkHost } from './arrival/header-reader.ts'
 import type { Gateway } from './calls/gateway.ts'
 import { byGrpcPath, findRoutes } from './calls/routes.ts'
@@ -9,6 +10,7 @@ import { protective, send, sendError, sendJson } from './http/answers.ts'
 import { letIn } from './http/arrive.ts'
 import type { Cors } from './http/cors.ts'
 import { type Exchange, openExchange } from './http/exchange.ts'
+import { requests } from './measures.ts'
 import { type Pages, servePage } from './pages/pages.ts'
 import { findConnect, isConnect, refuseUnknown, typesOf, verbsOf } from './protocols/connect/connect.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
@@ -39,6 +41,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
       if (serveConnect) return serveConnect(gateway, exchange)
       const probe = verb === 'GET' && operational.get(path)
       if (probe) {
+        exchange.route = path
         // A probe passes no limit: a busy gateway is alive.
         checkHost(request.rawHeaders)
         return probe(exchange)
@@ -48,6 +51,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
     if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
     const page = pages.get(path)
+    if (page) exchange.route = path
     if (page && verb === 'GET') return servePage(exchange, page)
     if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
@@ -75,12 +79,23 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, response, cors.headers(request.headers.origin))
+    if (measures()) measure(exchange)
     serve(exchange).catch((error: unknown) => {
       const refusal = toRosterError(error)
       if (refusal.code === codes.INTERNAL) gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
       sendError(exchange, refusal)
     })
   }
+}
+
+function measure(exchange: Exchange) {
+  const { request, response } = exchange
+  const began = performance.now()
+  response.once('close', () => {
+    const { route } = exchange
+    if (route === undefined) return
+    requests.record((performance.now() - began) / 1000, request.method, route, String(response.statusCode))
+  })
 }
 
 function refuseVerb(exchange: Exchange, verbs: string[]) {

@@ -46,6 +46,7 @@ import { openWebhookQueue } from './webhooks/webhook-queue.ts'
 import { sealedSecrets } from './webhooks/secret.ts'
 import { startWebhookSweep } from './webhooks/webhook-sweep.ts'
 import { startWebhookWorker } from './webhooks/webhook-worker.ts'
+import { watchWebhooks } from './webhooks/watch-webhooks.ts'
 import { internalCalls } from '../internal-calls.ts'
 
 const retryAfter = 1000
@@ -110,7 +111,7 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
 
 // Operations have connections of their own, so that long searches do not hold up the intake and the sending.
 function startAnswering(sql: Sql, options: WithDatabaseOptions): Promise<Service> {
-  const asked = openDatabase(options.config.DATABASE_URL, 'notifier', options.log)
+  const asked = openDatabase(options.config.DATABASE_URL, 'notifier', options.log, 'operations')
   return answerFrom(sql, notifier(sql, options), options, asked)
 }
 
@@ -140,6 +141,7 @@ function notifier(
         concurrency: config.WEBHOOK_CONCURRENCY,
       })
       const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
+      const watching = watchWebhooks(sql)
       const feeds = feedsOf(asked, nats, log)
       const wakeups = startWakeups({ nats, feeds, log })
       const intake = Object.entries(feeds).map(([service, feed]) =>
@@ -150,7 +152,7 @@ function notifier(
       return {
         context: { sql: asked, store, keys, feeds, wakeups, destinations, mostWebhooks, wake },
         waitedFor: [wakeups],
-        background: [organizations, { stop: () => stopSending([sweep, worker, ...intake], queue) }],
+        background: [watching, organizations, { stop: () => stopSending([sweep, worker, ...intake], queue) }],
       }
     },
     services: () => [

@@ -25,10 +25,9 @@ async function happen(running: Running, fault: Fault): Promise<void> {
   const { kind, victim, forMs } = fault
   const process_ = processOf(running, victim)
   if (kind === 'pause') {
-    const paused = signal(process_.pid, 'SIGSTOP')
+    const goOn = pause(process_.pid)
     await sleep(forMs)
-    for (const pid of paused) send(pid, 'SIGCONT')
-    return
+    return goOn()
   }
   await process_.kill('SIGKILL')
   if (isServer(victim)) {
@@ -49,14 +48,17 @@ function isServer(name: Process): name is 'nats' | 'redis' | 'postgres' {
   return name === 'nats' || name === 'redis' || name === 'postgres'
 }
 
-// Signals the process and its children, because PostgreSQL answers in its children. Gives the ids of the signalled
-// processes.
-function signal(pid: number | undefined, name: 'SIGSTOP'): number[] {
-  if (pid === undefined) return []
-  send(pid, name)
+/**
+ * Stops a process and its children, because PostgreSQL answers in its children. Gives the function that lets them go on.
+ */
+export function pause(pid: number | undefined): () => void {
+  if (pid === undefined) return () => {}
+  send(pid, 'SIGSTOP')
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean)
-  for (const child of children) send(child, name)
-  return [...children, pid]
+  for (const child of children) send(child, 'SIGSTOP')
+  return () => {
+    for (const stopped of [...children, pid]) send(stopped, 'SIGCONT')
+  }
 }
 
 function send(pid: number, name: NodeJS.Signals): void {

@@ -21,8 +21,8 @@ export interface Running {
 /** The gateway's deadline for a call, even if the client asks for a longer one. */
 export const deadlineMs = 4000
 
-/** Starts one like `npm start`, in a temporary folder. */
-export async function startRunning(): Promise<Running> {
+/** Starts one like `npm start`, in a temporary folder. `settings` go to every service. */
+export async function startRunning(settings: Record<string, string> = {}): Promise<Running> {
   const servers = await startServers({ ephemeral: true, ports: 'random', env: {}, say: () => {} })
   const begun: { stop(): Promise<void> }[] = [servers]
   const stop = async () => {
@@ -68,6 +68,7 @@ export async function startRunning(): Promise<Running> {
         CALL_TIMEOUT_MS: String(deadlineMs),
         MAX_CALL_TIMEOUT_MS: String(deadlineMs),
         WEBHOOK_ALLOW_PRIVATE: '127.0.0.1',
+        ...settings,
       },
       // Many faults in a few minutes must not make a process wait for half a minute before it restarts.
       backoff: { first: 300, cap: 1000 },

@@ -11,7 +11,7 @@ export interface Wanted {
   debianPackage: string
   image: string
   /** The environment variable that names a running one instead. */
-  variable: string
+  variable?: string
 }
 
 /** Where a program was found: a file to run, or an image for the Docker engine. */
@@ -32,7 +32,7 @@ export async function findProgram(wanted: Wanted, say: (line: string) => void): 
     if (installed !== undefined) return { path: installed }
   }
   throw new Error(
-    `${wanted.program} is missing: install it (Debian and Ubuntu: sudo apt install ${wanted.debianPackage}), start Docker, or set ${wanted.variable} to a running one.`,
+    `${wanted.program} is missing: install it (Debian and Ubuntu: sudo apt install ${wanted.debianPackage}), ${wanted.variable ? `start Docker, or set ${wanted.variable} to a running one` : 'or start Docker'}.`,
   )
 }
 

@@ -8,6 +8,7 @@ import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
 import { callersChanged, organizationOf } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
+import { lookups } from '#lib/telemetry/lookups'
 import { within } from '#lib/within'
 import type { Strangers } from '../limits/strangers.ts'
 import { createAccessTokens } from './access-tokens.ts'
@@ -98,7 +99,9 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
       return caller.organizationId
     if (actsIn(caller, organization)) return organization
     if (caller.instanceRoles.length === 0 || !/^[\x21-\x7e]{1,200}$/.test(organization)) throw permissionDenied()
-    if (!organizations.get(organization)) {
+    const known = organizations.get(organization)
+    lookups.add(1, 'organizations', known ? 'hit' : 'miss')
+    if (!known) {
       const lookup = organizations.obtain(organization, () => directory.checkOrganization(organization))
       await waitFor(lookup, credentials)
     }
@@ -113,7 +116,9 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
       }
       const { token, isBound } = readToken(credentials.authorization)
       const key = hash('sha256', token, 'base64')
-      const { caller, thumbprint, forProject } = callers.get(key) ?? (await obtain(token, key, credentials))
+      const known = callers.get(key)
+      lookups.add(1, 'callers', known ? 'hit' : 'miss')
+      const { caller, thumbprint, forProject } = known ?? (await obtain(token, key, credentials))
       // A bound token without its proof proves nothing, and an unbound token must not pass for a bound one.
       if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
       if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)

@@ -1,14 +1,16 @@
 import { codes, type RosterError } from '#lib/errors'
 import type { Log } from '#lib/log'
+import { measureCall } from '#lib/rpc/measures'
 import type { ArrivedCall } from './arrived-call.ts'
 
-/** Writes the one line that the log has of a call. `own` adds to it. */
+/** Writes the one line that the log has of a call, and measures it. `own` adds to the line. */
 export function logCall(
   { gateway, arrival, started, userId, subject }: ArrivedCall,
   error?: RosterError,
   own?: object,
 ): void {
   const { encoding, requestId } = arrival
+  measureCall(subject, encoding, started, error?.code ?? 0)
   const line = {
     method: subject,
     encoding,

@@ -1,9 +1,12 @@
+import { X509Certificate } from 'node:crypto'
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Log } from '#lib/log'
 import { networkOf } from '../arrival/network-of.ts'
+import { limitsHit } from '../limits/limits-hit.ts'
+import { certificateEnd, connections } from '../measures.ts'
 import { sniff } from './sniff.ts'
 
 /** The settings of the port: see `config.ts`. */
@@ -60,6 +63,7 @@ export function createListener(config: ListenerSettings, log: Log, http2: Serve)
   const limit = config.TRUSTED_PROXIES > 0 ? Infinity : config.MAX_CONNECTIONS_PER_ADDRESS
   const isOneTooMany = countConnections(limit, log)
   const all = new Set<Socket>()
+  connections.watch(() => all.size)
   const undecided = new Set<Socket>()
   server.prependListener('connection', (socket: Socket) => {
     if (isOneTooMany(socket)) socket.destroy()
@@ -93,6 +97,8 @@ function createTls(
     handshakeTimeout: HEADERS_TIMEOUT_MS,
     ALPNCallback: ({ protocols }) => ['h2', 'http/1.1'].find((protocol) => protocols.includes(protocol)),
   })
+  const end = new X509Certificate(cert!).validToDate.getTime() / 1000
+  certificateEnd.watch(() => end)
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   return server
 }
@@ -106,6 +112,7 @@ function countConnections(limit: number, log: Log): (socket: Socket) => boolean 
     const address = networkOf(socket.remoteAddress ?? '')
     const count = (counts.get(address) ?? 0) + 1
     if (count > limit) {
+      limitsHit.add(1, 'connections')
       if (performance.now() > warned + 60_000) {
         warned = performance.now()
         log.warn({ limit }, 'refused connections of an address that has too many')

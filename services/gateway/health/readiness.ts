@@ -3,6 +3,7 @@ import { readWaits } from '#lib/health/waits'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import { offered } from '../calls/routes.ts'
+import { answers, ready } from '../measures.ts'
 import { askReplicas, findMisfit, type Replica, versionsOf } from './fleet.ts'
 
 export interface Readiness {
@@ -50,6 +51,9 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
   let looking: Promise<Report> | undefined
   let next: Promise<Report> | undefined
   const missingSince = new Map<string, string>()
+  let last: string[] | undefined
+  ready.watch(() => last && Number(isReady(last)))
+  for (const name of services) answers.watch(() => last && Number(!last.includes(name) && !last.includes('nats')), name)
   const listen = openEars(nats)
 
   async function check(): Promise<Report> {
@@ -57,6 +61,7 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
     const report = closed ? { ...nothing, missing: ['gateway'] } : reportOf(nats, missing, replicas, since(missing))
     tell(report)
     tellVersions(report, replicas)
+    last = report.missing
     return report
   }
 

@@ -19,6 +19,7 @@ export function arrive(
   const { request, response, requestId, header, path } = exchange
   const gone = new AbortController()
   const clientAddress = addressOf(gateway, exchange)
+  exchange.route = undefined
   response.on('close', () => {
     if (!response.writableEnded) gone.abort()
   })

@@ -1,5 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Caller } from '#lib/rpc/caller'
+import { streams } from '../measures.ts'
+import { limitsHit } from './limits-hit.ts'
 
 /** Takes a place for a stream of the caller, and gives the function that frees it. RESOURCE_EXHAUSTED LIMIT_REACHED. */
 export type StreamPlaces = (caller: Caller) => () => void
@@ -17,12 +19,16 @@ export interface StreamSettings {
 export function createStreamPlaces(config: StreamSettings): StreamPlaces {
   const callers = createCounter('streams.caller', config.STREAMS_PER_CALLER)
   const organizations = createCounter('streams.organization', config.STREAMS_PER_ORGANIZATION)
+  let open = 0
+  streams.watch(() => open)
   return ({ userId, organizationId }) => {
     callers.check(userId)
     organizations.check(organizationId)
     callers.add(userId, 1)
     organizations.add(organizationId, 1)
+    open++
     return () => {
+      open--
       callers.add(userId, -1)
       organizations.add(organizationId, -1)
     }
@@ -34,6 +40,7 @@ function createCounter(limit: string, most: number) {
   return {
     check(key: string) {
       if (most === 0 || (counts.get(key) ?? 0) < most) return
+      limitsHit.add(1, limit)
       const message = `There are ${most} open streams already.`
       throw new RosterError('RESOURCE_EXHAUSTED', 'LIMIT_REACHED', message, { metadata: { limit }, retryAfter: 5 })
     },

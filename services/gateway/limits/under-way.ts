@@ -1,4 +1,6 @@
 import { RosterError } from '#lib/errors'
+import { bytesUnderWay } from '../measures.ts'
+import { limitsHit } from './limits-hit.ts'
 
 /**
  * The kind of a request: `call` shows a token, `public` needs none, and `watch` is a stream that anybody may keep open.
@@ -39,6 +41,7 @@ export function createUnderWay({ inAll, perConnection }: { inAll: number; perCon
     watch: new Map<string, Users>(),
   }
   const all = { bytes: 0, most: inAll }
+  bytesUnderWay.watch(() => all.bytes)
   const kinds = { call: all, public: countTo(inAll * shares.public), watch: countTo(inAll * shares.watch) }
 
   function countOf(connection: object): Count {
@@ -93,6 +96,7 @@ function countTo(most: number): Count {
 }
 
 function tooMuchUnderWay(): RosterError {
+  limitsHit.add(1, 'bytes')
   const message = 'Too many bytes of requests are already under way. Try again when some of them are answered.'
   return new RosterError('RESOURCE_EXHAUSTED', 'TOO_MUCH_UNDER_WAY', message, { retryAfter: 1 })
 }

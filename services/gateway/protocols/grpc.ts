@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
-import { RosterError } from '#lib/errors'
+import { codes, RosterError } from '#lib/errors'
+import { measureCall } from '#lib/rpc/measures'
 import type { Method } from '#lib/rpc/methods'
 import { admit } from '../arrival/admission.ts'
 import { allow, readBody } from '../arrival/body.ts'
@@ -39,8 +40,10 @@ export function createGrpcHandler(gateway: Gateway) {
     const call = open(gateway, stream, headers, raw)
     const path = headers[':path'] as string
     const method = byGrpcPath.get(path)
-    if (!method) end(call, tryAdmit(call, 'public') ?? unknownMethod(path))
-    else void (method.streams ? serveStream : serveUnary)(gateway, call, method)
+    if (!method) {
+      measureCall('_OTHER', 'grpc', performance.now(), codes.UNIMPLEMENTED)
+      end(call, tryAdmit(call, 'public') ?? unknownMethod(path))
+    } else void (method.streams ? serveStream : serveUnary)(gateway, call, method)
   }
 }
 

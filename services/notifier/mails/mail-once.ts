@@ -1,11 +1,12 @@
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import type { Log } from '#lib/log'
+import { mails, mailTimes } from '../measures.ts'
 import type { MailCalls } from './mail-calls.ts'
 import type { Mailer } from './mailer.ts'
 import { numberOf } from './mail-kinds.ts'
 import type { MailPlaces } from './mail-places.ts'
 import type { MailJob } from './mail-queue.ts'
-import { readRefusal } from './smtp-refusal.ts'
+import { readRefusal, type Refusal } from './smtp-refusal.ts'
 
 export interface MailOnceOptions {
   users: MailCalls
@@ -44,7 +45,10 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
 
   async function attempt(job: MailJob, keep: (job: MailJob) => Promise<void>): Promise<End> {
     const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job))
-    if (!outcome) return 'nothing'
+    if (!outcome) {
+      mails.add(1, 'nothing')
+      return 'nothing'
+    }
     unrecorded.set(job.codeId, outcome)
     await record(job, outcome, () => void keep({ ...job, ...outcome }).catch(() => {}))
     unrecorded.delete(job.codeId)
@@ -65,8 +69,10 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
 
   async function send(job: MailJob): Promise<Outcome | undefined> {
     const { userId, codeId, kind, organizationId = '', expiresAt } = job
-    if (Date.parse(expiresAt) <= Date.now())
+    if (Date.parse(expiresAt) <= Date.now()) {
+      mails.add(1, 'late')
       return { failure: 'Its time was over before the mail server took the mail.' }
+    }
     const content = () => users.content({ userId, codeId, kind: numberOf(kind) })
     const code = await content()
     if (!code) return undefined
@@ -78,17 +84,27 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
   }
 
   async function hand({ codeId, kind = 'email-code' }: MailJob, content: EmailCode): Promise<Outcome> {
+    const began = performance.now()
     try {
       await mailer.send(kind, codeId, content)
+      mails.add(1, 'sent')
+      mailTimes.record((performance.now() - began) / 1000)
       return { sentAt: new Date().toISOString() }
     } catch (error) {
       const refusal = readRefusal(error)
+      mails.add(1, outcomeLabel(refusal))
       if (refusal.permanent) return { failure: refusal.reason }
       if (refusal.ours)
         log.error({ codeId, reason: refusal.reason }, 'the mail server takes no mail from us: see SMTP_URL, MAIL_FROM')
       throw new Error(refusal.reason, { cause: error })
     }
   }
+}
+
+function outcomeLabel({ permanent, ours, answered }: Refusal): string {
+  if (permanent) return 'refused'
+  if (ours) return 'misconfigured'
+  return answered ? 'deferred' : 'unreachable'
 }
 
 interface Outcome {

@@ -5,6 +5,7 @@ import { within } from '#lib/within'
 import { throttled } from '#lib/throttled'
 import type { MailKind } from './templates.ts'
 import { queuePrefix } from '../redis.ts'
+import { watchQueue } from '../watch-queue.ts'
 
 /** The part of a mail that Redis may know: ids and times, no code and no address. */
 export interface MailJob {
@@ -57,6 +58,7 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
     streams: { events: { maxLen: 100 } },
   })
   queue.on('error', throttled(log, 'the queue of mails failed'))
+  const unwatch = watchQueue(queue, 'mails')
   let [counts, countUntil] = [new Map<string, number>(), 0]
 
   // The first mail of each organization goes before the second mail of any. So ten thousand mails of one organization
@@ -76,6 +78,9 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
       // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
       await within(queue.addBulk(jobs), { timeout: addDeadline, late: () => new Error('Redis does not take jobs') })
     },
-    close: () => queue.close(),
+    close() {
+      unwatch()
+      return queue.close()
+    },
   }
 }

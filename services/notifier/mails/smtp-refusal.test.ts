@@ -11,8 +11,17 @@ describe("what a mail server's refusal means", () => {
   })
 
   it('a 4xx and a lost connection are not', () => {
-    expect(refusal('EENVELOPE', 'RCPT TO', '451 4.7.1 greylisted')).toMatchObject({ permanent: false, ours: false })
-    expect(refusal('ECONNECTION', 'CONN')).toEqual({ permanent: false, ours: false, reason: 'ECONNECTION' })
+    expect(refusal('EENVELOPE', 'RCPT TO', '451 4.7.1 greylisted')).toMatchObject({
+      permanent: false,
+      ours: false,
+      answered: true,
+    })
+    expect(refusal('ECONNECTION', 'CONN')).toEqual({
+      permanent: false,
+      ours: false,
+      answered: false,
+      reason: 'ECONNECTION',
+    })
     expect(refusal('ETIMEDOUT', 'CONN')).toMatchObject({ permanent: false, ours: false })
   })
 

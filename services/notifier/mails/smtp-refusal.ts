@@ -6,6 +6,8 @@ export interface Refusal {
   permanent: boolean
   /** The mail server takes no mail from us at all: an operator must look at the settings. */
   ours: boolean
+  /** The mail server answered, or was not asked. */
+  answered: boolean
   reason: string
 }
 
@@ -16,16 +18,18 @@ const aboutTheSession = new Set([503, 530, 534, 535, 538])
 export function readRefusal(error: unknown): Refusal {
   const { code = '', responseCode, response = '', command = '' } = error as SmtpError
   if (command === unwritten && code === 'EMESSAGE')
-    return { permanent: true, ours: false, reason: 'The link cannot be written in a mail.' }
+    return { permanent: true, ours: false, answered: true, reason: 'The link cannot be written in a mail.' }
   if (code === 'EENVELOPE' && [unwritten, 'API'].includes(command) && !responseCode)
-    return { permanent: true, ours: false, reason: 'The address cannot be written in SMTP.' }
-  if (!responseCode) return { permanent: false, ours: ['EAUTH', 'ENOAUTH', 'ETLS'].includes(code), reason: plain(code) }
+    return { permanent: true, ours: false, answered: true, reason: 'The address cannot be written in SMTP.' }
+  const misset = ['EAUTH', 'ENOAUTH', 'ETLS'].includes(code)
+  if (!responseCode) return { permanent: false, ours: misset, answered: false, reason: plain(code) }
   const permanentReply = responseCode >= 500 && responseCode < 600
   const aboutTheMail = (command === 'RCPT TO' || command === 'DATA') && !aboutTheSession.has(responseCode)
   const permanent = permanentReply && aboutTheMail
   return {
     permanent,
     ours: permanentReply && !permanent,
+    answered: true,
     reason: `SMTP ${responseCode}${enhancedStatus(response)}: the mail server refused ${refused(command)}.`,
   }
 }

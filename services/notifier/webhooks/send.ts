@@ -6,6 +6,7 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { anonymous } from '#lib/rpc/caller'
 import type { Webhook, WebhookEvent } from '../vocabulary.ts'
+import { webhookTries } from '../measures.ts'
 import { restAfter, retryDelay } from './webhook-backoff.ts'
 import { endChain, giveBack, isLate, settle, type Settled, type Taken } from './chain.ts'
 import type { Destinations } from './destination.ts'
@@ -55,6 +56,7 @@ export async function send(options: SendOptions, taken: Taken, signal: AbortSign
   const ids = { webhookId, eventId, attempts: attempts + 1 }
   const settled = judge(taken, outcome, performance.now() - began, options.retryFor)
   const { state, error, delay, rest = 0 } = settled
+  webhookTries.add(1, state)
   await settle(sql, taken, settled)
   if (state === 'sent') return log.debug(ids, 'webhook sent')
   log.info({ ...ids, error, delay, rest }, state === 'failed' ? 'webhook given up' : 'webhook is tried again')

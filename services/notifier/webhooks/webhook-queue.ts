@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 import { throttled } from '#lib/throttled'
 import { queuePrefix } from '../redis.ts'
+import { watchQueue } from '../watch-queue.ts'
 
 /** All that Redis knows: something may be due to a webhook. */
 export interface WebhookJob {
@@ -27,6 +28,7 @@ export function openWebhookQueue(redis: Redis, log: Log): WebhookQueue {
   })
   const failed = throttled(log, 'the queue of webhooks failed')
   queue.on('error', failed)
+  const unwatch = watchQueue(queue, 'webhooks')
 
   function add(webhookId: string, options: { delay?: number; jobId?: string }) {
     // While Redis is away, jobs would pile up in this process.
@@ -39,6 +41,9 @@ export function openWebhookQueue(redis: Redis, log: Log): WebhookQueue {
       // One job for everything due within the same second.
       else add(webhookId, { delay, jobId: `${webhookId}-${Math.ceil((Date.now() + delay) / 1000)}` })
     },
-    close: () => queue.close(),
+    close() {
+      unwatch()
+      return queue.close()
+    },
   }
 }

@@ -3,6 +3,7 @@ import { Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
 import { throttled } from '#lib/throttled'
+import { webhookLanes, webhookPlaces, webhooksHeld } from '../measures.ts'
 import { queuePrefix } from '../redis.ts'
 import { type Taken, takeChains } from './chain.ts'
 import { type WebhookJob, webhookQueueName } from './webhook-queue.ts'
@@ -40,6 +41,12 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
   let held = new Map<string, Set<string>>()
   let woken = Promise.withResolvers<void>()
 
+  const slowUnderWay = () => [...underWay.values()].filter(({ slow }) => slow).length
+  webhookPlaces.watch(() => concurrency)
+  webhookLanes.watch(slowUnderWay, 'slow')
+  webhookLanes.watch(() => underWay.size - slowUnderWay(), 'quick')
+  webhooksHeld.watch(() => [...held.values()].reduce((sum, own) => sum + own.size, 0))
+
   function look(webhookIds: string[]) {
     for (const id of webhookIds) ready.add(id)
     woken.resolve()
@@ -70,12 +77,11 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
   async function fill(): Promise<boolean> {
     const most = Math.min(concurrency - underWay.size, portion)
     if (most <= 0 || ready.size === 0) return false
-    const slow = [...underWay.values()].filter((taken) => taken.slow).length
     const asked = [...ready]
     ready = new Set()
     const { taken, waiting } = await takeChains(sql, asked, {
       most,
-      mostSlow: Math.max(0, Math.floor(concurrency / 2) - slow),
+      mostSlow: Math.max(0, Math.floor(concurrency / 2) - slowUnderWay()),
       within,
     }).catch((error: unknown) => {
       look(asked)

@@ -1,0 +1,148 @@
+import type { Attributes, Histogram as SdkHistogram, Meter } from '@opentelemetry/api'
+
+/** A metric as its page shows it. */
+export interface Declared {
+  /** In OpenTelemetry's words, with dots. */
+  name: string
+  kind: 'counter' | 'gauge' | 'histogram'
+  unit: string
+  /** What it tells an operator. */
+  tells: string
+  /** Its labels in their order. Each has few values: these, or those that a word such as `operation` stands for. */
+  labels: Record<string, readonly string[] | string>
+}
+
+type Facts = Omit<Declared, 'kind' | 'labels'> & { labels?: Declared['labels'] }
+
+/** Every metric of this process. A file that measures declares its metrics when it is loaded. */
+export const declared: Declared[] = []
+
+let meter: Meter | undefined
+const waiting: ((meter: Meter) => void)[] = []
+
+/** Whether anybody reads the metrics. Where it is false, nothing may be done for them. */
+export function measures(): boolean {
+  return meter !== undefined
+}
+
+/** Starts to measure. Call it before the service starts. */
+export function startMeasuring(own: Meter): void {
+  meter = own
+  for (const begin of waiting.splice(0)) begin(own)
+}
+
+export interface Counter {
+  /** Counts, under the values of the labels in their order. */
+  add(count: number, first?: string, second?: string): void
+}
+
+/** Declares a number that only grows. It begins at zero for all values that its labels list. */
+export function counter(facts: Facts): Counter {
+  const own = declare('counter', facts)
+  const sums = rememberAttributes(own, (attributes) => ({ attributes, value: 0 }))
+  whenMeasuring((meter) => {
+    const lists = Object.values(own.labels)
+    if (lists.length === 0) sums()
+    if (lists.every((list) => typeof list !== 'string'))
+      for (const first of lists[0] ?? []) for (const second of lists[1] ?? ['']) sums(first, second)
+    meter.createObservableCounter(own.name, describe(own)).addCallback((result) => {
+      for (const { attributes, value } of sums.all()) result.observe(value, attributes)
+    })
+  })
+  return {
+    add(count, first, second) {
+      if (meter) sums(first, second).value += count
+    },
+  }
+}
+
+export interface Histogram {
+  /** Records a value, under the values of the labels in their order. */
+  record(value: number, first?: string, second?: string, third?: string): void
+}
+
+/** Declares numbers that are counted by their size, up to each of the bounds. */
+export function histogram({ bounds, ...facts }: Facts & { bounds: number[] }): Histogram {
+  const own = declare('histogram', facts)
+  const attributes = rememberAttributes(own, (attributes) => attributes)
+  let instrument: SdkHistogram | undefined
+  whenMeasuring((meter) => {
+    instrument = meter.createHistogram(own.name, { ...describe(own), advice: { explicitBucketBoundaries: bounds } })
+  })
+  return {
+    record(value, first, second, third) {
+      instrument?.record(value, attributes(first, second, third))
+    },
+  }
+}
+
+export interface Gauge {
+  /** Reads the number whenever somebody asks, until the function that it gives is called. Undefined: not known. */
+  watch(read: () => number | undefined, first?: string, second?: string): () => void
+}
+
+/** Declares a number that is read whenever somebody asks. */
+export function gauge(facts: Facts): Gauge {
+  const own = declare('gauge', facts)
+  const attributes = rememberAttributes(own, (attributes) => attributes)
+  const watched = new Map<Attributes, () => number | undefined>()
+  whenMeasuring((meter) => {
+    meter.createObservableGauge(own.name, describe(own)).addCallback((result) => {
+      for (const [attributes, read] of watched) {
+        const value = read()
+        if (value !== undefined) result.observe(value, attributes)
+      }
+    })
+  })
+  return {
+    watch(read, first, second) {
+      if (!meter) return () => {}
+      const own = attributes(first, second)
+      watched.set(own, read)
+      return () => {
+        if (watched.get(own) === read) watched.delete(own)
+      }
+    },
+  }
+}
+
+function declare(kind: Declared['kind'], { labels = {}, ...facts }: Facts): Declared {
+  const own = { ...facts, kind, labels }
+  declared.push(own)
+  return own
+}
+
+function whenMeasuring(begin: (meter: Meter) => void): void {
+  if (meter) begin(meter)
+  else waiting.push(begin)
+}
+
+function describe({ unit, tells }: Declared) {
+  return { unit, description: tells }
+}
+
+/** Stands for a value that a label does not list, in OpenTelemetry's conventions. */
+const other = '_OTHER'
+
+/** Makes one object for each combination of values, and no second one. */
+function rememberAttributes<T>({ labels }: Declared, make: (attributes: Attributes) => T) {
+  const names = Object.keys(labels)
+  const lists = Object.values(labels)
+  const known = new Map<string, T>()
+  const listed = (value: string, index: number) => {
+    const list = lists[index]
+    return typeof list === 'string' || list?.includes(value) !== false ? value : other
+  }
+
+  function find(first = '', second = '', third = ''): T {
+    const found = known.get(`${first} ${second} ${third}`)
+    if (found !== undefined) return found
+    const values = [first, second, third].map(listed)
+    const key = values.join(' ')
+    const made = known.get(key) ?? make(Object.fromEntries(names.map((name, index) => [name, values[index]])))
+    known.set(key, made)
+    return made
+  }
+
+  return Object.assign(find, { all: () => known.values() })
+}

@@ -1,0 +1,66 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { counter, gauge } from './instruments.ts'
+import { sample } from './sample.ts'
+
+const resolution = 20
+/** Milliseconds of the event loop that a number speaks of. */
+const span = 5000
+const nanosecondsPerSecond = 1e9
+const microsecondsPerSecond = 1e6
+
+const p99 = gauge({
+  name: 'nodejs.eventloop.delay.p99',
+  unit: 's',
+  tells: 'how late the event loop runs: 99 of 100 times in the last five seconds it was less',
+})
+const max = gauge({
+  name: 'nodejs.eventloop.delay.max',
+  unit: 's',
+  tells: 'how late the event loop ran at the most in the last five seconds',
+})
+const utilization = gauge({
+  name: 'nodejs.eventloop.utilization',
+  unit: '1',
+  tells: 'the part of the last five seconds in which the event loop worked; 1: the process can do no more',
+})
+const cpu = counter({
+  name: 'process.cpu.time',
+  unit: 's',
+  tells: 'the CPU time of the process',
+  labels: { 'cpu.mode': ['user', 'system'] },
+})
+const memory = gauge({
+  name: 'process.memory.usage',
+  unit: 'By',
+  tells: 'the physical memory of the process',
+})
+
+/** Measures the process itself. */
+export function measureProcess(): void {
+  const delays = monitorEventLoopDelay({ resolution })
+  delays.enable()
+  let [late, latest, busy] = [0, 0, 0]
+  let before = performance.eventLoopUtilization()
+  let used = { user: 0, system: 0 }
+  sample(() => {
+    late = secondsLate(delays.percentile(99))
+    latest = secondsLate(delays.max)
+    delays.reset()
+    const now = performance.eventLoopUtilization()
+    busy = performance.eventLoopUtilization(now, before).utilization
+    before = now
+    const { user, system } = process.cpuUsage()
+    cpu.add((user - used.user) / microsecondsPerSecond, 'user')
+    cpu.add((system - used.system) / microsecondsPerSecond, 'system')
+    used = { user, system }
+  }, span)
+  p99.watch(() => late)
+  max.watch(() => latest)
+  utilization.watch(() => busy)
+  memory.watch(() => process.memoryUsage.rss())
+}
+
+// Each measured delay includes the timer's own interval.
+function secondsLate(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / nanosecondsPerSecond - resolution / 1000)
+}

@@ -1,0 +1,50 @@
+import { gauge, histogram } from '#lib/telemetry/instruments'
+
+export const requests = histogram({
+  name: 'http.server.request.duration',
+  unit: 's',
+  tells: 'how long other requests of the gateway took: pages, probes, documents, and paths where nothing is (_OTHER)',
+  labels: {
+    'http.request.method': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    'http.route': 'page',
+    'http.response.status_code': 'status',
+  },
+  bounds: [0.005, 0.025, 0.1, 0.5, 2.5, 10],
+})
+
+export const connections = gauge({
+  name: 'roster.gateway.connections',
+  unit: '{connection}',
+  tells: 'open connections of clients',
+})
+
+export const streams = gauge({
+  name: 'roster.gateway.streams',
+  unit: '{stream}',
+  tells: 'open streams of events',
+})
+
+export const bytesUnderWay = gauge({
+  name: 'roster.gateway.bytes_under_way',
+  unit: 'By',
+  tells: 'bytes of requests and answers in memory; UNDER_WAY_BYTES is the limit',
+})
+
+export const ready = gauge({
+  name: 'roster.gateway.ready',
+  unit: '1',
+  tells: '1 while /readyz says that calls can be answered',
+})
+
+export const answers = gauge({
+  name: 'roster.service.answers',
+  unit: '1',
+  tells: '1 while any process of the service answers this gateway by NATS',
+  labels: { 'roster.service': 'service' },
+})
+
+export const certificateEnd = gauge({
+  name: 'roster.tls.certificate.end',
+  unit: 's',
+  tells: 'when the certificate of the port ends, as Unix time; only with TLS_CERT',
+})

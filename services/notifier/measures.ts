@@ -1,0 +1,73 @@
+import { counter, gauge, histogram } from '#lib/telemetry/instruments'
+
+export const mails = counter({
+  name: 'roster.mails',
+  unit: '{mail}',
+  tells:
+    'tries to mail by their end. sent; refused: never again; deferred: the receiver asks to come again; unreachable: ' +
+    'the mail server; misconfigured: it takes no mail from us; late: its time was over; nothing: no longer to be sent',
+  labels: {
+    'roster.outcome': ['sent', 'refused', 'deferred', 'unreachable', 'misconfigured', 'late', 'nothing'],
+  },
+})
+
+export const mailTimes = histogram({
+  name: 'roster.mail.duration',
+  unit: 's',
+  tells: 'how long the mail server took for a mail that it took',
+  bounds: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
+})
+
+const queues = ['mails', 'webhooks'] as const
+
+export const jobs = gauge({
+  name: 'roster.queue.jobs',
+  unit: '{job}',
+  tells: 'jobs of BullMQ in Redis: waiting for a worker, under way (active), or resting before another try (delayed)',
+  labels: { 'roster.queue': queues, 'roster.state': ['waiting', 'active', 'delayed'] },
+})
+
+export const jobsAge = gauge({
+  name: 'roster.queue.oldest.age',
+  unit: 's',
+  tells: 'how long the job whose turn is next has waited for a worker; 0 if none waits',
+  labels: { 'roster.queue': queues },
+})
+
+export const webhookTries = counter({
+  name: 'roster.webhook.tries',
+  unit: '{try}',
+  tells: 'events sent to webhooks: taken by the receiver, to be tried again, or given up',
+  labels: { 'roster.outcome': ['sent', 'queued', 'failed'] },
+})
+
+export const webhookLanes = gauge({
+  name: 'roster.webhook.under_way',
+  unit: '{try}',
+  tells: 'tries under way: to webhooks that are quick, and to the others, which get half of the places',
+  labels: { 'roster.lane': ['quick', 'slow'] },
+})
+
+export const webhookPlaces = gauge({
+  name: 'roster.webhook.places',
+  unit: '{try}',
+  tells: 'the most tries under way at a time: WEBHOOK_CONCURRENCY',
+})
+
+export const webhooksHeld = gauge({
+  name: 'roster.webhook.held',
+  unit: '{webhook}',
+  tells: 'webhooks with due events that wait for a place of their organization',
+})
+
+export const webhooksDue = gauge({
+  name: 'roster.webhook.due',
+  unit: '{chain}',
+  tells: 'objects with events that are due to an active webhook; the count ends at 10,001',
+})
+
+export const webhooksDueAge = gauge({
+  name: 'roster.webhook.due.age',
+  unit: 's',
+  tells: 'how long the first of them has been due',
+})
