@@ -6,7 +6,7 @@ const { host, username, password } = new URL(process.env['BENCH_NATS_URL']!)
 const nats = await connect({ servers: host, user: username, pass: password })
 
 createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-  const subject = request.url === '/evented' ? 'bench.evented' : 'bench.bare'
+  const subject = `bench.${request.url!.split('/')[1] || 'bare'}`
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {

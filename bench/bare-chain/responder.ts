@@ -1,5 +1,6 @@
 // The second half of the chains. The bare one makes a single-row INSERT for each request. The evented one stores the
 // state of a user and two events in one statement, answers, and publishes both events to a stream of its own.
+// The echo chain answers from memory, with as many bytes as GetUser.
 import { connect } from 'nats'
 import postgres from 'postgres'
 
@@ -8,6 +9,7 @@ const { host, username, password } = new URL(process.env['BENCH_NATS_URL']!)
 const nats = await connect({ servers: host, user: username, pass: password })
 const stream = nats.jetstream()
 const answer = Buffer.from('{"ok":true}')
+const user = Buffer.alloc(600, ' ').fill('{"ok":true}', 0, 11)
 
 nats.subscribe('bench.bare', {
   queue: 'bench',
@@ -30,6 +32,7 @@ nats.subscribe('bench.evented', {
       .catch((error: unknown) => console.error(error))
   },
 })
+nats.subscribe('bench.echo', { queue: 'bench', callback: (_error, message) => void message.respond(user) })
 await nats.flush()
 console.log('ready')
 

@@ -17,7 +17,7 @@ export interface BareChain {
 
 /**
  * Starts the two processes of the bare chain, over the same servers as Roster. Its tables are in a schema of their own.
- * The processes also answer the evented chain.
+ * The processes also answer the evented chain and the echo chain.
  */
 export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): Promise<BareChain> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })

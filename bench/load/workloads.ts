@@ -12,7 +12,15 @@ export const roster = [
   'Token',
   'Token+assertion',
   'Evented',
+  'Echo',
 ] as const
+
+/** Workloads of the processes in bench/bare-chain, not of Roster. */
+export const chains: Partial<Record<WorkloadName, string>> = {
+  bare: 'bare chain',
+  Evented: 'evented chain',
+  Echo: 'echo chain',
+}
 
 export type WorkloadName = 'bare' | (typeof roster)[number]
 
@@ -64,6 +72,8 @@ export const workloads: Record<WorkloadName, Workload> = {
       body: JSON.stringify({ userId: userOf(subjects, n), email: emailOf(subjects, n), returnCode: {} }),
     }),
   },
+  // What any answer costs that takes this way, even from memory.
+  Echo: { http: (subjects, n) => ({ verb: 'GET', path: `/echo/${userOf(subjects, n)}`, body: '' }) },
   SetEmail: { http: setEmail, grpc: setEmailGrpc },
   'SetEmail+key': {
     http: setEmail,

@@ -6,7 +6,7 @@ import { type Generator, startGenerator } from '../load/generator.ts'
 import type { Round } from '../load/load.ts'
 import { addClients, issuerOf } from '../load/tokens.ts'
 import { addHumans } from '../load/users.ts'
-import type { Subjects } from '../load/workloads.ts'
+import { chains, type Subjects } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { saveResults } from '../save-results.ts'
 import { startSystem, type System } from '../system.ts'
@@ -82,7 +82,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
     const measured = await measure(round, generator, pids, () => check.settled())
     if (measured.errors.length > 0) throw new Error(`${workload} ${encoding}${side.name}: ${measured.errors[0]}`)
     const kind = workload.split('+')[0]!
-    if (isBare) bareAcknowledged += measured.acknowledged
+    if (isBare) bareAcknowledged += workload === 'Echo' ? 0 : measured.acknowledged
     else if (kind in side.acknowledged) side.acknowledged[kind as keyof Stored] += measured.acknowledged
     return measured
   }
@@ -105,7 +105,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
       const inTurns = round % 2 === 1 ? sides : sides.toReversed()
       for (const side of isChain(workload) ? [ours] : inTurns) {
         const measured = await take(side, workload, encoding, options.seconds)
-        const name = isChain(workload) ? 'evented chain' : `${workload} ${encoding}${side.name}`
+        const name = chains[workload] ?? `${workload} ${encoding}${side.name}`
         runs.push({ name, measured, ofBare: measured.rate / chain.rate })
         console.log(`  round ${round}: ${name} ${measured.rate.toFixed(0)}/s`)
       }
@@ -128,7 +128,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
   return { problems, results: { machine, rows } }
 }
 
-const isChain = (workload: Round['workload']) => workload === 'bare' || workload === 'Evented'
+const isChain = (workload: Round['workload']) => workload in chains
 
 async function findLost({ name, check, before, acknowledged }: Side): Promise<string[]> {
   const after = await check.stored()

@@ -4,6 +4,7 @@ import { startGenerator } from '../load/generator.ts'
 import { addClients, issuerOf } from '../load/tokens.ts'
 import { addHumans } from '../load/users.ts'
 import { type Options } from '../options.ts'
+import { chains } from '../load/workloads.ts'
 import { renderSpeed, summarize } from './report.ts'
 
 /** Runs the rounds against the gateway at `url` and prints the table. Gives the faults that it found. */
@@ -19,7 +20,7 @@ export async function measureRunning(url: string, options: Options): Promise<str
   try {
     const runs = []
     for (let round = 1; round <= options.rounds; round++)
-      for (const workload of options.only.filter((name) => name !== 'Evented'))
+      for (const workload of options.only.filter((name) => !(name in chains)))
         for (const encoding of options.encodings) {
           const load = { ...system, subjects: { ...subjects, round: number++ }, connections, warmUp: 1, seconds }
           const result = await generator.run({ workload, encoding, ...load })
