@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { encodeWord, isPlainText, quoteString } from 'nodemailer/lib/mime-funcs'
-import { encode, wrap } from 'nodemailer/lib/qp'
 import type { Sender } from '../config.ts'
 import type { Mail } from './render.ts'
 
@@ -35,10 +34,15 @@ export function compose({ from, to, id, language, subject, text, html }: Letter)
 
 function part(boundary: string, type: 'plain' | 'html', content: string): string {
   const lines = content.replace(/\r?\n|\r/g, '\r\n')
-  const isPlain = !/[^\x20-\x7e\r\n]|[^\n]{77}/.test(lines)
-  const [encoding, body] = isPlain ? ['7bit', lines] : ['quoted-printable', wrap(encode(lines))]
+  // SMTP allows lines of 998 characters.
+  const isPlain = !/[^\x20-\x7e\r\n]|[^\n]{998}/.test(lines)
+  const [encoding, body] = isPlain ? ['7bit', lines] : ['base64', inBase64(lines)]
   const head = `Content-Type: text/${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`
   return `--${boundary}\r\n${head}\r\n${body}\r\n`
+}
+
+function inBase64(text: string): string {
+  return Buffer.from(text).toString('base64').replace(/.{76}/g, '$&\r\n')
 }
 
 function phrase(name: string): string {
