@@ -1,6 +1,10 @@
 import type { Command } from './command.ts'
+import { exportOrganization } from './export.ts'
+import { rotateKeys } from './keys/rotate-keys.ts'
 import { parkedCommands } from './parked/parked-commands.ts'
+import { republish } from './republish.ts'
 import { status } from './status/status.ts'
+import { verify } from './verify/verify.ts'
 
 /** Every command, as the help shows them. */
-export const commands: Command[] = [status, ...parkedCommands]
+export const commands: Command[] = [status, ...parkedCommands, republish, verify, exportOrganization, rotateKeys]

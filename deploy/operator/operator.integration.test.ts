@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { JsonObject } from '@bufbuild/protobuf'
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { operatorSettings, type Ran, runOperator } from '#test/support/operator'
+import { callGrpc } from '../../test/e2e/clients/grpc.ts'
+import type { Operation } from '../../test/examples/contract.ts'
+import { addEveryObject } from '../../test/examples/every-object.ts'
+import { ok } from '../../test/examples/people.ts'
 import { type House, startHouse } from '../../test/house.ts'
 import { startTestServers } from '../../test/infra.ts'
 
@@ -110,6 +115,55 @@ test('an event that a follower parked is listed, tried again and dropped', async
   expect([...(await due())]).toEqual([{ due: true }])
   expect((await roster('parked', 'drop', 'grants/nobody/7', '--yes')).status).toBe(0)
   expect([...(await due())]).toEqual([])
+})
+
+test('republish sends every event anew, and asks before', async () => {
+  const refused = await roster('republish')
+  expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('Nothing was done') })
+  const count = async () => {
+    const [found] = (await roster('status', '--json')).json()
+    return found.stream.messages as number
+  }
+  const before = await count()
+  const { status, out } = await roster('republish', 'users', '--yes')
+  expect({ status, out }).toEqual({ status: 0, out: 'users: all is sent\n' })
+  const [{ events }] = await admin<[{ events: number }]>`
+    select count(*)::int as events from roster_users.events
+    where position not in (select position from roster_users.parked_events)
+  `
+  expect(await count()).toBe(before + events)
+})
+
+describe('export', () => {
+  const act = async (operation: Operation, request: JsonObject, organization?: string) =>
+    ok(await callGrpc(operation, request, { url: house.url, token: house.adminToken, organization }))
+
+  test('has all of an organization and nothing of another, and no secret', async () => {
+    const caller = { url: house.url, token: house.adminToken }
+    const [own, other] = [
+      await addEveryObject(callGrpc, caller, 'https://hooks.example.com/'),
+      await addEveryObject(callGrpc, caller, 'https://hooks.example.com/'),
+    ]
+    const { orgId, password, clientSecret, token } = own.values
+    await act('AddProject', { name: 'The last one' }, orgId)
+    const { status, out, json } = await roster('export', orgId!)
+    const lines = json()
+    expect(status).toBe(0)
+    expect(lines[0]).toMatchObject({ kind: 'export', organization: orgId })
+    const events = lines.filter(({ kind }) => kind === 'event')
+    const objects = lines.filter(({ kind }) => kind === 'object')
+    expect(lines.at(-1)).toEqual({ kind: 'end', events: events.length, objects: objects.length })
+    const ids = objects.map(({ id }) => id)
+    for (const name of ['orgId', 'userId', 'projectId', 'grantId', 'webhookId', 'sessionId'])
+      expect(ids, name).toContain(own.values[name])
+    expect(new Set([...events, ...objects].map(({ organizationId }) => organizationId))).toEqual(new Set([orgId]))
+    for (const secret of [password, clientSecret, token, house.adminToken]) expect(out).not.toContain(secret)
+    for (const name of ['userId', 'projectId', 'orgId']) expect(out).not.toContain(other.values[name])
+    expect(objects.find(({ state }) => state.name === 'The last one')).toBeDefined()
+  })
+
+  test('of an unknown organization ends with 2', async () =>
+    expect(await roster('export', 'nobody')).toMatchObject({ status: 2, out: '' }))
 })
 
 test('the role of the command reads no secret and changes nothing else', async () => {

@@ -78,8 +78,11 @@ function append(sql: Sql | Transaction, { changes, events, moment, rest }: Batch
   `
 }
 
-// Neighbouring rows of one kind are written together. The order stays, but rows that fit anywhere come last.
-function toSteps(inOrder: Write[]): (Statement | FunctionCall)[] {
+/**
+ * The statements that make these writes. Neighbouring rows of one kind are written together. The order stays, but rows
+ * that fit anywhere come last.
+ */
+export function toSteps(inOrder: Write[]): (Statement | FunctionCall)[] {
   const fitsAnywhere = (write: Write) => typeof write !== 'function' && write.anywhere === true
   const writes = [...inOrder.filter((write) => !fitsAnywhere(write)), ...inOrder.filter(fitsAnywhere)]
   const groups: { write: Write; rows: object[] }[] = []

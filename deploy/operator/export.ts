@@ -1,0 +1,84 @@
+import { loadAggregates } from '#lib/eventstore/aggregate'
+import type { Sql } from '#lib/eventstore/database'
+import { eventColumns } from '#lib/eventstore/feed-rows'
+import type { StoredEvent } from '#lib/events/stored-event'
+import { storingServices, type StoringService } from '../provision.ts'
+import type { Called, Command } from './command.ts'
+import { Refusal } from './refusal.ts'
+
+/** The command `export`. */
+export const exportOrganization: Command = {
+  name: 'export',
+  takes: 'ORGANIZATION',
+  summary: 'Writes all that belongs to an organization as JSON, a value on each line.',
+  more: [
+    'First comes a line of the kind `export`, then the events and objects of each service, and last one of the kind `end`.',
+    'An export without that last line is not whole.',
+    'It has no secret: no password, token, key, secret of a machine, provider or webhook. It has personal data.',
+  ],
+  arguments: [1, 1],
+  run,
+}
+
+const pageSize = 500
+
+async function run({ system, output, args }: Called): Promise<number> {
+  const organization = args[0]!
+  const known = await Promise.all(storingServices.map((service) => hasEvents(system.sql(service), organization)))
+  if (!known.includes(true)) throw new Refusal(`There is no organization ${JSON.stringify(organization)}.`)
+  await output.json({ kind: 'export', format: 1, organization, at: new Date() })
+  const counted = { events: 0, objects: 0 }
+  for (const service of storingServices)
+    for await (const { events, objects } of pages(system.sql(service), service, organization)) {
+      for (const value of [...events, ...objects]) await output.json(value)
+      counted.events += events.length
+      counted.objects += objects.length
+      output.progress(`${service}: ${counted.events} events, ${counted.objects} objects`)
+    }
+  await output.json({ kind: 'end', ...counted })
+  return 0
+}
+
+async function hasEvents(sql: Sql, organization: string): Promise<boolean> {
+  return (await sql`select from events where organization_id = ${organization} limit 1`).count > 0
+}
+
+type Page = Record<'events' | 'objects', object[]>
+
+// An object is written after its first event, as it is at that moment. Events that come later are left out.
+async function* pages(sql: Sql, service: StoringService, organization: string): AsyncGenerator<Page> {
+  const [{ end }] = await sql<[{ end: string }]>`select pg_snapshot_xmin(pg_current_snapshot())::text as end`
+  for (let last = { transaction_id: '0', position: '0' }; ;) {
+    const events = await sql<StoredEvent[]>`
+      select ${eventColumns(sql)} from events
+      where organization_id = ${organization} and transaction_id < ${end}::xid8
+        and (transaction_id, position) > (${last.transaction_id}::xid8, ${last.position})
+      order by events.transaction_id, events.position limit ${pageSize}
+    `
+    if (events.length === 0) return
+    const first = events.filter(({ sequence }) => sequence === '1')
+    const objects = await loadAggregates(
+      sql,
+      first.map((event) => ({ type: event.aggregate_type, id: event.aggregate_id })),
+    )
+    yield {
+      events: events.map((event) => ({ kind: 'event', service, ...told(event) })),
+      objects: objects
+        .filter(({ state }) => state !== undefined)
+        .map((object) => ({ kind: 'object', service, ...object })),
+    }
+    last = events.at(-1)!
+  }
+}
+
+function told(event: StoredEvent) {
+  const { aggregate_type, aggregate_id, organization_id, request_id, created_at, transaction_id: _, ...rest } = event
+  return {
+    ...rest,
+    aggregateType: aggregate_type,
+    aggregateId: aggregate_id,
+    organizationId: organization_id,
+    requestId: request_id,
+    createdAt: created_at,
+  }
+}

@@ -1,0 +1,72 @@
+import { describeEvent } from '#lib/events/cloud-event'
+import type { StoredEvent } from '#lib/events/stored-event'
+import type { Sql } from '#lib/eventstore/database'
+import { eventColumns } from '#lib/eventstore/feed-rows'
+import type { Vocabulary } from '#lib/eventstore/vocabulary'
+import type { StoringService } from '../../provision.ts'
+import { type Finding, rowName } from './finding.ts'
+import type { Positions } from './positions.ts'
+import type { Published } from './published.ts'
+
+const pageSize = 1000
+
+/** Which events must be in the stream. */
+export interface Expected {
+  published: Published
+  inStream: Positions
+  /** Events before it have left the stream by their age. */
+  since: Date
+}
+
+/**
+ * Looks at every event: whether its aggregate is there, whether proto/ knows it, and whether the stream has it. Without
+ * `expected` it does not ask for the stream.
+ */
+export async function* checkEvents(
+  sql: Sql,
+  service: StoringService,
+  { forgotten = [] }: Vocabulary,
+  expected: Expected | undefined,
+): AsyncGenerator<{ found: (Finding & { missing?: number })[]; looked: number; of: number }> {
+  const [{ end }] = await sql<[{ end: string }]>`select coalesce(max(position), 0)::text as end from events`
+  for (let last = '0'; ;) {
+    const rows = await sql<(StoredEvent & { known: boolean; published: boolean; parked: boolean })[]>`
+      select ${eventColumns(sql)},
+        exists (select from aggregates a where a.type = aggregate_type and a.id = aggregate_id) as known,
+        exists (select from parked_events p where p.position = e.position) as parked,
+        (transaction_id, position) <= (
+          ${expected?.published.transactionId ?? '0'}::xid8, ${expected?.published.position ?? '0'}::bigint
+        ) as published
+      from (
+        select * from events where position > ${last} and position <= ${end} order by position limit ${pageSize}
+      ) e
+      order by e.position
+    `
+    if (rows.length === 0) return
+    const found = rows.flatMap((row) => {
+      const position = Number(row.position)
+      const name = rowName('events', { position })
+      if (!row.known && !forgotten.includes(row.aggregate_type)) {
+        const object = `${row.aggregate_type} ${row.aggregate_id}`
+        return [{ service, row: name, problem: `aggregates has no row for its object, ${object}` }]
+      }
+      if (row.parked || expected?.published.parked.has(position)) return []
+      const unreadable = problemOf(service, row)
+      if (unreadable !== undefined) return [{ service, row: name, problem: unreadable }]
+      const isMissing =
+        expected && row.published && row.created_at >= expected.since && !expected.inStream.has(position)
+      return isMissing ? [{ service, row: name, problem: 'the stream does not have it', missing: position }] : []
+    })
+    last = rows.at(-1)!.position
+    yield { found, looked: Number(last), of: Number(end) }
+  }
+}
+
+function problemOf(service: StoringService, event: StoredEvent): string | undefined {
+  try {
+    describeEvent(service, event)
+    return undefined
+  } catch (error) {
+    return `it is not what proto/ says: ${(error as Error).message}`
+  }
+}

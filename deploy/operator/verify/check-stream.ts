@@ -1,0 +1,128 @@
+import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
+import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
+import { describeEvent, type PublishedEvent, readEvent } from '#lib/events/cloud-event'
+import { messageOf } from '#lib/events/messages'
+import { subjectOf } from '#lib/events/publish'
+import type { StoredEvent } from '#lib/events/stored-event'
+import { streamName } from '#lib/events/stream'
+import type { Sql } from '#lib/eventstore/database'
+import { eventColumns } from '#lib/eventstore/feed-rows'
+import { storingServices, type StoringService } from '../../provision.ts'
+import type { System } from '../system.ts'
+import { differences, type Finding, rowName } from './finding.ts'
+import { Positions } from './positions.ts'
+
+/** The positions of the events in the stream, by their service. */
+export type InStream = Record<StoringService, Positions>
+
+const atOnce = 200
+
+/** Reads the whole stream, and yields the messages that are not what the database says. Adds each event to `seen`. */
+export async function* checkStream(
+  system: System,
+  seen: InStream,
+): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
+  const manager = await system.jetstream()
+  const { state } = await manager.streams.info(streamName)
+  const { first_seq: first, last_seq: last } = state
+  for (let from = first; from <= last; from += atOnce) {
+    const numbers = Array.from({ length: Math.min(atOnce, last - from + 1) }, (_, index) => from + index)
+    const messages = await Promise.all(numbers.map((seq) => messageAt(manager, seq)))
+    const found = await compare(
+      system,
+      messages.filter((message) => message !== undefined),
+      seen,
+    )
+    yield { found, looked: from + numbers.length - first, of: last - first + 1 }
+  }
+}
+
+async function messageAt(manager: JetStreamManager, seq: number): Promise<StoredMsg | undefined> {
+  try {
+    return await manager.streams.getMessage(streamName, { seq })
+  } catch (error) {
+    // It expired, or somebody removed it. An event that is missing is found from the database's side.
+    if (error instanceof NatsError && (error.code === '404' || error.api_error?.code === 404)) return undefined
+    throw error
+  }
+}
+
+interface Told {
+  message: StoredMsg
+  event: PublishedEvent
+  position: number
+}
+
+async function compare(system: System, messages: StoredMsg[], seen: InStream): Promise<Finding[]> {
+  const told = new Map<StoringService, Told[]>(storingServices.map((service) => [service, []]))
+  const found: Finding[] = []
+  for (const message of messages) {
+    const service = storingServices.find((name) => message.subject.startsWith(`roster.events.${name}.`))
+    const read = service && readMessage(message)
+    // A message without the attributes of CloudEvents is older than our use of them.
+    if (!read) continue
+    const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(read.id)?.[1])
+    if (!Number.isSafeInteger(position)) found.push(strange(service, message, 'it names no event of its service'))
+    else told.get(service)!.push({ message, event: read, position })
+  }
+  for (const [service, some] of told) {
+    if (some.length === 0) continue
+    const stored = await readEvents(
+      system.sql(service),
+      some.map(({ position }) => position),
+    )
+    for (const one of some) {
+      const event = stored.get(String(one.position))
+      seen[service].add(one.position)
+      const problem = event ? problemOf(service, one, event) : `the database has no event ${one.event.id}`
+      if (problem !== undefined) found.push(strange(service, one.message, problem))
+    }
+  }
+  return found
+}
+
+function readMessage(message: StoredMsg): PublishedEvent | undefined {
+  try {
+    return readEvent({ headers: message.header, json: () => message.json() })
+  } catch {
+    return { id: '' } as PublishedEvent
+  }
+}
+
+function strange(service: StoringService, { seq, subject }: StoredMsg, problem: string): Finding {
+  return { service, row: rowName(`stream ${streamName}`, { seq, subject }), problem }
+}
+
+async function readEvents(sql: Sql, positions: number[]): Promise<Map<string, StoredEvent>> {
+  const rows = await sql<StoredEvent[]>`
+    select ${eventColumns(sql)} from events where position = any(${positions}::bigint[])
+  `
+  return new Map(rows.map((row) => [row.position, row]))
+}
+
+function problemOf(service: StoringService, { message, event }: Told, stored: StoredEvent): string | undefined {
+  if (message.subject !== subjectOf(service, stored)) return `its subject is not that of event ${event.id}`
+  let expected
+  try {
+    expected = describeEvent(service, stored)
+  } catch (error) {
+    return `event ${event.id} of the database is not what proto/ says: ${(error as Error).message}`
+  }
+  const { dataSchema: _, ...should } = expected
+  // Former versions told of no cause.
+  const is = { ...event, data: today(stored, event.data) }
+  for (const name of ['cause', 'causationId'] as const) if (is[name] === '') should[name] = ''
+  const differing = differences(is, should, '')
+  return differing.length > 0 ? `${differing.join(', ')}: not what event ${event.id} of the database says` : undefined
+}
+
+// A former version wrote no field that came later.
+function today({ aggregate_type, type }: StoredEvent, data: unknown): unknown {
+  try {
+    const { desc } = messageOf(aggregate_type, type)
+    const read = fromJson(desc, data as JsonValue, { ignoreUnknownFields: true })
+    return toJson(desc, read, { alwaysEmitImplicit: true })
+  } catch {
+    return data
+  }
+}

@@ -1,0 +1,85 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { Sql } from '#lib/eventstore/database'
+import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
+import type { StoringService } from '../../provision.ts'
+import { type Finding, rowName } from './finding.ts'
+
+const pageSize = 1000
+
+/** Yields the rows of views and the unique keys that no aggregate accounts for. */
+export async function* checkSurplus(
+  sql: Sql,
+  service: StoringService,
+  model: Vocabulary,
+): AsyncGenerator<{ found: Finding[]; table: string }> {
+  for (const view of model.views ?? [])
+    for await (const rows of strangers(sql, `roster_${service}`, view))
+      yield {
+        found: rows.map((row) => ({ service, row: rowName(view.table, row), problem: 'it belongs to no object' })),
+        table: view.table,
+      }
+  for await (const rows of strayKeys(sql, model))
+    yield {
+      // A key may be a name or an address of a person.
+      found: rows.map(({ kind, scope, aggregate_id }) => ({
+        service,
+        row: rowName('unique_keys', { kind, scope, aggregate_id }),
+        problem: 'its holder has no such key',
+      })),
+      table: 'unique_keys',
+    }
+}
+
+async function* strangers(sql: Sql, schema: string, { table, type, key, of }: View) {
+  const columns = key.map((column) => sql`v.${sql(column)}`).reduce((all, next) => sql`${all}, ${next}`)
+  let after = key.map(() => '')
+  for (;;) {
+    const values = after.map((value) => sql`${value}`).reduce((all, next) => sql`${all}, ${next}`)
+    const rows = await sql<{ key: string[]; known: boolean }[]>`
+      select array[${columns}]::text[] as key, exists (
+        select from aggregates a
+        where a.type = ${type} and ${of === undefined ? sql`a.id = v.${sql(key[0]!)}` : sql.unsafe(of)}
+      ) as known
+      from (
+        select * from ${sql(schema)}.${sql(table)} v where (${columns}) > (${values}) order by ${columns} limit ${pageSize}
+      ) v
+      order by ${columns}
+    `
+    if (rows.length === 0) return
+    yield rows
+      .filter(({ known }) => !known)
+      .map((row) => Object.fromEntries(key.map((column, index) => [column, row.key[index]])))
+    after = rows.at(-1)!.key
+  }
+}
+
+interface KeyRow {
+  kind: string
+  scope: string
+  key: string
+  aggregate_id: string
+  aggregate: Pick<Aggregate, 'type' | 'id' | 'organizationId' | 'state'> | null
+}
+
+async function* strayKeys(sql: Sql, { keys, keyKinds = {} }: Vocabulary) {
+  for (const [kind, type] of Object.entries(keyKinds))
+    for (let after = { scope: '', key: '' }; ;) {
+      const rows = await sql<KeyRow[]>`
+        select k.kind, k.scope, k.key, k.aggregate_id, (
+          select json_build_object('type', a.type, 'id', a.id, 'organizationId', a.organization_id, 'state', a.state)
+          from aggregates a where a.type = ${type} and a.id = k.aggregate_id
+        ) as aggregate
+        from (
+          select * from unique_keys
+          where kind = ${kind} and (scope, key) > (${after.scope}, ${after.key}) order by scope, key limit ${pageSize}
+        ) k
+        order by k.scope, k.key
+      `
+      if (rows.length === 0) break
+      yield rows.filter(({ aggregate, scope, key }) => {
+        const held = aggregate ? (keys?.(aggregate as Aggregate) ?? []) : []
+        return !held.some((one) => one.kind === kind && one.scope === scope && one.key === key)
+      })
+      after = rows.at(-1)!
+    }
+}

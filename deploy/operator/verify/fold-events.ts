@@ -1,0 +1,60 @@
+import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
+import type { Transaction } from '#lib/eventstore/database'
+import type { Vocabulary } from '#lib/eventstore/vocabulary'
+import type { EventRow } from '#lib/events/stored-event'
+
+/** An aggregate as its events make it. `problem`: why they do not. */
+export interface Folded {
+  aggregate: Aggregate
+  problem?: string
+}
+
+type Event = Pick<
+  EventRow,
+  'aggregate_type' | 'aggregate_id' | 'type' | 'payload' | 'organization_id' | 'created_at'
+> & { sequence: string }
+
+const atOnce = 1000
+
+/** Folds the events of these aggregates as the store does, few at a time. */
+export async function foldEvents(
+  transaction: Transaction,
+  model: Vocabulary,
+  keys: AggregateKey[],
+): Promise<Map<string, Folded>> {
+  const never = new Date(0)
+  const folded = new Map<string, Folded>(
+    keys.map(({ type, id }) => {
+      const missing = { type, id, organizationId: '', sequence: 0, createdAt: never, changedAt: never }
+      return [keyText({ type, id }), { aggregate: { ...missing, state: undefined } }]
+    }),
+  )
+  const reading = transaction<Event[]>`
+    select e.aggregate_type, e.aggregate_id, e.sequence, e.type, e.payload, e.organization_id, e.created_at
+    from unnest(${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[]) as k (type, id)
+    join events e on e.aggregate_type = k.type and e.aggregate_id = k.id
+    order by e.aggregate_type, e.aggregate_id, e.sequence
+  `
+  for await (const events of reading.cursor(atOnce))
+    for (const event of events) add(folded.get(`${event.aggregate_type}/${event.aggregate_id}`)!, event, model)
+  return folded
+}
+
+function add(folded: Folded, event: Event, { evolve }: Vocabulary): void {
+  const { aggregate } = folded
+  const expected = aggregate.sequence + 1
+  if (Number(event.sequence) !== expected) folded.problem ??= `event ${expected} is missing`
+  const evolved = evolve[event.aggregate_type]
+  try {
+    if (!evolved) throw new Error(`nobody knows how a ${event.aggregate_type} evolves`)
+    aggregate.state = evolved(aggregate.state, event, event.created_at)
+  } catch (error) {
+    folded.problem ??= `event ${event.sequence} cannot be applied: ${(error as Error).message}`
+  }
+  if (aggregate.sequence === 0)
+    Object.assign(aggregate, { organizationId: event.organization_id, createdAt: event.created_at })
+  if (aggregate.organizationId !== event.organization_id)
+    folded.problem ??= `event ${event.sequence} belongs to another organization`
+  aggregate.sequence = Number(event.sequence)
+  aggregate.changedAt = event.created_at
+}

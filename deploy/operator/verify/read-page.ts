@@ -1,0 +1,82 @@
+import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
+import { keyText } from '#lib/eventstore/aggregate'
+import type { UniqueKey } from '#lib/eventstore/command'
+import type { Sql, Transaction } from '#lib/eventstore/database'
+import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
+import { foldEvents, type Folded } from './fold-events.ts'
+
+/** Some aggregates, and all that was stored beside them at one moment. */
+export interface Page {
+  stored: Aggregate[]
+  /** What the events say, by `keyText`. */
+  folded: Map<string, Folded>
+  /** The rows of each view, as JSON. */
+  rows: Map<View, Record<string, unknown>[]>
+  /** The rows of the unique keys that the aggregates should hold. */
+  keys: (UniqueKey & { aggregate_id: string })[]
+}
+
+const pageSize = 200
+/** Events of a page. One aggregate may have more. */
+const mostEvents = 5000
+
+/**
+ * Reads the aggregates after this one. All comes from one snapshot, so that it fits together while others write. The
+ * transaction only reads: it has no number, and holds up no tail.
+ */
+export async function readPage(
+  sql: Sql,
+  schema: string,
+  model: Vocabulary,
+  after: AggregateKey,
+): Promise<Page | undefined> {
+  return sql.begin('isolation level repeatable read read only', async (transaction) => {
+    const stored = await readAggregates(transaction, after)
+    if (stored.length === 0) return undefined
+    const folded = await foldEvents(transaction, model, stored)
+    const views = (model.views ?? []).filter((view) => stored.some(({ type }) => type === view.type))
+    const rows = new Map<View, Record<string, unknown>[]>()
+    for (const view of views) rows.set(view, await readRows(transaction, schema, view, stored))
+    const wanted = stored.flatMap((aggregate) => model.keys?.(folded.get(keyText(aggregate))!.aggregate) ?? [])
+    return { stored, folded, rows, keys: await readKeys(transaction, wanted) }
+  })
+}
+
+async function readAggregates(transaction: Transaction, after: AggregateKey): Promise<Aggregate[]> {
+  const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string })[]>`
+    select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
+      changed_at as "changedAt", state
+    from (
+      select *, sum(sequence) over (order by next.type, next.id) - sequence as before from (
+        select * from aggregates where (type, id) > (${after.type}, ${after.id}) order by type, id limit ${pageSize}
+      ) next
+    ) aggregates
+    where before < ${mostEvents}
+    order by type, id
+  `
+  return found.map((row) => ({ ...row, sequence: Number(row.sequence) }))
+}
+
+async function readRows(transaction: Transaction, schema: string, view: View, stored: Aggregate[]) {
+  const ids = stored.filter(({ type }) => type === view.type).map(({ id }) => id)
+  const from = transaction`${transaction(schema)}.${transaction(view.table)}`
+  const rows =
+    view.of === undefined
+      ? await transaction<{ row: Record<string, unknown> }[]>`
+          select to_jsonb(v) as row from ${from} v where v.${transaction(view.key[0]!)} = any(${ids})
+        `
+      : await transaction<{ row: Record<string, unknown> }[]>`
+          select to_jsonb(v) as row from aggregates a join ${from} v on ${transaction.unsafe(view.of)}
+          where a.type = ${view.type} and a.id = any(${ids})
+        `
+  return rows.map(({ row }) => row)
+}
+
+function readKeys(transaction: Transaction, wanted: UniqueKey[]) {
+  const [kinds, scopes, keys] = (['kind', 'scope', 'key'] as const).map((name) => wanted.map((key) => key[name]))
+  return transaction<Page['keys']>`
+    select k.kind, k.scope, k.key, k.aggregate_id
+    from unnest(${kinds!}::text[], ${scopes!}::text[], ${keys!}::text[]) as w (kind, scope, key)
+    join unique_keys k using (kind, scope, key)
+  `
+}

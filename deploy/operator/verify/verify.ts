@@ -1,0 +1,104 @@
+import { streamName } from '#lib/events/stream'
+import { storingServices, type StoringService } from '../../provision.ts'
+import type { Called, Command } from '../command.ts'
+import { models } from '../models.ts'
+import { readServices } from '../services.ts'
+import type { System } from '../system.ts'
+import { checkAggregates } from './check-aggregates.ts'
+import { checkEvents, type Expected } from './check-events.ts'
+import { checkStream } from './check-stream.ts'
+import { checkSurplus } from './check-surplus.ts'
+import type { Finding } from './finding.ts'
+import { Positions } from './positions.ts'
+import { type Published, readPublished } from './published.ts'
+
+/** The command `verify`. */
+export const verify: Command = {
+  name: 'verify',
+  takes: '[SERVICE…]',
+  summary: 'Makes every object anew from its events, and names each stored row that differs.',
+  more: [
+    'It compares aggregates, the tables of searches, unique keys, events, and the messages of the stream.',
+    'It only reads, a short transaction at a time, so it may run at any time. Exit status 1 where something differs.',
+  ],
+  options: { 'without-stream': { type: 'boolean' } },
+  optionLines: ['--without-stream  looks at the database alone'],
+  arguments: [0, storingServices.length],
+  run,
+}
+
+async function run({ system, output, args, options }: Called): Promise<number> {
+  const services = readServices(args)
+  let number = 0
+  const report = async (found: Finding[]) => {
+    for (const finding of found) {
+      number++
+      if (output.isJson) await output.json(finding)
+      else output.line(`${finding.service}: ${finding.row}: ${finding.problem}`)
+    }
+  }
+  const expectedOf = options['without-stream'] === true ? () => undefined : await readStream(system, services)
+
+  for (const service of services) {
+    const [sql, model] = [system.sql(service), models[service]]
+    const [{ all }] = await sql<[{ all: number }]>`select count(*)::int as all from aggregates`
+    for await (const { found, looked } of checkAggregates(sql, service, model)) {
+      output.progress(`${service}: ${looked} of ${all} objects`)
+      await report(found)
+    }
+    for await (const { found, table } of checkSurplus(sql, service, model)) {
+      output.progress(`${service}: ${table}`)
+      await report(found)
+    }
+    const expected = expectedOf(service)
+    for await (const { found, looked, of } of checkEvents(sql, service, model, expected)) {
+      output.progress(`${service}: event ${looked} of ${of}`)
+      await report(await stillMissing(system, service, found, expected?.published))
+    }
+  }
+  output.line(number === 0 ? 'Nothing differs.' : `${number} rows differ.`)
+  return number > 0 ? 1 : 0
+
+  async function readStream(system: System, of: readonly StoringService[]) {
+    // First how far each tail is: by then the stream had all of that.
+    const published = new Map<StoringService, Published>()
+    for (const service of of) published.set(service, await readPublished(system.sql(service)))
+    const seen = Object.fromEntries(storingServices.map((service) => [service, new Positions()])) as Record<
+      StoringService,
+      Positions
+    >
+    for await (const { found, looked, of: all } of checkStream(system, seen)) {
+      output.progress(`stream: ${looked} of ${all} messages`)
+      await report(found.filter(({ service }) => services.includes(service)))
+    }
+    const since = await oldest(system)
+    return (service: StoringService): Expected | undefined =>
+      since && { published: published.get(service)!, inStream: seen[service], since }
+  }
+}
+
+/** Minutes for which a message is on its way into the stream, or out of it. */
+const margin = 10
+
+// Events since then are in the stream. Undefined where the stream may drop any, for lack of room.
+async function oldest(system: System): Promise<Date | undefined> {
+  const { config } = await (await system.jetstream()).streams.info(streamName)
+  if ([config.max_msgs, config.max_bytes, config.max_msgs_per_subject].some((limit) => limit > 0)) return undefined
+  if (config.max_age === 0) return new Date(0)
+  return new Date(Date.now() - config.max_age / 1e6 + margin * 60_000)
+}
+
+// The tail may have begun to publish anew, because the stream was lost. Then nothing is missing for good.
+async function stillMissing(
+  system: System,
+  service: StoringService,
+  found: (Finding & { missing?: number })[],
+  before: Published | undefined,
+): Promise<Finding[]> {
+  if (!before || found.every(({ missing }) => missing === undefined)) return found
+  const now = await readPublished(system.sql(service))
+  const isSame = now.generation === before.generation && now.streamCreated === before.streamCreated
+  return found
+    .filter(({ missing }) => missing === undefined || isSame)
+    .map(({ service: of, row, problem }) => ({ service: of, row, problem }))
+}
