@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { roster } from '#lib/health/release'
 import { operatorSettings, type Ran, runOperator } from '#test/support/operator'
 import { callGrpc } from '../../test/e2e/clients/grpc.ts'
 import type { Operation } from '../../test/examples/contract.ts'
@@ -27,7 +28,7 @@ afterAll(async () => {
   await started?.stop()
 })
 
-const roster = (...args: string[]): Promise<Ran> => runOperator(args, settings)
+const run = (...args: string[]): Promise<Ran> => runOperator(args, settings)
 
 /** An event that proto/ does not know, so that the tail parks it. */
 async function strangeEvent(): Promise<string> {
@@ -48,20 +49,21 @@ async function parkedPositions(): Promise<string[]> {
 }
 
 test('status shows every service, its events and queues, and ends well', async () => {
-  await vi.waitFor(async () => expect((await roster('status')).status).toBe(0), { timeout: 20_000 })
-  const { out } = await roster('status')
-  for (const name of ['users', 'grants', 'idp', 'notifier']) expect(out).toMatch(new RegExp(`^${name} `, 'm'))
+  await vi.waitFor(async () => expect((await run('status')).status).toBe(0), { timeout: 20_000 })
+  const { out } = await run('status')
+  for (const name of ['users', 'grants', 'idp', 'notifier'])
+    expect(out).toMatch(new RegExp(`^${name} +${roster.version.replaceAll('.', '\.')} `, 'm'))
   expect(out).toMatch(/^messages of the stream for notifier +0$/m)
   expect(out).toMatch(/^jobs of email-codes, waiting +0$/m)
   expect(out).toContain('All is well.')
-  const [found] = (await roster('status', '--json')).json()
+  const [found] = (await run('status', '--json')).json()
   expect(Object.keys(found.services).toSorted()).toEqual(['grants', 'idp', 'notifier', 'users'])
   expect(found).toMatchObject({ attention: [], tails: { users: { parked: 0 } }, intake: { users: 0 } })
 })
 
 test('status names a service that does not answer, and ends with 1', async () => {
   await house.restart('idp', async () => {
-    const { status, out } = await roster('status')
+    const { status, out } = await run('status')
     expect(status).toBe(1)
     expect(out).toContain('! idp: no replica answers')
   })
@@ -69,12 +71,12 @@ test('status names a service that does not answer, and ends with 1', async () =>
 
 test('a parked event is listed, and stays parked with its reason when a retry fails', async () => {
   const position = await strangeEvent()
-  const listed = await roster('parked', 'list')
+  const listed = await run('parked', 'list')
   expect(listed.status).toBe(1)
   expect(listed.out).toMatch(new RegExp(`^users-${position} +user\\.unheard\\.of +\\S+ +1 +.*is missing`, 'm'))
-  expect((await roster('status')).out).toContain('! users: 1 events are parked')
+  expect((await run('status')).out).toContain('! users: 1 events are parked')
   await admin`update roster_users.parked_events set reason = 'old'`
-  expect((await roster('parked', 'retry', `users-${position}`)).out).toBe(`users-${position}: done\n`)
+  expect((await run('parked', 'retry', `users-${position}`)).out).toBe(`users-${position}: done\n`)
   const row = () => admin`select reason, retry from roster_users.parked_events where position = ${position}`
   await vi.waitFor(
     async () => expect([...(await row())]).toEqual([{ reason: expect.stringContaining('is missing'), retry: false }]),
@@ -85,19 +87,19 @@ test('a parked event is listed, and stays parked with its reason when a retry fa
 test('a parked event goes into the stream by a retry once it can', async () => {
   const position = await strangeEvent()
   await admin`update roster_users.events set type = 'locked' where position = ${position}`
-  expect((await roster('parked', 'retry', '--all')).status).toBe(0)
+  expect((await run('parked', 'retry', '--all')).status).toBe(0)
   await vi.waitFor(async () => expect(await parkedPositions()).not.toContain(position), { timeout: 15_000 })
 })
 
 test('a parked event is dropped only by one who agrees', async () => {
   const position = await strangeEvent()
-  const refused = await roster('parked', 'drop', `users-${position}`)
+  const refused = await run('parked', 'drop', `users-${position}`)
   expect(refused.status).toBe(2)
   expect(refused.err).toContain('Nothing was done')
   expect(await parkedPositions()).toContain(position)
-  expect(await roster('parked', 'drop', `users-${position}`, '--yes')).toMatchObject({ status: 0 })
+  expect(await run('parked', 'drop', `users-${position}`, '--yes')).toMatchObject({ status: 0 })
   expect(await parkedPositions()).not.toContain(position)
-  expect(await roster('parked', 'drop', `users-${position}`, '--yes')).toMatchObject({
+  expect(await run('parked', 'drop', `users-${position}`, '--yes')).toMatchObject({
     status: 1,
     out: `users-${position}: is not parked\n`,
   })
@@ -108,24 +110,24 @@ test('an event that a follower parked is listed, tried again and dropped', async
     insert into roster_grants.parked_for_followers
     values ('nobody', '1', 7, 3, now() + interval '1 hour', ${'\u001B[2Jno'})
   `
-  const { out } = await roster('parked', 'list', 'grants')
+  const { out } = await run('parked', 'list', 'grants')
   expect(out).toMatch(/^grants\/nobody\/7 +3 +\\u\{1b\}\[2Jno$/m)
-  await roster('parked', 'retry', 'grants/nobody/7')
+  await run('parked', 'retry', 'grants/nobody/7')
   const due = () => admin`select next_try_at <= now() as due from roster_grants.parked_for_followers`
   expect([...(await due())]).toEqual([{ due: true }])
-  expect((await roster('parked', 'drop', 'grants/nobody/7', '--yes')).status).toBe(0)
+  expect((await run('parked', 'drop', 'grants/nobody/7', '--yes')).status).toBe(0)
   expect([...(await due())]).toEqual([])
 })
 
 test('republish sends every event anew, and asks before', async () => {
-  const refused = await roster('republish')
+  const refused = await run('republish')
   expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('Nothing was done') })
   const count = async () => {
-    const [found] = (await roster('status', '--json')).json()
+    const [found] = (await run('status', '--json')).json()
     return found.stream.messages as number
   }
   const before = await count()
-  const { status, out } = await roster('republish', 'users', '--yes')
+  const { status, out } = await run('republish', 'users', '--yes')
   expect({ status, out }).toEqual({ status: 0, out: 'users: all is sent\n' })
   const [{ events }] = await admin<[{ events: number }]>`
     select count(*)::int as events from roster_users.events
@@ -146,7 +148,7 @@ describe('export', () => {
     ]
     const { orgId, password, clientSecret, token } = own.values
     await act('AddProject', { name: 'The last one' }, orgId)
-    const { status, out, json } = await roster('export', orgId!)
+    const { status, out, json } = await run('export', orgId!)
     const lines = json()
     expect(status).toBe(0)
     expect(lines[0]).toMatchObject({ kind: 'export', organization: orgId })
@@ -163,7 +165,7 @@ describe('export', () => {
   })
 
   test('of an unknown organization ends with 2', async () =>
-    expect(await roster('export', 'nobody')).toMatchObject({ status: 2, out: '' }))
+    expect(await run('export', 'nobody')).toMatchObject({ status: 2, out: '' }))
 })
 
 test('the role of the command reads no secret and changes nothing else', async () => {
@@ -199,7 +201,7 @@ test.each([
   [['parked', 'list', 'nonsense'], 2],
   [['parked', 'retry'], 2],
   [['parked', 'drop', "users-1'; drop table events", '--yes'], 2],
-])('%j ends with %i', async (args, status) => expect(await roster(...args)).toMatchObject({ status }))
+])('%j ends with %i', async (args, status) => expect(await run(...args)).toMatchObject({ status }))
 
 test('without a server, the command says which one in a line, and ends with 2', async () => {
   const away = { ...settings, ROSTER_OPERATOR_DATABASE_URL: 'postgres://roster_operator:x@127.0.0.1:1/roster' }

@@ -6,8 +6,11 @@ import type { System } from '../system.ts'
 export interface Replica {
   id: string
   host: string
-  /** Undefined for a replica of a version that does not tell. */
-  version?: string
+  version: string
+  /** The servers that it waits for; empty where it can work. */
+  waiting: string
+  /** It takes no calls yet. */
+  starting: boolean
   /** Since its start: calls, and calls that it could not take. */
   calls: number
   errors: number
@@ -27,13 +30,15 @@ async function replicasOf(system: System, service: StoringService): Promise<Repl
     ask<Stats>(system, `$SRV.STATS.${service}`),
   ])
   const stats = new Map(counted.map((one) => [one.id, one.endpoints ?? []]))
-  return told.map(({ id, metadata = {} }) => {
+  return told.map(({ id, version, metadata = {} }) => {
     const endpoints = stats.get(id) ?? []
     const sum = (of: 'num_requests' | 'num_errors') => endpoints.reduce((all, endpoint) => all + endpoint[of], 0)
     return {
       id,
       host: metadata['host'] ?? '',
-      ...(metadata['version'] && { version: metadata['version'] }),
+      version,
+      waiting: metadata['waiting'] ?? '',
+      starting: metadata['starting'] === 'true',
       calls: sum('num_requests'),
       errors: sum('num_errors'),
     }
@@ -42,6 +47,7 @@ async function replicasOf(system: System, service: StoringService): Promise<Repl
 
 interface Info {
   id: string
+  version: string
   metadata?: Record<string, string>
 }
 

@@ -40,6 +40,14 @@ async function run({ system, output }: Called): Promise<number> {
     ...(services ? storingServices.filter((name) => services[name].length === 0) : []).map(
       (name) => `${name}: no replica answers`,
     ),
+    ...Object.entries(services ?? {}).flatMap(([name, replicas]) =>
+      replicas
+        .filter(({ waiting, starting }) => waiting !== '' || starting)
+        .map(({ host, waiting, starting }) => {
+          const state = starting ? 'has not started' : 'cannot do all its work'
+          return `${name} at ${host} ${state}${waiting && `; it waits for ${waiting}`}`
+        }),
+    ),
     ...Object.entries(tails ?? {}).flatMap(([name, tail]) => [
       ...(tail.parked > 0 ? [`${name}: ${tail.parked} events are parked`] : []),
       ...(tail.parkedForFollowers > 0 ? [`${name}: followers went on without ${tail.parkedForFollowers} events`] : []),
@@ -65,16 +73,14 @@ interface Found {
   attention: string[]
 }
 
-function mixed(services: Partial<Record<string, { version?: string }[]>>): string[] {
-  const versions = new Set(
-    Object.values(services).flatMap((replicas) => replicas!.map(({ version }) => version ?? '?')),
-  )
+function mixed(services: Partial<Record<string, { version: string }[]>>): string[] {
+  const versions = new Set(Object.values(services).flatMap((replicas) => replicas!.map(({ version }) => version)))
   return versions.size > 1 ? [`several versions run: ${[...versions].toSorted().join(', ')}`] : []
 }
 
 function lines({ services, tails, intake, deliveries, stream, jobs, attention }: Found): string[] {
   const replicas = Object.entries(services ?? {}).flatMap(([name, all]) =>
-    all.map(({ version = '?', host, calls, errors }) => [name, version, host, calls, errors]),
+    all.map(({ version, host, calls, errors }) => [name, version, host, calls, errors]),
   )
   const published = Object.entries(tails ?? {}).map(([name, tail]) => {
     return [name, tail.waiting, tail.seconds.toFixed(1), tail.parked, tail.parkedForFollowers]
