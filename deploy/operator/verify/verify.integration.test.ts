@@ -64,7 +64,7 @@ async function writeUntil(over: AbortSignal): Promise<number> {
       await own('DeleteUser', { userId })
       const { id } = await own('AddProject', { name: unique('Project') })
       await own('AddProjectRole', { projectId: id, roleKey: 'one', displayName: 'One' })
-      await own('RemoveProject', { id })
+      await own('RemoveProject', { projectId: id })
       writes += 12
     }
   }
