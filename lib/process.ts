@@ -42,7 +42,11 @@ export function runService<Config extends { NATS_URL: string }>(
   const log = createLog(name, process.env.LOG_LEVEL, logLines, wanted.traces.length > 0)
   runProcess(log, async () => {
     const config = readConfig()
-    const endTelemetry = await startTelemetry(name, wanted, throttled(log, 'telemetry failed'))
+    const endTelemetry = await startTelemetry(
+      { name, version: roster.version },
+      wanted,
+      throttled(log, 'telemetry failed'),
+    )
     measure(() => nats)
     const nats = await connectNats(config.NATS_URL, name, log)
     const service = await start({ config, nats, log })

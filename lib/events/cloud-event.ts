@@ -21,6 +21,8 @@ export interface PublishedEvent {
   requestId: string
   /** The id of the event that made a service act by itself; else empty. */
   causationId: string
+  /** W3C trace context of the work that made the event, where it is traced; else empty. */
+  traceparent: string
   /** The reason, where the payload has one. */
   cause: string
   /** RFC 3339. */
@@ -62,6 +64,7 @@ export function describeEnvelope(
     actor: event.creator,
     requestId: event.request_id,
     causationId: event.cause ?? '',
+    traceparent: event.traceparent ?? '',
     cause: '',
     time: event.created_at.toISOString(),
     dataSchema: `proto:${name}`,
@@ -83,6 +86,7 @@ export function encodeEvent(service: string, event: StoredEvent, from?: FileRegi
     line('actor', told.actor) +
     line('requestid', told.requestId) +
     line('causationid', told.causationId) +
+    line('traceparent', told.traceparent) +
     line('cause', told.cause)
   return { head, data: JSON.stringify(told.data) }
 }
@@ -103,6 +107,7 @@ export function readEvent(message: Pick<JsMsg, 'headers' | 'json'>): PublishedEv
     actor: get('actor'),
     requestId: get('requestid'),
     causationId: get('causationid'),
+    traceparent: get('traceparent'),
     cause: get('cause'),
     time: get('time'),
     data: message.json(),

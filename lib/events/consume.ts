@@ -4,6 +4,7 @@ import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { repeat } from '../repeat.ts'
 import { throttled } from '../throttled.ts'
+import { telemetry } from '../telemetry/telemetry.ts'
 import { type PublishedEvent, readEvent } from './cloud-event.ts'
 import { streamName, withApi } from './stream.ts'
 
@@ -53,13 +54,31 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
       const event = readEvent(message)
       // The message is older than our use of CloudEvents; the tail has published its event again since.
       if (!event) return message.term()
-      await handle(event)
+      await handleTraced(event)
       message.ack()
     } catch (error) {
       log.warn({ err: error, subject: message.subject }, 'an event is tried again')
       message.nak(retryAfter)
     }
   }
+
+  async function handleTraced(event: PublishedEvent) {
+    const { tracing } = telemetry
+    const parent = event.traceparent
+    await (tracing && parent ? tracing.enter(processing, { parent }, () => handle(event)) : handle(event))
+  }
+
+  const processing = {
+    name: 'process roster.events',
+    kind: 'consumer',
+    attributes: {
+      'messaging.system.name': 'nats',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': 'roster.events',
+      'messaging.consumer.group.name': durable,
+    },
+  } as const
 
   function failed(error: Error) {
     // The keeper of the stream makes the stream and its consumers.

@@ -10,6 +10,8 @@ export interface EventRow {
   request_id: string
   /** The id of the event that made a service act by itself. */
   cause?: string | null | undefined
+  /** W3C trace context of the span that made it, where that was recorded. */
+  traceparent?: string | null | undefined
   created_at: Date
 }
 

@@ -1,6 +1,7 @@
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { batched } from '../batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
+import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 /** Names one aggregate. */
 export interface AggregateKey {
@@ -19,6 +20,9 @@ export interface Aggregate<State = unknown> extends AggregateKey {
 
 /** An aggregate that exists. */
 export type Existing<State> = Aggregate<State> & { state: State }
+
+/** The span of `loadAggregates`. */
+export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.name': 'aggregates' })
 
 /** Loads aggregates in one statement, in the order of the keys. */
 export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Aggregate[]> {
@@ -41,7 +45,7 @@ export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Ag
  * UNAVAILABLE STORE_UNAVAILABLE without a database.
  */
 export function createLoader(sql: Sql): <State>(type: string, id: string) => Promise<Existing<State> | undefined> {
-  const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys)))
+  const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys)), { span: loading })
   return async <State>(type: string, id: string) => {
     const aggregate = await load({ type, id })
     return aggregate.state === undefined ? undefined : (aggregate as Existing<State>)

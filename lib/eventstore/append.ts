@@ -4,7 +4,9 @@ import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
 import { callFunction, type FunctionCall, type Sql, type Statement, type Transaction, type Write } from './database.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
+import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
+import { spanOfStatement } from '../telemetry/statement-span.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 // Errors of a transaction that lost a race: unique_violation, serialization_failure, deadlock_detected.
@@ -44,15 +46,17 @@ export async function appendBatch(
   const steps = toSteps(writes)
   const calls = steps.filter((step) => typeof step !== 'function')
   try {
-    if (calls.length === steps.length && !rollBack) await append(sql, batch, calls)
+    if (calls.length === steps.length && !rollBack) await inSpan(appending, async () => append(sql, batch, calls))
     else
-      await sql.begin(async (transaction) => {
-        await Promise.all([
-          append(transaction, batch, []),
-          ...steps.map((step) => (typeof step === 'function' ? step(transaction) : callFunction(transaction, step))),
-        ])
-        if (rollBack) throw new RolledBack()
-      })
+      await inSpan(appending, () =>
+        sql.begin(async (transaction) => {
+          await Promise.all([
+            append(transaction, batch, []),
+            ...steps.map((step) => (typeof step === 'function' ? step(transaction) : callFunction(transaction, step))),
+          ])
+          if (rollBack) throw new RolledBack()
+        }),
+      )
     return undefined
   } catch (error) {
     if (error instanceof RolledBack) return undefined
@@ -62,6 +66,8 @@ export async function appendBatch(
     throw error
   }
 }
+
+const appending = spanOfStatement('SELECT append', { 'db.stored_procedure.name': 'append' })
 
 const noProblem: Problem = { stale: [], taken: [], over: [], freed: [] }
 
@@ -197,6 +203,18 @@ function toRow({ type, id, organizationId, sequence, state }: Aggregate, expecte
 }
 
 function withoutTime(event: EventRow) {
-  const { aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause } = event
-  return { aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause }
+  const { aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator } = event
+  const { request_id, cause, traceparent } = event
+  return {
+    aggregate_type,
+    aggregate_id,
+    sequence,
+    type,
+    payload,
+    organization_id,
+    creator,
+    request_id,
+    cause,
+    traceparent,
+  }
 }

@@ -1,10 +1,11 @@
 import type { EventRow } from '../events/stored-event.ts'
-import { type AggregateKey, keyText, loadAggregates } from './aggregate.ts'
+import { type AggregateKey, keyText, loadAggregates, loading } from './aggregate.ts'
 import { appendBatch } from './append.ts'
 import { claimText, type Decided, type Known, type Pending, type Problem } from './batch.ts'
 import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
 import { decideBatch } from './decide.ts'
 import { batchSize, retries, transactions } from './measures.ts'
+import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -82,10 +83,12 @@ async function decideAll(
   const keys = new Map<string, AggregateKey>()
   for (const { command } of batch)
     for (const key of [command.aggregate, ...(command.reads ?? [])]) keys.set(keyText(key), key)
-  const loaded = await loadAggregates(sql, [...keys.values()])
+  const loaded = await inSpan(loading, () => loadAggregates(sql, [...keys.values()]))
   const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
-  return decideBatch(batch, byKey, vocabulary, new Date(), mostEventBytes, known)
+  return inSpan(deciding, async () => decideBatch(batch, byKey, vocabulary, new Date(), mostEventBytes, known))
 }
+
+const deciding = { name: 'decide' }
 
 /** Tells the open commands whose claims others hold, and takes them out of `open`. */
 export function refuseTaken(open: Set<Pending>, decided: Decided[], problem: Problem): void {

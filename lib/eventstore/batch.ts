@@ -13,6 +13,8 @@ export interface Pending {
   command: AnyCommand
   /** Since when it waits, on the clock of `performance`. */
   since: number
+  /** Its place in a trace, where it is traced: a W3C `traceparent`. */
+  place?: string | undefined
   resolve: (response: unknown) => void
   reject: (error: unknown) => void
 }

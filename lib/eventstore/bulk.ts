@@ -7,6 +7,7 @@ import { claimText, type Decided, type Known, knowNothing, type Pending, type Pr
 import type { Command, Origin } from './command.ts'
 import { isConnectionError, storeUnavailable } from './database.ts'
 import { sequenceMismatch } from './decide.ts'
+import { telemetry } from '../telemetry/telemetry.ts'
 import { AnsweredBefore, type Once } from './once.ts'
 
 /** Commands of one request. Each has an outcome of its own. */
@@ -45,10 +46,12 @@ async function run<Response, Answer>(
   // There is no one object whose sequence could match.
   if (ifMatch !== undefined) throw sequenceMismatch(0)
   const outcomes: (Response | RosterError)[] = []
+  const place = telemetry.tracing?.place()
   const open = new Set(
     commands.map((command, index): Pending => ({
       command: { ...command, call: own },
       since: 0,
+      place,
       resolve: (response) => (outcomes[index] = response as Response),
       reject: (error) => (outcomes[index] = toRosterError(error)),
     })),

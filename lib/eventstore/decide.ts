@@ -127,7 +127,7 @@ function settle(
 const nothing: Decision<NewEvent, unknown> = { events: [], answer: undefined }
 
 function apply(
-  { command }: Pending,
+  { command, place }: Pending,
   decision: Decision<NewEvent, unknown>,
   before: Aggregate,
   vocabulary: Vocabulary,
@@ -149,6 +149,7 @@ function apply(
     creator: command.call.caller.userId,
     request_id: command.call.requestId,
     cause: command.call.cause,
+    traceparent: place,
     created_at: now,
   }))
   const after = {

@@ -15,7 +15,7 @@ const beginning: EventPosition = { transactionId: 0, position: 0 }
 export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
   return sql.unsafe(
     `position, transaction_id::text, aggregate_type, aggregate_id, sequence, type, payload,
-      organization_id, creator, request_id, cause, created_at`,
+      organization_id, creator, request_id, cause, traceparent, created_at`,
   )
 }
 

@@ -8,6 +8,7 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { pause, repeat } from '../repeat.ts'
+import { telemetry } from '../telemetry/telemetry.ts'
 import { throttled } from '../throttled.ts'
 import type { Origin } from './command.ts'
 import { isConnectionError, type Sql } from './database.ts'
@@ -126,7 +127,7 @@ export function startFollowing(options: FollowOptions): Service {
 
   async function workOrPark({ event, position }: ListedEvent, stopped: AbortSignal, tried = 0): Promise<void> {
     try {
-      await handle(event!, stopped)
+      await handleTraced(event!, stopped)
     } catch (error) {
       if (stopped.aborted || isAbsence(error)) throw error
       const tries = tried + 1
@@ -140,6 +141,14 @@ export function startFollowing(options: FollowOptions): Service {
     followed.add(1, name)
     if (tried > 0 && !stopped.aborted) await forget(sql, name, position!)
   }
+
+  async function handleTraced(event: Event, stopped: AbortSignal) {
+    const { tracing } = telemetry
+    const parent = event.traceparent
+    await (tracing && parent ? tracing.enter(span, { parent }, () => handle(event, stopped)) : handle(event, stopped))
+  }
+
+  const span = { name: `follow ${name}`, kind: 'consumer', attributes: { 'roster.source': service } } as const
 
   function list(after: EventPosition | undefined, limit: number): Promise<ListEventsResponse> {
     return feed(

@@ -48,15 +48,17 @@ begin
     select * from rows from (
       json_to_recordset(happened) as (
         aggregate_type text, aggregate_id text, sequence bigint, type text, payload jsonb,
-        organization_id text, creator text, request_id text, cause text
+        organization_id text, creator text, request_id text, cause text, traceparent text
       )
     ) with ordinality
   ), appended as (
     -- Where two transactions create the same aggregate, the second stops here.
     insert into events (
-      aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, created_at
+      aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, traceparent,
+      created_at
     )
-    select aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, moment
+    select aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, cause, traceparent,
+      moment
     from event where not exists (select from stale)
     order by ordinality
   )

@@ -36,6 +36,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: 'schema-6.sql' },
     { name: 'schema-7.sql' },
     { name: 'schema-8.sql' },
+    { name: 'schema-9.sql' },
     { name: 'schema.sql' },
   ])
 })

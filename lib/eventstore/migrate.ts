@@ -19,6 +19,7 @@ const tables = [
   'schema-6.sql',
   'schema-7.sql',
   'schema-8.sql',
+  'schema-9.sql',
 ]
 
 /**

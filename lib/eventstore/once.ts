@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import { decodeStatus, encodeStatus } from '../status.ts'
 import { batched } from '../batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
+import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 const pruneEvery = 60 * 60_000
 const pruneAtATime = 1000
@@ -87,7 +88,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     })
   }
 
-  const findOne = batched(find)
+  const findOne = batched(find, { span: finding })
 
   // The request may hold a password, so not even its plain hash is kept.
   const macOf = (keyId: string, request: string) => keys.mac('idempotent-request', keyId, [request])
@@ -168,6 +169,8 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     stop: () => clearInterval(timer),
   }
 }
+
+const finding = spanOfStatement('SELECT idempotent_answers', { 'db.collection.name': 'idempotent_answers' })
 
 function replay(earlier: EarlierAnswer | RosterError): { bytes: Uint8Array; replayed: boolean } {
   if (earlier instanceof RosterError) throw earlier

@@ -3,11 +3,12 @@ import type { Log } from '../log.ts'
 import { deadlineExceeded, RosterError } from '../errors.ts'
 import { createLoader, type Existing, keyText } from './aggregate.ts'
 import { attempt, refuseTaken } from './attempt.ts'
-import { knowNothing, type Pending } from './batch.ts'
+import { type AnyCommand, knowNothing, type Pending } from './batch.ts'
 import { type Bulk, createBulks } from './bulk.ts'
 import type { Command, NewEvent, Outcome } from './command.ts'
 import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
+import { telemetry } from '../telemetry/telemetry.ts'
 import { largestEvent } from './limits.ts'
 import { conflicts, waiting, waitingAge } from './measures.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
@@ -85,7 +86,7 @@ export function createStore(
       if (batch.length === 0) break
       const own = { since: performance.now() }
       underWay.add(own)
-      void run(batch).finally(() => {
+      void runTraced(batch).finally(() => {
         underWay.delete(own)
         for (const { command } of batch) busy.delete(keyText(command.aggregate))
         if (queue.length > 0) schedule()
@@ -110,6 +111,15 @@ export function createStore(
     queue = rest
     for (const { command } of batch) busy.add(keyText(command.aggregate))
     return batch
+  }
+
+  // A batch goes on with the trace of its first traced command, and is linked to those of the others.
+  function runTraced(batch: Pending[]): Promise<void> {
+    const { tracing } = telemetry
+    if (!tracing) return run(batch)
+    const places = batch.flatMap(({ place }) => place ?? [])
+    const attributes = { 'roster.batch.commands': batch.length }
+    return tracing.together({ name: 'store batch', attributes }, places, () => run(batch))
   }
 
   async function run(batch: Pending[]): Promise<void> {
@@ -166,13 +176,21 @@ export function createStore(
     }
   }
 
+  function enqueue<Response>(command: AnyCommand, place?: string): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      if (queue.length >= maxWaiting) return reject(overloaded())
+      queue.push({ command, place, since: performance.now(), resolve: resolve as (response: unknown) => void, reject })
+      schedule()
+    })
+  }
+
   return {
-    execute: (command) =>
-      new Promise((resolve, reject) => {
-        if (queue.length >= maxWaiting) return reject(overloaded())
-        queue.push({ command, since: performance.now(), resolve: resolve as (response: unknown) => void, reject })
-        schedule()
-      }),
+    execute(command) {
+      const { tracing } = telemetry
+      if (!tracing) return enqueue(command)
+      const attributes = { 'roster.aggregate.type': command.aggregate.type }
+      return tracing.inSpan({ name: 'execute command', attributes }, () => enqueue(command, tracing.place()))
+    },
     executeAll: createBulks(parts, log),
     load: createLoader(sql),
   }

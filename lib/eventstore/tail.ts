@@ -12,6 +12,7 @@ import type { EventRow } from '../events/stored-event.ts'
 import { published as publishedEvents } from './measures.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
+import { telemetry } from '../telemetry/telemetry.ts'
 import { findUnpublished, page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
 
 /**
@@ -213,7 +214,8 @@ export function startTail(options: TailOptions): Tail {
     if (events.length === 0) return { added: earlier }
     announcer.callers(events)
     announcer.hint(events)
-    const old = Date.now() - knownFor
+    const began = Date.now()
+    const old = began - knownFor
     const outcomes = await publish(nats, events, {
       service,
       generation,
@@ -223,15 +225,16 @@ export function startTail(options: TailOptions): Tail {
       taken,
       inDoubt: ({ created_at }) => in_doubt || created_at.getTime() < old,
     })
+    const ended = Date.now()
     const [added, refused, failures]: [Added[], Refused[], { cause: unknown }[]] = [earlier, [], []]
     for (const [index, outcome] of outcomes.entries()) {
       const event = events[index]!
       if ('ack' in outcome) {
         added.push({ ...outcome.ack, position: event.position })
         if (!outcome.ack.duplicate) publishedEvents.add(1)
-      }
-      if ('refused' in outcome) refused.push({ event, reason: outcome.refused })
-      if ('failed' in outcome) failures.push({ cause: outcome.failed })
+        if (event.traceparent) telemetry.tracing?.add(publishing, event.traceparent, began, ended)
+      } else if ('refused' in outcome) refused.push({ event, reason: outcome.refused })
+      else failures.push({ cause: outcome.failed })
     }
     try {
       const state = await streamState(nats)
@@ -265,6 +268,18 @@ export function startTail(options: TailOptions): Tail {
     stop: () => turns.stop(),
   }
 }
+
+// Many events are published together. Each traced one has a span of its own, in its own trace.
+const publishing = {
+  name: 'publish roster.events',
+  kind: 'producer',
+  attributes: {
+    'messaging.system.name': 'nats',
+    'messaging.operation.name': 'publish',
+    'messaging.operation.type': 'send',
+    'messaging.destination.name': 'roster.events',
+  },
+} as const
 
 /** The outcome of a turn: whether there may be more, and the reason if events could not be published. */
 interface Turn {

@@ -7,6 +7,8 @@ import { anonymous } from './caller.ts'
 import { type Call, writeHeaders } from './headers.ts'
 import { onAbsence } from './presence.ts'
 import type { SignCaller } from './sign-callers.ts'
+import { telemetry } from '../telemetry/telemetry.ts'
+import { spanOfCall } from './spans.ts'
 import { endOfTurn } from './turn.ts'
 
 /** A connection for calls to services. */
@@ -29,12 +31,27 @@ export interface Answered {
  * Throws the service's RosterError; UNAVAILABLE where nobody answers or the connection is lost; DEADLINE_EXCEEDED.
  * Throws CANCELLED once `signal` is aborted: the wait ends, but the service may still do the work.
  */
-export async function callBytes(
+export function callBytes(
   nats: AskingNats,
   subject: string,
   bytes: Uint8Array,
   call: Call,
   signal?: AbortSignal,
+): Promise<Answered> {
+  const { tracing } = telemetry
+  if (!tracing) return sendBytes(nats, subject, bytes, call, signal)
+  return tracing.inSpan(spanOfCall('client', subject), () => {
+    const traceparent = tracing.traceparent() || call.traceparent
+    return sendBytes(nats, subject, bytes, { ...call, traceparent }, signal)
+  })
+}
+
+async function sendBytes(
+  nats: AskingNats,
+  subject: string,
+  bytes: Uint8Array,
+  call: Call,
+  signal: AbortSignal | undefined,
 ): Promise<Answered> {
   if (!nats.connected()) throw unavailable('BROKER_UNAVAILABLE', 'The message broker cannot be reached.')
   const timeout = call.deadline - Date.now()

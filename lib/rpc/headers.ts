@@ -15,7 +15,7 @@ export interface Call {
   deadline: number
   /** The client's address, for throttling; empty between services. */
   clientAddress: string
-  /** W3C trace context, exactly as the client sent it. */
+  /** W3C trace context of the caller. Empty where nothing traces the call. */
   traceparent: string
   /** The id of the event that made a service act by itself, such as `users-17`. Only between services. */
   cause?: string | undefined
@@ -50,6 +50,11 @@ export function writeHeaders(call: Call, service: string, sign: SignCaller | und
 /** The id of the request. Works even if other headers are wrong. */
 export function requestIdOf(headers: MsgHdrs | undefined): string {
   return headers?.get('roster-request-id') ?? ''
+}
+
+/** The trace that the request belongs to: a W3C `traceparent`, or empty. */
+export function traceparentOf(headers: MsgHdrs | undefined): string {
+  return new Map(headers).get('traceparent')?.[0] ?? ''
 }
 
 /** The call that `writeHeaders` wrote. Throws like `readCaller`. */

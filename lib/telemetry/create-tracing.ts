@@ -31,7 +31,7 @@ export function createTracing(tracer: Tracer, contexts: Pick<ContextManager, 'ac
     try {
       return await contexts.with(trace.setSpan(below, span), work, undefined, span)
     } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', typeOf(error))
+      fail(span, typeOf(error))
       throw error
     } finally {
       span.end()
@@ -61,6 +61,7 @@ export function createTracing(tracer: Tracer, contexts: Pick<ContextManager, 'ac
       const below = contextOf(place)
       if (below) tracer.startSpan(name, { kind: kinds[kind], attributes, startTime }, below).end(ended)
     },
+    fail,
     traceparent() {
       const active = trace.getSpanContext(contexts.active())
       return active ? write(active) : ''
@@ -72,6 +73,10 @@ export function createTracing(tracer: Tracer, contexts: Pick<ContextManager, 'ac
       return { trace_id: traceId, span_id: spanId }
     },
   }
+}
+
+function fail(span: Span, type: string) {
+  span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type)
 }
 
 // The message of an error, and its stack, may hold what belongs in no trace.

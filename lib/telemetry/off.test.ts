@@ -14,7 +14,7 @@ const program = `
   import { telemetry } from '#lib/telemetry/telemetry'
   import { readWanted } from '#lib/telemetry/wanted'
   await import('#lib/process')
-  const stop = await startTelemetry('example', readWanted(process.env), console.error)
+  const stop = await startTelemetry({ name: 'example', version: '1' }, readWanted(process.env), console.error)
   console.log(Object.keys(telemetry).filter((name) => telemetry[name]).join())
   await stop()
 `

@@ -22,7 +22,11 @@ afterEach(async () => {
 
 async function start(environment: Record<string, string>) {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(`OTEL_${name}`, value)
-  return startTelemetry('example', readWanted(process.env), (error) => void faults.push(error))
+  return startTelemetry(
+    { name: 'example', version: '1.2.3' },
+    readWanted(process.env),
+    (error) => void faults.push(error),
+  )
 }
 
 test('a stop sends all spans and metrics to the collector, with what the environment says of the service', async () => {
@@ -38,7 +42,11 @@ test('a stop sends all spans and metrics to the collector, with what the environ
     { name: 'work', kind: 'server', parentId: '', attributes: { number: 7 }, service: 'roster-example' },
   ])
   const { resource } = collector.spans[0]!
-  expect(resource).toMatchObject({ 'deployment.environment.name': 'here', 'telemetry.sdk.language': 'nodejs' })
+  expect(resource).toMatchObject({
+    'deployment.environment.name': 'here',
+    'service.version': '1.2.3',
+    'telemetry.sdk.language': 'nodejs',
+  })
   expect(Object.keys(resource).filter((name) => /^(host|process|os)\./.test(name))).toEqual([])
   expect([...collector.metrics]).toEqual(['example.count'])
   expect(telemetry).toEqual({ tracing: undefined, meter: undefined })

@@ -1,12 +1,12 @@
 import { telemetry } from './telemetry.ts'
-import type { Wanted } from './wanted.ts'
+import type { Telling, Wanted } from './wanted.ts'
 
 /**
  * Starts what is wanted, for all of this process. Call it before anything that might use it. Gives a function that sends
  * what is left, and ends it. `failed` hears of faults of the telemetry itself, such as a collector that does not answer.
  */
 export async function startTelemetry(
-  service: string,
+  service: Telling,
   wanted: Wanted,
   failed: (error: Error) => void,
 ): Promise<() => Promise<void>> {

@@ -36,6 +36,8 @@ export interface Tracing {
   together<T>(span: NewSpan, places: string[], work: () => Promise<T>): Promise<T>
   /** Adds a span below a place for work that is over. Times are Unix milliseconds. */
   add(span: NewSpan, place: string, began: number, ended: number): void
+  /** Marks a span as failed. `type` is one of few texts. */
+  fail(span: Span, type: string): void
   /** The W3C `traceparent` of the active span, recorded or not. Empty without one. */
   traceparent(): string
   /** What a line of the log says of the active span, where it is recorded. */

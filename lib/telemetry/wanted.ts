@@ -1,3 +1,9 @@
+/** The service that tells of itself. */
+export interface Telling {
+  name: string
+  version: string
+}
+
 /** The exporters that the environment asks for, of each signal. Both lists are empty unless a variable says otherwise. */
 export interface Wanted {
   traces: string[]

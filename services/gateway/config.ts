@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls'
-import { integer, list, optional, readConfig, text, url } from '#lib/config'
+import { integer, list, oneOf, optional, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
 import { callerKeys } from '#lib/rpc/caller-keys'
 import { services } from './health/readiness.ts'
@@ -45,6 +45,8 @@ const settings = {
   ROSTER_CALLER_KEYS: callerKeys(services),
   /** Origins whose pages may read answers. None named: all origins. The browser's credentials never count. */
   CORS_ORIGINS: list([]),
+  /** Whether callers may say by `traceparent` to which trace a call belongs, and whether it is sampled. */
+  TRUST_TRACEPARENT: oneOf(['true', 'false'], 'false'),
   /** How many proxies in front of the gateway add to X-Forwarded-For. */
   TRUSTED_PROXIES: integer(0, 10, 0),
   /**

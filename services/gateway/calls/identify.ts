@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '#lib/errors'
+import { telemetry } from '#lib/telemetry/telemetry'
 import type { Caller } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Method } from '#lib/rpc/methods'
@@ -8,6 +9,7 @@ import type { Header } from '../arrival/header-reader.ts'
 import type { Credentials } from '../callers/authenticate.ts'
 import type { Arrival, ArrivedCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
+import { readTraceparent } from './trace-call.ts'
 
 /** A call whose caller is proved. */
 export interface IdentifiedCall {
@@ -47,7 +49,8 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
     call.userId = caller.userId
     gateway.rates.admit(caller, method, clientAddress)
   })
-  const traceparent = readTraceparent(header('traceparent'))
+  const isTrusted = gateway.config.TRUST_TRACEPARENT === 'true'
+  const traceparent = telemetry.tracing?.traceparent() ?? (isTrusted ? readTraceparent(header('traceparent')) : '')
   const facts = { requestId, clientAddress, traceparent, ...readConditions(method, header) }
   return {
     gateway,
@@ -93,8 +96,4 @@ function organizationOf(header: Header): string | undefined {
 function organizationAmbiguous(field: string) {
   const description = 'names another organization than x-service-orgid'
   return invalid([{ field, description }], 'ORGANIZATION_AMBIGUOUS')
-}
-
-function readTraceparent(text: string | undefined): string {
-  return text !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(text) ? text : ''
 }

@@ -1,4 +1,5 @@
 import { type RosterError, toRosterError } from '#lib/errors'
+import { telemetry } from '#lib/telemetry/telemetry'
 import { type Arrival, startCall } from './arrived-call.ts'
 import type { ValueLimit } from '../limits/value-limit.ts'
 import { askTranslated } from './ask-translated.ts'
@@ -8,12 +9,23 @@ import { countBulk } from './count-bulk.ts'
 import type { CallSettings, Gateway } from './gateway.ts'
 import { identify } from './identify.ts'
 import { logCall } from './log-call.ts'
+import { traceCall } from './trace-call.ts'
 
 /**
  * Takes one call all its way: lets it in, identifies its caller, reads its bytes, asks the service, writes the answer,
  * logs it. Gives the result of `write`, or the error. Never throws.
  */
-export async function perform<Answer>(
+export function perform<Answer>(
+  gateway: Gateway,
+  arrival: Arrival,
+  read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,
+  write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
+): Promise<Answer | RosterError> {
+  if (!telemetry.tracing) return performCall(gateway, arrival, read, write)
+  return traceCall(gateway, arrival, () => performCall(gateway, arrival, read, write))
+}
+
+async function performCall<Answer>(
   gateway: Gateway,
   arrival: Arrival,
   read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,

@@ -13,6 +13,8 @@ export interface Variable {
 export interface Match {
   method: Method
   variables: Variable[]
+  /** The route, such as `/v2/users/{user_id}`. */
+  template: string
 }
 
 /** The methods that the gateway offers: all but the internal methods. */
@@ -45,6 +47,7 @@ interface Leaf {
   verb: string
   method: Method
   fields: DescField[]
+  template: string
 }
 
 const root = createNode()
@@ -80,15 +83,15 @@ function addRule(method: Method, { verb, template }: HttpRule) {
 
   function addLeaf(leaves: Leaf[]) {
     if (leaves.some((leaf) => leaf.verb === verb)) throw new Error(`two methods share ${verb} ${template}`)
-    leaves.push({ verb, method, fields })
+    leaves.push({ verb, method, fields, template })
   }
 }
 
 function collect(node: Node, segments: string[], index: number, values: string[], found: Map<string, Match>) {
   const take = (leaves: Leaf[], texts: string[]) => {
-    for (const { verb, method, fields } of leaves)
+    for (const { verb, method, fields, template } of leaves)
       if (!found.has(verb))
-        found.set(verb, { method, variables: fields.map((field, at) => ({ field, text: texts[at]! })) })
+        found.set(verb, { method, template, variables: fields.map((field, at) => ({ field, text: texts[at]! })) })
   }
   if (index === segments.length) return take(node.leaves, values)
   const segment = segments[index]!

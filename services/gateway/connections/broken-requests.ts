@@ -4,7 +4,8 @@ import { RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
 import { breakBody, requestTimeout } from '../arrival/body.ts'
 import { requestIdOf } from '../arrival/request-id.ts'
-import { httpStatus, protective } from '../http/answers.ts'
+import { protective } from '../http/answers.ts'
+import { httpStatus } from '../http-status.ts'
 
 /**
  * Answers a request that is no HTTP, is too slow, has too long a head or breaks midway. The answer has the shape of

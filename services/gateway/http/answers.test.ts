@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { codes, type CodeName, RosterError } from '#lib/errors'
-import { errorHeaders, httpStatus } from './answers.ts'
+import { errorHeaders } from './answers.ts'
+import { httpStatus } from '../http-status.ts'
 
 const contract: Record<CodeName, number> = {
   INVALID_ARGUMENT: 400,

@@ -27,7 +27,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * REQUEST_TOO_LARGE; the errors of the limit of values.
  */
 export function readRequest(
-  { method, variables }: Match,
+  { method, variables }: Pick<Match, 'method' | 'variables'>,
   query: string,
   body: Uint8Array | undefined,
   limit = fewValues,

@@ -1,5 +1,6 @@
 import { codes, type RosterError } from '#lib/errors'
-import { errorHeaders, httpStatus } from '../http/answers.ts'
+import { errorHeaders } from '../http/answers.ts'
+import { httpStatus } from '../http-status.ts'
 
 /** OAuth's name of an error: by its reason, else by its code. */
 const byReason = new Map([

@@ -71,11 +71,12 @@ const meanings: Record<string, Meaning> = {
 
 /** Makes jobs of the mails that the event stream does not announce. */
 export function unannouncedMails(events: Event[]): MailJob[] {
-  return events.flatMap(({ type, data, aggregateId: userId, organizationId, id: cause }) => {
+  return events.flatMap(({ type, data, aggregateId: userId, organizationId, id: cause, traceparent }) => {
     const kind = unannounced[type]
     const { noticeId, codeId = noticeId, expiresAt = '' } = (data ?? {}) as Record<string, string | undefined>
     const isLate = !(Date.parse(expiresAt) > Date.now())
-    return !kind || codeId === undefined || isLate ? [] : [{ userId, codeId, kind, organizationId, expiresAt, cause }]
+    if (!kind || codeId === undefined || isLate) return []
+    return [{ userId, codeId, kind, organizationId, expiresAt, cause, ...(traceparent && { traceparent }) }]
   })
 }
 

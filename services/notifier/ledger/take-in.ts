@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { EventPosition, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import type { EventPosition, ListedEvent, ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import type { Sql } from '#lib/eventstore/database'
 import { hintSubject } from '#lib/events/hints'
 import { instance } from '#lib/instance'
@@ -7,6 +7,7 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { pause, repeat } from '#lib/repeat'
+import { telemetry } from '#lib/telemetry/telemetry'
 import { throttled } from '#lib/throttled'
 import type { Feeds } from '../feeds/read-events.ts'
 import type { MailJob } from '../mails/mail-queue.ts'
@@ -44,6 +45,8 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
   // The hint only wakes. The events come from PostgreSQL.
   const hints = nats.connection.subscribe(hintSubject(service), { callback: () => turns.wake() })
 
+  const span = { name: 'take in events', kind: 'consumer', attributes: { 'roster.source': service } } as const
+
   const turns = repeat({
     async work(stopped) {
       const more = await takeIn()
@@ -70,6 +73,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
     const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
     let was = cursor && toPosition(cursor)
     for (const { wanted, mails, until } of portions(page.events, receivers, was, page.next!)) {
+      const began = Date.now()
       const [taken] = await sql<[{ webhooks: string[] | null }]>`
         select take_in(
           ${service}, ${toJson(was)}::text::jsonb, ${toJson(until)}::text::jsonb,
@@ -78,6 +82,8 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
       `
       // Another replica was faster.
       if (!taken.webhooks) return true
+      for (const traceparent of tracesOf(page.events, wanted))
+        telemetry.tracing?.add(span, traceparent, began, Date.now())
       for (const webhookId of taken.webhooks) wake(webhookId)
       was = until
     }
@@ -92,6 +98,13 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
       await turns.stop()
     },
   }
+}
+
+// Of the events that a webhook wants.
+function tracesOf(events: ListedEvent[], wanted: { event_id: string }[]): string[] {
+  if (!telemetry.tracing || !events.some(({ event }) => event!.traceparent)) return []
+  const ids = new Set(wanted.map(({ event_id }) => event_id))
+  return events.flatMap(({ event }) => (event!.traceparent && ids.has(event!.id) ? [event!.traceparent] : []))
 }
 
 function toJson(place: EventPosition | undefined): string | null {

@@ -15,7 +15,7 @@ export interface MailCalls {
 
 const answerWithin = 10_000
 // Mails that are under way at the same time share calls.
-const together = { every: 20, most: 100 }
+const together = { every: 20, most: 100, span: { name: 'share call' } }
 
 export function openMailCalls(users: MailUsers): MailCalls {
   const contents = batched(async (mails: MailKey[]) => {

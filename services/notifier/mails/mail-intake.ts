@@ -5,14 +5,20 @@ import type { consumers } from '#lib/events/consumers'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import type { MailJob, MailQueue } from './mail-queue.ts'
+import { telemetry } from '#lib/telemetry/telemetry'
+import { type MailJob, type MailQueue, spanOfJobs } from './mail-queue.ts'
+
+const sending = spanOfJobs('send', 'producer')
 
 /** Makes a job of every request for a code. Acknowledges an event once its job is in Redis. */
 export function startMailIntake({ nats, queue, log }: { nats: Nats; queue: MailQueue; log: Log }): Service {
-  const add = batched(async (jobs: MailJob[]) => {
-    await queue.add(jobs)
-    return jobs
-  })
+  const add = batched(
+    async (jobs: MailJob[]) => {
+      await queue.add(jobs)
+      return jobs
+    },
+    { span: sending },
+  )
   return consume({
     nats,
     log,
@@ -21,7 +27,8 @@ export function startMailIntake({ nats, queue, log }: { nats: Nats; queue: MailQ
       const { codeId, expiresAt } = data as { codeId: string; expiresAt: string }
       if (Date.parse(expiresAt) <= Date.now())
         return log.info({ userId, codeId }, 'a code expired before its event came')
-      await add({ userId, codeId, organizationId, expiresAt, cause })
+      const traceparent = telemetry.tracing?.place()
+      await add({ userId, codeId, organizationId, expiresAt, cause, ...(traceparent && { traceparent }) })
     },
   })
 }

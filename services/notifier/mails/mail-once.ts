@@ -1,6 +1,7 @@
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import type { Log } from '#lib/log'
 import { mails, mailTimes } from '../measures.ts'
+import { telemetry } from '#lib/telemetry/telemetry'
 import type { MailCalls } from './mail-calls.ts'
 import type { Mailer } from './mailer.ts'
 import { numberOf } from './mail-kinds.ts'
@@ -58,7 +59,8 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
   async function record({ userId, codeId, kind, cause = '' }: MailJob, { failure }: Outcome, keep: () => void) {
     const late = setTimeout(keep, keepAfter)
     try {
-      await users.record({ userId, codeId, kind: numberOf(kind), failure, cause })
+      const traceparent = telemetry.tracing?.place() ?? ''
+      await users.record({ userId, codeId, kind: numberOf(kind), failure, cause, traceparent })
     } catch (error) {
       keep()
       throw error

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
+import type { NewSpan } from '#lib/telemetry/tracing'
 import { within } from '#lib/within'
 import { throttled } from '#lib/throttled'
 import type { MailKind } from './templates.ts'
@@ -20,6 +21,8 @@ export interface MailJob {
   expiresAt: string
   /** The id of the event that asked for the mail. The sweep does not know it. */
   cause?: string
+  /** W3C trace context of the work that added the job, where it is traced. */
+  traceparent?: string
   /** When the mail server took the mail, if that is not recorded yet. RFC 3339. */
   sentAt?: string | undefined
   /** Why the mail failed for good, if that is not recorded yet. */
@@ -28,12 +31,28 @@ export interface MailJob {
 
 export interface MailQueue {
   /** Adds a job for each code that has none. Rejects if Redis does not take the jobs within five seconds. */
-  add(codes: Pick<MailJob, 'userId' | 'codeId' | 'kind' | 'organizationId' | 'expiresAt' | 'cause'>[]): Promise<void>
+  add(
+    codes: Pick<MailJob, 'userId' | 'codeId' | 'kind' | 'organizationId' | 'expiresAt' | 'cause' | 'traceparent'>[],
+  ): Promise<void>
   close(): Promise<void>
 }
 
 /** The jobs wait in Redis under `roster:email-codes`. */
 export const mailQueueName = 'email-codes'
+
+/** The span of work with the queue. */
+export function spanOfJobs(operation: 'send' | 'process', kind: 'producer' | 'consumer'): NewSpan {
+  return {
+    name: `${operation} ${mailQueueName}`,
+    kind,
+    attributes: {
+      'messaging.system.name': 'bullmq',
+      'messaging.operation.name': operation,
+      'messaging.operation.type': operation,
+      'messaging.destination.name': mailQueueName,
+    },
+  }
+}
 
 const addDeadline = 5000
 /** BullMQ's lowest priority. */

@@ -1,12 +1,13 @@
 import { type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
+import { telemetry } from '#lib/telemetry/telemetry'
 import { throttled } from '#lib/throttled'
 import { retryDelay } from './mail-backoff.ts'
 import { type MailUsers, openMailCalls } from './mail-calls.ts'
 import { openMailPlaces } from './mail-places.ts'
 import { mailOnce, type MailOnceOptions, type End } from './mail-once.ts'
-import { type MailJob, mailQueueName } from './mail-queue.ts'
+import { type MailJob, mailQueueName, spanOfJobs } from './mail-queue.ts'
 import { queuePrefix } from '../redis.ts'
 
 // If a worker was killed, its job is free when the lock ends, and one of the next two looks finds it.
@@ -15,6 +16,8 @@ const lookEvery = 5_000
 
 // A place at the mail server need not wait for users and Redis.
 const jobsPerPlace = 4
+
+const processing = spanOfJobs('process', 'consumer')
 
 export interface WorkerOptions extends Pick<MailOnceOptions, 'mailer' | 'log'> {
   redis: Redis
@@ -33,7 +36,12 @@ export function startMailWorker({ redis, users, concurrency, mailer, log }: Work
   const mail = mailOnce({ users: openMailCalls(users), places: openMailPlaces(concurrency), mailer, log })
   const worker = new Worker<MailJob, End>(
     mailQueueName,
-    (job) => mail(job.data, (changed) => job.updateData(changed)),
+    (job) => {
+      const { tracing } = telemetry
+      const work = () => mail(job.data, (changed) => job.updateData(changed))
+      const parent = job.data.traceparent
+      return tracing && parent ? tracing.enter(processing, { parent }, work) : work()
+    },
     {
       connection: redis,
       prefix: queuePrefix,

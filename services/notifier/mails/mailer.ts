@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer'
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
+import { inSpan } from '#lib/telemetry/in-span'
 import type { Config } from '../config.ts'
 import { compose } from './compose.ts'
 import type { Mails } from './render.ts'
@@ -31,6 +32,13 @@ export function openMailer(config: Config, mails: Mails): Mailer {
     disableFileAccess: true,
     disableUrlAccess: true,
   })
+  const { hostname, port } = new URL(config.SMTP_URL)
+  const attributes = {
+    'network.protocol.name': 'smtp',
+    'server.address': hostname,
+    ...(port && { 'server.port': Number(port) }),
+  }
+  const span = { name: 'SMTP send', kind: 'client', attributes } as const
   return {
     async send(kind, id, { email, code, url, displayName, preferredLanguage, expirationDate, changeDate }) {
       const recipient = writtenAddress(email)
@@ -40,10 +48,8 @@ export function openMailer(config: Config, mails: Mails): Mailer {
           ? { ...common, kind, changedAt: changeDate! }
           : { ...common, kind, code, url: writtenLink(url), validFor: expirationDate!.getTime() - Date.now() }
       const mail = mails.render(preferredLanguage, shown)
-      await transport.sendMail({
-        envelope: { from: from.address, to: [recipient] },
-        raw: compose({ ...mail, from, to: recipient, id: writtenId(id) }),
-      })
+      const raw = compose({ ...mail, from, to: recipient, id: writtenId(id) })
+      await inSpan(span, () => transport.sendMail({ envelope: { from: from.address, to: [recipient] }, raw }))
     },
     verify: () => transport.verify(),
     close: () => transport.close({ force: true }),

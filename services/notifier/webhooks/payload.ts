@@ -13,6 +13,7 @@ export function payloadOf(event: Event): string {
     actor,
     requestId,
     causationId,
+    traceparent,
     data,
     dataOmitted,
   } = event
@@ -27,6 +28,7 @@ export function payloadOf(event: Event): string {
     ...(actor && { actor }),
     ...(requestId && { requestId }),
     ...(causationId && { causationId }),
+    ...(traceparent && { traceparent }),
     ...(dataOmitted && { dataOmitted }),
     data,
   })

@@ -13,6 +13,7 @@ import type { Destinations } from './destination.ts'
 import { type Outcome, post, timeout } from './post.ts'
 import type { WebhookQueue } from './webhook-queue.ts'
 import { sign } from './secret.ts'
+import { traceDelivery } from './trace-delivery.ts'
 
 export interface SendOptions {
   sql: Sql
@@ -49,7 +50,9 @@ export async function send(options: SendOptions, taken: Taken, signal: AbortSign
   let outcome: Outcome
   const began = performance.now()
   try {
-    outcome = await post(url, headers, payload, destinations, signal, within)
+    outcome = await traceDelivery(taken, (traced) =>
+      post(url, { ...headers, ...traced }, payload, destinations, signal, within),
+    )
   } catch {
     return giveBack(sql, taken)
   }

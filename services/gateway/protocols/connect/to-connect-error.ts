@@ -1,6 +1,7 @@
 import { codes, type RosterError } from '#lib/errors'
 import { statusToJson, toStatus } from '#lib/status'
-import { errorHeaders, protective, send, statusOfCode } from '../../http/answers.ts'
+import { errorHeaders, protective, send } from '../../http/answers.ts'
+import { statusOfCode } from '../../http-status.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { ways } from '../compression.ts'
 

@@ -104,7 +104,12 @@ test('many mails are read and recorded by one call, each because of its own even
   expect(contents.map(({ code }) => typeof code?.code)).toEqual(['string', 'string', 'string', 'undefined'])
   expect(new Set(contents.slice(0, 3).map(({ code }) => code!.email)).size).toBe(3)
 
-  const ends = mails.map((mail, n) => ({ ...mail, cause: `users-${n}`, ...(n === 2 && { failure: '550' }) }))
+  const ends = mails.map((mail, n) => ({
+    ...mail,
+    cause: `users-${n}`,
+    traceparent: '',
+    ...(n === 2 && { failure: '550' }),
+  }))
   expect(await recordEmailCode(users, { ...none, mails: ends }, call)).toEqual({ recorded: [true, true, true] })
   expect((await Promise.all(humans.map(({ userId }) => marks(userId)))).flat()).toEqual([
     'user.email.code.sent',
@@ -128,7 +133,7 @@ test('a mail whose work fails holds up no other of the same call', async () => {
       command.aggregate.id === broken.userId ? Promise.reject(new Error('broken')) : users.store.execute(command),
   }
   const none = { userId: '', codeId: '', kind: 0 } as const
-  const mails = [broken, sound].map((human) => ({ ...human, kind: 0 as const, cause: '' }))
+  const mails = [broken, sound].map((human) => ({ ...human, kind: 0 as const, cause: '', traceparent: '' }))
   const { contents } = await getEmailCode({ ...users, store }, { ...none, mails })
   expect(contents).toEqual([{ unknown: true }, { unknown: false, code: expect.anything() as unknown }])
   const { recorded } = await recordEmailCode({ ...users, store }, { ...none, mails }, call)

@@ -8,6 +8,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Store } from '#lib/eventstore/store'
 import type { Call } from '#lib/rpc/headers'
+import { telemetry } from '#lib/telemetry/telemetry'
 import type { Context } from '../../context.ts'
 import { awaitsMail, type CodeMail, type CodeMailEvent, codeMailType } from '../../vocabulary/code-mail.ts'
 import { eachMail } from './each-mail.ts'
@@ -25,12 +26,18 @@ export async function recordEmailCode(
     return { recorded: [] }
   }
   const ends = await eachMail(log, mails, (mail) =>
-    record(store, mail, { ...call, requestId: mail.codeId, cause: mail.cause }),
+    inOwnTrace(mail, () => record(store, mail, { ...call, requestId: mail.codeId, cause: mail.cause })),
   )
   return { recorded: ends.map(({ done }) => done) }
 }
 
-async function record(store: Store, mail: Omit<MailEnd, 'cause'>, call: Call): Promise<void> {
+// The mails of a call belong to many traces, or to none.
+function inOwnTrace({ traceparent }: MailEnd, work: () => Promise<void>): Promise<void> {
+  const { tracing } = telemetry
+  return tracing ? tracing.together({ name: 'record mail' }, traceparent ? [traceparent] : [], work) : work()
+}
+
+async function record(store: Store, mail: Omit<MailEnd, 'cause' | 'traceparent'>, call: Call): Promise<void> {
   const { userId, codeId, failure, kind } = mail
   const reads = [{ type: 'user', id: userId }]
   if (kind === MailKind.MAIL_KIND_PASSWORD_RESET)
