@@ -104,9 +104,9 @@ test('a changed address is one trace: from the request to the answers of the mai
   const deliveries = spans.filter(({ name }) => name === 'POST')
   expect(webhooks.map(({ event }) => event.type)).toEqual([requested, sent])
   const traceparentOf = ({ traceId, spanId }: ReceivedSpan) => `00-${traceId}-${spanId}-01`
-  expect(webhooks.map(({ headers }) => headers['traceparent']).sort()).toEqual(deliveries.map(traceparentOf).sort())
+  expect(new Set(webhooks.map(({ headers }) => headers['traceparent']))).toEqual(new Set(deliveries.map(traceparentOf)))
   const executed = spans.filter(({ name }) => name === 'execute command').map(traceparentOf)
-  expect(webhooks.map(({ event }) => event.traceparent).sort()).toEqual(executed.sort())
+  expect(new Set(webhooks.map(({ event }) => event.traceparent))).toEqual(new Set(executed))
 
   // The event API gives the same.
   const { events } = await call('/admin/v1/events/_search', {

@@ -15,6 +15,7 @@ const requested: StoredEvent = {
   creator: 'admin',
   request_id: 'r-1',
   cause: 'users-9',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   created_at: new Date('2026-01-01T11:00:00Z'),
 }
 
@@ -54,6 +55,7 @@ test('an event is a CloudEvent 1.0 in binary mode', () => {
     'ce-actor': 'admin',
     'ce-requestid': 'r-1',
     'ce-causationid': 'users-9',
+    'ce-traceparent': '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     'ce-cause': 'change',
   })
   expect(JSON.parse(data)).toEqual(requested.payload)
@@ -69,8 +71,8 @@ test('its data names enum values, and shows empty and false values', () => {
 })
 
 test('an unknown attribute has no header, since a CloudEvent has no empty attribute', () => {
-  const names = Object.keys(encode({ creator: '', request_id: '', cause: null }, added).headers)
-  expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/actor|requestid|cause/)]))
+  const names = Object.keys(encode({ creator: '', request_id: '', cause: null, traceparent: null }, added).headers)
+  expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/actor|requestid|cause|trace/)]))
 })
 
 test('a consumer reads an event as it was written', () => {
@@ -85,6 +87,7 @@ test('a consumer reads an event as it was written', () => {
     actor: 'admin',
     requestId: 'r-1',
     causationId: 'users-9',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     cause: 'change',
     time: '2026-01-01T11:00:00.000Z',
     data: requested.payload,

@@ -56,6 +56,7 @@ describe('events in the stream', () => {
       actor: '',
       requestId: 'test',
       causationId: '',
+      traceparent: '',
       cause: '',
       time: after.changedAt.toISOString(),
       data: { name: 'told' },

@@ -12,6 +12,7 @@ import {
   callJson,
 } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+import type { Operations } from '../testing/test-services.ts'
 
 const setEmail = 'roster.users.v1.UserService.SetEmail'
 const updateIdp = 'roster.idp.v1.IdentityProviderService.UpdateIDP'
@@ -35,10 +36,11 @@ let answer: (received: JsonValue, call: Call) => JsonValue | Promise<JsonValue>
 let received: { request: JsonValue; call: Call }[]
 
 beforeAll(async () => {
-  gateway = await startTestGateway({
+  const operations: Operations = {
     [setEmail]: (received, call) => answer(received, call),
     [updateIdp]: (received, call) => answer(received, call),
-  })
+  }
+  gateway = await startTestGateway(operations, { TRUST_TRACEPARENT: 'true' })
 })
 afterAll(() => gateway.stop())
 beforeEach(() => {
