@@ -51,6 +51,17 @@ test('passwords lie in a file that only its owner can read, and not in a command
   }
 })
 
+// The event store tells of a name that is taken in the detail of an error, and a user name may be an address.
+test('the log of PostgreSQL shows an error without its detail', async () => {
+  const sql = postgres(servers.databaseUrl, { database: 'postgres', max: 1 })
+  const failing = sql.unsafe(`do $$ begin raise 'cannot stand' using detail = 'ada' || '@example.com'; end $$`)
+  await expect(failing).rejects.toMatchObject({ detail: 'ada@example.com' })
+  await sql.end()
+  const log = () => readFileSync(join(folder, 'log', 'postgres.log'), 'utf8')
+  await expect.poll(log).toContain('cannot stand')
+  expect(log()).not.toContain('ada@example.com')
+})
+
 test('a server without the right password lets nobody in', async () => {
   const { port } = new URL(servers.redisUrl)
   const redis = new Redis({ port: Number(port), lazyConnect: true, retryStrategy: () => null })

@@ -77,6 +77,8 @@ function localSpec(
     // A failing statement may hold an address or a name.
     log_min_error_statement: 'panic',
     log_parameter_max_length_on_error: 0,
+    // So may the detail of an error, such as that a name is taken.
+    log_error_verbosity: 'terse',
     ...(options.ephemeral && { fsync: 'off', full_page_writes: 'off' }),
   }
   return {
