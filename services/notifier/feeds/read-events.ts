@@ -34,7 +34,8 @@ const answerWithin = 5_000
  * depend on how pages divide it. UNAVAILABLE if a service does not answer: a page without its events would be wrong.
  */
 export async function readEvents(feeds: Feeds, query: EventQuery, call: ServiceCall): Promise<EventPage> {
-  const { cursor = {}, filter, limit } = query
+  const { cursor = {}, limit } = query
+  const filter = query.filter && { ...query.filter, since: sinceFirst(query.filter.since) }
   const fromEnd = query.fromEnd && query.cursor === undefined
   const stopReading = Math.min(Date.now() + patience, call.deadline)
   const sources = Object.keys(feeds).map((name): Source => ({ name, queue: [], next: cursor[name], endReached: false }))
@@ -73,6 +74,11 @@ export async function readEvents(feeds: Feeds, query: EventQuery, call: ServiceC
     cursor: { ...cursor, ...Object.fromEntries(places) },
     endReached: sources.every(({ queue, endReached }) => queue.length === 0 && endReached),
   }
+}
+
+// No event is older than 1970. The generated encoder writes earlier times with a fraction as no `Timestamp` may be.
+function sinceFirst(since: Date | undefined): Date | undefined {
+  return since && new Date(Math.max(since.getTime(), 0))
 }
 
 interface Source {

@@ -64,6 +64,7 @@ describe('no value becomes syntax for the mail server:', () => {
     '\u202eevil@example.net',
     'evil@example.net.',
     'evil@-example.net',
+    '=?utf-8?Q?=41?=@example.net',
     'evil',
     '',
     `${'a'.repeat(300)}@example.net`,

@@ -1,10 +1,10 @@
 /**
  * Returns the address if it is safe in SMTP and in a header. It must be one addr-spec of RFC 5321 without quotes,
- * comments, lists or anything beyond ASCII. Relies on no earlier check. Throws an error that `readRefusal` reads as
+ * comments, lists, encoded words or anything beyond ASCII. Relies on no earlier check. Throws an error that `readRefusal` reads as
  * permanent.
  */
 export function writtenAddress(email: string): string {
-  if (email.length <= 254 && addrSpec.test(email)) return email
+  if (email.length <= 254 && addrSpec.test(email) && !email.includes('=?')) return email
   throw unwritable('EENVELOPE')
 }
 
