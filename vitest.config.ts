@@ -6,7 +6,7 @@ const unit = {
     'node_modules',
     '**/*.integration.test.ts',
     '**/*.browser.test.ts',
-    'test/{e2e,faults}/**',
+    'test/{e2e,faults,alerts}/**',
     'test/*.test.ts',
   ],
 }
@@ -41,7 +41,7 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
-          include: ['test/faults/**/*.test.ts'],
+          include: ['test/{faults,alerts}/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           // Alone, since it holds calls to their deadlines.

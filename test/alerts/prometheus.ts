@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { alerts } from '../../deploy/prometheus/alerts.ts'
 import { rulesOf } from '../../deploy/prometheus/rules.ts'
 import { daemon } from '../../deploy/local/daemon.ts'
@@ -22,9 +23,7 @@ const named = ['service', 'roster_server', 'roster_parked_by']
 
 /** Starts Prometheus with the rules of Roster, whose times are shortened by `scale`. */
 export async function startPrometheus(home: Home, firstMetricsPort: number, scale: number): Promise<Prometheus> {
-  const wanted = { program: 'prometheus', debianPackage: 'prometheus', image: '' }
-  const found = await findProgram(wanted, console.log)
-  if (!('path' in found)) throw new Error('prometheus is missing: install it (Debian: sudo apt install prometheus)')
+  const command = await findPrometheus()
   const folder = join(home.dir, 'prometheus')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'roster.rules.yml'), rulesOf(alerts(scale), '500ms'))
@@ -34,7 +33,7 @@ export async function startPrometheus(home: Home, firstMetricsPort: number, scal
   const server = daemon(home, {
     name: 'prometheus',
     kind: 'server',
-    command: found.path,
+    command,
     args: [
       `--config.file=${join(folder, 'prometheus.yml')}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
@@ -44,6 +43,7 @@ export async function startPrometheus(home: Home, firstMetricsPort: number, scal
     ready: async () => (await fetch(`${url}/-/ready`)).ok,
   })
   await server.start()
+  while (!(await seesAll(url))) await sleep(250)
 
   async function read(isMeant: (state: string) => boolean): Promise<string[]> {
     const answer = await fetch(`${url}/api/v1/alerts`)
@@ -56,6 +56,20 @@ export async function startPrometheus(home: Home, firstMetricsPort: number, scal
     active: () => read(() => true),
     stop: () => server.stop(),
   }
+}
+
+/** Finds the program, or installs Debian's. Rejects with one sentence that tells the reader what to do. */
+export async function findPrometheus(): Promise<string> {
+  const wanted = { program: 'prometheus', debianPackage: 'prometheus', image: '' }
+  const found = await findProgram(wanted, console.log)
+  if ('path' in found) return found.path
+  throw new Error('prometheus is missing: install it (Debian and Ubuntu: sudo apt install prometheus).')
+}
+
+async function seesAll(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent('count(up{job="roster"} == 1)')}`)
+  const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } }
+  return Number(data.result[0]?.value[1]) === serviceNames.length
 }
 
 interface Found {
