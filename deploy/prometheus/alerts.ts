@@ -21,6 +21,8 @@ const full =
   `db_client_connection_count{job="roster", db_client_connection_state="used"}` +
   ` >= on (service, instance, db_client_connection_pool_name) db_client_connection_max{job="roster"})`
 
+const stuck = `max by (service) (roster_store_waiting_age{job="roster"}) > 5`
+
 /**
  * The alerts. Each says that an operator must act, and why. Where one trouble would bring several, only its cause
  * alerts. `scale` shortens all times, for a test: 1/20 makes a minute three seconds.
@@ -75,9 +77,7 @@ export function alerts(scale = 1): Alert[] {
     },
     {
       name: 'RosterStoreStuck',
-      expr:
-        `max by (service) (roster_store_waiting_age{job="roster"}) > 5` +
-        ` unless on (service) (${cutOff}) unless on (service) (${full})`,
+      expr: `${stuck} unless on (service) (${cutOff}) unless on (service) (${full})`,
       for: minutes(1),
       severity: 'critical',
       summary: 'Changes in {{ $labels.service }} wait for PostgreSQL.',
@@ -93,7 +93,9 @@ export function alerts(scale = 1): Alert[] {
       name: 'RosterEventsLate',
       expr:
         `max by (service) (roster_tail_lag_age{job="roster"}) > ${seconds(60)}` +
-        ` unless on (service) (${cutOff}) unless on () (${down})`,
+        ` unless on (service) (${cutOff}) unless on () (${down})` +
+        // Their transactions are open, and hold up the events of every service.
+        ` unless on () (${stuck}) unless on () (${full})`,
       for: minutes(1),
       severity: 'warning',
       summary: 'Events of {{ $labels.service }} do not reach JetStream.',

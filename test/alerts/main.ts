@@ -6,7 +6,7 @@ import { troubles } from './troubles.ts'
 
 const usage = `npm run test:alerts -- [options]
   --only NAMES  of the troubles: a part of a name each, such as pause or notifier↔smtp
-  --write       writes the table into docs/operations.md
+  --write       writes the rows of these troubles into docs/operations.md
 `
 
 let options
@@ -32,9 +32,12 @@ function writeTable(outcomes: Outcome[]): void {
   const [begin, end] = ['<!-- alerts: written by npm run test:alerts -- --write -->', '<!-- end of the alerts -->']
   const text = readFileSync(file, 'utf8')
   const [head, tail] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
-  const rows = outcomes.map(
-    ({ trouble, fired, after, until }) => `| ${trouble} | ${fired.join(', ') || 'none'} | ${after} s | ${until} s |`,
-  )
+  const known = [...text.slice(head, tail).matchAll(/^\| (.*?) \| .*$/gm)].map(([row, name]) => [name!, row] as const)
+  const made = outcomes.map(({ trouble, fired, after, until }) => {
+    return [trouble, `| ${trouble} | ${fired.join(', ') || 'none'} | ${after} s | ${until} s |`] as const
+  })
+  const all = new Map([...known, ...made])
+  const rows = troubles.flatMap(({ name }) => all.get(name) ?? [])
   const table = ['| Trouble | Alerts, and no others | Came after | Ended after |', '|---|---|---|---|', ...rows]
   writeFileSync(file, `${text.slice(0, head)}\n\n${table.join('\n')}\n\n${text.slice(tail)}`)
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
 import type { Operation } from '../examples/contract.ts'
@@ -6,13 +7,13 @@ import type { Running } from '../faults/running.ts'
 
 /** Calls of clients that go on whatever they are answered. */
 export interface Traffic {
-  /** Also reads, many at a time, until the function is called that it gives. */
-  read(): () => void
+  /** Also calls with unknown tokens, many at a time, until the function is called that it gives. */
+  identify(): () => void
   stop(): void
 }
 
 const pause = 150
-const readers = 40
+const strangers = 40
 
 /** Changes users and an identity provider, and has mails sent. */
 export async function startTraffic({ url, adminToken: token }: Running): Promise<Traffic> {
@@ -41,9 +42,10 @@ export async function startTraffic({ url, adminToken: token }: Running): Promise
   ]
   for (const write of writes) void again(write, stopped.signal)
   return {
-    read() {
+    identify() {
       const over = new AbortController()
-      for (let reader = 0; reader < readers; reader++) void again(() => act('GetUser', { userId }), over.signal)
+      const call = () => callJson('GetUser', { userId }, { url, token: randomUUID() })
+      for (let stranger = 0; stranger < strangers; stranger++) void again(call, over.signal)
       return () => over.abort()
     },
     stop: () => stopped.abort(),

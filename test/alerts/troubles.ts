@@ -57,12 +57,11 @@ export const troubles: Trouble[] = [
     'RosterStoreStuck users',
   ]),
   {
-    ...locked('a lock against all on the objects of users', 'roster_users.aggregates', 'access exclusive', [
-      'RosterPoolFull users',
-    ]),
+    name: 'a lock on the tokens of users, and many callers with unknown tokens',
+    alerts: ['RosterPoolFull users'],
     async make(running, traffic) {
-      const free = await lock(running, 'roster_users.aggregates', 'access exclusive')
-      const end = traffic.read()
+      const free = await lock(running, 'roster_users.tokens', 'access exclusive')
+      const end = traffic.identify()
       return async () => {
         end()
         await free()
