@@ -6,7 +6,7 @@ const unit = {
     'node_modules',
     '**/*.integration.test.ts',
     '**/*.browser.test.ts',
-    'test/{e2e,faults,alerts}/**',
+    'test/{e2e,faults,alerts,upgrade}/**',
     'test/*.test.ts',
   ],
 }
@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/*.test.ts'],
-          exclude: ['node_modules', 'test/{e2e,faults}/**'],
+          exclude: ['node_modules', 'test/{e2e,faults,upgrade}/**'],
           globalSetup: './test/infra.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -46,6 +46,13 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Alone, since it holds calls to their deadlines.
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'upgrade',
+          include: ['test/upgrade/**/*.test.ts'],
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -45,5 +45,5 @@ export function announceStart(nats: Nats, name: string): { stop(): void } {
 function metadataOf({ connection }: Nats) {
   const instance = instances.get(connection) ?? randomUUID()
   instances.set(connection, instance)
-  return { host: hostname(), instance, former: roster.former }
+  return { host: hostname(), instance, version: roster.version, former: roster.former }
 }

@@ -13,14 +13,14 @@ export interface Cable {
   stop(): Promise<void>
 }
 
-/** Connects a free port of 127.0.0.1 with a server's port. */
-export async function startCable(target: number): Promise<Cable> {
+/** Connects a free port of 127.0.0.1 with a server's port, which may change for new connections. */
+export async function startCable(target: number | (() => number)): Promise<Cable> {
   const sockets = new Set<Socket>()
   let state: 'whole' | 'cut' | 'stalled' = 'whole'
 
   const server = createServer((near) => {
     if (state === 'cut') return void near.resetAndDestroy()
-    const far = connect(target, '127.0.0.1')
+    const far = connect(typeof target === 'number' ? target : target(), '127.0.0.1')
     for (const [socket, other] of [
       [near, far],
       [far, near],

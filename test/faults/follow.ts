@@ -4,7 +4,7 @@ import { callJson } from '../e2e/clients/json.ts'
 import { type OpenStream, streaming } from '../e2e/clients/streams.ts'
 import type { Seen, Wrong } from './compare.ts'
 import { retriable, unlessItHangs } from './load.ts'
-import type { Running } from './running.ts'
+import type { Called } from './running.ts'
 
 /** A reader that must get each stored event. */
 export interface Reader {
@@ -20,7 +20,7 @@ export interface Reader {
 const pause = 200
 
 /** Reads from the beginning with cursors, answer by answer. Repeats a request that got no answer. */
-export function followSearch({ url, adminToken: token }: Running): Reader {
+export function followSearch({ url, adminToken: token }: Called): Reader {
   const stopped = new AbortController()
   const seen: Seen[] = []
   const wrong: Wrong[] = []
@@ -45,7 +45,7 @@ export function followSearch({ url, adminToken: token }: Running): Reader {
 }
 
 /** Reads from the beginning as a gRPC stream. When a stream ends, begins another with the last cursor. */
-export function followStream({ url, adminToken: token }: Running): Reader {
+export function followStream({ url, adminToken: token }: Called): Reader {
   const { open } = streaming.find(({ encoding }) => encoding === 'grpc')!
   const stopped = new AbortController()
   const seen: Seen[] = []

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { compare, type Stored, type Wrong } from './compare.ts'
 import { followSearch, followStream, type Reader } from './follow.ts'
 import type { Inspection } from './inspect.ts'
-import type { Running } from './running.ts'
+import type { Called } from './running.ts'
 import { startWebhook } from './webhook.ts'
 
 /** The readers that get the events of a run from Roster itself, through all faults. */
@@ -21,7 +21,7 @@ const followedWithin = 30_000
 const sentWithin = 60_000
 
 /** Starts the readers. From now on, the webhook must miss no stored event. The other readers must miss none at all. */
-export async function startReaders(running: Running, inspection: Inspection): Promise<Readers> {
+export async function startReaders(running: Called, inspection: Inspection): Promise<Readers> {
   const webhook = await startWebhook(running)
   const earlier = new Set((await inspection.stored()).map(({ id }) => id))
   const isLater = ({ id }: { id: string }) => !earlier.has(id)

@@ -18,6 +18,9 @@ export interface Running {
   stop(): Promise<void>
 }
 
+/** Where a running Roster is called, and with which token. */
+export type Called = Pick<Running, 'url' | 'adminToken'>
+
 /** The gateway's deadline for a call, even if the client asks for a longer one. */
 export const deadlineMs = 4000
 

@@ -1,8 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '@bufbuild/protobuf'
-import type { Operation } from '../examples/contract.ts'
-import { callJson } from '../e2e/clients/json.ts'
 import { checkDoomed, makeDoomed, removeDoomed } from './cascades.ts'
 import { inflict, processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
@@ -13,6 +10,7 @@ import { collectPost, type Post } from './post.ts'
 import { type Readers, startReaders } from './readers.ts'
 import { seeded } from './random.ts'
 import { deadlineMs, type Running, startRunning } from './running.ts'
+import { settle } from './settle.ts'
 import type { Belongings } from './writes.ts'
 
 const before = 40
@@ -128,24 +126,6 @@ async function acknowledged(load: Load, count: number) {
   for (const end = Date.now() + 60_000; load.acknowledged < count; await sleep(20))
     if (Date.now() > end)
       throw new Error(`only ${load.acknowledged} of ${count} writes: ${JSON.stringify([...load.errors])}`)
-}
-
-async function settle({ url, adminToken: token }: Running, writer: number): Promise<Belongings> {
-  const ask = async (operation: Operation, request: JsonObject) => {
-    const answer = await callJson(operation, request, { url, token })
-    if (answer.error) throw new Error(`${operation}: ${JSON.stringify(answer.error)}`)
-    return answer.ok
-  }
-  const { id: projectId } = await ask('AddProject', { name: `Project ${writer}` })
-  await ask('AddProjectRole', { projectId, roleKey: 'reader', displayName: 'Reader' })
-  const { idpId } = await ask('AddOIDCIDP', {
-    name: `Provider ${writer}`,
-    clientId: 'client',
-    clientSecret: 'client-secret',
-    issuer: 'https://issuer.example.com',
-    scopes: ['openid'],
-  })
-  return { idpId, projectId, humans: [], ungranted: [] }
 }
 
 function markOf(running: Running, name: Process, victims: string[]): string {

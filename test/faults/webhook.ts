@@ -3,7 +3,7 @@ import { callJson } from '../e2e/clients/json.ts'
 import { type Received, startTestReceiver } from '../support/receiver.ts'
 import type { Seen, Wrong } from './compare.ts'
 import type { Reader } from './follow.ts'
-import type { Running } from './running.ts'
+import type { Called } from './running.ts'
 
 /** A receiver that accepts every request. `seen` gives only the first delivery of each event. */
 export interface WebhookReader extends Reader {
@@ -12,7 +12,7 @@ export interface WebhookReader extends Reader {
 }
 
 /** Adds a webhook for every event of the instance. Its receiver never fails. */
-export async function startWebhook({ url, adminToken: token }: Running): Promise<WebhookReader> {
+export async function startWebhook({ url, adminToken: token }: Called): Promise<WebhookReader> {
   const receiver = await startTestReceiver()
   const answer = await callJson('AddWebhook', { url: receiver.url, allOrganizations: true }, { url, token })
   if (answer.error) throw new Error(`AddWebhook: ${JSON.stringify(answer.error)}`)

@@ -1,0 +1,39 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Outcome } from './roll.ts'
+
+const file = new URL('../../docs/upgrading.md', import.meta.url)
+const [begin, end] = [
+  '<!-- numbers: written by ROSTER_RENEW_TABLES=1 in test/upgrade -->',
+  '<!-- end of the numbers -->',
+]
+
+/** Writes the numbers of a run between their markers in docs/upgrading.md. */
+export function writeNumbers(outcome: Outcome): void {
+  const text = readFileSync(file, 'utf8')
+  const [head, tail] = [text.indexOf(begin), text.indexOf(end)]
+  if (head < 0 || tail < head) throw new Error('docs/upgrading.md has no place for the numbers')
+  const made = `${begin}\n\n${new Date().toISOString().slice(0, 10)}:\n\n${tableOf(outcome)}\n\n`
+  writeFileSync(file, text.slice(0, head) + made + text.slice(tail))
+}
+
+/** A row for each stretch of the load, and all of them together. */
+export function tableOf({ stretches, unanswered, errors, violations }: Outcome): string {
+  const sum = (of: 'writes' | 'retries' | 'seconds') => stretches.reduce((total, stretch) => total + stretch[of], 0)
+  const cells = stretches.map(({ name, writes, retries, seconds }) => [
+    name,
+    `${writes}`,
+    `${retries}`,
+    seconds.toFixed(1),
+  ])
+  const rows = [
+    ['load while', 'writes', 'retries', 'seconds'],
+    ['---', '---', '---', '---'],
+    ...cells,
+    ['**all**', `**${sum('writes')}**`, `**${sum('retries')}**`, `**${sum('seconds').toFixed(1)}**`],
+  ]
+  const answers = Object.entries(errors).map(([error, count]) => `${count} × \`${error}\``)
+  return (
+    rows.map((row) => `| ${row.join(' | ')} |`).join('\n') +
+    `\n\nErrors that a retry healed: ${answers.join(', ') || 'none'}. Attempts without an answer: ${unanswered}. Violations: ${violations.length}.`
+  )
+}
