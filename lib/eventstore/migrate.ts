@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { formerFunctions } from '../health/release.ts'
 import { createWaits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
 import { type Sql, type Transaction, untilReachable } from './database.ts'
@@ -97,5 +98,8 @@ async function apply(transaction: Transaction, steps: Step[]): Promise<void> {
     await transaction.unsafe(text)
     await transaction`insert into migrations (name) values (${name})`
   }
+  // Back in the former release, its replicas must not bring their functions back: this release needs its own again.
+  for (const hash of formerFunctions)
+    await transaction`insert into migrations (name) values (${`${functions} ${hash}`}) on conflict do nothing`
   if (note !== undefined) await transaction`insert into migrations (name) values (${note})`
 }

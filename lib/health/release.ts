@@ -5,11 +5,14 @@ export type Release = string
 
 const { version, formerRelease } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
-  formerRelease: { version: string }
+  formerRelease: { version: string; functions: string[] }
 }
 
 /** This version of Roster, such as 1.2.3, and the release before it, such as 1.1. */
 export const roster = { version, release: releaseOf(version), former: releaseOf(formerRelease.version) }
+
+/** The hashes of the former release's functions of the schemas, as its `functions.sql` have them. */
+export const formerFunctions = formerRelease.functions
 
 /** The version of a process that does not tell any: versions are told since the release after it. */
 export const untold = '0.1.0'

@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,7 +10,7 @@ const run = promisify(execFile)
 
 /** The release before this one, as package.json names it. */
 export const { formerRelease } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
-  formerRelease: { version: string; commit: string }
+  formerRelease: { version: string; commit: string; functions: string[] }
 }
 
 /** Why the former release cannot be had here. Undefined where it can. */
@@ -18,6 +19,12 @@ export function whyNoFormerRelease(): string | undefined {
   const { status } = spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: projectRoot })
   if (status === 0) return undefined
   return `this clone lacks the commit of ${version}, ${commit.slice(0, 7)}: git fetch --unshallow`
+}
+
+/** The hashes of its functions of the schemas. */
+export function functionsOf(folder: string): string[] {
+  const files = globSync('{lib/eventstore,services/*/migrations}/functions.sql', { cwd: folder })
+  return files.map((file) => hash('sha256', readFileSync(join(folder, file)))).toSorted()
 }
 
 /** Checks the former release out into a temporary folder, with the packages of this one, and generates its code. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { serviceNames } from '../../deploy/local/service-environment.ts'
 import { roster } from '../../lib/health/release.ts'
 import { openInspection } from '../faults/inspect.ts'
@@ -8,7 +9,7 @@ import { startReaders } from '../faults/readers.ts'
 import { deadlineMs } from '../faults/running.ts'
 import { settle } from '../faults/settle.ts'
 import { type Fleet, startFleet } from './fleet.ts'
-import { checkOutFormerRelease, formerRelease } from './former-release.ts'
+import { checkOutFormerRelease, formerRelease, functionsOf } from './former-release.ts'
 
 /** A stretch of the load: what the clients did while one service was replaced. */
 export interface Stretch {
@@ -31,8 +32,8 @@ export interface Outcome {
 
 const writers = 6
 /** Writes while both releases of a service run, and again when the older one has ended. */
-const writesBeside = 40
-const repeated = 10
+const writesBeside = 25
+const repeated = 40
 
 /**
  * Starts the former release and loads it. Replaces each service by today's under the load, then each by the former one
@@ -43,7 +44,10 @@ export async function rollOverAndBack(seed: number, say: (line: string) => void)
   let fleet: Fleet | undefined
   try {
     fleet = await startFleet(former.folder)
-    return await roll(fleet, seed, say)
+    const outcome = await roll(fleet, seed, say)
+    if (!isDeepStrictEqual(functionsOf(former.folder), formerRelease.functions.toSorted()))
+      outcome.violations.push('package.json names other functions of the former release than it has')
+    return outcome
   } finally {
     await fleet?.stop()
     await former.remove()
