@@ -50,16 +50,17 @@ const mail = () =>
     { url: running.url, token: running.adminToken },
   )
 
-describe.each<[Line, Name, string, (() => Promise<unknown>)?]>([
+describe.each<[Line, Name, string, (() => Promise<unknown>)?, ('cut' | 'stall')?]>([
   ['users↔postgres', 'users', 'PostgreSQL'],
+  ['grants↔postgres', 'grants', 'PostgreSQL', async () => {}, 'stall'],
   ['notifier↔postgres', 'notifier', 'PostgreSQL'],
   ['notifier↔redis', 'notifier', 'Redis'],
   ['notifier↔smtp', 'notifier', 'SMTP', mail],
-])('while %s is cut', (line, name, server, work) => {
+])('while %s is away', (line, name, server, work, how = 'cut') => {
   test(`readiness and the log of ${name} tell of ${server} and since when, and once that it is over`, async () => {
     await isFlawless()
     const [from, before] = [lengthOf(name), Date.now()]
-    running.cables[line].cut()
+    running.cables[line][how]()
     await work?.()
     await vi.waitFor(async () => {
       const [http, { status, missing, waiting }] = await readyz()

@@ -4,15 +4,15 @@ import { publish } from '../events/publish.ts'
 import { isIntact, streamName, type StreamState, streamState } from '../events/stream.ts'
 import type { Service } from '../process.ts'
 import { pause, repeat } from '../repeat.ts'
-import { throttled } from '../throttled.ts'
 import { type AnnouncerOptions, createAnnouncer } from '../events/announcer.ts'
 import type { RecentEvents } from '../events/recent-events.ts'
-import { isConnectionError, type Sql, type Transaction } from './database.ts'
+import type { Sql, Transaction } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { published as publishedEvents } from './measures.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
+import { noteTailWaits } from './tail-waits.ts'
 import { findUnpublished, page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
 
 /**
@@ -32,8 +32,6 @@ const inspectEvery = 2000
 /** Milliseconds for which the look at the stream after a turn also counts as the look before the next turn. */
 const trustFor = 200
 const retryAfter = 1000
-/** Milliseconds after which a stream that takes no events counts as away. */
-const patience = 5000
 const lock = 7_265_002
 
 export interface TailOptions extends AnnouncerOptions {
@@ -63,12 +61,10 @@ export interface Tail extends Service {
  */
 export function startTail(options: TailOptions): Tail {
   const { sql, nats, log, service, recent } = options
-  const { waits } = nats
-  const said = throttled(log, 'the tail stopped and tries again')
+  const waits = noteTailWaits(options)
   const announcer = createAnnouncer(options)
   let inspectAt = 0
   let intactAt = 0
-  let awaySince: number | undefined
   let parked = 0
   // Whether there may be more to do than one statement finds out.
   let isWoken = true
@@ -77,32 +73,15 @@ export function startTail(options: TailOptions): Tail {
     async work(stopped) {
       const began = performance.now()
       const more = await takeTurn()
-      waits.end('PostgreSQL')
+      waits.succeeded()
       if (more) return 'more'
       await pause(collectFor - (performance.now() - began), stopped)
       return undefined
     },
     every: pollEvery,
     retryAfter,
-    failed,
+    failed: waits.failed,
   })
-
-  function failed(error: Error) {
-    if (isConnectionError(error)) return waits.begin('PostgreSQL', error)
-    waits.end('PostgreSQL')
-    if (!waits.has('NATS') && !waits.has('JetStream')) said(error)
-  }
-
-  // A keeper that starts again is away for a moment. Without NATS, the service waits for NATS.
-  function streamIsAway(cause: unknown) {
-    awaySince ??= Date.now()
-    if (nats.connected() && Date.now() - awaySince >= patience) waits.begin('JetStream', cause, awaySince)
-  }
-
-  function streamIsThere() {
-    awaySince = undefined
-    waits.end('JetStream')
-  }
 
   // The lock belongs to the transaction. A replica that loses its connection loses the lock too, and leaves no lock
   // behind on a connection that others use next. Returns whether there may be more to publish. Throws the reason if
@@ -127,13 +106,13 @@ export function startTail(options: TailOptions): Tail {
     const looks = isWoken || Date.now() >= inspectAt
     isWoken = false
     if (looks) return false
-    const found = await findUnpublished(sql)
+    const found = await waits.inTime(findUnpublished(sql))
     parked = found.parked
     return !found.any
   }
 
   async function turn(transaction: Transaction, isOver: () => boolean): Promise<Turn> {
-    const [[lockRow], [published], all] = await Promise.all([
+    const asked = Promise.all([
       transaction<{ leads: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
       `,
@@ -143,9 +122,10 @@ export function startTail(options: TailOptions): Tail {
       `,
       page(transaction),
     ])
+    const [[lockRow], [published], all] = await waits.inTime(asked)
     parked = published!.parked
     const { retried: toRetry, generation, message_key: key } = published!
-    if (!lockRow!.leads) streamIsThere()
+    if (!lockRow!.leads) waits.streamIsThere()
     if (!lockRow!.leads || (all.length === 0 && toRetry === 0 && Date.now() < inspectAt)) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
     const again = { service, generation, key, messages: options.messages }
@@ -162,11 +142,11 @@ export function startTail(options: TailOptions): Tail {
       return { more: true }
     }
     if (failure) {
-      streamIsAway(failure.cause)
+      waits.streamIsAway(failure.cause)
       await Promise.all([park(transaction, refused), noteTaken(transaction, added)])
       return { more: false, failure }
     }
-    streamIsThere()
+    waits.streamIsThere()
     inspectAt = Date.now() + inspectEvery
     if (all.length === 0) return nothing
     const last = all.at(-1)!
@@ -206,7 +186,7 @@ export function startTail(options: TailOptions): Tail {
     }))
     if (events.length === 0 || Date.now() - intactAt > trustFor) {
       const state = await streamState(nats).catch((cause: unknown) => {
-        streamIsAway(cause)
+        waits.streamIsAway(cause)
         throw cause
       })
       if (!isIntact(state, mark)) return { state }

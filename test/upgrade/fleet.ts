@@ -102,7 +102,7 @@ export async function startFleet(formerFolder: string): Promise<Fleet> {
     await servers.stop()
   }
   try {
-    for (const name of serviceNames) await add(name, 'former')
+    await Promise.all(serviceNames.map((name) => add(name, 'former')))
   } catch (error) {
     await stop()
     throw error
