@@ -1,8 +1,10 @@
 import { request as http } from 'node:http'
 import { request as https } from 'node:https'
 import { hostname } from 'node:os'
+import { text as readAll } from 'node:stream/consumers'
 import { connect, RequestStrategy } from 'nats'
 import { optional, readConfig, text } from '#lib/config'
+import { readWaits } from '#lib/health/waits'
 
 /**
  * Ends with 0 when the service in this container is ready, else with 1 and a sentence: `node deploy/healthcheck.ts
@@ -23,7 +25,9 @@ function askGateway(): Promise<string | undefined> {
     // The certificate names another host than this one.
     const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(4000) }
     const asked = request(`${scheme}://127.0.0.1:${PORT}/readyz`, options, (answer) => {
-      resolve(answer.statusCode === 200 ? undefined : `/readyz: ${answer.statusCode}`)
+      const { statusCode } = answer
+      if (statusCode === 200) resolve(undefined)
+      else readAll(answer).then((report) => resolve(`/readyz: ${statusCode} ${report}`), reject)
     })
     asked.on('error', reject).end()
   })
@@ -41,14 +45,17 @@ async function askOverNats(name: string): Promise<string | undefined> {
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   })
   // However many replicas there are, the one here is among those that answer.
-  const answers = await connection.requestMany(`$SRV.PING.${name}`, '', {
+  const answers = await connection.requestMany(`$SRV.INFO.${name}`, '', {
     strategy: RequestStrategy.Timer,
     maxWait: 1000,
   })
   for await (const answer of answers) {
     if (answer.headers?.code === 503) break
-    const { metadata } = answer.json<{ metadata?: { host?: string } }>()
-    if (metadata?.host === hostname()) return undefined
+    const { metadata } = answer.json<{ metadata?: { host?: string; starting?: string; waiting?: string } }>()
+    if (metadata?.host !== hostname()) continue
+    if (metadata.starting === undefined) return undefined
+    const waits = Object.entries(readWaits(metadata.waiting ?? '')).map(([server, at]) => `${server} since ${at}`)
+    return `${name} starts${waits.length > 0 ? ` and waits for ${waits.join(', ')}` : ''}`
   }
   return `no ${name} of this host answers over NATS`
 }

@@ -55,6 +55,15 @@ async function says({ stdout }: ChildProcess, sentence: string) {
   expect.fail(`it never said "${sentence}"`)
 }
 
+// What the check of a container says, and nothing where all is well.
+async function healthOf(name: Name): Promise<string> {
+  const env = { PATH: process.env['PATH'], NATS_URL: servers.natsUrl[name] }
+  const check = spawn(process.execPath, ['deploy/healthcheck.ts', name], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [said, [code]] = await Promise.all([text(check.stdout), once(check, 'exit')])
+  expect(code).toBe(said === '' ? 0 : 1)
+  return said.trim()
+}
+
 const answers = (name: Name) => () => nats.connection.request(`$SRV.PING.${name}`, '', { timeout: 500 })
 
 describe.each(['users', 'grants', 'idp'] as const)('%s that starts without PostgreSQL', (name) => {
@@ -62,8 +71,10 @@ describe.each(['users', 'grants', 'idp'] as const)('%s that starts without Postg
     await proxy.cut()
     const waiting = start(name)
     await says(waiting, 'waiting for PostgreSQL')
+    expect(await healthOf(name)).toMatch(new RegExp(`^${name} starts and waits for PostgreSQL since 20[-0-9T:.]+Z$`))
     await proxy.mend()
     await vi.waitFor(answers(name), { timeout: 30_000 })
+    expect(await healthOf(name)).toBe('')
     expect(waiting.exitCode).toBeNull()
   })
 
