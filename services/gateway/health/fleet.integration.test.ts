@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { roster } from '#lib/health/release'
+import { send } from '#test/support/requests'
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
+
+let gateway: TestGateway
+beforeAll(async () => void (gateway = await startTestGateway()))
+afterAll(() => gateway?.stop())
+
+const soon = { timeout: 20_000, interval: 100 }
+
+async function readyz() {
+  const { body } = await send(gateway.url, { path: '/readyz' })
+  return JSON.parse(body) as { status: string; versions: Record<string, string[]>; waiting?: object }
+}
+const said = (message: string) => gateway.log.filter(({ msg }) => msg === message)
+
+/** Another replica of users, which tells this. */
+async function alsoRuns(info: string) {
+  const { connection } = gateway.nats.users
+  const replica = connection.subscribe('$SRV.INFO.users', { callback: (_, message) => void message.respond(info) })
+  onTestFinished(() => replica.unsubscribe())
+  await connection.flush()
+  return replica
+}
+const info = (version: string, metadata: object) => JSON.stringify({ name: 'users', id: 'another', version, metadata })
+
+test('two versions side by side are shown, and the log says so once, and once that it is over', async () => {
+  const older = `${roster.former}.7`
+  const replica = await alsoRuns(info(older, { instance: 'another', former: '0.0' }))
+  await vi.waitFor(async () => expect((await readyz()).versions['users']).toEqual([older, roster.version]), soon)
+  for (let n = 0; n < 5; n++) await readyz()
+  expect(said('services of different versions run side by side')).toHaveLength(1)
+  expect((await readyz()).status).toBe('ok')
+  replica.unsubscribe()
+  await vi.waitFor(async () => expect((await readyz()).versions['users']).toEqual([roster.version]), soon)
+  expect(said('all services run in one version')).toHaveLength(1)
+})
+
+describe('a service that was taken over', () => {
+  const long = 'x'.repeat(100_000)
+  test.each([
+    ['a strange version', info(`9.9.9-${long}`, { instance: long, former: long })],
+    ['a wait for something strange', info(roster.version, { waiting: `${long} 2026-11-22T14:00:00.000Z` })],
+    ['a wait since something strange', info(roster.version, { waiting: `Redis ${long}` })],
+    ['more parked events than there can be', info(roster.version, { parked: '9'.repeat(1000) })],
+    ['no JSON', `{"version":"<b>${long}`],
+  ])('cannot fill the answer to a probe, nor the log, by %s', async (_, text) => {
+    const lines = JSON.stringify(gateway.log).length
+    await alsoRuns(text)
+    for (let n = 0; n < 5; n++) expect(JSON.stringify(await readyz()).length).toBeLessThan(1000)
+    expect(JSON.stringify(gateway.log).length - lines).toBeLessThan(5000)
+  })
+})
