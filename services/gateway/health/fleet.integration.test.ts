@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { roster } from '#lib/health/release'
-import { send } from '#test/support/requests'
+import { send } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
 let gateway: TestGateway
