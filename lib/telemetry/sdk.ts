@@ -12,6 +12,8 @@ import {
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { createTracing } from './create-tracing.ts'
+import { produceHistograms } from './histogram-producer.ts'
+import type { Counted } from './instruments.ts'
 import { metricReaders } from './metric-readers.ts'
 import { samplerOf } from './sampler.ts'
 import { spanLimits, spanProcessors } from './span-processors.ts'
@@ -26,6 +28,7 @@ export function startSdk(
   service: Telling,
   wanted: Wanted,
   failed: (error: Error) => void,
+  histograms: Counted[],
 ): Telemetry & { stop(): Promise<void> } {
   listenForFaults(failed)
   const resource = describe(service)
@@ -43,7 +46,7 @@ export function startSdk(
     started.tracing = createTracing(provider.getTracer('roster'), new AsyncLocalStorageContextManager())
     stops.push(() => provider.shutdown())
   }
-  const readers = metricReaders(wanted.metrics)
+  const readers = metricReaders(wanted.metrics, produceHistograms(histograms))
   if (readers.length > 0) {
     const provider = new MeterProvider({ resource, readers })
     started.meter = provider.getMeter('roster')

@@ -41,17 +41,17 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
       if (serveConnect) return serveConnect(gateway, exchange)
       const probe = verb === 'GET' && operational.get(path)
       if (probe) {
-        exchange.route = path
+        measure(exchange, path)
         // A probe passes no limit: a busy gateway is alive.
         checkHost(request.rawHeaders)
         return probe(exchange)
       }
     }
+    const page = pages.get(path)
+    measure(exchange, page ? path : '_OTHER')
     letIn(gateway, exchange, 'public')
     if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
     if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
-    const page = pages.get(path)
-    if (page) exchange.route = path
     if (page && verb === 'GET') return servePage(exchange, page)
     if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
@@ -79,7 +79,6 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, response, cors.headers(request.headers.origin))
-    if (measures()) measure(exchange)
     serve(exchange).catch((error: unknown) => {
       const refusal = toRosterError(error)
       if (refusal.code === codes.INTERNAL) gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
@@ -88,12 +87,11 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
   }
 }
 
-function measure(exchange: Exchange) {
-  const { request, response } = exchange
+// Measures a request that is no call of an operation.
+function measure({ request, response }: Exchange, route: string) {
+  if (!measures()) return
   const began = performance.now()
   response.once('close', () => {
-    const { route } = exchange
-    if (route === undefined) return
     requests.record((performance.now() - began) / 1000, request.method, route, String(response.statusCode))
   })
 }

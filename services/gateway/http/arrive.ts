@@ -19,7 +19,6 @@ export function arrive(
   const { request, response, requestId, header, path } = exchange
   const gone = new AbortController()
   const clientAddress = addressOf(gateway, exchange)
-  exchange.route = undefined
   response.on('close', () => {
     if (!response.writableEnded) gone.abort()
   })

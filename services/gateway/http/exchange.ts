@@ -15,8 +15,6 @@ export interface Exchange {
   path: string
   /** The text after the question mark. */
   query: string
-  /** The page, for metrics; undefined where the request is a call. */
-  route: string | undefined
   /** Headers of every answer to this request. */
   headers: Record<string, string>
 }
@@ -39,7 +37,6 @@ export function openExchange(
     hold: undefined,
     path,
     query,
-    route: '_OTHER',
     headers: { 'x-request-id': requestId, ...headers },
   }
 }
