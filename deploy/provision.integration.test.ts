@@ -78,8 +78,10 @@ test('an administrator who is no superuser can do it too', { timeout: 30_000 }, 
   await root`create role manager login createdb createrole password 'manager'`
   const url = new URL(fresh.databaseUrl)
   Object.assign(url, { username: 'manager', password: 'manager' })
-  const urls = await provision(url.href, passwords)
-  await provision(url.href, passwords)
+  const all = { ...passwords, operator: 'operator' }
+  const urls = await provision(url.href, all)
+  await provision(url.href, all)
+  await open(urls.operator!)`create temp table mine (x int)`
   expect([...(await open(urls.idp)`select current_schema() as name`)]).toEqual([{ name: 'roster_idp' }])
 })
 

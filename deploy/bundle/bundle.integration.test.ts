@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { runOperator } from '#test/support/operator'
 import { freePort } from '../local/ports.ts'
 import { startServers, type Servers } from '../local/servers.ts'
 import { nodeFlags, startServices, type Services } from '../local/services.ts'
@@ -16,15 +17,18 @@ const file = (name: string) => join(folder, 'bundle', name)
 const root = join(import.meta.dirname, '../..')
 let servers: Servers
 let services: Services
+let databaseUrls: Awaited<ReturnType<typeof provision>>
 let token: string
 
 beforeAll(async () => {
   ;[servers] = await Promise.all([startServers({ ephemeral: true, ports: 'random' }), bundle(file('.'))])
   // Without a variable of OpenTelemetry nobody asks for it.
   rmSync(file('telemetry.mjs'))
-  const passwords = storingServices.map((service) => [service, servers.home.secret(`postgres-${service}`)])
+  const roles = [...storingServices, 'operator']
+  const passwords = roles.map((name) => [name, servers.home.secret(`postgres-${name}`)])
+  databaseUrls = await provision(servers.databaseUrl, Object.fromEntries(passwords) as Record<StoringService, string>)
   services = await startServices(servers, {
-    databaseUrls: await provision(servers.databaseUrl, Object.fromEntries(passwords) as Record<StoringService, string>),
+    databaseUrls,
     port: await freePort(0),
     adminTokenFile: join(folder, 'admin-token'),
     encryptionKey: servers.home.key('encryption-key'),
@@ -62,6 +66,17 @@ test('the bundle of the health check finds a service', async () => {
       env: { NATS_URL: servers.natsUrl[name], PORT: new URL(services.url).port },
     })
   await Promise.all([ask('users'), ask('gateway')])
+})
+
+test("the bundle of the operator's command looks at them", async () => {
+  const settings = {
+    ROSTER_OPERATOR_DATABASE_URL: databaseUrls.operator!,
+    ROSTER_OPERATOR_NATS_URL: servers.natsUrl.operator,
+    ROSTER_OPERATOR_REDIS_URL: servers.redisUrl,
+  }
+  const roster = (...args: string[]) => runOperator(args, settings, file('roster.mjs'))
+  await vi.waitFor(async () => expect((await roster('status')).out).toContain('All is well.'), { timeout: 30_000 })
+  expect(await roster('verify')).toMatchObject({ status: 0, out: 'Nothing differs.\n' })
 })
 
 test('the bundle of a program does the work of that program alone', () => {

@@ -45,6 +45,7 @@ async function main(given: string[]): Promise<number> {
       confirm: (question) => confirm(question, values['yes'] === true),
     })
   } finally {
+    output.clear()
     await system.close()
   }
 }

@@ -8,6 +8,8 @@ export interface Output {
   /** A line in JSON. */
   json(value: unknown): Promise<void>
   progress(text: string): void
+  /** Removes the progress from the terminal. */
+  clear(): void
 }
 
 const everyMilliseconds = { terminal: 200, file: 10_000 }
@@ -16,9 +18,15 @@ const everyMilliseconds = { terminal: 200, file: 10_000 }
 export function openOutput(isJson: boolean): Output {
   const { isTTY } = process.stderr
   let next = 0
+  let isShown = false
+  const clear = () => {
+    if (isShown) process.stderr.write('\r\u001B[K')
+    isShown = false
+  }
   return {
     isJson,
     line(text = '') {
+      clear()
       if (!isJson) process.stdout.write(`${visible(text)}\n`)
     },
     // Waits for a reader that is slower.
@@ -29,8 +37,11 @@ export function openOutput(isJson: boolean): Output {
     progress(text) {
       if (Date.now() < next) return
       next = Date.now() + (isTTY ? everyMilliseconds.terminal : everyMilliseconds.file)
-      process.stderr.write(isTTY ? `\r\u001B[K${visible(text)}` : `${visible(text)}\n`)
+      clear()
+      isShown = isTTY
+      process.stderr.write(visible(text) + (isTTY ? '' : '\n'))
     },
+    clear,
   }
 }
 
