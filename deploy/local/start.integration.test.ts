@@ -29,6 +29,8 @@ test('it brings all up, says where, refuses a second start, and stops all at Ctr
     .map((entry) => entry.name)
     .toSorted()
   expect(names).toEqual(['gateway', 'grants', 'idp', 'nats', 'notifier', 'postgres', 'redis', 'users'])
+  const { databaseUrl, natsUrl } = JSON.parse(readFileSync(join(folder, 'home/operator.json'), 'utf8'))
+  expect([databaseUrl, natsUrl].map((url) => new URL(url).username)).toEqual(['roster_operator', 'operator'])
   const second = launch()
   expect(await second.ended).toBe(1)
   expect(second.output()).toMatch(/^Roster runs already: process \d+, http:\/\/localhost:\d+; stop that one first\.$/m)

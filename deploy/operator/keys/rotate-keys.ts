@@ -14,6 +14,7 @@ export const rotateKeys: Command = {
   more: [
     'Call it, do what it says, and call it again: it remembers the step beside the root. A change takes a day or more.',
     'It changes encryption keys and caller keys. Keys that sign tokens change by themselves (SIGNING_KEY_ROTATION).',
+    'If codes live for more than a day, set EMAIL_CODE_LIFETIME here as for the service users: it waits as long.',
     'Without --root it changes the root of `npm start` on this machine. It needs no server, and no right in one.',
   ],
   options: { root: { type: 'string' }, folder: { type: 'string' }, home: { type: 'string' } },
