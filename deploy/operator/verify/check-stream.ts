@@ -109,9 +109,9 @@ function problemOf(service: StoringService, { message, event }: Told, stored: St
     return `event ${event.id} of the database is not what proto/ says: ${(error as Error).message}`
   }
   const { dataSchema: _, ...should } = expected
-  // Former versions told of no cause.
+  // Former versions told of no cause and no trace.
   const is = { ...event, data: today(stored, event.data) }
-  for (const name of ['cause', 'causationId'] as const) if (is[name] === '') should[name] = ''
+  for (const name of ['cause', 'causationId', 'traceparent'] as const) if (is[name] === '') should[name] = ''
   const differing = differences(is, should, '')
   return differing.length > 0 ? `${differing.join(', ')}: not what event ${event.id} of the database says` : undefined
 }
