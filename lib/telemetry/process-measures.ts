@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { counter, gauge } from './instruments.ts'
-import { sample } from './sample.ts'
+import { lookOften } from './look-often.ts'
 
 const resolution = 20
 /** Milliseconds of the event loop that a number speaks of. */
@@ -42,7 +42,7 @@ export function measureProcess(): void {
   let [late, latest, busy] = [0, 0, 0]
   let before = performance.eventLoopUtilization()
   let used = { user: 0, system: 0 }
-  sample(() => {
+  lookOften(() => {
     late = secondsLate(delays.percentile(99))
     latest = secondsLate(delays.max)
     delays.reset()

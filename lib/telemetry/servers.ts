@@ -1,5 +1,5 @@
 import { gauge } from './instruments.ts'
-import { sample } from './sample.ts'
+import { lookOften } from './look-often.ts'
 
 /** Milliseconds after which a server without an answer counts as not reachable. */
 const patience = 3000
@@ -15,7 +15,7 @@ const reachable = gauge({
 export function watchServer(server: 'postgres' | 'nats' | 'redis', ask: () => Promise<void>): { stop(): void } {
   let answers: boolean | undefined
   let askedAt = Infinity
-  const looking = sample(async () => {
+  const looking = lookOften(async () => {
     askedAt = performance.now()
     try {
       await ask()

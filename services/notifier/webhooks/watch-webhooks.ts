@@ -1,5 +1,5 @@
 import type { Sql } from '#lib/eventstore/database'
-import { sample } from '#lib/telemetry/sample'
+import { lookOften } from '#lib/telemetry/look-often'
 import { webhooksDue, webhooksDueAge } from '../measures.ts'
 
 /** Chains that are counted, at most: the count must stay cheap where many wait. */
@@ -9,7 +9,7 @@ const mostCounted = 10_000
 export function watchWebhooks(sql: Sql): { stop(): void } {
   let due: number | undefined
   let since: Date | null = null
-  const looking = sample(async () => {
+  const looking = lookOften(async () => {
     const [found] = await sql<[{ due: number; since: Date | null }]>`
       with due as materialized (
         select due_at from webhooks w cross join lateral (

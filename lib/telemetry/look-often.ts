@@ -4,7 +4,7 @@ import { measures } from './instruments.ts'
 const lookEvery = 2000
 
 /** Looks again and again while anybody reads metrics, never twice at a time. A look that fails is none. */
-export function sample(look: () => Promise<void> | void, every = lookEvery): { stop(): void } {
+export function lookOften(look: () => Promise<void> | void, every = lookEvery): { stop(): void } {
   if (!measures()) return { stop() {} }
   let busy = false
   const once = async () => {
