@@ -21,8 +21,6 @@ const full =
   `db_client_connection_count{job="roster", db_client_connection_state="used"}` +
   ` >= on (service, instance, db_client_connection_pool_name) db_client_connection_max{job="roster"})`
 
-const stuck = `max by (service) (roster_store_waiting_age{job="roster"}) > 5`
-
 /**
  * The alerts. Each says that an operator must act, and why. Where one trouble would bring several, only its cause
  * alerts. `scale` shortens all times, for a test: 1/20 makes a minute three seconds.
@@ -36,6 +34,7 @@ export function alerts(scale = 1): Alert[] {
   const failed = (is: string) =>
     `sum by (service) (increase(roster_failures_total{job="roster", service${is}"gateway"}[${minutes(10)}])) > 0`
   const mailServer = `${mails('unreachable|misconfigured')} unless ${mails('sent|refused|deferred')}`
+  const stuck = `max by (service) (roster_store_waiting_age{job="roster"}) > ${seconds(10)}`
   return [
     {
       name: 'RosterServiceDown',

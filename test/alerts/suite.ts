@@ -36,13 +36,12 @@ export async function runAlerts(troubles: Trouble[], say: (line: string) => void
   try {
     const prometheus = await startPrometheus(running.servers.home, port, scale)
     begun.push(prometheus)
-    const traffic = await startTraffic(running)
-    begun.push(traffic)
+    begun.push(await startTraffic(running))
     await silence(prometheus)
     const outcomes: Outcome[] = []
     for (const trouble of troubles) {
       const began = performance.now()
-      const mend = await trouble.make(running, traffic)
+      const mend = await trouble.make(running)
       const { fired, at } = await watch(prometheus, trouble.alerts)
       await mend()
       const ended = performance.now()
