@@ -10,6 +10,7 @@ import { RosterError } from '#lib/errors'
 import { anonymous } from '#lib/rpc/caller'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { callOf, owner } from '../support/rpc.ts'
+import { startTracing } from '../support/tracing.ts'
 import { added, failure, machine, subject, useServing } from '../support/serving.ts'
 
 const serving = useServing()
@@ -32,6 +33,23 @@ describe('an operation', () => {
     expect(AddMachineUserResponse.decode(answer.bytes).userId).toBe('made')
     expect(seen[1]).toMatchObject({ userName: 'robot', description: 'ünïcödé' })
     expect(seen[2]).toEqual(call)
+  })
+
+  test('belongs to the trace of its caller, and begins none by itself', async () => {
+    await start({ addMachineUser: async () => added })
+    const tracing = await startTracing()
+    await send('AddMachineUser', machine(), callOf(owner))
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    await send('AddMachineUser', machine(), callOf(owner, { traceparent }))
+    expect(await tracing.spans()).toMatchObject([
+      {
+        name: 'roster.users.v1.UserService/AddMachineUser',
+        kind: 'server',
+        traceId: '0af7651916cd43dd8448eb211c80319c',
+        parentId: 'b7ad6b7169203331',
+        attributes: { 'rpc.system.name': 'nats', 'rpc.status_code': 'OK' },
+      },
+    ])
   })
 
   test('throws an error that reaches the caller whole, except for its cause', async () => {
