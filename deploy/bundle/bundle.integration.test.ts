@@ -55,6 +55,11 @@ test('five bundles alone are a whole Roster, without telemetry too: a user is ad
   await vi.waitFor(async () => expect(await mail()).toContain('Ada'), { timeout: 30_000 })
 })
 
+test('no bundle of a service holds the telemetry that all of them share', () => {
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
+    expect(readFileSync(file(`${name}.mjs`), 'latin1')).not.toContain('OTEL_BSP_MAX_QUEUE_SIZE')
+})
+
 test.each(['/ui/verify-email', '/openapi.json', '/docs', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'])(
   'a bundle serves %s as the sources do',
   async (path) => expect((await fetch(`${services.url}${path}`)).status).toBe(200),

@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import { nameOf, noteAnswer } from '#lib/rpc/spans'
 import { telemetry } from '#lib/telemetry/telemetry'
-import type { Span } from '#lib/telemetry/tracing'
+import type { NewSpan, Span } from '#lib/telemetry/tracing'
 import { httpStatus } from '../http-status.ts'
 import type { Arrival } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
@@ -20,11 +20,20 @@ export function traceCall<Answer>(
   if (!tracing) return work()
   const foreign = readTraceparent(arrival.header('traceparent'))
   const from = config.TRUST_TRACEPARENT === 'true' ? { parent: foreign } : { linked: foreign }
-  return tracing.enter({ name: nameOf(arrival.method.subject), kind: 'server' }, from, async (span) => {
+  return tracing.enter(spanOf(arrival.method.subject), from, async (span) => {
     const answer = await work()
     if (span.isRecording()) describe(span, arrival, answer instanceof RosterError ? answer : undefined)
     return answer
   })
+}
+
+const known = new Map<string, NewSpan>()
+
+// What else there is to say is said only where the span is recorded.
+function spanOf(subject: string): NewSpan {
+  let span = known.get(subject)
+  if (!span) known.set(subject, (span = { name: nameOf(subject), kind: 'server' }))
+  return span
 }
 
 /** The W3C `traceparent` of a caller. Empty where it has none, or no valid one. */
