@@ -6,6 +6,7 @@ import { repeat } from '../repeat.ts'
 import { throttled } from '../throttled.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { type PublishedEvent, readEvent } from './cloud-event.ts'
+import { processing } from './spans.ts'
 import { streamName, withApi } from './stream.ts'
 
 export interface ConsumeOptions {
@@ -28,6 +29,7 @@ const retryAfter = 1000
  */
 export function consume({ nats, log, durable, handle }: ConsumeOptions): Service {
   let messages: ConsumerMessages | undefined
+  const span = processing(durable)
   const said = throttled(log, `the consumer ${durable} stopped and tries again`)
 
   const reading = repeat({ work: read, every: retryAfter, retryAfter, failed })
@@ -65,20 +67,8 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
   async function handleTraced(event: PublishedEvent) {
     const { tracing } = telemetry
     const parent = event.traceparent
-    await (tracing && parent ? tracing.enter(processing, { parent }, () => handle(event)) : handle(event))
+    await (tracing && parent ? tracing.enter(span, { parent }, () => handle(event)) : handle(event))
   }
-
-  const processing = {
-    name: 'process roster.events',
-    kind: 'consumer',
-    attributes: {
-      'messaging.system.name': 'nats',
-      'messaging.operation.name': 'process',
-      'messaging.operation.type': 'process',
-      'messaging.destination.name': 'roster.events',
-      'messaging.consumer.group.name': durable,
-    },
-  } as const
 
   function failed(error: Error) {
     // The keeper of the stream makes the stream and its consumers.

@@ -1,6 +1,7 @@
 import type { FileRegistry } from '@bufbuild/protobuf'
 import type { PubAck } from 'nats'
 import { publish } from '../events/publish.ts'
+import { publishing } from '../events/spans.ts'
 import { isIntact, streamName, type StreamState, streamState } from '../events/stream.ts'
 import type { Service } from '../process.ts'
 import { pause, repeat } from '../repeat.ts'
@@ -248,18 +249,6 @@ export function startTail(options: TailOptions): Tail {
     stop: () => turns.stop(),
   }
 }
-
-// Many events are published together. Each traced one has a span of its own, in its own trace.
-const publishing = {
-  name: 'publish roster.events',
-  kind: 'producer',
-  attributes: {
-    'messaging.system.name': 'nats',
-    'messaging.operation.name': 'publish',
-    'messaging.operation.type': 'send',
-    'messaging.destination.name': 'roster.events',
-  },
-} as const
 
 /** The outcome of a turn: whether there may be more, and the reason if events could not be published. */
 interface Turn {

@@ -11,12 +11,12 @@ import type { MethodDefinition, ServiceDefinition } from './call.ts'
 import { deadlineExceeded, invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
 import { authorize, type FindOwner } from './authorize.ts'
 import { measureCall, oldest, underWay as requests } from './measures.ts'
-import { type Call, readHeaders, requestIdOf, traceparentOf } from './headers.ts'
+import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
 import { type Presence, showPresence } from './presence.ts'
 import type { Span } from '../telemetry/tracing.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
-import { noteAnswer, spanOfCall } from './spans.ts'
+import { noteAnswer, traceRequest } from './spans.ts'
 import { endOfTurn } from './turn.ts'
 import { type ReadCaller, refuseCallers } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
@@ -109,7 +109,12 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
           if (!/^_(INBOX|R_)[._]/.test(message.reply ?? ''))
             return options.log.error({ method: declared.subject }, 'a message that is no call was refused')
           const arrived = performance.now()
-          const work = respondTraced(options, declared, message, answer, arrived).catch((cause: unknown) =>
+          const answering = telemetry.tracing
+            ? traceRequest(message.headers, declared.subject, (span) =>
+                respond(options, declared, message, answer, arrived, span),
+              )
+            : respond(options, declared, message, answer, arrived)
+          const work = answering.catch((cause: unknown) =>
             options.log.error({ err: cause, method: declared.subject }, 'an answer could not be sent'),
           )
           underWay.set(work, arrived)
@@ -203,21 +208,6 @@ function sequenceOf(response: unknown): number | undefined {
 
 /** Reasons of errors that an operator should know about, including attacks and keys that do not match. */
 const loud = new Set(['INTERNAL', 'ANSWER_TOO_LARGE', 'CALLER_NOT_SIGNED'])
-
-function respondTraced(
-  options: Pick<ServeOptions<never>, 'log' | 'readCaller'>,
-  declared: Method,
-  message: ServiceMsg,
-  answer: Answer,
-  arrived: number,
-): Promise<void> {
-  const { tracing } = telemetry
-  const parent = tracing && traceparentOf(message.headers)
-  // Only the gateway begins traces. What nobody traces that asks, nobody traces here.
-  if (!parent) return respond(options, declared, message, answer, arrived)
-  const work = (span: Span) => respond(options, declared, message, answer, arrived, span)
-  return tracing.enter(spanOfCall('server', declared.subject), { parent }, work)
-}
 
 async function respond(
   { log, readCaller = refuseCallers }: Pick<ServeOptions<never>, 'log' | 'readCaller'>,

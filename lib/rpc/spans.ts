@@ -1,6 +1,8 @@
+import type { MsgHdrs } from 'nats'
 import { codes, type RosterError } from '../errors.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import type { NewSpan, Span } from '../telemetry/tracing.ts'
+import { traceparentOf } from './headers.ts'
 
 const known = { client: new Map<string, NewSpan>(), server: new Map<string, NewSpan>() }
 
@@ -13,6 +15,19 @@ export function spanOfCall(kind: 'client' | 'server', subject: string): NewSpan 
     known[kind].set(subject, span)
   }
   return span
+}
+
+/**
+ * Does the work of a request in the trace of its caller. Only the gateway begins traces: what its caller does not trace,
+ * no service does.
+ */
+export function traceRequest(
+  headers: MsgHdrs | undefined,
+  subject: string,
+  work: (span?: Span) => Promise<void>,
+): Promise<void> {
+  const parent = traceparentOf(headers)
+  return telemetry.tracing && parent ? telemetry.tracing.enter(spanOfCall('server', subject), { parent }, work) : work()
 }
 
 /** The name of a method in traces: `roster.users.v1.UserService/SetEmail`. */
