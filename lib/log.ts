@@ -9,6 +9,13 @@ export type Log = Logger
 // (email)=(…) already exists".
 const ofPostgres = ['detail', 'where', 'hint', 'query', 'internal_query', 'parameters', 'args']
 
+const noIds = {}
+
+// Few lines have ids. The default would copy every other line, too.
+function addIds(line: object, ids: object): object {
+  return ids === noIds ? line : { ...ids, ...line }
+}
+
 const levels = [...Object.values(pino.levels.labels), 'silent']
 
 /** `LOG_LEVEL`: the lowest level that the log writes. */
@@ -29,7 +36,7 @@ export function createLog(
     level: levels.includes(level) ? level : 'info',
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
-    ...(isTraced && { mixin: () => telemetry.tracing?.ids() ?? {} }),
+    ...(isTraced && { mixin: () => telemetry.tracing?.ids() ?? noIds, mixinMergeStrategy: addIds }),
     redact: [
       'authorization',
       '*.authorization',

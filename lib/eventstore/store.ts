@@ -187,7 +187,7 @@ export function createStore(
   return {
     execute(command) {
       const { tracing } = telemetry
-      if (!tracing) return enqueue(command)
+      if (!tracing?.isActive()) return enqueue(command)
       const attributes = { 'roster.aggregate.type': command.aggregate.type }
       return tracing.inSpan({ name: 'execute command', attributes }, () => enqueue(command, tracing.place()))
     },

@@ -39,9 +39,9 @@ export function callBytes(
   signal?: AbortSignal,
 ): Promise<Answered> {
   const { tracing } = telemetry
-  if (!tracing) return sendBytes(nats, subject, bytes, call, signal)
+  if (!tracing?.isActive()) return sendBytes(nats, subject, bytes, call, signal)
   return tracing.inSpan(spanOfCall('client', subject), () => {
-    const traceparent = tracing.traceparent() || call.traceparent
+    const traceparent = tracing.place() ?? ''
     return sendBytes(nats, subject, bytes, { ...call, traceparent }, signal)
   })
 }

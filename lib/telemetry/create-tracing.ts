@@ -21,7 +21,7 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 }
 
-/** Makes traces with a tracer. `contexts` keeps the active span. Nothing is global: two tracings know nothing of each other. */
+/** Makes traces with a tracer. `contexts` keeps the active span. Nothing is global. */
 export function createTracing(tracer: Tracer, contexts: Pick<ContextManager, 'active' | 'with'>): Tracing {
   function begin({ name, kind = 'internal', attributes = {} }: NewSpan, below: Context, links: Link[] = []): Span {
     return tracer.startSpan(name, { kind: kinds[kind], attributes, links }, below)
@@ -38,39 +38,37 @@ export function createTracing(tracer: Tracer, contexts: Pick<ContextManager, 'ac
     }
   }
 
+  const isActive = () => trace.getSpan(contexts.active()) !== undefined
+
   return {
     enter(span, { parent, linked }, work) {
       const below = contextOf(parent) ?? ROOT_CONTEXT
-      return run(begin(span, below, linksTo([linked])), below, work)
+      const begun = begin(span, below, linksTo(linked))
+      return begun.isRecording() ? run(begun, below, work) : work(undefined)
     },
-    async inSpan(span, work) {
+    isActive,
+    inSpan(span, work) {
       const below = contexts.active()
-      return isRecorded(below) ? run(begin(span, below), below, work) : work(undefined)
+      return trace.getSpan(below) ? run(begin(span, below), below, work) : work(undefined)
     },
     place() {
-      const active = contexts.active()
-      return isRecorded(active) ? write(trace.getSpanContext(active)!) : undefined
+      const active = trace.getSpanContext(contexts.active())
+      return active && write(active)
     },
-    async together(span, places, work) {
+    together(span, places, work) {
       const [first, ...others] = places
       const below = contextOf(first)
-      if (!below) return contexts.with(ROOT_CONTEXT, work)
-      return run(begin(span, below, linksTo(others)), below, work)
+      if (below) return run(begin(span, below, linksTo(...others)), below, work)
+      return isActive() ? contexts.with(ROOT_CONTEXT, work) : work()
     },
     add({ name, kind = 'internal', attributes = {} }, place, startTime, ended) {
       const below = contextOf(place)
       if (below) tracer.startSpan(name, { kind: kinds[kind], attributes, startTime }, below).end(ended)
     },
     fail,
-    traceparent() {
-      const active = trace.getSpanContext(contexts.active())
-      return active ? write(active) : ''
-    },
     ids() {
-      const active = trace.getSpan(contexts.active())
-      if (!active?.isRecording()) return undefined
-      const { traceId, spanId } = active.spanContext()
-      return { trace_id: traceId, span_id: spanId }
+      const active = trace.getSpanContext(contexts.active())
+      return active && { trace_id: active.traceId, span_id: active.spanId }
     },
   }
 }
@@ -87,17 +85,13 @@ function typeOf(error: unknown): string {
   )
 }
 
-function isRecorded(active: Context): boolean {
-  return trace.getSpan(active)?.isRecording() ?? false
-}
-
 // The context of a span that is elsewhere.
 function contextOf(traceparent: string | undefined): Context | undefined {
   const found = read(traceparent)
   return found && trace.setSpanContext(ROOT_CONTEXT, found)
 }
 
-function linksTo(traceparents: (string | undefined)[]): Link[] {
+function linksTo(...traceparents: (string | undefined)[]): Link[] {
   return traceparents.flatMap((text) => {
     const found = read(text)
     return found ? [{ context: found }] : []
@@ -107,7 +101,8 @@ function linksTo(traceparents: (string | undefined)[]): Link[] {
 const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 function read(traceparent: string | undefined): SpanContext | undefined {
-  const [, traceId, spanId, flags] = form.exec(traceparent ?? '') ?? []
+  if (!traceparent) return undefined
+  const [, traceId, spanId, flags] = form.exec(traceparent) ?? []
   if (traceId === undefined || spanId === undefined) return undefined
   const found = { traceId, spanId, traceFlags: Number.parseInt(flags!, 16) & 1, isRemote: true }
   return isSpanContextValid(found) ? found : undefined

@@ -13,21 +13,25 @@ export interface NewSpan {
 
 /**
  * What code does with traces. Work begins a trace by `enter`, and every other function works below the span that is
- * active where it is called. Where that one is not recorded, or there is none, they only do the work.
+ * active where it is called. Where there is none, they only do the work. A span that is not sampled is never active:
+ * what it leads to costs nothing, and hears nothing of it.
  */
 export interface Tracing {
   /**
    * Does work in a span of its own: below the span that `parent` names, by a valid W3C `traceparent`, or else in a new
-   * trace. `linked` is a `traceparent` too, of a trace that has to do with this one. A parent that is not sampled
-   * decides for the work, too.
+   * trace. `linked` is a `traceparent` too, of a trace that has to do with this one. The work gets no span where it is
+   * not sampled.
    */
-  enter<T>(span: NewSpan, from: { parent?: string; linked?: string }, work: (span: Span) => Promise<T>): Promise<T>
+  enter<T>(
+    span: NewSpan,
+    from: { parent?: string; linked?: string },
+    work: (span: Span | undefined) => Promise<T>,
+  ): Promise<T>
+  /** Whether a span is active. */
+  isActive(): boolean
   /** Does work in a span below the active one. */
   inSpan<T>(span: NewSpan, work: (span: Span | undefined) => Promise<T>): Promise<T>
-  /**
-   * The W3C `traceparent` of the active span, where it is recorded: for work that is done later, or together with that
-   * of others.
-   */
+  /** The W3C `traceparent` of the active span: for work that is done elsewhere, later, or together with that of others. */
   place(): string | undefined
   /**
    * Does work for several places at once, in a span below the first one, with links to the others. Without a place, the
@@ -38,8 +42,6 @@ export interface Tracing {
   add(span: NewSpan, place: string, began: number, ended: number): void
   /** Marks a span as failed. `type` is one of few texts. */
   fail(span: Span, type: string): void
-  /** The W3C `traceparent` of the active span, recorded or not. Empty without one. */
-  traceparent(): string
-  /** What a line of the log says of the active span, where it is recorded. */
+  /** What a line of the log says of the active span. */
   ids(): { trace_id: string; span_id: string } | undefined
 }

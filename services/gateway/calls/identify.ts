@@ -50,7 +50,8 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
     gateway.rates.admit(caller, method, clientAddress)
   })
   const isTrusted = gateway.config.TRUST_TRACEPARENT === 'true'
-  const traceparent = telemetry.tracing?.traceparent() ?? (isTrusted ? readTraceparent(header('traceparent')) : '')
+  // What is traced here tells of itself when it asks.
+  const traceparent = isTrusted && !telemetry.tracing ? readTraceparent(header('traceparent')) : ''
   const facts = { requestId, clientAddress, traceparent, ...readConditions(method, header) }
   return {
     gateway,

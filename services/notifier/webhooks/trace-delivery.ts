@@ -1,5 +1,4 @@
 import { telemetry } from '#lib/telemetry/telemetry'
-import type { Span } from '#lib/telemetry/tracing'
 import type { Taken } from './chain.ts'
 import type { Outcome } from './post.ts'
 
@@ -21,8 +20,9 @@ export function traceDelivery(
     'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
     ...(attempts > 0 && { 'http.request.resend_count': attempts }),
   }
-  return tracing.enter({ name: 'POST', kind: 'client', attributes }, { parent }, async (span: Span) => {
-    const outcome = await post({ traceparent: tracing.traceparent() })
+  return tracing.enter({ name: 'POST', kind: 'client', attributes }, { parent }, async (span) => {
+    const outcome = await post({ traceparent: tracing.place()! })
+    if (!span) return outcome
     if (outcome.status !== undefined) span.setAttribute('http.response.status_code', outcome.status)
     if (outcome.error !== undefined) tracing.fail(span, String(outcome.status ?? outcome.error))
     return outcome
