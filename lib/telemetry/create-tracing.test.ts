@@ -1,0 +1,93 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { beforeEach, expect, test } from 'vitest'
+import { createTracing } from './create-tracing.ts'
+import { samplerOf } from './sampler.ts'
+import type { Tracing } from './tracing.ts'
+
+const exporter = new InMemorySpanExporter()
+const [traceId, spanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+const parent = `00-${traceId}-${spanId}-01`
+let tracing: Tracing
+
+function tracingWith(sampler: string): Tracing {
+  const spanProcessors = [new SimpleSpanProcessor({ exporter })]
+  const provider = new TracerProvider({ spanProcessors, sampler: samplerOf({ OTEL_TRACES_SAMPLER: sampler })! })
+  return createTracing(provider.getTracer('test'), new AsyncLocalStorageContextManager())
+}
+
+beforeEach(() => {
+  exporter.reset()
+  tracing = tracingWith('parentbased_always_on')
+})
+
+const work = (name: string) => tracing.inSpan({ name }, async () => tracing.place())
+const ended = () => exporter.getFinishedSpans()
+
+test('work goes on with the trace of its parent, also in another turn', async () => {
+  await tracing.enter({ name: 'request' }, { parent }, async (span) => {
+    await turn()
+    expect(tracing.place()).toBe(`00-${traceId}-${span!.spanContext().spanId}-01`)
+    expect(tracing.ids()).toEqual({ trace_id: traceId, span_id: span!.spanContext().spanId })
+    await work('part')
+  })
+  const [part, request] = ended()
+  expect(request!.parentSpanContext?.spanId).toBe(spanId)
+  expect(part!.parentSpanContext?.spanId).toBe(request!.spanContext().spanId)
+  expect(tracing.isActive()).toBe(false)
+})
+
+test('two works at the same time do not mix', async () => {
+  const places = await Promise.all(
+    ['a', 'b'].map((name) => tracing.enter({ name }, {}, async () => (await turn(), tracing.place()))),
+  )
+  expect(places).toEqual(ended().map((span) => `00-${span.spanContext().traceId}-${span.spanContext().spanId}-01`))
+  expect(new Set(ended().map((span) => span.spanContext().traceId)).size).toBe(2)
+})
+
+test.each([
+  ['a sampler that takes none', 'always_off', {}],
+  ['a parent that is not sampled', 'parentbased_always_on', { parent: parent.replace(/01$/, '00') }],
+])('with %s, work is done without any span, and hears of none', async (_, sampler, from) => {
+  tracing = tracingWith(sampler)
+  await tracing.enter({ name: 'request' }, from, async (span) => {
+    expect([span, tracing.place(), tracing.ids(), tracing.isActive()]).toEqual([undefined, undefined, undefined, false])
+    expect(await work('part')).toBeUndefined()
+  })
+  expect(ended()).toEqual([])
+})
+
+test('work for several goes on with the first, and has links to the others', async () => {
+  const other = parent.replace(traceId, '1'.repeat(32))
+  await tracing.together({ name: 'batch' }, [parent, other], () => work('part'))
+  const batch = ended().find(({ name }) => name === 'batch')!
+  expect(batch.spanContext().traceId).toBe(traceId)
+  expect(batch.links.map(({ context }) => context.traceId)).toEqual(['1'.repeat(32)])
+})
+
+test('work for nobody is in no trace, even where one is active', async () => {
+  await tracing.enter({ name: 'request' }, {}, () => tracing.together({ name: 'batch' }, [], () => work('part')))
+  expect(ended().map(({ name }) => name)).toEqual(['request'])
+})
+
+test('an error is told by its reason or name, never by its message', async () => {
+  const error = Object.assign(new Error('for ada@example.com'), { reason: 'USER_NOT_FOUND' })
+  const failing = tracing.enter({ name: 'request' }, {}, () => Promise.reject(error))
+  await expect(failing).rejects.toBe(error)
+  const [span] = ended()
+  expect(span).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': 'USER_NOT_FOUND' }, events: [] })
+})
+
+test.each(['', 'x', `00-${'0'.repeat(32)}-${spanId}-01`, `ff-${traceId}-${spanId}-01`, `${parent} `])(
+  'a traceparent that is none (%j) begins a new trace',
+  async (broken) => {
+    await tracing.enter({ name: 'request' }, { parent: broken, linked: broken }, async () => {})
+    expect(ended()).toMatchObject([{ parentSpanContext: undefined, links: [] }])
+  },
+)
+
+test('a span that is added later has the times of its work', async () => {
+  tracing.add({ name: 'publish' }, parent, 1000, 2000)
+  expect(ended()).toMatchObject([{ name: 'publish', startTime: [1, 0], endTime: [2, 0] }])
+})
