@@ -36,12 +36,13 @@ export async function runAlerts(troubles: Trouble[], say: (line: string) => void
   try {
     const prometheus = await startPrometheus(running.servers.home, port, scale)
     begun.push(prometheus)
-    begun.push(await startTraffic(running))
+    const traffic = await startTraffic(running)
+    begun.push(traffic)
     await silence(prometheus)
     const outcomes: Outcome[] = []
     for (const trouble of troubles) {
       const began = performance.now()
-      const mend = await trouble.make(running)
+      const mend = await trouble.make(running, traffic)
       const { fired, at } = await watch(prometheus, trouble.alerts)
       await mend()
       const ended = performance.now()

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
 import type { Operation } from '../examples/contract.ts'
@@ -6,10 +7,13 @@ import type { Running } from '../faults/running.ts'
 
 /** Calls of clients that go on whatever they are answered. */
 export interface Traffic {
+  /** Also calls with unknown tokens, many at a time, until the function is called that it gives. */
+  identify(): () => void
   stop(): void
 }
 
 const pause = 150
+const strangers = 40
 
 /** Changes users and an identity provider, and has mails sent. */
 export async function startTraffic({ url, adminToken: token }: Running): Promise<Traffic> {
@@ -25,8 +29,8 @@ export async function startTraffic({ url, adminToken: token }: Running): Promise
   const { idpId } = await act('AddOIDCIDP', { name: 'Provider', ...provider })
 
   let number = 0
-  const again = async (work: () => Promise<unknown>) => {
-    while (!stopped.signal.aborted) {
+  const again = async (work: () => Promise<unknown>, over: AbortSignal) => {
+    while (!over.aborted) {
       await work().catch(() => {})
       await sleep(pause)
     }
@@ -36,6 +40,14 @@ export async function startTraffic({ url, adminToken: token }: Running): Promise
     () => act('SetEmail', { userId, email: `mail-${number++}@example-${number % 50}.com` }),
     () => act('UpdateIDP', { idpId, name: `Provider ${number++}`, autoRegister: true }),
   ]
-  for (const write of writes) void again(write)
-  return { stop: () => stopped.abort() }
+  for (const write of writes) void again(write, stopped.signal)
+  return {
+    identify() {
+      const over = new AbortController()
+      const call = () => callJson('GetUser', { userId }, { url, token: randomUUID() })
+      for (let stranger = 0; stranger < strangers; stranger++) void again(call, over.signal)
+      return () => over.abort()
+    },
+    stop: () => stopped.abort(),
+  }
 }

@@ -3,11 +3,12 @@ import postgres, { type TransactionSql } from 'postgres'
 import { pause, processOf } from '../faults/inflict.ts'
 import type { Line, Process } from '../faults/plan.ts'
 import type { Running } from '../faults/running.ts'
+import type { Traffic } from './traffic.ts'
 
 /** A trouble that lasts until the function is called that `make` gives. */
 export interface Trouble {
   name: string
-  make(running: Running): Promise<() => Promise<void> | void>
+  make(running: Running, traffic: Traffic): Promise<() => Promise<void> | void>
   /** The alerts that must fire, and no others. */
   alerts: string[]
 }
@@ -55,6 +56,18 @@ export const troubles: Trouble[] = [
   locked('a lock against writes on the events of users', 'roster_users.events', 'share row exclusive', [
     'RosterStoreStuck users',
   ]),
+  {
+    name: 'a lock on the tokens of users, and many callers with unknown tokens',
+    alerts: ['RosterPoolFull users'],
+    async make(running, traffic) {
+      const free = await lock(running, 'roster_users.tokens', 'access exclusive')
+      const end = traffic.identify()
+      return async () => {
+        end()
+        await free()
+      }
+    },
+  },
   {
     name: 'a transaction that somebody left open in PostgreSQL',
     alerts: ['RosterEventsLate users', 'RosterEventsLate idp'],
