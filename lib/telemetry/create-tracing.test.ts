@@ -3,6 +3,7 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { beforeEach, expect, test } from 'vitest'
 import { createTracing } from './create-tracing.ts'
+import { createDraw } from './draw.ts'
 import { samplerOf } from './sampler.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -13,8 +14,14 @@ let tracing: Tracing
 
 function tracingWith(sampler: string): Tracing {
   const spanProcessors = [new SimpleSpanProcessor({ exporter })]
-  const provider = new TracerProvider({ spanProcessors, sampler: samplerOf({ OTEL_TRACES_SAMPLER: sampler })! })
-  return createTracing(provider.getTracer('test'), new AsyncLocalStorageContextManager())
+  const environment = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0.5' }
+  const draw = createDraw(samplerOf(environment))
+  const provider = new TracerProvider({
+    spanProcessors,
+    sampler: samplerOf(environment),
+    idGenerator: draw.idGenerator,
+  })
+  return createTracing(provider.getTracer('test'), new AsyncLocalStorageContextManager(), draw)
 }
 
 beforeEach(() => {
@@ -56,6 +63,15 @@ test.each([
     expect(await work('part')).toBeUndefined()
   })
   expect(ended()).toEqual([])
+})
+
+test('half of all new traces are sampled with 0.5, each with an id of its own', async () => {
+  tracing = tracingWith('parentbased_traceidratio')
+  for (let n = 0; n < 1000; n++) await tracing.enter({ name: 'request' }, {}, async () => {})
+  const ids = new Set(ended().map((span) => span.spanContext().traceId))
+  expect(ids.size).toBe(ended().length)
+  expect(ids.size).toBeGreaterThan(400)
+  expect(ids.size).toBeLessThan(600)
 })
 
 test('work for several goes on with the first, and has links to the others', async () => {

@@ -11,6 +11,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api'
+import type { Draw } from './draw.ts'
 import type { NewSpan, Tracing } from './tracing.ts'
 
 const kinds = {
@@ -21,8 +22,14 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 }
 
-/** Makes traces with a tracer. `contexts` keeps the active span. Nothing is global. */
-export function createTracing(tracer: Tracer, contexts: Pick<ContextManager, 'active' | 'with'>): Tracing {
+/**
+ * Makes traces with a tracer, which takes its ids from the draw. `contexts` keeps the active span. Nothing is global.
+ */
+export function createTracing(
+  tracer: Tracer,
+  contexts: Pick<ContextManager, 'active' | 'with'>,
+  { isSampled }: Pick<Draw, 'isSampled'>,
+): Tracing {
   function begin({ name, kind = 'internal', attributes = {} }: NewSpan, below: Context, links: Link[] = []): Span {
     return tracer.startSpan(name, { kind: kinds[kind], attributes, links }, below)
   }
@@ -42,9 +49,10 @@ export function createTracing(tracer: Tracer, contexts: Pick<ContextManager, 'ac
 
   return {
     enter(span, { parent, linked }, work) {
-      const below = contextOf(parent) ?? ROOT_CONTEXT
-      const begun = begin(span, below, linksTo(linked))
-      return begun.isRecording() ? run(begun, below, work) : work(undefined)
+      const below = contextOf(parent)
+      if (!below && !isSampled()) return work(undefined)
+      const begun = begin(span, below ?? ROOT_CONTEXT, linksTo(linked))
+      return begun.isRecording() ? run(begun, below ?? ROOT_CONTEXT, work) : work(undefined)
     },
     isActive,
     inSpan(span, work) {

@@ -8,16 +8,15 @@ import {
 } from '@opentelemetry/sdk-trace'
 
 /**
- * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name. Undefined for the SDK's own, which follows
- * the parent and samples every new trace.
+ * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name. The default follows the parent, and samples
+ * every new trace.
  */
-export function samplerOf(environment: Record<string, string | undefined>): Sampler | undefined {
-  const name = environment['OTEL_TRACES_SAMPLER']?.trim()
-  if (!name) return undefined
+export function samplerOf(environment: Record<string, string | undefined>): Sampler {
+  const name = environment['OTEL_TRACES_SAMPLER']?.trim() || 'parentbased_always_on'
   const [, followsParent, root] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(name) ?? []
   if (root === undefined) {
     diag.warn(`OTEL_TRACES_SAMPLER does not know ${name}: every new trace is sampled`)
-    return undefined
+    return samplerOf({})
   }
   const sampler = {
     always_on: () => new AlwaysOnSampler(),

@@ -12,6 +12,7 @@ import {
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { createTracing } from './create-tracing.ts'
+import { createDraw } from './draw.ts'
 import { produceHistograms } from './histogram-producer.ts'
 import type { Counted } from './instruments.ts'
 import { metricReaders } from './metric-readers.ts'
@@ -37,13 +38,11 @@ export function startSdk(
   const processors = spanProcessors(wanted.traces)
   if (processors.length > 0) {
     const sampler = samplerOf(process.env)
-    const provider = new TracerProvider({
-      resource,
-      spanProcessors: processors,
-      spanLimits: spanLimits(),
-      ...(sampler && { sampler }),
-    })
-    started.tracing = createTracing(provider.getTracer('roster'), new AsyncLocalStorageContextManager())
+    const draw = createDraw(sampler)
+    const { idGenerator } = draw
+    const options = { resource, spanProcessors: processors, spanLimits: spanLimits(), sampler, idGenerator }
+    const provider = new TracerProvider(options)
+    started.tracing = createTracing(provider.getTracer('roster'), new AsyncLocalStorageContextManager(), draw)
     stops.push(() => provider.shutdown())
   }
   const readers = metricReaders(wanted.metrics, produceHistograms(histograms))
