@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { roster } from '../health/release.ts'
 import { watchServer } from '../telemetry/servers.ts'
 import { measures } from '../telemetry/instruments.ts'
 import {
@@ -27,7 +28,7 @@ export function watchDatabase(url: string, service: string): void {
     connect_timeout: connectWithin,
     backoff: false,
     onnotice: () => {},
-    connection: { application_name: `roster-${service}-metrics`, statement_timeout: answerWithin },
+    connection: { application_name: `roster-${service}-metrics ${roster.version}`, statement_timeout: answerWithin },
   })
   let seen: Seen | undefined
   let offset = 0

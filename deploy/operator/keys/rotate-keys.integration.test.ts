@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -46,6 +46,23 @@ test('in containers: three calls lead to a new root, and the keys of the service
   expect((await rotate('--yes', '--json')).json()).toEqual([{ step: 'done', next: expect.any(Array) }])
   expect(read('root')).toBe(next)
   expect(read('of/gateway/ROSTER_CALLER_KEYS')).toBe(deriveKeys(next!).gateway['ROSTER_CALLER_KEYS'])
+})
+
+test('in containers: a step that ended before every service had its key is taken again', async () => {
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
+    mkdirSync(join(folder, 'of', name), { recursive: true })
+  const args = ['--root', join(folder, 'root'), '--folder', join(folder, 'of'), '--yes']
+  writeKeys(join(folder, 'root'), join(folder, 'of'), '')
+  const rotate = () => runOperator(['keys', 'rotate', ...args], {})
+  expect((await rotate()).status).toBe(0)
+  const [former, next] = read('root').split(',')
+  letPass('root.rotation')
+  renameSync(join(folder, 'of', 'idp'), join(folder, 'away'))
+  expect((await rotate()).status).toBe(2)
+  renameSync(join(folder, 'away'), join(folder, 'of', 'idp'))
+  expect(await rotate()).toMatchObject({ status: 0, out: expect.stringContaining('A day later') })
+  expect(read('root')).toBe(`${next},${former}`)
+  expect(read('of/idp/ROSTER_ENCRYPTION_KEY')).toBe(deriveKeys(`${next},${former}`).idp['ROSTER_ENCRYPTION_KEY'])
 })
 
 test('beside npm start: the root of its folder changes in two steps, and nothing else of its secrets', async () => {

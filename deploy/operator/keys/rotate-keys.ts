@@ -83,8 +83,9 @@ function ofFile(file: string, folder: string | undefined): Place {
     stateFile: `${file}.rotation`,
     isRolling: true,
     write(root) {
-      replace(file, `${root}\n`, 0o400)
+      // The root comes last: where the command ends in between, the next call takes this step again.
       if (folder !== undefined) writeKeys(file, folder, root)
+      replace(file, `${root}\n`, 0o400)
     },
     next: (rotation) => [handOut, ...whatNext(rotation, 'Restart every service, one after the other.')],
   }

@@ -73,7 +73,7 @@ async function compare(system: System, messages: StoredMsg[], seen: InStream): P
     )
     for (const one of some) {
       const event = stored.get(String(one.position))
-      // A forged position takes no room.
+      // A position that no event has may be of any size, and is not remembered.
       if (event) seen[service].add(one.position)
       const problem = event ? problemOf(service, one, event) : `the database has no event ${one.event.id}`
       if (problem !== undefined) found.push(strange(service, one.message, problem))

@@ -258,6 +258,19 @@ describe('verify names the row, and ends with 1, after by hand', () => {
     return expect.fail(`the stream has no ${id}`)
   }
 
+  test('a message was forged that names a position far beyond every event', async () => {
+    const { position } = await first('users', 'events', `type = 'machine.added'`)
+    const message = await messageOf(`users-${position}`)
+    for (const name of ['Nats-Msg-Id', 'Nats-Expected-Last-Msg-Id']) message.header.delete(name)
+    message.header.set('ce-id', 'users-999999999999999')
+    const { seq } = await nats.jetstream().publish(message.subject, message.data, { headers: message.header })
+    await expectNamed(
+      `users: stream ${streamName} seq=${seq} subject="${message.subject}"`,
+      'the database has no event users-999999999999999',
+    )
+    await manager.streams.deleteMessage(streamName, seq)
+  })
+
   test('a message was removed from the stream, and after a forged one took its place', async () => {
     const { position } = await first('users', 'events', `type = 'machine.added'`)
     const message = await messageOf(`users-${position}`)
