@@ -81,7 +81,7 @@ test('an administrator who is no superuser can do it too', { timeout: 30_000 }, 
   const all = { ...passwords, operator: 'operator' }
   const urls = await provision(url.href, all)
   await provision(url.href, all)
-  await open(urls.operator!)`create temp table mine (x int)`
+  await open(urls.operator!.replace('roster_operator', 'roster_operator_idp'))`create temp table mine (x int)`
   expect([...(await open(urls.idp)`select current_schema() as name`)]).toEqual([{ name: 'roster_idp' }])
 })
 

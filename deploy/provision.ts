@@ -11,13 +11,14 @@ const extensions = ['pg_trgm', 'btree_gin']
 
 export type StoringService = (typeof storingServices)[number]
 
-/** The one for the operator's command has a role, and no schema. */
+/** The operator's command has a role for each service, and no schema. */
 type Passwords = Record<StoringService, string> & { operator?: string | undefined }
 type Urls = Record<StoringService, string> & { operator?: string }
 
 /**
  * Makes the database (if it is missing), roles and schemas as they should be. It may run again, and several at once,
- * with the same result. Returns each service's URL, and the one of the operator's command if it has a password.
+ * with the same result. Returns each service's URL, and the one of the operator's command if it has a password. Its
+ * roles are named `roster_operator_<service>`; the URL has only the part that they share.
  * `dedicated`: the whole server is Roster's, so the roles may not enter its other databases either.
  */
 export async function provision(
@@ -110,13 +111,15 @@ async function arrangeService(
   await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
 }
 
-// Each service says itself which of its tables this role may read (lib/eventstore/operator.sql). It compares rows in
-// temporary tables.
+// Each service says itself which of its tables its role may read (lib/eventstore/operator.sql). The command compares rows
+// in temporary tables. A captured service can have its own code run where its tables are read. So no role may read the
+// tables of two services.
 async function arrangeOperator(tx: TransactionSql, database: string, password: string, shared: string[]) {
-  const role = await arrangeRole(tx, database, 'operator', password)
-  await tx`grant temporary on database ${tx(database)} to ${tx(role)}`
-  const schemas = [...storingServices.map((service) => `roster_${service}`), ...shared]
-  for (const schema of schemas) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
+  for (const service of storingServices) {
+    const role = await arrangeRole(tx, database, `operator_${service}`, password)
+    await tx`grant temporary on database ${tx(database)} to ${tx(role)}`
+    for (const schema of [`roster_${service}`, ...shared]) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
+  }
 }
 
 async function arrangeRole(tx: TransactionSql, database: string, name: string, password: string): Promise<string> {

@@ -47,9 +47,12 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl }: OperatorUrls): Sy
   }
 }
 
-// One connection: the tables that `verify` compares with are temporary ones of this connection.
+// As the role that reads this service alone, because to read its tables may run code that the service wrote. One
+// connection: the tables that `verify` compares with are temporary ones of this connection.
 function openSchema(url: string, service: StoringService): Sql {
-  return postgres(url, {
+  const asReader = new URL(url)
+  asReader.username += `_${service}`
+  return postgres(asReader.href, {
     max: 1,
     connect_timeout: patience / 1000,
     onnotice: () => {},

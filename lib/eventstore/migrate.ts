@@ -45,19 +45,20 @@ export async function migrate(
     withHash(read(functions, import.meta.url)),
     ...(existsSync(new URL(functions, migrations)) ? [withHash(read(functions, migrations))] : []),
   ]
-  const forOperator = withHash(letRead(read('operator.sql', import.meta.url), readable))
   await untilReachable(waits, () =>
     sql.begin(async (transaction) => {
-      const [known] = await transaction`select from pg_roles where rolname = ${operatorRole}`
-      await apply(transaction, known ? [...steps, forOperator] : steps)
+      const [operator] = await transaction<{ role: string }[]>`
+        select rolname as role from pg_roles
+        where rolname = regexp_replace(current_schema(), '^roster_', 'roster_operator_') and rolname <> current_schema()
+      `
+      const forOperator = operator && withHash(letRead(read('operator.sql', import.meta.url), readable, operator.role))
+      await apply(transaction, forOperator ? [...steps, forOperator] : steps)
     }),
   )
 }
 
 /** Tables of a service that the operator's command may read. */
 export type Readable = Pick<Vocabulary, 'views' | 'watched'>
-
-const operatorRole = 'roster_operator'
 
 interface Step {
   name: string
@@ -74,12 +75,12 @@ function read(name: string, folder: URL | string): Step {
   return { name, text: readFileSync(new URL(name, folder), 'utf8') }
 }
 
-function letRead({ name, text }: Step, { views = [], watched = [] }: Readable): Step {
+function letRead({ name, text }: Step, { views = [], watched = [] }: Readable, role: string): Step {
   const tables = [...views, ...watched].map(({ table, ...rest }) => {
     const columns = 'columns' in rest && rest.columns ? ` (${rest.columns.join(', ')})` : ''
-    return `grant select${columns} on ${table} to ${operatorRole};\n`
+    return `grant select${columns} on ${table} to roster_operator;\n`
   })
-  return { name, text: text + tables.join('') }
+  return { name, text: (text + tables.join('')).replaceAll('roster_operator', role) }
 }
 
 function withHash({ name, text }: Step): Step {
