@@ -51,4 +51,21 @@ describe('a service that was taken over', () => {
     for (let n = 0; n < 5; n++) expect(JSON.stringify(await readyz()).length).toBeLessThan(1000)
     expect(JSON.stringify(gateway.log).length - lines).toBeLessThan(5000)
   })
+
+  test('cannot fill them by many answers, and by new ones each time', async () => {
+    const lines = JSON.stringify(gateway.log).length
+    let asked = 0
+    const { connection } = gateway.nats.users
+    const many = connection.subscribe('$SRV.INFO.users', {
+      callback(_, message) {
+        asked++
+        for (let n = 0; n < 500; n++) message.respond(info(`0.${n % 2}.${n + asked}`, { instance: `i-${asked}-${n}` }))
+      },
+    })
+    onTestFinished(() => many.unsubscribe())
+    await connection.flush()
+    for (let n = 0; n < 20; n++) expect(JSON.stringify(await readyz()).length).toBeLessThan(1000)
+    expect(asked).toBeGreaterThan(5)
+    expect(JSON.stringify(gateway.log).length - lines).toBeLessThan(5000)
+  })
 })

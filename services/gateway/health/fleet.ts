@@ -21,6 +21,9 @@ export interface Replica {
 /** All services said this when they did not tell their versions. */
 const ofEverybody = '1.0.0'
 
+/** Versions of a service that are shown. */
+const mostVersions = 5
+
 const listenFor = 1000
 /** Milliseconds that a ready replica may answer later than one that starts. */
 const patience = 50
@@ -82,6 +85,6 @@ export function findMisfit(replicas: Replica[]): Replica | undefined {
 export function versionsOf(replicas: Replica[]): Record<string, string[]> {
   const versions: Record<string, string[]> = { gateway: [roster.version] }
   for (const [service, some] of Object.entries(Object.groupBy(replicas, ({ service }) => service)))
-    versions[service] = [...new Set(some!.map(({ version }) => version))].toSorted()
+    versions[service] = [...new Set(some!.map(({ version }) => version))].toSorted().slice(0, mostVersions)
   return versions
 }

@@ -26,6 +26,10 @@ export interface Report {
 }
 
 const interval = 2_000
+/** Lines about versions in the log, a minute. */
+const mostTellings = 4
+/** Replicas of a service that count. */
+const mostReplicas = 100
 
 /** The names of the services behind the gateway, from the packages of the offered methods, `roster.<name>.v1`. */
 export const services = [...new Set(offered.map(({ subject }) => subject.split('.')[1]!))]
@@ -48,6 +52,7 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
   let closed = false
   let known: string | undefined
   let knownVersions = ''
+  let tellings: number[] = []
   let looking: Promise<Report> | undefined
   let next: Promise<Report> | undefined
   const missingSince = new Map<string, string>()
@@ -85,6 +90,10 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
     const all = [...new Set(Object.values(versions).flat())].toSorted()
     const wasMixed = knownVersions.includes(' ')
     if (replicas.length === 0 || all.join(' ') === knownVersions) return
+    // A captured service may change its mind with each look.
+    tellings = tellings.filter((at) => at > Date.now() - 60_000)
+    if (tellings.length >= mostTellings) return
+    tellings.push(Date.now())
     knownVersions = all.join(' ')
     if (all.length > 1) log.warn({ versions }, 'services of different versions run side by side')
     else if (wasMixed) log.info({ versions }, 'all services run in one version')
@@ -104,7 +113,8 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
   }
 
   const { replicas } = await listen()
-  const wrong = findMisfit(replicas)
+  // One that the gateway can do without may be captured, and must not keep it from starting.
+  const wrong = findMisfit(replicas.filter(({ service }) => essential.includes(service)))
   if (wrong) throw new Misfit(`${wrong.service} is`, releaseOf(wrong.version))
   const timer = setInterval(() => void look(), interval)
   void look()
@@ -130,7 +140,7 @@ function openEars(nats: Nats): () => Promise<{ missing: string[]; replicas: Repl
     await askReplicas(
       nats,
       service,
-      (replica) => void now.set(replica.instance, replica),
+      (replica) => void (now.size < mostReplicas && now.set(replica.instance, replica)),
       () => void before.set(service, now),
     )
     const isMissing = [...now.values()].every(({ starting }) => starting)
