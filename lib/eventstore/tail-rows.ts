@@ -31,12 +31,12 @@ export interface Published {
 export type PageRow = StoredEvent & { found: number; before: string }
 
 /** Whether there is something to publish, and how many events are parked. */
-export async function findUnpublished(sql: Sql): Promise<{ any: boolean; parked: number }> {
-  const [found] = await sql<[{ any: boolean; parked: number }]>`
+export async function findUnpublished(sql: Sql): Promise<{ hasWork: boolean; parked: number }> {
+  const [found] = await sql<[{ hasWork: boolean; parked: number }]>`
     select (select count(*)::int from parked_events) as parked,
       exists (
         select from events where (transaction_id, position) > (select transaction_id, position from published)
-      ) or exists (select from parked_events where retry) as any
+      ) or exists (select from parked_events where retry) as "hasWork"
   `
   return found
 }

@@ -109,7 +109,7 @@ export function startTail(options: TailOptions): Tail {
     if (looks) return false
     const found = await waits.inTime(findUnpublished(sql))
     parked = found.parked
-    return !found.any
+    return !found.hasWork
   }
 
   async function turn(transaction: Transaction, isOver: () => boolean): Promise<Turn> {
