@@ -43,6 +43,8 @@ export function callFunction(sql: Transaction, { name, rows }: FunctionCall): Pr
   return sql`select ${sql(name)}(${JSON.stringify(rows)}::text::json)`
 }
 
+const queryCancelled = '57014'
+
 const connectionErrors = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
@@ -61,6 +63,7 @@ const connectionErrors = new Set([
   '57P03',
   '53200',
   '53300',
+  queryCancelled,
 ])
 
 // Every statement must find its rows by an index. PostgreSQL keeps plans, and its statistics are a minute late. So a
@@ -91,7 +94,7 @@ function applicationName(service: string): string {
   return `roster-${service} ${roster.version}`
 }
 
-/** Whether PostgreSQL could not be reached, or the connection broke during a statement. */
+/** Whether PostgreSQL could not be reached, the connection broke during a statement, or the statement took too long. */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error && 'code' in error)) return false
   // PostgreSQL, or a pooler in front of it, reports connection errors as class 08. Every socket error names its system
@@ -130,7 +133,7 @@ export function unprepared<Rows extends readonly (object | undefined)[]>(
   return statement
 }
 
-/** Gives the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL cannot be reached. */
+/** Gives the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL does not give it. */
 export async function orUnavailable<T>(result: PromiseLike<T>): Promise<T> {
   try {
     return await result
@@ -139,10 +142,13 @@ export async function orUnavailable<T>(result: PromiseLike<T>): Promise<T> {
   }
 }
 
-/** The error of a call that cannot reach the database. */
+/** The error of a call that cannot reach the database, or for which the database takes too long. */
 export function storeUnavailable(cause: unknown): RosterError {
-  return new RosterError('UNAVAILABLE', 'STORE_UNAVAILABLE', 'The database cannot be reached.', {
-    retryAfter: 1,
-    cause,
-  })
+  const text = isCancelled(cause) ? 'The database takes too long.' : 'The database cannot be reached.'
+  return new RosterError('UNAVAILABLE', 'STORE_UNAVAILABLE', text, { retryAfter: 1, cause })
+}
+
+/** Whether PostgreSQL gave a statement up, because it took too long. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === queryCancelled
 }

@@ -9,7 +9,7 @@ import { RosterError } from '../errors.ts'
 import { hintSubject, writeHints } from '../events/hints.ts'
 import { connectNats, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { openDatabase, type Sql } from './database.ts'
+import { openDatabase, orUnavailable, type Sql } from './database.ts'
 import { createFeed } from './feed.ts'
 import { because, type FollowOptions, startFollowing } from './follow.ts'
 
@@ -164,6 +164,24 @@ test('a service that is away is waited for: no event is parked, and none is lost
   expect(await parked()).toEqual([])
   away = false
   await placed(ids(1, 3))
+})
+
+test('an event whose work always takes PostgreSQL too long is parked, and the ones behind it go on', async () => {
+  await addCounters(ids(1, 3))
+  follow({
+    async handle({ aggregateId }) {
+      if (aggregateId === 'c2')
+        await orUnavailable(
+          sql.begin(async (transaction) => {
+            await transaction`set local statement_timeout = 20`
+            await transaction`select pg_sleep(10)`
+          }),
+        )
+      handled.push(aggregateId)
+    },
+  })
+  await followed(['c1', 'c3'])
+  expect(await parked()).toMatchObject([{ reason: expect.stringContaining('takes too long') }])
 })
 
 test('a follower outlives an outage of PostgreSQL', async () => {

@@ -11,7 +11,7 @@ import { pause, repeat } from '../repeat.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { throttled } from '../throttled.ts'
 import type { Origin } from './command.ts'
-import { isConnectionError, type Sql } from './database.ts'
+import { isCancelled, isConnectionError, type Sql } from './database.ts'
 import { followed, followerAge } from './measures.ts'
 import { duePlaces, forget, park, readPlace, savePlace } from './follower-rows.ts'
 
@@ -173,5 +173,7 @@ export function because({ id, actor, requestId }: Event): Origin {
 
 // It says nothing about the event, and would park one event after the other.
 function isAbsence(error: unknown): boolean {
+  // Just the work of this event may take too long, and would hold up the others for ever.
+  if (isCancelled(error instanceof RosterError ? error.cause : error)) return false
   return isConnectionError(error) || (error instanceof RosterError && error.code === codes.UNAVAILABLE)
 }

@@ -1,4 +1,4 @@
-import { isConnectionError, type Sql, storeUnavailable, unprepared } from '../eventstore/database.ts'
+import { isCancelled, isConnectionError, type Sql, storeUnavailable, unprepared } from '../eventstore/database.ts'
 import { RosterError } from '../errors.ts'
 import { createFairGate } from '../fair-gate.ts'
 import type postgres from 'postgres'
@@ -12,7 +12,6 @@ export interface Asker {
 // Half of the connections stay free for other work, and half of these searches for other organizations.
 const size = { atOnce: 4, ofOneLane: 2, waiting: 256 }
 const longest = 5000
-const queryCancelled = '57014'
 
 const gates = new WeakMap<Sql, ReturnType<typeof createFairGate>>()
 
@@ -29,8 +28,8 @@ export async function inTurn<Row extends object>(
   try {
     return await gateOf(sql)({ lane: organizationId, deadline }, () => run(sql, statement))
   } catch (error) {
-    if (isConnectionError(error)) throw storeUnavailable(error)
-    throw (error as { code?: unknown }).code === queryCancelled ? searchTooLong(error) : error
+    if (isCancelled(error)) throw searchTooLong(error)
+    throw isConnectionError(error) ? storeUnavailable(error) : error
   }
 }
 
