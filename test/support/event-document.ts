@@ -1,5 +1,6 @@
-import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, getOption, ScalarType } from '@bufbuild/protobuf'
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt'
+import { registry } from '#lib/registry'
 import { commentOf as commentInProto } from '../../services/gateway/openapi/comments.ts'
 
 /** The text of docs/events.md about a service's events, from proto/ and its comments. */
@@ -16,9 +17,12 @@ function line(field: DescField, indent = ''): string {
   const optional = field.presence === FeatureSet_FieldPresence.EXPLICIT && field.fieldKind !== 'message' ? '?' : ''
   const comment = commentOf(field)
   const part = field.message && !isTime(field.message) ? field.message.fields : []
-  const own = `${indent}- \`${field.jsonName}\`${optional} ${typeOf(field)}${comment && `: ${comment}`}`
+  const personal = getOption(field, personalOption) === true ? ', personal' : ''
+  const own = `${indent}- \`${field.jsonName}\`${optional} ${typeOf(field)}${personal}${comment && `: ${comment}`}`
   return [own, ...part.map((inner) => line(inner, `${indent}  `))].join('\n')
 }
+
+const personalOption = registry.getExtension('roster.options.v1.personal')!
 
 function typeOf(field: DescField): string {
   const of = field.fieldKind === 'list' ? 'list of ' : ''
