@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { consumers } from '../../lib/events/consumers.ts'
+import { forgetSubject } from '../../lib/events/forget-in-stream.ts'
 import { methods } from '../../lib/rpc/methods.ts'
 import { internalCalls } from '../../services/internal-calls.ts'
 import { projectRoot } from '../local/home.ts'
@@ -87,6 +88,7 @@ test.each(callers)('the account of %s imports what it calls and hears, and nothi
       .filter(([, names]) => (names as readonly string[]).includes('listEvents'))
       .map(([name]) => `stream ${name.toUpperCase()} roster.happened.${name}`),
     ...(by === 'gateway' ? [] : [`service ROSTER roster.events.${by}.>`, 'service KEEPER roster.stream.state']),
+    ...(by === 'users' ? [`service KEEPER ${forgetSubject}.users.>`] : []),
     ...(by in consumers ? jetstream(`roster-events.${by}`).map((subject) => `service ROSTER ${subject}`) : []),
   ]
   const imported = accounts[by.toUpperCase()]!.imports.map(
@@ -103,7 +105,9 @@ test('an account belongs to one service; beside them are the keeper of the strea
     OPERATOR: ['operator'],
     ROSTER: ['admin'],
   })
-  const asked = ['STREAM.INFO', 'STREAM.CREATE'].map((name) => `${name}.roster-events`)
+  const asked = ['STREAM.INFO', 'STREAM.CREATE', 'STREAM.MSG.GET', 'STREAM.PURGE'].map(
+    (name) => `${name}.roster-events`,
+  )
   for (const name of Object.keys(consumers))
     asked.push(`CONSUMER.INFO.roster-events.${name}`, `CONSUMER.CREATE.roster-events.${name}.>`)
   expect(accounts['KEEPER']!.imports.map(({ subject }) => subject).toSorted()).toEqual(

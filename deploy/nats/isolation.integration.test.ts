@@ -6,8 +6,12 @@ import { subjects } from './test-subjects.ts'
 
 /** Somebody has the credentials of one of these. */
 const attackers = [...stores, 'gateway', 'keeper', 'operator'] as const
-// The keeper may, and it would change what the others are tried against.
-const keepersOwn = /^ROSTER\.API\.(STREAM\.CREATE\.roster-events$|CONSUMER\.CREATE\.roster-events\.notifier\.)/
+// These may, and it would change what the others are tried against.
+const allowed: Record<string, RegExp> = {
+  keeper:
+    /^ROSTER\.API\.(STREAM\.(CREATE|PURGE)\.roster-events$|CONSUMER\.CREATE\.roster-events\.notifier\.)|^roster\.stream\.forget\./,
+  users: /^roster\.stream\.forget\.users\./,
+}
 
 let broker: Broker
 let attacker: NatsConnection
@@ -35,7 +39,7 @@ const elsewhere = (user: NatsUser) =>
 
 describe.each(attackers)('with the credentials of %s', (user) => {
   const own = accountOf(user)
-  const tried = subjects.filter(([subject]) => user !== 'keeper' || !keepersOwn.test(subject))
+  const tried = subjects.filter(([subject]) => !allowed[user]?.test(subject))
   const open = async () => (attacker = await broker.open(user))
 
   test('what is published goes where the accounts say, and nothing is answered from elsewhere', async () => {

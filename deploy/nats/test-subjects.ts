@@ -75,6 +75,8 @@ export const subjects: [subject: string, payload: string][] = [
     '$SRV.INFO',
     'roster.callers.changed',
     'roster.stream.state',
+    ...stores.map((name) => `roster.stream.forget.${name}.acme.user.u`),
+    'roster.stream.forget.x',
     'roster.events.x',
     'roster.x',
     'x',

@@ -15,6 +15,7 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { consumers } from './consumers.ts'
+import { forgetSubject, removeAsked } from './forget-in-stream.ts'
 import { consumerPending, consumerUnacknowledged, streamBytes } from './measures.ts'
 import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
 
@@ -25,11 +26,14 @@ const lookEvery = 2000
  * stream created at once would lose its files to that removal, and could never store an event.
  */
 const goneFor = 1000
+/** Milliseconds to wait until nats-server has removed events. */
+const forgetWithin = 15_000
+
 const nanosecondsPerMillisecond = 1_000_000
 
 /**
  * Creates the stream and its consumers, now and whenever they are missing. Answers questions about the state of the
- * stream. Of several keepers, one answers.
+ * stream, and removes the events of an aggregate that came to its end. Of several keepers, one answers.
  */
 export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Service {
   const { connection } = nats
@@ -88,10 +92,27 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
     failure = error.message
   }
 
-  const subscription = connection.subscribe(stateSubject, {
-    queue: 'keeper',
-    callback: (error, message) => void (error ? complain(error) : answer(message)),
-  })
+  async function forget(message: Msg) {
+    try {
+      const removed = await withApi(async (apiPrefix) => {
+        const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false, timeout: forgetWithin })
+        return removeAsked(manager, message.subject)
+      })
+      message.respond(JSON.stringify({ removed }))
+    } catch (error) {
+      message.respond(JSON.stringify({ error: (error as Error).message }))
+    }
+  }
+
+  const subscriptions = [
+    { subject: stateSubject, react: answer },
+    { subject: `${forgetSubject}.>`, react: forget },
+  ].map(({ subject, react }) =>
+    connection.subscribe(subject, {
+      queue: 'keeper',
+      callback: (error, message) => void (error ? complain(error) : react(message)),
+    }),
+  )
   const lookAgain = () => {
     consumersOf = ''
     look().then(() => (failure = ''), complain)
@@ -101,7 +122,7 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
   return {
     async stop() {
       clearInterval(timer)
-      subscription.unsubscribe()
+      for (const subscription of subscriptions) subscription.unsubscribe()
       for (const end of unwatch) end()
       await Promise.allSettled([looking, next])
     },

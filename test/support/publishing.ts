@@ -34,7 +34,12 @@ export interface Publishing {
   stop(): Promise<void>
 }
 
-const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], CounterRenamed: ['name'] })
+const messages = testMessages({
+  CounterAdded: ['name'],
+  CounterCounted: ['by'],
+  CounterRenamed: ['name'],
+  CounterRemoved: [],
+})
 
 /** The ids of all events, page by page, from the feeds of both replicas in turns. Ends after `until`, at the end. */
 export async function followBoth({ replicas, recent }: Publishing, until: () => boolean) {
@@ -166,9 +171,12 @@ export function counting(sql: Sql, called: () => void): Sql {
 export async function readStream({ connection }: Nats): Promise<PublishedEvent[]> {
   const manager = await connection.jetstreamManager()
   const { state } = await manager.streams.info(streamName)
-  const sequences = Array.from({ length: state.messages }, (_, index) => state.first_seq + index)
-  const messages = await Promise.all(sequences.map((seq) => manager.streams.getMessage(streamName, { seq })))
-  return messages.flatMap((message) => readEvent({ headers: message.header, json: () => message.json() }) ?? [])
+  const sequences = Array.from({ length: state.last_seq - state.first_seq + 1 }, (_, index) => state.first_seq + index)
+  // Some may have been removed.
+  const messages = await Promise.all(
+    sequences.map((seq) => manager.streams.getMessage(streamName, { seq }).catch(() => undefined)),
+  )
+  return messages.flatMap((found) => (found && readEvent({ headers: found.header, json: () => found.json() })) ?? [])
 }
 
 /** Waits until the stream holds every event of the database exactly once, each aggregate's in order. */

@@ -1,0 +1,138 @@
+import type { JetStreamManager } from 'nats'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Servers } from '../../deploy/local/servers.ts'
+import { startTestKeeper } from '#test/support/keeper'
+import { startOwnNats } from '#test/support/publishing'
+import { silent } from '#test/support/rpc'
+import { connectNats, type Nats } from '../nats.ts'
+import type { Service } from '../process.ts'
+import { type Ended, forgetInStream, forgetSubject } from './forget-in-stream.ts'
+import { streamName, streamState } from './stream.ts'
+
+let servers: Servers
+let keepers: Service[]
+let users: Nats
+let grants: Nats
+let admin: Nats
+let manager: JetStreamManager
+
+beforeAll(async () => {
+  servers = await startOwnNats()
+  keepers = await Promise.all([startTestKeeper(servers.natsUrl), startTestKeeper(servers.natsUrl)])
+  ;[users, grants, admin] = (await Promise.all(
+    (['users', 'grants', 'admin'] as const).map((name) => connectNats(servers.natsUrl[name], name, silent)),
+  )) as [Nats, Nats, Nats]
+  manager = await admin.connection.jetstreamManager()
+  await streamState(users)
+})
+afterAll(async () => {
+  await Promise.all(keepers.map((keeper) => keeper.stop()))
+  await Promise.all([users, grants, admin].map((nats) => nats.connection.close()))
+  await servers?.stop()
+})
+beforeEach(() => manager.streams.purge(streamName))
+
+const publish = async (...subjects: string[]) => {
+  for (const subject of subjects) {
+    const { connection } = subject.startsWith('grants.') ? grants : users
+    await connection.jetstream().publish(`roster.events.${subject}`, '')
+  }
+}
+const held = async () => {
+  const { state } = await manager.streams.info(streamName, { subjects_filter: '>' })
+  return Object.entries(state.subjects ?? {})
+    .map(([subject, count]) => `${subject.slice('roster.events.'.length)} ${count}`)
+    .toSorted()
+}
+const user = (id: string, organizationId = 'acme'): Ended => ({ organizationId, type: 'user', id })
+
+describe('the keeper removes', () => {
+  const others = [
+    'users.acme.user.v.human%2Eadded',
+    'users.acme.organization.u.removed',
+    'users.other.user.u.human.added',
+    'grants.acme.user.u.human.added',
+  ]
+
+  test('the events of a removed user, and keeps the removal and all that is of others', async () => {
+    await publish('users.acme.user.u.human.added', ...others, 'users.acme.user.u.email.changed')
+    await publish('users.acme.user.u.email.changed', 'users.acme.user.u.removed')
+    expect(await forgetInStream(users, 'users', user('u'))).toBe(3)
+    expect(await held()).toEqual([...others, 'users.acme.user.u.removed'].map((subject) => `${subject} 1`).toSorted())
+  })
+
+  test('what belongs to the user, up to the end of the user', async () => {
+    const code = 'users.acme.user%2Eemail%2Ecode.u.failed'
+    await publish(code, 'users.acme.user%2Eemail%2Ecode.v.failed', 'users.acme.user.u.removed', code)
+    expect(await forgetInStream(users, 'users', { ...user('u'), type: 'user.email.code' })).toBe(1)
+    expect(await held()).toEqual([
+      'users.acme.user%2Eemail%2Ecode.u.failed 1',
+      'users.acme.user%2Eemail%2Ecode.v.failed 1',
+      'users.acme.user.u.removed 1',
+    ])
+  })
+
+  test('all up to the last end, where the removal was undone once', async () => {
+    const all = ['removed', 'restored', 'removed', 'forgotten'].map((type) => `users.acme.user.u.${type}`)
+    await publish(...all)
+    expect(await forgetInStream(users, 'users', user('u'))).toBe(3)
+    expect(await held()).toEqual(['users.acme.user.u.forgotten 1'])
+  })
+
+  test.each(['*', '>', 'a.b', '', '%', 'é '])('of the id %j only what is of that user', async (id) => {
+    await publish('users.acme.user.u.human.added', 'users.acme.user.u.removed')
+    expect(await forgetInStream(users, 'users', user(id))).toBe(0)
+    expect(await held()).toHaveLength(2)
+  })
+
+  test('nothing a second time', async () => {
+    await publish('users.acme.user.u.human.added', 'users.acme.user.u.removed')
+    expect(await Promise.all([1, 2, 3].map(() => forgetInStream(users, 'users', user('u'))))).toContain(1)
+    expect(await forgetInStream(users, 'users', user('u'))).toBe(0)
+    expect(await held()).toEqual(['users.acme.user.u.removed 1'])
+  })
+})
+
+describe('nothing is removed', () => {
+  const events = ['users.acme.user.u.human.added', 'grants.acme.user.u.added', 'grants.acme.user.u.removed']
+  beforeEach(() => publish(...events))
+  const isWhole = async () => expect(await held()).toEqual(events.map((subject) => `${subject} 1`).toSorted())
+
+  test('of a user that is still there', async () => {
+    await expect(forgetInStream(users, 'users', user('u'))).rejects.toThrow('the stream has no end')
+    await isWhole()
+  })
+
+  test('of a user of whom the stream has nothing any more, and that is no error', async () => {
+    expect(await forgetInStream(users, 'users', user('gone'))).toBe(0)
+    await isWhole()
+  })
+
+  test.each([
+    'users.*.user.*',
+    'users.acme.user.>',
+    'users.acme.*.u',
+    'users.acme.user.u.removed',
+    'users.acme.user',
+    'users',
+  ])('at the request %s', async (tokens) => {
+    await publish('users.acme.user.u.removed')
+    const answer = await users.ask(`${forgetSubject}.${tokens}`, '', { timeout: 2000 }).answer.catch(String)
+    expect(typeof answer === 'string' ? answer : answer.json()).not.toHaveProperty('removed')
+    expect(await held()).toHaveLength(4)
+  })
+
+  test.each(['grants', 'users'])(
+    'at a request of grants, which the broker refuses, in the name of %s',
+    async (name) => {
+      await publish('users.acme.user.u.removed')
+      await expect(forgetInStream(grants, name, user('u'))).rejects.toThrow('503')
+      expect(await held()).toHaveLength(4)
+    },
+  )
+
+  test('at a request of users for events of grants', async () => {
+    await expect(forgetInStream(users, 'grants', user('u'))).rejects.toThrow('503')
+    await isWhole()
+  })
+})
