@@ -34,8 +34,8 @@ export function compose({ from, to, id, language, subject, text, html }: Letter)
 
 function part(boundary: string, type: 'plain' | 'html', content: string): string {
   const lines = content.replace(/\r?\n|\r/g, '\r\n')
-  // SMTP allows lines of 998 characters.
-  const isPlain = !/[^\x20-\x7e\r\n]|[^\n]{998}/.test(lines)
+  // SMTP allows lines of 998 characters. One pattern for both would look ahead so far from every character.
+  const isPlain = !/[^\x20-\x7e\r\n]/.test(lines) && lines.split('\r\n').every(({ length }) => length < 998)
   const [encoding, body] = isPlain ? ['7bit', lines] : ['base64', inBase64(lines)]
   const head = `Content-Type: text/${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`
   return `--${boundary}\r\n${head}\r\n${body}\r\n`
