@@ -24,6 +24,7 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
   await sql`create schema if not exists bench`
   await sql`create table bench.bare (id bigint generated always as identity primary key, body text not null)`
   await sql`create table bench.states (user_id text primary key, sequence bigint not null, state jsonb not null)`
+  await sql`create table bench.tokens (hash bytea primary key, user_id text not null, secret bytea not null)`
   await sql`
     create table bench.events (
       position bigint generated always as identity primary key,
@@ -62,7 +63,8 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
     pids: { 'bare http': [http.pid!], 'bare responder': [responder.pid!] },
     async stored() {
       const [row] = await sql<[{ count: string }]>`
-        select (select count(*) from bench.bare) + (select count(*) / 2 from bench.events) as count
+        select (select count(*) from bench.bare) + (select count(*) from bench.tokens)
+          + (select count(*) / 2 from bench.events where type <> 'token.issued') as count
       `
       return Number(row.count)
     },

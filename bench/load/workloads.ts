@@ -12,6 +12,7 @@ export const roster = [
   'Token',
   'Token+assertion',
   'Evented',
+  'Minted',
   'Echo',
 ] as const
 
@@ -19,6 +20,7 @@ export const roster = [
 export const chains: Partial<Record<WorkloadName, string>> = {
   bare: 'bare chain',
   Evented: 'evented chain',
+  Minted: 'token chain',
   Echo: 'echo chain',
 }
 
@@ -71,6 +73,10 @@ export const workloads: Record<WorkloadName, Workload> = {
       path: '/evented',
       body: JSON.stringify({ userId: userOf(subjects, n), email: emailOf(subjects, n), returnCode: {} }),
     }),
+  },
+  // What a stored, signed token with its event costs where nobody asks for more than the secret.
+  Minted: {
+    http: (subjects, n) => ({ ...token((client) => tokenBySecret(client)).http(subjects, n), path: '/minted' }),
   },
   // What any answer costs that takes this way, even from memory.
   Echo: { http: (subjects, n) => ({ verb: 'GET', path: `/echo/${userOf(subjects, n)}`, body: '' }) },

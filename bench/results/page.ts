@@ -38,6 +38,7 @@ checks nothing and stores no event. It runs on the same servers, in turns with R
 so compare within a run, and CPU time rather than rates.`,
   `The **evented chain** shows the floor of a change with events. It too knows no caller and checks nothing. But it stores
 the new state and two events in one statement, answers, and then publishes both events to a stream.`,
+  `The **token chain** is the evented chain for an access token: it signs a JWT, and stores its hash with one event.`,
   `The **echo chain** shows the floor of a read: HTTP → NATS request → an answer from memory, of the size of a user. It reads
 no table.`,
 ]
