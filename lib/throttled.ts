@@ -1,13 +1,20 @@
+import { codes, RosterError } from './errors.ts'
 import type { Log } from './log.ts'
 
 const sameErrorEvery = 30_000
+/** Seconds of a process's life in which the other services may still be starting, too. */
+const startsWithin = 10
 
-/** Warns of errors, at most every 30 s: while a server is away, every connection and every try fails. */
+/**
+ * Warns of errors, at most every 30 s: while a server is away, every connection and every try fails. A service that is
+ * unavailable while this process starts is not worth a warning.
+ */
 export function throttled(log: Log, message: string): (error: Error) => void {
   let next = 0
   let silent = 0
   return (error) => {
-    if (Date.now() < next) {
+    const mayBeStarting = process.uptime() < startsWithin && isUnavailable(error)
+    if (mayBeStarting || Date.now() < next) {
       silent++
       return
     }
@@ -15,4 +22,8 @@ export function throttled(log: Log, message: string): (error: Error) => void {
     next = Date.now() + sameErrorEvery
     silent = 0
   }
+}
+
+function isUnavailable(error: Error): boolean {
+  return error instanceof RosterError && error.code === codes.UNAVAILABLE
 }
