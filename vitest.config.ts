@@ -9,6 +9,8 @@ const unit = {
     'test/{e2e,faults,alerts,upgrade}/**',
     'test/*.test.ts',
   ],
+  // Some compute for seconds, and the machine may have other work.
+  testTimeout: 30_000,
 }
 
 export default defineConfig({
