@@ -77,9 +77,16 @@ async function arrange(tx: TransactionSql, database: string, passwords: Password
   await tx`select pg_advisory_xact_lock(hashtext('roster provision'))`
   await tx`revoke all on database ${tx(database)} from public`
   await tx`revoke all on schema public from public`
+  await revokeLargeObjects(tx)
   const shared = await arrangeExtensions(tx)
   for (const service of storingServices) await arrangeService(tx, database, service, passwords[service], shared)
   if (passwords.operator) await arrangeOperator(tx, database, passwords.operator, shared)
+}
+
+// Nobody needs large objects, which a role could fill the disk with. The functions are the superuser's to revoke.
+async function revokeLargeObjects(tx: TransactionSql): Promise<void> {
+  if (await isSuperuser(tx))
+    await tx`revoke execute on function lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) from public`
 }
 
 // The services' roles may not make extensions. One that is there already stays in its schema.
@@ -118,8 +125,28 @@ async function arrangeOperator(tx: TransactionSql, database: string, password: s
   for (const service of storingServices) {
     const role = await arrangeRole(tx, database, `operator_${service}`, password)
     await tx`grant temporary on database ${tx(database)} to ${tx(role)}`
+    await limitOperator(tx, database, role)
     for (const schema of [`roster_${service}`, ...shared]) await tx`grant usage on schema ${tx(schema)} to ${tx(role)}`
   }
+}
+
+// The newest of them is younger than some servers.
+const operatorLimits = {
+  statement_timeout: '60s',
+  lock_timeout: '5s',
+  idle_in_transaction_session_timeout: '30s',
+  transaction_timeout: '120s',
+}
+
+// A command that hangs, or a person at a prompt, must not hold up the tails: an open transaction does, and so does a
+// lock. A program that means harm can lift these limits.
+async function limitOperator(tx: TransactionSql, database: string, role: string): Promise<void> {
+  await tx`alter role ${tx(role)} connection limit 10`
+  const known = await tx<{ name: keyof typeof operatorLimits }[]>`
+    select name from pg_settings where name = any(${Object.keys(operatorLimits)})
+  `
+  for (const { name } of known)
+    await tx`alter role ${tx(role)} in database ${tx(database)} set ${tx(name)} = ${tx.unsafe(`'${operatorLimits[name]}'`)}`
 }
 
 async function arrangeRole(tx: TransactionSql, database: string, name: string, password: string): Promise<string> {
@@ -128,12 +155,17 @@ async function arrangeRole(tx: TransactionSql, database: string, name: string, p
   if (!known) await tx`create role ${tx(role)}`
   // Hashed here: a password never stands in a statement that the server might log.
   const attributes = `login nosuperuser nocreatedb nocreaterole noreplication connection limit 100 password '${scramVerifier(password)}'`
-  const [me] = await tx`select rolsuper from pg_roles where rolname = current_user`
-  if (!me?.['rolsuper']) await tx`grant ${tx(role)} to current_user`
+  const isSuper = await isSuperuser(tx)
+  if (!isSuper) await tx`grant ${tx(role)} to current_user`
   // Only a superuser may name the attributes that are off by default.
-  await tx.unsafe(`alter role ${role} ${me?.['rolsuper'] ? attributes : attributes.replace(/no\w+ /g, '')}`)
+  await tx.unsafe(`alter role ${role} ${isSuper ? attributes : attributes.replace(/no\w+ /g, '')}`)
   await tx`grant connect on database ${tx(database)} to ${tx(role)}`
   return role
+}
+
+async function isSuperuser(tx: TransactionSql): Promise<boolean> {
+  const [me] = await tx<{ rolsuper: boolean }[]>`select rolsuper from pg_roles where rolname = current_user`
+  return me?.rolsuper === true
 }
 
 // RFC 5803, as PostgreSQL keeps it.

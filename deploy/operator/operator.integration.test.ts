@@ -168,62 +168,6 @@ describe('export', () => {
     expect(await run('export', 'nobody')).toMatchObject({ status: 2, out: '' }))
 })
 
-/** A connection as the command has it to a service. */
-function asOperator(service: string) {
-  const url = new URL(settings['ROSTER_OPERATOR_DATABASE_URL']!)
-  url.username += `_${service}`
-  return postgres(url.href, { max: 1, onnotice: () => {} })
-}
-
-const denied = { code: '42501' }
-
-test.each([
-  ['users', ['passwords', 'tokens', 'machine_secrets', 'signing_keys', 'known_addresses', 'idempotent_answers']],
-  ['idp', ['client_secrets', 'idempotent_answers']],
-  ['notifier', ['webhook_secrets']],
-])('the role for %s reads no secret and changes nothing else', async (service, secrets) => {
-  const sql = asOperator(service)
-  const schema = sql.unsafe(`roster_${service}`)
-  try {
-    for (const table of secrets)
-      await expect(sql`select * from ${schema}.${sql(table)}`, table).rejects.toMatchObject(denied)
-    await expect(sql`select message_key from ${schema}.published`).rejects.toMatchObject(denied)
-    await expect(sql`update ${schema}.published set position = 0`).rejects.toMatchObject(denied)
-    for (const table of ['events', 'aggregates', 'unique_keys'])
-      await expect(sql`delete from ${schema}.${sql(table)}`, table).rejects.toMatchObject(denied)
-    await expect(sql`create table ${schema}.mine (x int)`).rejects.toMatchObject(denied)
-  } finally {
-    await sql.end()
-  }
-})
-
-test('a captured service, whose code runs where its tables are read, does not read those of others', async () => {
-  const idp = postgres(started.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })
-  const takes = async () => (await idp<{ took: string }[]>`select took from roster_idp.loot`).map(({ took }) => took)
-  try {
-    await idp.unsafe(`
-      create table loot (took text);
-      grant insert on loot to public;
-      create function evil() returns boolean language plpgsql volatile as $$ begin
-        begin
-          insert into roster_idp.loot select payload::text from roster_users.events;
-        exception when others then
-          insert into roster_idp.loot values (sqlstate);
-        end;
-        return true;
-      end $$;
-      alter table published enable row level security;
-      create policy trap on published using (roster_idp.evil());
-    `)
-    await run('status')
-    expect(new Set(await takes())).toEqual(new Set(['42501']))
-  } finally {
-    await idp.unsafe('drop policy if exists trap on published; alter table published disable row level security;')
-    await idp.unsafe('drop function if exists evil; drop table if exists loot;')
-    await idp.end()
-  }
-})
-
 test.each([
   [[], 0],
   [['--help'], 0],
