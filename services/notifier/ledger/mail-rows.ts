@@ -4,15 +4,22 @@ import type { MailJob } from '../mails/mail-queue.ts'
 import type { MailKind } from '../mails/templates.ts'
 
 /**
- * Reads the fate of mails from users' events, in order: ids and times, no address. `take_in` of the schema tells the
- * effect of each row.
+ * Reads the fate of mails from users' events, in order: ids and times, no address. Also reads which users are to be
+ * forgotten. `take_in` of the schema tells the effect of each row.
  */
 export function mailRows(events: Event[]) {
   return events.flatMap((event) => {
     const meaning = meanings[event.type]
     if (!aggregateTypes.has(event.aggregateType) || !meaning) return []
     const { what, drops = [] } = meaning
-    const user = { what, drops, event_type: event.type, user_id: event.aggregateId, at: event.time }
+    const user = {
+      what,
+      drops,
+      event_type: event.type,
+      user_id: event.aggregateId,
+      at: event.time,
+      forget_at: event.data?.['forgetAt'] as string | undefined,
+    }
     if (what === 'dropped') return [user]
     // Without its data, the event does not say which code it means.
     if (event.data === undefined) return []
@@ -67,6 +74,7 @@ const meanings: Record<string, Meaning> = {
   'roster.user.email.notice.sent.v1': { what: 'sent' },
   'roster.user.email.notice.failed.v1': { what: 'failed' },
   'roster.user.removed.v1': { what: 'dropped', drops: [emailCode, passwordCode, notice] },
+  'roster.user.forgotten.v1': { what: 'dropped' },
 }
 
 /** Makes jobs of the mails that the event stream does not announce. */

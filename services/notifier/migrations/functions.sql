@@ -3,6 +3,26 @@ create or replace function mail_of(code text) returns text language sql stable a
   select id from deliveries where kind = 'mail' and code_id = code
 $$;
 
+-- The fields of users' events that tell who a user is. A test compares them with proto/.
+create or replace function personal_fields() returns text[] language sql immutable as $$
+  select '{userName,profile,email,firstName,lastName,nickName,displayName,preferredLanguage,gender,name,description,
+    urlTemplate,failure}'::text[]
+$$;
+
+-- Takes from the kept and the waiting deliveries of users what tells who they were. The deliveries stay, so a receiver
+-- that was away still gets every event in its order.
+create or replace function forget_users(ids text[]) returns void language sql as $$
+  update deliveries set payload = (
+    jsonb_set(payload::jsonb, '{data}', (payload::jsonb -> 'data') - personal_fields())
+      || '{"dataOmitted": "forgotten"}'
+  )::text
+  where kind = 'webhook' and payload::jsonb -> 'data' ?| personal_fields()
+    and aggregate = any(array(
+      select type || '/' || id
+      from unnest(ids) id, unnest('{user,user.email.code,user.email.notice,user.password.code}'::text[]) type
+    ))
+$$;
+
 -- Takes in a page of a service's events, all of it or, where somebody else was faster, nothing.
 --   was, now: { "transaction_id", "position" }: how far it was, null at first, and how far it is now
 --   wanted: [{id, organization_id, event_id, event_type, user_id, aggregate, webhook_id, payload, created_at}] in their order
@@ -10,6 +30,7 @@ $$;
 --          what: requested, sent, failed, rejected, or dropped
 --          drops: types of events whose mails to the user, if they still wait, are not to be sent any more
 --          A row of `dropped` has no id, organization_id, event_id and code_id.
+--          forget_at: of a removal that can be undone until then
 -- Gives the webhooks that there is something for; null where nothing was taken in.
 create or replace function take_in(of_service text, was jsonb, is_now jsonb, wanted jsonb, mails jsonb, most_wrong_tries int)
 returns text[] language plpgsql as $$
@@ -103,6 +124,14 @@ begin
       where id = mail_of(mail.code_id) and state = 'queued';
     end if;
   end loop;
+
+  -- Another service must not speak for users.
+  if of_service = 'users' then
+    perform forget_users(array(
+      select m.user_id from jsonb_to_recordset(mails) as m (event_type text, user_id text, forget_at text)
+      where m.event_type in ('roster.user.removed.v1', 'roster.user.forgotten.v1') and m.forget_at is null
+    ));
+  end if;
   return woken;
 end
 $$;
