@@ -11,7 +11,15 @@ export const internalCalls = {
     grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners', 'listEvents'],
   },
   grants: {
-    users: ['lookupUser', 'lookupUsers', 'releaseInstanceOwners', 'restoreInstanceOwners', 'listEvents', 'matchUsers'],
+    users: [
+      'lookupUser',
+      'lookupUsers',
+      'traceUserState',
+      'releaseInstanceOwners',
+      'restoreInstanceOwners',
+      'listEvents',
+      'matchUsers',
+    ],
   },
   idp: {
     grants: ['listEvents'],

@@ -1,3 +1,4 @@
+import { codes, RosterError } from '#lib/errors'
 import type { FindOwner } from '#lib/rpc/authorize'
 import type { Context } from './context.ts'
 import type { Organization } from './vocabulary/organization.ts'
@@ -14,3 +15,16 @@ export const ownerOfOrganization: FindOwner<Context> = async ({ store }, id) => 
   const organization = await store.load<Organization>('organization', id)
   return organization && !organization.state.removed ? { organizationId: id } : undefined
 }
+
+/** A user belongs to itself and to its organization, even after its removal. */
+export const ownerOfUser: FindOwner<Context> = async ({ users }, userId) => {
+  try {
+    const { organizationId } = await users.traceUserState({ userId }, { requestId: '', deadline: Date.now() + timeout })
+    return { userId, organizationId }
+  } catch (error) {
+    if (error instanceof RosterError && error.code === codes.NOT_FOUND) return undefined
+    throw error
+  }
+}
+
+const timeout = 5_000

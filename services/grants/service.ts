@@ -1,6 +1,7 @@
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { InternalServiceDefinition } from '#gen/roster/grants/v1/internal_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
+import { PermissionServiceDefinition } from '#gen/roster/grants/v1/permission_service'
 import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
@@ -39,6 +40,7 @@ import { reactivateOrganization } from './operations/organization/reactivate-org
 import { removeMyOrganization } from './operations/organization/remove-my-organization.ts'
 import { removeOrganization } from './operations/organization/remove-organization.ts'
 import { getMyOrganization } from './operations/organization/get-my-organization.ts'
+import { explainPermission } from './operations/permission/explain-permission.ts'
 import { addProjectGrant } from './operations/project-grant/add-project-grant.ts'
 import { deactivateProjectGrant } from './operations/project-grant/deactivate-project-grant.ts'
 import { getGrantedProject } from './operations/project-grant/get-granted-project.ts'
@@ -73,7 +75,7 @@ import { removeUserGrant } from './operations/user-grant/remove-user-grant.ts'
 import { searchMyGrants } from './operations/user-grant/search-my-grants.ts'
 import { searchUserGrants } from './operations/user-grant/search-user-grants.ts'
 import { updateUserGrant } from './operations/user-grant/update-user-grant.ts'
-import { ownerOfOrganization, ownerOfUserGrant } from './owners.ts'
+import { ownerOfOrganization, ownerOfUser, ownerOfUserGrant } from './owners.ts'
 import { fillOrganizations } from './search/organization-rows.ts'
 import { fillProjects } from './search/project-rows.ts'
 import { startCascades } from './cascades/start-cascades.ts'
@@ -98,7 +100,7 @@ const grants: StoringService<Config, Context> = {
     await untilReachable(nats.waits, () => bootstrap(context))
     return { context, background: [startUserRemoval(context, nats, log), startCascades(context, nats, log)] }
   },
-  owners: { grant_id: ownerOfUserGrant, org_id: ownerOfOrganization },
+  owners: { grant_id: ownerOfUserGrant, org_id: ownerOfOrganization, user_id: ownerOfUser },
   services: (listEvents) => [
     served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
       addOrganization,
@@ -166,6 +168,7 @@ const grants: StoringService<Config, Context> = {
       searchMyGrants,
       getMyPermissions,
     }),
+    served<typeof PermissionServiceDefinition, Context>(PermissionServiceDefinition, { explainPermission }),
     served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, {
       listMemberships,
       listProjectRoles,

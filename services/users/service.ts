@@ -67,6 +67,7 @@ import { setPassword } from './operations/password/set-password.ts'
 import { unlockUser } from './operations/user/unlock-user.ts'
 import { updateMyPassword } from './operations/password/update-my-password.ts'
 import { updateMyProfile } from './operations/user/update-my-profile.ts'
+import { traceUserState } from './operations/internal/trace-user-state.ts'
 import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
 import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
@@ -167,6 +168,7 @@ const users: StoringService<Config, Context> = {
       useProof,
       lookupUser,
       lookupUsers,
+      traceUserState,
       matchUsers,
       releaseInstanceOwners,
       restoreInstanceOwners,

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { explainErrors } from '../examples/explain-errors.ts'
 import { projectErrors, userGrantErrors } from '../examples/grant-errors.ts'
 import { idpErrors } from '../examples/idp-errors.ts'
 import { organizationErrors } from '../examples/organization-errors.ts'
@@ -33,6 +34,7 @@ const errorCases = [
   passwordErrors,
   passwordResetErrors,
   userGrantErrors,
+  explainErrors,
   organizationErrors,
   memberErrors,
   projectErrors,

@@ -1,5 +1,6 @@
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
+import { PermissionServiceDefinition } from '#gen/roster/grants/v1/permission_service'
 import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
@@ -27,6 +28,7 @@ export const offeredServices = [
   ProjectServiceDefinition,
   ProjectMemberServiceDefinition,
   UserGrantServiceDefinition,
+  PermissionServiceDefinition,
   IdentityProviderServiceDefinition,
   OrganizationIdentityProviderServiceDefinition,
   EventServiceDefinition,

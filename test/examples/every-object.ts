@@ -86,6 +86,8 @@ export async function addEveryObject(call: Call, admin: CallOptions, webhookUrl:
     email: uniqueEmail(),
     urlTemplate: 'http://localhost:8080/',
     publicKey: examplePair().pem,
+    permission: 'user.read',
+    operation: '/roster.users.v1.UserService/GetUser',
     ...providerUrls,
     // Nobody can make up a cursor.
     cursor: '',

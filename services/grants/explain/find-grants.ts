@@ -1,0 +1,50 @@
+import type { Sql } from '#lib/eventstore/database'
+import { type Asker, inTurn } from '#lib/search/in-turn'
+
+/** Grants that an explanation looks at, at most. */
+const most = 100
+
+/** A role that a user may hold, as an organization asks for it. */
+export interface RoleQuestion {
+  userId: string
+  organizationId: string
+  projectId: string
+  roleKey: string
+}
+
+/**
+ * The ids of a user's grants of the project, and of the project's grants to the organization: also of those that were
+ * removed. First come those of the organization, then those that are still there, then the newest.
+ */
+export async function findGrants(
+  sql: Sql,
+  asker: Asker,
+  { userId, projectId, organizationId }: RoleQuestion,
+): Promise<{ userGrants: string[]; projectGrants: string[]; incomplete: boolean }> {
+  const newest = sql`g.state ? 'removed', g.created_at desc`
+  const rows = await inTurn(
+    sql,
+    asker,
+    sql<{ id: string; type: string }[]>`
+      (
+        select id, type from aggregates g
+        where g.type = 'user_grant' and g.state ->> 'userId' = ${userId} and g.state ->> 'projectId' = ${projectId}
+        order by g.organization_id = ${organizationId} desc, ${newest} limit ${most + 1}
+      )
+      union all
+      (
+        select id, type from aggregates g
+        where g.type = 'project_grant' and g.state ->> 'projectId' = ${projectId}
+          and g.state ->> 'grantedOrganizationId' = ${organizationId}
+        order by ${newest} limit ${most + 1}
+      )
+    `,
+  )
+  const ids = (type: string) => rows.filter((row) => row.type === type).map(({ id }) => id)
+  const [userGrants, projectGrants] = [ids('user_grant'), ids('project_grant')]
+  return {
+    userGrants: userGrants.slice(0, most),
+    projectGrants: projectGrants.slice(0, most),
+    incomplete: userGrants.length > most || projectGrants.length > most,
+  }
+}

@@ -1,0 +1,188 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { admin, newHuman, newMember, newOrganization, ok } from '../examples/people.ts'
+import { grantProject, newProject } from '../examples/projects.ts'
+import { factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+
+let home: string
+let abroad: string
+
+beforeAll(async () => {
+  ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
+})
+
+const kinds = (list: { kind: string }[] = []) => list.map(({ kind }) => kind.replace(/^[A-Z]+_KIND_/, ''))
+const faults = ({ faults: all = [] }: { faults?: string[] }) => all.map((fault) => fault.replace('GROUND_FAULT_', ''))
+const effects = ({ events = [] }: { events?: { type: string; effect?: string }[] }) =>
+  events.map(({ type, effect = '' }) => `${type} ${effect.replace('EVENT_EFFECT_', '')}`.trim())
+
+describe.each(encodings)('an explanation over $encoding', ({ call }) => {
+  const act = async (...[operation, request, options = admin(home)]: Parameters<typeof call>) =>
+    ok(await call(operation, request, options))
+  const explain = (userId: string, question: object, options = admin(home)) =>
+    act('ExplainPermission', { userId, ...question }, options)
+
+  test('before, between and after three changes of a user’s roles, now and as of then', async () => {
+    const { userId } = await newHuman(home)
+    const question = { permission: 'project.write' }
+    const answers = [await explain(userId, question)]
+    const changes = [
+      () => act('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }),
+      () => act('UpdateOrganizationMember', { userId, roles: ['ORG_USER_MANAGER'] }),
+      () => act('RemoveOrganizationMember', { userId }),
+    ]
+    for (const change of changes) {
+      await change()
+      answers.push(await explain(userId, question))
+    }
+    expect(answers.map(({ allowed = false }) => allowed)).toEqual([false, true, false, false])
+    const [none, given, changed, removed] = answers
+    expect(none).toMatchObject({ userId, organizationId: home, permission: 'project.write' })
+    expect(none).not.toHaveProperty('grounds')
+    expect(given.grounds).toMatchObject([{ kind: 'GROUND_KIND_MEMBERSHIP', organizationId: home, roles: ['ORG_OWNER'], allows: true }]) // prettier-ignore
+    expect(faults(changed.grounds[0])).toEqual(['LACKS_ROLE'])
+    expect(faults(removed.grounds[0])).toEqual(['REMOVED', 'LACKS_ROLE'])
+    expect(effects(removed.grounds[0])).toEqual(['roster.member.added.v1 GAVE', 'roster.member.changed.v1 TOOK'])
+    const [gave, took] = removed.grounds[0].events
+    expect(gave).toMatchObject({ id: `grants-${gave.position}`, actor: 'admin-machine' })
+
+    const asOf = (asOfPosition: number) => explain(userId, { ...question, asOfPosition: String(asOfPosition) })
+    expect((await asOf(gave.position)).grounds).toEqual(given.grounds)
+    expect((await asOf(took.position)).grounds).toEqual(changed.grounds)
+    expect((await explain(userId, { ...question, asOfTime: gave.time })).allowed).toBe(true)
+    expect(kinds((await asOf(0)).obstacles)).toEqual(['USER_UNKNOWN'])
+  })
+
+  test('an operation: by a role, for the user itself, for anybody', async () => {
+    const { userId } = await newHuman(home)
+    const operation = '/roster.users.v1.UserService/SetEmail'
+    expect(await explain(userId, { operation })).not.toHaveProperty('allowed')
+    const own = await explain(userId, { operation, own: true })
+    expect([own.allowed, own.permission, kinds(own.grounds)]).toEqual([true, 'user.write', ['NO_PERMISSION_NEEDED']])
+    const session = '/roster.users.v1.SessionService/CreateSession'
+    await act('LockUser', { userId })
+    expect((await explain(userId, { operation: session })).allowed).toBe(true)
+    const locked = await explain(userId, { operation, own: true })
+    expect([locked.allowed ?? false, kinds(locked.obstacles)]).toEqual([false, ['USER_LOCKED']])
+    expect(effects(locked.obstacles[0])).toEqual(['roster.user.locked.v1 TOOK'])
+    const before = new Date(new Date(locked.obstacles[0].events[0].time).getTime() - 1).toISOString()
+    expect((await explain(userId, { operation, own: true, asOfTime: before })).allowed).toBe(true)
+  })
+
+  test('a role of a granted project, by way of the project grant, and why it does not count any more', async () => {
+    const projectId = await newProject(abroad, ['reader'])
+    const grantId = await grantProject(abroad, projectId, home, ['reader'])
+    const { userId } = await newHuman(home)
+    const { userGrantId } = await act('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
+    const question = { role: { projectId, roleKey: 'reader' } }
+    const held = await explain(userId, question)
+    expect(held.allowed).toBe(true)
+    expect(held.grounds).toMatchObject([
+      { kind: 'GROUND_KIND_USER_GRANT', id: userGrantId, projectGrantId: grantId, allows: true },
+      { kind: 'GROUND_KIND_PROJECT_GRANT', id: grantId, organizationId: abroad, allows: true },
+    ])
+    await act('DeactivateProjectGrant', { projectId, grantId }, admin(abroad))
+    const inactive = await explain(userId, question)
+    expect(inactive).not.toHaveProperty('allowed')
+    expect(inactive.grounds.map(faults)).toEqual([['PROJECT_GRANT'], ['INACTIVE']])
+    await act('RemoveProjectGrant', { projectId, grantId }, admin(abroad))
+    await expect
+      .poll(async () => (await explain(userId, question)).grounds.map(faults))
+      .toEqual([
+        ['REMOVED', 'PROJECT_GRANT'],
+        ['REMOVED', 'INACTIVE'],
+      ])
+    await act('RemoveProjectRole', { projectId, roleKey: 'reader' }, admin(abroad))
+    const { obstacles } = await explain(userId, question)
+    expect([kinds(obstacles), effects(obstacles[0])]).toEqual([
+      ['ROLE_MISSING'],
+      ['roster.project.role.added.v1 GAVE', 'roster.project.role.removed.v1 TOOK'],
+    ])
+  })
+})
+
+describe('what stands outside', () => {
+  const explain = async (userId: string, question: object, options: Parameters<typeof json>[2]) =>
+    ok(await json('ExplainPermission', { userId, ...question }, options))
+
+  test('a role on the instance counts, and only callers of the instance see it', async () => {
+    const manager = await newMember(home, ['ORG_USER_MANAGER'])
+    const { userId } = await newHuman(home)
+    ok(await json('AddInstanceMember', { userId, roles: ['IAM_OWNER_VIEWER'] }, admin()))
+    const question = { permission: 'org.read' }
+    const told = await explain(userId, question, { token: manager.token })
+    expect(told).toMatchObject({ allowed: true, hidden: true })
+    expect(told).not.toHaveProperty('grounds')
+    const seen = await explain(userId, question, admin(home))
+    expect(seen.hidden).toBeUndefined()
+    expect(seen.grounds).toMatchObject([{ organizationId: 'roster', roles: ['IAM_OWNER_VIEWER'], allows: true }])
+    ok(await json('RemoveInstanceMember', { userId }, admin()))
+    expect(await explain(userId, question, { token: manager.token })).toEqual({ userId, organizationId: home, permission: 'org.read' }) // prettier-ignore
+  })
+
+  test('a membership elsewhere shows to those who may read there, and to the user itself', async () => {
+    const user = await newMember(home, [])
+    const manager = await newMember(home, ['ORG_OWNER'])
+    ok(await json('AddOrganizationMember', { userId: user.userId, roles: ['ORG_OWNER'] }, admin(abroad)))
+    const question = { permission: 'project.write' }
+    expect(await explain(user.userId, question, { token: manager.token })).not.toHaveProperty('grounds')
+    const seen = await explain(user.userId, question, admin(home))
+    expect(seen.grounds.map(faults)).toEqual([['ELSEWHERE']])
+    const own = await explain(user.userId, question, { token: user.token })
+    expect(own.grounds.map(faults)).toEqual([['ELSEWHERE']])
+    const there = await explain(user.userId, question, { token: user.token, organization: abroad })
+    expect(there).toMatchObject({ allowed: true, organizationId: abroad })
+  })
+
+  test('a user without `org.read` sees its own membership, and not who gave it', async () => {
+    const projectId = await newProject(home)
+    const user = await newMember(home, [])
+    ok(await json('AddProjectMember', { userId: user.userId, projectId, roles: ['PROJECT_OWNER'] }, admin(home)))
+    const question = { permission: 'project.write' }
+    const elsewhere = await explain(user.userId, question, { token: user.token })
+    expect([elsewhere.allowed, elsewhere.grounds.map(faults)]).toEqual([undefined, [['ELSEWHERE']]])
+    const { allowed, grounds } = await explain(user.userId, { ...question, projectId }, { token: user.token })
+    expect([allowed, grounds[0].projectId]).toEqual([true, projectId])
+    expect(grounds[0].events[0]).not.toHaveProperty('actor')
+  })
+
+  test('the owner of a project sees grants of others without their actors', async () => {
+    const projectId = await newProject(home, ['reader'])
+    await grantProject(home, projectId, abroad, ['reader'])
+    const { userId } = await newHuman(home)
+    const asker = await newMember(home, ['ORG_OWNER'])
+    ok(await json('AddUserGrant', { userId, projectId, roleKeys: ['reader'] }, admin(abroad)))
+    const question = { role: { projectId, roleKey: 'reader' } }
+    const answer = await explain(userId, question, { token: asker.token })
+    expect(answer).toMatchObject({ allowed: true, grounds: [{ organizationId: abroad }, { organizationId: home }] })
+    expect(answer.grounds[0].events[0]).not.toHaveProperty('actor')
+    expect(answer.grounds[1].events[0]).toHaveProperty('actor')
+  })
+
+  test('a removed user is unknown', async () => {
+    const { userId } = await newHuman(home)
+    const owner = await newMember(home, ['ORG_OWNER'])
+    ok(await json('DeleteUser', { userId }, admin(home)))
+    const answer = await json('ExplainPermission', { userId, permission: 'user.read' }, { token: owner.token })
+    expect(factsOf(answer).reason).toBe('USER_NOT_FOUND')
+  })
+
+  test('in a deactivated organization only roles on the instance count, and its users may do nothing', async () => {
+    const [closed, other] = [await newOrganization(), await newOrganization()]
+    const [inside, guest] = [await newHuman(closed), await newHuman(other)]
+    for (const { userId } of [inside, guest])
+      ok(await json('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(closed)))
+    ok(await json('DeactivateOrganization', {}, admin(closed)))
+    const question = { permission: 'project.write' }
+    const ofInside = await explain(inside.userId, question, admin(closed))
+    expect(kinds(ofInside.obstacles)).toEqual(['USER_ORGANIZATION_CLOSED'])
+    expect(effects(ofInside.obstacles[0])).toEqual([
+      'roster.organization.added.v1 GAVE',
+      'roster.organization.deactivated.v1 TOOK',
+    ])
+    const ofGuest = await explain(guest.userId, question, admin(closed))
+    expect([kinds(ofGuest.obstacles), ofGuest.grounds.map(faults)]).toEqual([['NO_ROLE'], [['ORGANIZATION_CLOSED']]])
+    const owner = await explain('admin', question, admin(closed))
+    expect(owner).toMatchObject({ allowed: true, grounds: [{ organizationId: 'roster' }] })
+  })
+})

@@ -1,0 +1,79 @@
+import {
+  denied,
+  type ErrorCase,
+  fails,
+  invalid,
+  manager,
+  needsCaller,
+  notFound,
+  owner,
+  powerless,
+  precondition,
+  type World,
+} from './world.ts'
+
+const mayRead = ({ human: { userId } }: World) => ({ userId, permission: 'user.read' })
+const role = (userId: string, projectId: string) => ({ userId, role: { projectId, roleKey: 'reader' } })
+
+/** ExplainPermission. */
+export const explainErrors: ErrorCase[] = [
+  ...needsCaller('ExplainPermission', mayRead),
+  fails('ExplainPermission', denied, 'the caller asks about another and holds nothing', mayRead, powerless),
+  fails(
+    'ExplainPermission',
+    denied,
+    'the user is foreign',
+    ({ stranger: { userId } }) => ({ userId, permission: 'user.read' }),
+    manager,
+  ),
+  fails(
+    'ExplainPermission',
+    denied,
+    'the user is unknown',
+    () => ({ userId: 'unknown', permission: 'user.read' }),
+    owner,
+  ),
+  fails('ExplainPermission', notFound('USER_NOT_FOUND'), 'a caller of the instance asks about an unknown user', () => ({
+    userId: 'unknown',
+    permission: 'user.read',
+  })),
+  fails('ExplainPermission', invalid, 'nothing is asked', ({ human: { userId } }) => ({ userId }), {
+    fields: ['question'],
+  }),
+  fails(
+    'ExplainPermission',
+    invalid,
+    'the permission is unknown',
+    (world) => ({ ...mayRead(world), permission: 'x' }),
+    {
+      fields: ['permission'],
+    },
+  ),
+  ...['GetUser', '/roster.users.v1.InternalService/LookupUser', '/v2/users/human'].map((operation) =>
+    fails(
+      'ExplainPermission',
+      invalid,
+      `the operation is "${operation}"`,
+      ({ human: { userId } }) => ({ userId, operation }),
+      { fields: ['operation'] },
+    ),
+  ),
+  fails('ExplainPermission', notFound('PROJECT_NOT_FOUND'), 'the project is unknown', ({ human }) =>
+    role(human.userId, 'unknown'),
+  ),
+  fails(
+    'ExplainPermission',
+    notFound('PROJECT_NOT_FOUND'),
+    'the project was never granted',
+    ({ stranger, project }) => role(stranger.userId, project),
+    { organization: ({ abroad }) => abroad },
+  ),
+  fails('ExplainPermission', precondition('AS_OF_AHEAD'), 'no event has the position yet', (world) => ({
+    ...mayRead(world),
+    asOfPosition: '9007199254740991',
+  })),
+  fails('ExplainPermission', precondition('AS_OF_AHEAD'), 'the time is to come', (world) => ({
+    ...mayRead(world),
+    asOfTime: '2999-01-01T00:00:00Z',
+  })),
+]
