@@ -22,5 +22,6 @@ export const model: Vocabulary = {
   watched: [
     { table: 'unsent_email_codes', columns: ['requested_at'] },
     { table: 'unsent_mails', columns: ['requested_at'] },
+    { table: 'forgettings' },
   ],
 }

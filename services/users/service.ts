@@ -70,6 +70,7 @@ import { updateMyProfile } from './operations/user/update-my-profile.ts'
 import { traceUserState } from './operations/internal/trace-user-state.ts'
 import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
+import { startForgetting } from './forgetting/forgetting.ts'
 import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
@@ -86,7 +87,7 @@ const users: StoringService<Config, Context> = {
   name: 'users',
   vocabulary: model,
   callerChangedBy,
-  async open({ config, nats, log, sql, store }) {
+  async open({ config, nats, log, sql, store, feed }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
     const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
@@ -99,6 +100,7 @@ const users: StoringService<Config, Context> = {
       startEndingSurplus(context),
       startExpiryWarnings(context),
       ...startFollowingOrganizations(context, nats, log),
+      startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
       signingKeys,
       later,
     ]

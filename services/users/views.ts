@@ -3,6 +3,7 @@ import type { ByFunction, Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/events/announcer'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { projectFoundUser } from './search/found-users.ts'
+import { beginForgetting } from './forgetting/forgetting.ts'
 import { endsUse, isActive } from './states/user-state.ts'
 import { type Code, maxWrongTries } from './vocabulary/code.ts'
 import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
@@ -89,11 +90,16 @@ function unsent(user: User | undefined): Code | undefined {
 
 // Sessions and access tokens end for good. So do unbound tokens when bound ones become mandatory. Personal access
 // tokens stay, but are refused until their user is active again or removed.
-function projectState(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
+function projectState(before: Aggregate<User>, { id, organizationId, changedAt, state }: Aggregate<User>): Write[] {
   if (state?.removed)
-    return ['tokens', 'passwords', 'known_addresses', 'unsent_mails'].map(
-      (table) => (sql) => sql`delete from ${sql(table)} where user_id = ${id}`,
-    )
+    return [
+      ...['tokens', 'passwords', 'known_addresses', 'unsent_mails'].map(
+        (table): Write =>
+          (sql) =>
+            sql`delete from ${sql(table)} where user_id = ${id}`,
+      ),
+      beginForgetting(id, organizationId, changedAt),
+    ]
   if (state?.machine?.dpopRequired && !before.state?.machine?.dpopRequired)
     return [(sql) => sql`delete from tokens where user_id = ${id} and token_id is not null and dpop_thumbprint is null`]
   return isActive(before.state) && !isActive(state)

@@ -3,7 +3,7 @@ import type { Called, Command } from '../command.ts'
 import { table } from '../output.ts'
 import { lookAtDeliveries, lookAtJobs, lookAtStream } from './look-at-queues.ts'
 import { lookAtServices } from './look-at-services.ts'
-import { lookAtIntake, lookAtTails, most } from './look-at-tails.ts'
+import { lookAtForgettings, lookAtIntake, lookAtTails, most } from './look-at-tails.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
@@ -13,7 +13,7 @@ export const status: Command = {
   name: 'status',
   summary: 'Shows what runs, in which version, and what waits or is parked.',
   more: [
-    `Exit status 1 where a service or server does not answer, an event is parked, or one waits for ${late} seconds.`,
+    `Exit status 1 where a service or server does not answer, an event is parked, or something waits for ${late} seconds.`,
     `Counts of waiting events end at ${most}.`,
   ],
   arguments: [0, 0],
@@ -27,13 +27,14 @@ async function run({ system, output }: Called): Promise<number> {
       failed[name] = (error as Error).message || String(error)
       return undefined
     })
-  const [services, tails, intake, deliveries, stream, jobs] = await Promise.all([
+  const [services, tails, intake, deliveries, stream, jobs, forgettings] = await Promise.all([
     look('services', lookAtServices(system)),
     look('tails', lookAtTails(system)),
     look('intake', lookAtIntake(system)),
     look('deliveries', lookAtDeliveries(system)),
     look('stream', lookAtStream(system)),
     look('jobs', lookAtJobs(system)),
+    look('forgettings', lookAtForgettings(system)),
   ])
   const attention = [
     ...Object.entries(failed).map(([name, reason]) => `${name}: cannot be looked at: ${reason}`),
@@ -53,9 +54,12 @@ async function run({ system, output }: Called): Promise<number> {
       ...(tail.parkedForFollowers > 0 ? [`${name}: followers went on without ${tail.parkedForFollowers} events`] : []),
       ...(tail.seconds > late ? [`${name}: an event waits for ${Math.round(tail.seconds)} s`] : []),
     ]),
+    ...(forgettings && forgettings.seconds > late
+      ? [`users: the stream still has events of a user who was removed ${Math.round(forgettings.seconds)} s ago`]
+      : []),
     ...mixed(services ?? {}),
   ]
-  const found = { services, tails, intake, deliveries, stream, jobs, attention }
+  const found = { services, tails, intake, deliveries, stream, jobs, forgettings, attention }
   if (output.isJson) await output.json(found)
   else for (const line of lines(found)) output.line(line)
   return attention.length > 0 ? 1 : 0
@@ -70,6 +74,7 @@ interface Found {
   deliveries: Looked<ReturnType<typeof lookAtDeliveries>>
   stream: Looked<ReturnType<typeof lookAtStream>>
   jobs: Looked<ReturnType<typeof lookAtJobs>>
+  forgettings: Looked<ReturnType<typeof lookAtForgettings>>
   attention: string[]
 }
 
@@ -78,7 +83,7 @@ function mixed(services: Partial<Record<string, { version: string }[]>>): string
   return versions.size > 1 ? [`several versions run: ${[...versions].toSorted().join(', ')}`] : []
 }
 
-function lines({ services, tails, intake, deliveries, stream, jobs, attention }: Found): string[] {
+function lines({ services, tails, intake, deliveries, stream, jobs, forgettings, attention }: Found): string[] {
   const replicas = Object.entries(services ?? {}).flatMap(([name, all]) =>
     all.map(({ version, host, calls, errors }) => [name, version, host, calls, errors]),
   )
@@ -90,6 +95,7 @@ function lines({ services, tails, intake, deliveries, stream, jobs, attention }:
     ...Object.entries(stream?.consumers ?? {}).map(([name, { waiting, underWay }]) => {
       return [`messages of the stream for ${name}`, waiting + underWay]
     }),
+    ...(forgettings ? [['removed users with events in the stream', forgettings.waiting]] : []),
     ...Object.entries(deliveries ?? {}).map(([kind, { waiting }]) => [`deliveries, ${kind}`, waiting]),
     ...Object.entries(jobs ?? {}).flatMap(([name, counts]) =>
       Object.entries(counts).map(([state, number]) => [`jobs of ${name}, ${state}`, number]),

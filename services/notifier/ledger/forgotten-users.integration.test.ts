@@ -30,7 +30,7 @@ const receiver = {
   created_at: new Date(0),
 }
 
-function event(userId: string, type: string, data: object = {}, aggregateType = 'user'): Event {
+function event(userId: string, type: string, data: Event['data'] = {}, aggregateType = 'user'): Event {
   return {
     ...Event.decode(new Uint8Array()),
     id: `users-${++taken}`,
@@ -39,7 +39,7 @@ function event(userId: string, type: string, data: object = {}, aggregateType = 
     aggregateType,
     aggregateId: userId,
     time: new Date(),
-    data: data as Record<string, unknown>,
+    data,
   }
 }
 

@@ -118,6 +118,7 @@ test('the users of a removed organization are removed once, by events that name 
     where aggregate_type = 'user' and type = 'removed' and organization_id = ${organizationId} group by 1, 2, 3
   `
   expect(events).toEqual([{ creator: 'boss', request_id: 'r', cause, number: 151, users: 151 }])
+  expect(await users.sql`select 1 from forgettings where organization_id = ${organizationId}`).toHaveLength(151)
   expect(await users.sql`select 1 from tokens where organization_id = ${organizationId}`).toHaveLength(0)
   expect(await users.sql`select 1 from unique_keys where scope = ${organizationId}`).toHaveLength(0)
   await expect(authenticate(users, { tokenHash: hashToken(sessionToken) })).rejects.toThrow('not valid')

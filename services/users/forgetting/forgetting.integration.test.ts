@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import type { ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import { createFeed } from '#lib/eventstore/feed'
+import { startTail, type Tail } from '#lib/eventstore/tail'
+import { streamName } from '#lib/events/stream'
+import { connectNats, type Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { startTestKeeper } from '#test/support/keeper'
+import { startOwnNats } from '#test/support/publishing'
+import type { Servers } from '../../../deploy/local/servers.ts'
+import { addHumanUser } from '../operations/user/add-human-user.ts'
+import { setEmail } from '../operations/user/set-email.ts'
+import { removedUser } from '../states/removed-user.ts'
+import { callIn, openUsers, type TestUsers } from '../test-users.ts'
+import type { User } from '../vocabulary/user.ts'
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import { startForgetting } from './forgetting.ts'
+
+const soon = { timeout: 20_000, interval: 20 }
+let [servers, database, users]: [Servers?, TestDatabase?, TestUsers?] = []
+let nats: Nats
+let admin: Nats
+let tail: Tail
+let keeper: Service | undefined
+let running: Service[] = []
+let number = 0
+
+beforeAll(async () => {
+  ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
+  users = await openUsers(database.urls.users)
+  nats = await connectNats(servers.natsUrl.users, 'users', users.log)
+  admin = await connectNats(servers.natsUrl.admin, 'admin', users.log)
+  tail = startTail({ service: 'users', sql: users.sql, nats, log: users.log })
+})
+beforeEach(async () => {
+  keeper ??= await startTestKeeper(servers!.natsUrl)
+  onTestFinished(async () => {
+    await Promise.all(running.map((service) => service.stop()))
+    running = []
+  })
+})
+afterAll(async () => {
+  await tail?.stop()
+  await keeper?.stop()
+  await Promise.all([nats, admin].map((each) => each?.connection.close()))
+  await users?.stop()
+  await Promise.all([database?.drop(), servers?.stop()])
+})
+
+const start = (through: Nats = nats, looked = () => {}) => {
+  const { sql, log } = users!
+  const list = createFeed({ service: 'users', sql, log })
+  const feed = async (request: ListEventsRequest) => {
+    const answer = await list({}, request)
+    if (answer.events.length > 0) looked()
+    return answer
+  }
+  const started = startForgetting({ sql, log, nats: through, feed })
+  running.push(started)
+  return started
+}
+
+async function addHuman() {
+  const name = `forgotten-${++number}`
+  const { userId } = await addHumanUser.handle(
+    users!,
+    {
+      userId: name,
+      userName: name,
+      profile: { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 },
+      email: { email: `${name}@example.com`, verification: undefined },
+    },
+    callIn('acme'),
+  )
+  const email = { userId, email: `${name}@example.org`, verification: undefined }
+  await setEmail.handle(users!, email, callIn('acme'))
+  return userId
+}
+const remove = (userId: string) =>
+  users!.store.execute({
+    aggregate: { type: 'user', id: userId },
+    call: callIn('acme'),
+    decide: ({ state, organizationId }: Aggregate<User>) => removedUser(state!, organizationId),
+  })
+const held = async (userId: string) => {
+  const manager = await admin.connection.jetstreamManager()
+  const { state } = await manager.streams.info(streamName, {
+    subjects_filter: `roster.events.users.acme.*.${userId}.>`,
+  })
+  return Object.keys(state.subjects ?? {})
+}
+const rowOf = async (userId: string) => {
+  const [row] = await users!.sql`
+    select organization_id, stream_at is not null as done, stream_events from forgettings where user_id = ${userId}
+  `
+  return row
+}
+const published = (userId: string) =>
+  vi.waitFor(async () => expect(await held(userId)).toContain(`roster.events.users.acme.user.${userId}.removed`), soon)
+const done = (userId: string) => vi.waitFor(async () => expect(await rowOf(userId)).toMatchObject({ done: true }), soon)
+const onlyTheEnd = (userId: string) => [`roster.events.users.acme.user.${userId}.removed`]
+
+test('of a removed user the stream keeps the removal alone, and the row says so', async () => {
+  start()
+  const [userId, other] = [await addHuman(), await addHuman()]
+  await remove(userId)
+  await done(userId)
+  expect(await held(userId)).toEqual(onlyTheEnd(userId))
+  expect((await rowOf(userId))!['stream_events']).toBeGreaterThan(1)
+  expect((await held(other)).length).toBeGreaterThan(1)
+  expect(await rowOf(other)).toBeUndefined()
+})
+
+test('the row is there since the removal, and waits until the keeper of the stream comes back', async () => {
+  const userId = await addHuman()
+  await keeper!.stop()
+  keeper = undefined
+  start()
+  await remove(userId)
+  expect(await rowOf(userId)).toMatchObject({ organization_id: 'acme', done: false })
+  keeper = await startTestKeeper(servers!.natsUrl)
+  await done(userId)
+  expect(await held(userId)).toEqual(onlyTheEnd(userId))
+})
+
+test.each([0, 1, 2, 3])('another replica goes on where one was lost after step %i', async (steps) => {
+  const userId = await addHuman()
+  let asked = 0
+  const lost = Promise.withResolvers<void>()
+  const ask: Nats['ask'] = (subject, ...rest) => {
+    if (!subject.startsWith('roster.stream.forget.')) return nats.ask(subject, ...rest)
+    if (asked++ < steps) return nats.ask(subject, ...rest)
+    lost.resolve()
+    return { answer: new Promise(() => {}), fail: () => {} }
+  }
+  // It is lost for good, so nobody waits for its end.
+  start({ ...nats, ask })
+  running = []
+  await remove(userId)
+  await lost.promise
+  expect(await rowOf(userId)).toMatchObject({ done: false })
+  start()
+  await done(userId)
+  expect(await held(userId)).toEqual(onlyTheEnd(userId))
+})
+
+test('a user who was removed by a replica of an earlier version is no exception', async () => {
+  const userId = await addHuman()
+  await remove(userId)
+  await users!.sql`delete from forgettings where user_id = ${userId}`
+  await published(userId)
+  start()
+  await done(userId)
+  expect(await held(userId)).toEqual(onlyTheEnd(userId))
+})
+
+test('nothing is asked for before the removal is published', async () => {
+  const userId = await addHuman()
+  await tail.stop()
+  let looks = 0
+  let asked = false
+  const ask: Nats['ask'] = (subject, ...rest) => {
+    asked ||= subject.startsWith('roster.stream.forget.')
+    return nats.ask(subject, ...rest)
+  }
+  await remove(userId)
+  start({ ...nats, ask }, () => looks++)
+  // It looks again once it could do nothing.
+  await vi.waitFor(() => expect(looks).toBe(2), soon)
+  expect(asked).toBe(false)
+  tail = startTail({ service: 'users', sql: users!.sql, nats, log: users!.log })
+  await done(userId)
+  expect(await held(userId)).toEqual(onlyTheEnd(userId))
+  const [row] = await users!.sql<[{ generation: number }]>`select generation from published`
+  expect(row.generation).toBe(0)
+})
