@@ -37,8 +37,8 @@ const smallByNature = [
 // A page of the event feed looks at 5,000 rows at most, on purpose: rows that a filter passes over are read all the
 // same.
 const readsByWindow = new Set(['events'])
-// Pruning goes by it, and reads what it removes.
-const ofPruning = new Set(['turns_by_end'])
+// Pruning and the removal of an organization go by them, and read what they remove.
+const ofRemovals = new Set(['turns_by_end', 'found_users_by_id', 'idps_by_id'])
 
 let receiver: TestReceiver
 let servers: Awaited<ReturnType<typeof startTestServers>>
@@ -71,6 +71,32 @@ afterAll(async () => {
   await house?.stop()
   await servers?.stop()
   await receiver?.stop()
+})
+
+test('the removal of an organization looks at each of its identity providers once', async () => {
+  const { organizationId } = ok(
+    await callGrpc('AddOrganization', { name: 'Many providers' }, { url: house.url, token: house.adminToken }),
+  )
+  // Without an aggregate, a provider is looked at and left.
+  await sql`
+    insert into roster_idp.idps
+    select 'many-' || n, ${organizationId}, 'many ' || n, 'many ' || n, 'jwt', false, now()
+    from generate_series(1, ${rowsOfEach / 20}) n
+  `
+  await sql`vacuum (analyze) roster_idp.idps`
+  await untilCounted()
+  const before = await reads()
+  ok(await callGrpc('RemoveOrganization', { orgId: organizationId }, { url: house.url, token: house.adminToken }))
+  const hasFollowed = async () => {
+    const [row] = await sql<[{ done: boolean }]>`
+      select (f.transaction_id, f.position) >= (e.transaction_id, e.position) as done
+      from roster_idp.followers f, roster_grants.events e
+      where f.name = 'organization-removal' and e.type = 'removed' and e.aggregate_id = ${organizationId}
+    `
+    expect(row.done).toBe(true)
+  }
+  await vi.waitFor(hasFollowed, { timeout: 50_000, interval: 200 })
+  expect(await readSince(before)).toEqual([])
 })
 
 test('no operation reads a table of 50,000 rows from end to end', { timeout: 240_000 }, async () => {
@@ -207,7 +233,7 @@ async function reads(): Promise<Map<string, { table: string; count: number; most
     select schemaname || '.' || relname || ' by ' || indexrelname, schemaname || '.' || relname, idx_tup_read::int,
       (case relname when 'aggregates' then ${rowsOfEach / 25} else ${rowsOfEach / 10} end)::int
     from pg_stat_user_indexes
-    where schemaname = any(${schemas}) and relname <> all(${[...readsByWindow]}) and indexrelname <> all(${[...ofPruning]})
+    where schemaname = any(${schemas}) and relname <> all(${[...readsByWindow]}) and indexrelname <> all(${[...ofRemovals]})
   `
   return new Map(rows.map(({ name, ...read }) => [name, read]))
 }
