@@ -5,6 +5,7 @@ import { keepAnswers } from './eventstore/once.ts'
 import { keepRecentEvents } from './events/recent-events.ts'
 import { createStore, type Store } from './eventstore/store.ts'
 import { startTail, type TailOptions } from './eventstore/tail.ts'
+import { startChain } from './eventstore/audit/start-chain.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
 import type { Followed } from './followed.ts'
 import { announceStart } from './rpc/micro-service.ts'
@@ -21,6 +22,7 @@ export interface StoringConfig {
   ROSTER_ENCRYPTION_KEY: Keyring
   ROSTER_CALLER_KEY: (log: Log) => Followed<KeyObject[]>
   EVENT_MAX_BYTES: number
+  CHECKPOINT_INTERVAL: number
 }
 
 /** The parts of a service with events. */
@@ -86,6 +88,15 @@ export async function answerFrom<Config extends StoringConfig, Context>(
 ): Promise<Service> {
   const recent = keepRecentEvents()
   const tail = startTail({ service: name, sql, nats, log, recent, ...(callerChangedBy && { callerChangedBy }) })
+  const chain = startChain({
+    service: name,
+    sql,
+    nats,
+    log,
+    keys: config.ROSTER_ENCRYPTION_KEY,
+    recent,
+    checkpointEvery: config.CHECKPOINT_INTERVAL * 1000,
+  })
   const answers = keepAnswers(asked, config.ROSTER_ENCRYPTION_KEY, log)
   const store = createStore(asked, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
   const feed = createFeed({ service: name, sql: asked, log, recent })
@@ -107,7 +118,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
       await answering.stop()
       answers.stop()
       await stopAll(background)
-      await tail.stop()
+      await Promise.all([tail.stop(), chain.stop()])
       await asked.end()
     },
   }

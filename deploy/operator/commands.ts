@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { checkpoints } from './checkpoints.ts'
 import { exportOrganization } from './export.ts'
 import { rotateKeys } from './keys/rotate-keys.ts'
 import { parkedCommands } from './parked/parked-commands.ts'
@@ -7,4 +8,12 @@ import { status } from './status/status.ts'
 import { verify } from './verify/verify.ts'
 
 /** Every command, as the help shows them. */
-export const commands: Command[] = [status, ...parkedCommands, republish, verify, exportOrganization, rotateKeys]
+export const commands: Command[] = [
+  status,
+  ...parkedCommands,
+  republish,
+  verify,
+  checkpoints,
+  exportOrganization,
+  rotateKeys,
+]

@@ -142,9 +142,10 @@ function encode(event: StoredEvent, { service, key, generation = 0, messages }: 
   }
 }
 
+/** The id of a message in the stream. */
 // The stream drops a message whose id it knows. Because of the secret key, no other service can take an id first. The
 // cut-off hash (SHA-512/256) does not help anybody to compute the hash of a longer text.
-function messageId(key: string, id: string, generation: number): string {
+export function messageId(key: string, id: string, generation: number): string {
   return hash('sha512-256', `${key} ${id} ${generation}`, 'base64url')
 }
 

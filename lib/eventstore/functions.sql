@@ -251,3 +251,21 @@ begin
   end if;
 end
 $$;
+
+-- Stops the audit chain before stored events are changed. Its pages go at once: hashes of what the events said before
+-- must not outlive that.
+create or replace function audit_hold() returns void language plpgsql as $$
+begin
+  update audit_chain set held = true;
+  delete from audit_pages;
+end
+$$;
+
+-- Begins the audit chain anew with the first event, after stored events were changed. The next checkpoint tells why.
+create or replace function audit_begin(why text) returns void language plpgsql as $$
+begin
+  update audit_chain
+  set epoch = epoch + 1, reason = why, held = false, transaction_id = '0', position = 0, events = 0;
+  delete from audit_pages;
+end
+$$;

@@ -8,6 +8,9 @@ import type { EventRow } from '../events/stored-event.ts'
  */
 export const largestEvent = integer(16 * 1024, 1024 * 1024, 256 * 1024)
 
+/** Seconds between two checkpoints of the audit chain, at the least. */
+export const checkpointInterval = integer(1, 86_400, 60)
+
 /** Characters of JSON in an aggregate. Every decision about the aggregate loads them. */
 const largestState = 1024 * 1024
 

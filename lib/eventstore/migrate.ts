@@ -21,6 +21,7 @@ const tables = [
   'schema-7.sql',
   'schema-8.sql',
   'schema-9.sql',
+  'schema-10.sql',
 ]
 
 /**

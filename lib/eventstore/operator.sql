@@ -7,3 +7,5 @@ grant select (only_row, transaction_id, position, stream_created, stream_sequenc
 grant update (stream_created) on published to roster_operator;
 grant update (retry), delete on parked_events to roster_operator;
 grant update (next_try_at), delete on parked_for_followers to roster_operator;
+grant select on audit_chain, audit_pages, audit_checkpoints to roster_operator;
+grant select (kid, public_key, created_at) on audit_keys to roster_operator;

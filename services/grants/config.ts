@@ -1,5 +1,5 @@
 import { integer, readConfig, url } from '#lib/config'
-import { largestEvent } from '#lib/eventstore/limits'
+import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
 import { callerKey } from '#lib/rpc/caller-keys'
@@ -15,6 +15,7 @@ export function readGrantsConfig(environment?: Record<string, string | undefined
       ROSTER_CALLER_KEY: callerKey,
       // Bytes of an event as it is published.
       EVENT_MAX_BYTES: largestEvent,
+      CHECKPOINT_INTERVAL: checkpointInterval,
       // Roles of a project; role keys of a user grant and of a project grant.
       PROJECT_MAX_ROLES: integer(1, 10_000, 1000),
       GRANT_MAX_ROLE_KEYS: integer(1, 1000, 200),

@@ -1,6 +1,6 @@
 import { readConfig, url } from '#lib/config'
 import { logLevel } from '#lib/log'
-import { largestEvent } from '#lib/eventstore/limits'
+import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { callerKey } from '#lib/rpc/caller-keys'
 
@@ -14,6 +14,7 @@ export function readIdpConfig(environment?: Record<string, string | undefined>) 
       ROSTER_CALLER_KEY: callerKey,
       // Bytes of an event as it is published.
       EVENT_MAX_BYTES: largestEvent,
+      CHECKPOINT_INTERVAL: checkpointInterval,
       LOG_LEVEL: logLevel,
     },
     environment,

@@ -1,5 +1,5 @@
 import { integer, readConfig, type Setting, url } from '#lib/config'
-import { largestEvent } from '#lib/eventstore/limits'
+import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
 import { callerKey } from '#lib/rpc/caller-keys'
@@ -42,6 +42,7 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       WEBHOOK_ALLOW_PRIVATE: destinations,
       // Bytes of an event in its published form.
       EVENT_MAX_BYTES: largestEvent,
+      CHECKPOINT_INTERVAL: checkpointInterval,
       LOG_LEVEL: logLevel,
     },
     environment,

@@ -1,6 +1,6 @@
 import { hosts, integer, oneOf, optional, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
-import { largestEvent } from '#lib/eventstore/limits'
+import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { callerKey } from '#lib/rpc/caller-keys'
 
@@ -45,6 +45,7 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       SIGNING_KEY_ROTATION: integer(1, 3650, 90),
       // Bytes of an event as it is published.
       EVENT_MAX_BYTES: largestEvent,
+      CHECKPOINT_INTERVAL: checkpointInterval,
       LOG_LEVEL: logLevel,
     },
     environment,

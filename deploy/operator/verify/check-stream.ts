@@ -4,6 +4,7 @@ import { describeEvent, type PublishedEvent, readEvent } from '#lib/events/cloud
 import { messageOf } from '#lib/events/messages'
 import { subjectOf } from '#lib/events/publish'
 import type { StoredEvent } from '#lib/events/stored-event'
+import { checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
 import { streamName } from '#lib/events/stream'
 import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/feed-rows'
@@ -59,8 +60,9 @@ async function compare(system: System, messages: StoredMsg[], seen: InStream): P
   for (const message of messages) {
     const service = storingServices.find((name) => message.subject.startsWith(`roster.events.${name}.`))
     const read = service && readMessage(message)
-    // A message without the attributes of CloudEvents is older than our use of them.
-    if (!read) continue
+    // A message without the attributes of CloudEvents is older than our use of them. The signature of a checkpoint tells
+    // whether it is true.
+    if (!read || read.type === checkpointType) continue
     const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(read.id)?.[1])
     if (!Number.isSafeInteger(position)) found.push(strange(service, message, 'it names no event of its service'))
     else told.get(service)!.push({ message, event: read, position })

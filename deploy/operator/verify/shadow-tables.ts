@@ -46,6 +46,10 @@ const ofTheStore = [
   'parked_for_followers',
   'idempotent_answers',
   'uses',
+  'audit_chain',
+  'audit_pages',
+  'audit_checkpoints',
+  'audit_keys',
 ]
 
 /** The rows of each view that the service would have written for these aggregates. */

@@ -2,8 +2,10 @@ import { streamName } from '#lib/events/stream'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
 import { models } from '../models.ts'
+import { Refusal } from '../refusal.ts'
 import { readServices } from '../services.ts'
 import type { System } from '../system.ts'
+import { verifyAudit } from './audit/verify-audit.ts'
 import { checkAggregates } from './check-aggregates.ts'
 import { checkEvents, type Expected } from './check-events.ts'
 import { checkStream } from './check-stream.ts'
@@ -21,8 +23,18 @@ export const verify: Command = {
     'It compares aggregates, the tables of searches, unique keys, events, and the messages of the stream.',
     'It only reads, a short transaction at a time, so it may run at any time. Exit status 1 where something differs.',
   ],
-  options: { 'without-stream': { type: 'boolean' } },
-  optionLines: ['--without-stream  looks at the database alone'],
+  options: {
+    'without-stream': { type: 'boolean' },
+    audit: { type: 'boolean' },
+    checkpoints: { type: 'string' },
+    keys: { type: 'string' },
+  },
+  optionLines: [
+    '--without-stream    looks at the database alone',
+    '--audit             walks the audit chain instead: names each event that was altered, removed or inserted',
+    '--checkpoints FILE  compares with checkpoints that were kept elsewhere: a file, or a folder of files',
+    '--keys FILE         trusts these public keys alone: a JSON Web Key Set',
+  ],
   arguments: [0, storingServices.length],
   run,
 }
@@ -37,6 +49,16 @@ async function run({ system, output, args, options }: Called): Promise<number> {
       else output.line(`${finding.service}: ${finding.row}: ${finding.problem}`)
     }
   }
+  const ended = () => {
+    output.line(number === 0 ? 'Nothing differs.' : `${number} rows differ.`)
+    return number > 0 ? 1 : 0
+  }
+  if (options['audit'] === true) {
+    await verifyAudit({ system, output, options }, services, report)
+    return ended()
+  }
+  if (options['checkpoints'] !== undefined || options['keys'] !== undefined)
+    throw new Refusal('--checkpoints and --keys go with --audit.')
   const expectedOf = options['without-stream'] === true ? () => undefined : await readStream(system, services)
 
   for (const service of services) {
@@ -56,8 +78,7 @@ async function run({ system, output, args, options }: Called): Promise<number> {
       await report(await stillMissing(system, service, found, expected?.published))
     }
   }
-  output.line(number === 0 ? 'Nothing differs.' : `${number} rows differ.`)
-  return number > 0 ? 1 : 0
+  return ended()
 
   async function readStream(system: System, of: readonly StoringService[]) {
     // First how far each tail is: by then the stream had all of that.

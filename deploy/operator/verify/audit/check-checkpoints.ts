@@ -1,0 +1,58 @@
+import { type AuditKey, isSigned, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import type { StoringService } from '../../../provision.ts'
+import { type Finding, rowName } from '../finding.ts'
+
+/** Looks at the checkpoints of a service, one after the other. */
+export interface CheckpointCheck {
+  /** Gives the checkpoint if it can be read, and what is wrong with it. */
+  next(number: number, jws: string): { signed: SignedCheckpoint | undefined; found: Finding[] }
+}
+
+/**
+ * Looks whether checkpoints follow each other without a gap, and whether each is signed. The key of the first one counts,
+ * or only one of `trusted`. Another key counts only after a checkpoint that names it. `known`: the public keys.
+ */
+export function checkCheckpoints(
+  service: StoringService,
+  known: AuditKey[],
+  trusted: AuditKey[] | undefined,
+): CheckpointCheck {
+  const named = trusted && new Set(trusted.map(({ kid }) => kid))
+  const keys = [...known, ...(trusted ?? [])]
+  let before: SignedCheckpoint | undefined
+  let counting = named
+
+  return {
+    next(number, jws) {
+      const row = checkpointName(number)
+      const found: Finding[] = []
+      const say = (problem: string) => void found.push({ service, row, problem })
+      let signed: SignedCheckpoint
+      try {
+        signed = readCheckpoint(jws)
+      } catch {
+        say('it is no checkpoint')
+        return { signed: undefined, found }
+      }
+      const { checkpoint, kid } = signed
+      counting ??= new Set([kid])
+      const isFirst = !before
+      const expected = (before?.checkpoint.number ?? 0) + 1
+      if (number !== expected)
+        say(`${number - expected === 1 ? `${expected} is` : `${expected} to ${number - 1} are`} missing before it`)
+      else if (checkpoint.previous !== (before?.hash ?? '')) say('it does not name the one before it')
+      if (checkpoint.number !== number || checkpoint.service !== service) say('it stands in the place of another one')
+      if (!isSigned(signed, keys)) say('its signature is not that of its key')
+      else if (!counting.has(kid))
+        say(isFirst ? 'its key is none of the given ones' : 'no checkpoint before it names its key')
+      else if (checkpoint.nextKey !== undefined) counting.add(checkpoint.nextKey)
+      before = signed
+      return { signed, found }
+    },
+  }
+}
+
+/** The name of a checkpoint in findings. */
+export function checkpointName(number: number): string {
+  return rowName('audit_checkpoints', { number })
+}

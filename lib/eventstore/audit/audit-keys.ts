@@ -1,0 +1,55 @@
+import type { Keyring } from '../../keys.ts'
+import type { Log } from '../../log.ts'
+import type { Transaction } from '../database.ts'
+import { makeAuditKey } from './checkpoint.ts'
+
+/** For `reseal`: where the private halves lie. */
+export const sealedAuditKeys = { purpose: 'audit-key', table: 'audit_keys', column: 'private_key' }
+
+/** Days after which the next key signs. */
+const rotateAfter = 90
+
+/** A key that can sign. */
+export interface Signer {
+  kid: string
+  secret: string
+  /** Set where this is the last checkpoint that the key signs. */
+  nextKid: string | undefined
+}
+
+/**
+ * The key that signs the next checkpoint. Where it has served its time, the next one is made, and this one can sign no
+ * more after this transaction. Where no key can be opened, makes one that no former key vouches for, and says so.
+ */
+export async function takeSigner(transaction: Transaction, keys: Keyring, log: Log): Promise<Signer> {
+  const rows = await transaction<{ kid: string; sealed: Buffer; isOld: boolean }[]>`
+    select kid, private_key as sealed, created_at < now() - make_interval(days => ${rotateAfter}) as "isOld"
+    from audit_keys where private_key is not null order by created_at desc, kid
+  `
+  for (const { kid, sealed, isOld } of rows) {
+    let secret: string
+    try {
+      secret = keys.open(sealedAuditKeys.purpose, sealed)
+    } catch (error) {
+      log.error({ err: error, kid }, 'a key that signs checkpoints cannot be opened')
+      continue
+    }
+    if (!isOld) return { kid, secret, nextKid: undefined }
+    const next = await addKey(transaction, keys)
+    await transaction`update audit_keys set private_key = null where kid = ${kid}`
+    return { kid, secret, nextKid: next.kid }
+  }
+  const { kid, secret } = await addKey(transaction, keys)
+  log.info({ kid }, 'made a key that signs checkpoints')
+  return { kid, secret, nextKid: undefined }
+}
+
+async function addKey(transaction: Transaction, keys: Keyring): Promise<{ kid: string; secret: string }> {
+  const { key, secret } = makeAuditKey()
+  const sealed = keys.seal(sealedAuditKeys.purpose, secret)
+  await transaction`
+    insert into audit_keys (kid, public_key, private_key, created_at)
+    values (${key.kid}, ${JSON.stringify(key)}::text::jsonb, ${sealed}, clock_timestamp())
+  `
+  return { kid: key.kid, secret }
+}

@@ -1,0 +1,33 @@
+import { messageId } from '../../events/publish.ts'
+import { type Publisher, store } from '../../events/into-stream.ts'
+import { instance } from '../../instance.ts'
+
+/** The type of the message. It is no event of the log, so neither feeds nor webhooks have it. */
+export const checkpointType = 'roster.audit.checkpoint.signed.v1'
+
+/** Where and how a service publishes. */
+export interface PublishCheckpointOptions {
+  service: string
+  /** As in `PublishOptions`. */
+  key: string
+  generation: number
+}
+
+/** Publishes a signed checkpoint to the stream, as a CloudEvent of its own type. */
+export async function publishCheckpoint(
+  nats: Publisher,
+  { service, key, generation }: PublishCheckpointOptions,
+  { number, jws, signedAt }: { number: number; jws: string; signedAt: Date },
+): Promise<void> {
+  const id = `${service}-checkpoint-${number}`
+  const head =
+    `ce-specversion: 1.0\r\nce-id: ${id}\r\nce-source: /roster/${service}\r\nce-type: ${checkpointType}\r\n` +
+    `ce-subject: audit/${service}\r\nce-time: ${signedAt.toISOString()}\r\n` +
+    `ce-datacontenttype: application/json\r\nce-sequence: ${number}\r\nce-organization: ${instance.id}\r\n`
+  await store(nats, {
+    id: messageId(key, id, generation),
+    subject: `roster.events.${service}.${instance.id}.audit.${service}.checkpoint.signed`,
+    head,
+    data: JSON.stringify({ service, number, jws }),
+  })
+}

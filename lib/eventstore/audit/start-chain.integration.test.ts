@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import type { RecentEvents } from '../../events/recent-events.ts'
+import { connectNats, type Nats } from '../../nats.ts'
+import type { Service } from '../../process.ts'
+import { insertEvent, type Publishing, readStream, startPublishing } from '#test/support/publishing'
+import { add, count, keys, type Replica, silent } from '#test/support/counters'
+import type { Sql } from '../database.ts'
+import { checkpointsAfter, readAuditKeys } from './chain-rows.ts'
+import { isSigned, readCheckpoint } from './checkpoint.ts'
+import { startChain } from './start-chain.ts'
+
+let publishing: Publishing
+let [a, b]: Replica[] = []
+let sql: Sql
+let connections: Nats[]
+let running: Service[] = []
+
+beforeAll(async () => {
+  publishing = await startPublishing()
+  ;[a, b] = publishing.replicas
+  sql = a!.sql
+  const { natsUrl } = publishing.servers
+  connections = [await connectNats(natsUrl.users, 'users', silent), await connectNats(natsUrl.users, 'users', silent)]
+})
+afterEach(stop)
+afterAll(async () => {
+  await Promise.all((connections ?? []).map(({ connection }) => connection.close()))
+  await publishing?.stop()
+})
+
+function start(replica = 0, recent: RecentEvents | undefined = publishing.recent[replica], checkpointEvery = 0) {
+  const options = { service: 'users', nats: connections[replica]!, log: silent, keys, checkpointEvery }
+  const chain = startChain({ ...options, sql: publishing.replicas[replica]!.sql, ...(recent && { recent }) })
+  running.push(chain)
+}
+
+async function stop() {
+  await Promise.all(running.map((one) => one.stop()))
+  running = []
+}
+
+async function state() {
+  const [row] = await sql`
+    select c.epoch, c.reason, c.events::int, c.page::int, c.hash, (select count(*)::int from events) as stored,
+      (select count(*)::int from audit_pages) as pages,
+      (select coalesce(sum(octet_length(entries)), 0)::int / 40 from audit_pages) as entries
+    from audit_chain c
+  `
+  return row!
+}
+
+async function everythingIsChained() {
+  await vi.waitFor(
+    async () => {
+      const { stored, events, entries } = await state()
+      expect({ events, entries }).toEqual({ events: stored, entries: stored })
+    },
+    { timeout: 20_000 },
+  )
+}
+
+async function everythingIsSigned() {
+  await vi.waitFor(
+    async () => {
+      const [last] = await checkpointsAfter(sql, 0, 1000).then((rows) => rows.slice(-1))
+      expect(last && readCheckpoint(last.jws).checkpoint.hash).toBe((await state())['hash'])
+    },
+    { timeout: 20_000 },
+  )
+}
+
+test('what was stored before the chain began is in it, in the order of commits', async () => {
+  await a!.store.execute(add('old', 'old'))
+  for (let i = 0; i < 20; i++) await a!.store.execute(count('old'))
+  start(0, undefined)
+  await everythingIsChained()
+})
+
+test('two replicas under load make one chain, with and without the events that the tail knows', async () => {
+  start(0)
+  start(1)
+  await Promise.all(Array.from({ length: 20 }, (_, i) => [a!, b!][i % 2]!.store.execute(add(`c${i}`, `c${i}`))))
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(Array.from({ length: 200 }, (_, i) => [a!, b!][i % 2]!.store.execute(count(`c${i % 20}`))))
+    await everythingIsChained()
+  }
+  const pages = await sql`select number::int, header from audit_pages order by number`
+  expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => index + 1))
+})
+
+test('checkpoints follow each other, are signed, and reach the stream', async () => {
+  start()
+  await a!.store.execute(count('old'))
+  await everythingIsChained()
+  await everythingIsSigned()
+  const rows = await checkpointsAfter(sql, 0, 1000)
+  const known = await readAuditKeys(sql)
+  let previous = ''
+  for (const [index, { number, jws }] of rows.entries()) {
+    const signed = readCheckpoint(jws)
+    expect(signed.checkpoint).toMatchObject({ service: 'users', number, previous })
+    expect(number).toBe(index + 1)
+    expect(isSigned(signed, known)).toBe(true)
+    previous = signed.hash
+  }
+  await vi.waitFor(
+    async () => {
+      const told = (await readStream(publishing.admin)).filter(({ aggregateType }) => aggregateType === 'audit')
+      expect(new Set(told.map(({ id }) => id))).toEqual(new Set(rows.map(({ number }) => `users-checkpoint-${number}`)))
+      expect(told[0]).toMatchObject({
+        type: 'roster.audit.checkpoint.signed.v1',
+        organizationId: 'roster',
+        data: { service: 'users', number: rows[0]!.number, jws: rows[0]!.jws },
+      })
+    },
+    { timeout: 20_000 },
+  )
+})
+
+test('an event that the tail parked is in the chain', async () => {
+  await insertEvent(sql, { id: 'parked', type: 'unheard.of' })
+  await vi.waitFor(async () => expect((await sql`select from parked_events`).count).toBe(1), { timeout: 15_000 })
+  start()
+  await everythingIsChained()
+})
+
+test('the chain goes on where it stopped, however far the tail is meanwhile', async () => {
+  for (let i = 0; i < 30; i++) await b!.store.execute(count('c1'))
+  await vi.waitFor(
+    async () => {
+      const [row] = await sql`
+        select exists (select from events e, published p where (e.transaction_id, e.position) > (p.transaction_id, p.position)) as waits
+      `
+      expect(row!['waits']).toBe(false)
+    },
+    { timeout: 15_000 },
+  )
+  expect((await state())['events']).toBeLessThan((await state())['stored'])
+  start(0, undefined)
+  await everythingIsChained()
+})
+
+test('a key that has served its time names the next one, and signs no more', async () => {
+  const [former] = await sql`update audit_keys set created_at = now() - interval '91 days' returning kid`
+  start()
+  await a!.store.execute(count('old'))
+  await everythingIsChained()
+  await everythingIsSigned()
+  await a!.store.execute(count('old'))
+  await everythingIsChained()
+  await everythingIsSigned()
+  const [last, next] = (await checkpointsAfter(sql, 0, 1000)).slice(-2).map(({ jws }) => readCheckpoint(jws))
+  expect(last!.kid).toBe(former!['kid'])
+  expect(last!.checkpoint.nextKey).toBe(next!.kid)
+  const left = await sql`select kid from audit_keys where private_key is not null`
+  expect(left.map(({ kid }) => kid)).toEqual([next!.kid])
+})
+
+test('while it is held, nothing is added; then it begins anew, and the next checkpoint says why', async () => {
+  const before = await state()
+  start()
+  await sql`select audit_hold()`
+  await a!.store.execute(count('old'))
+  const looked = Date.now()
+  await vi.waitFor(() => expect(Date.now() - looked).toBeGreaterThan(2500), { timeout: 5000 })
+  expect(await state()).toMatchObject({ pages: 0, hash: before['hash'] })
+  await sql`select audit_begin('sealed')`
+  await everythingIsChained()
+  await everythingIsSigned()
+  const [last] = (await checkpointsAfter(sql, 0, 1000)).slice(-1).map(({ jws }) => readCheckpoint(jws))
+  expect(last!.checkpoint).toMatchObject({ epoch: 2, reason: 'sealed', events: (await state())['stored'] })
+  const [first] = await sql`select header from audit_pages order by number limit 1`
+  expect(JSON.parse(first!['header'])).toMatchObject({ page: before['page'] + 1, previous: before['hash'], epoch: 2 })
+})
