@@ -51,7 +51,7 @@ const mostGaps = 20
 /** Events that are missing, by what their objects count. It reads the whole log, so it is asked only after a finding. */
 export function readGaps(sql: Sql) {
   return sql<Gap[]>`
-    select a.type, a.id, missing.sequence::text
+    select a.type, a.id, missing.number::text as sequence
     from (
       select a.type, a.id, a.sequence from aggregates a
       where a.sequence <> (
@@ -59,9 +59,9 @@ export function readGaps(sql: Sql) {
       )
       limit ${mostGaps}
     ) a, lateral (
-      select sequence from generate_series(1, a.sequence) sequence
+      select number from generate_series(1, a.sequence) number
       where not exists (
-        select from events e where e.aggregate_type = a.type and e.aggregate_id = a.id and e.sequence = sequence
+        select from events e where e.aggregate_type = a.type and e.aggregate_id = a.id and e.sequence = number
       )
       limit ${mostGaps}
     ) missing
