@@ -1,4 +1,4 @@
-import { openDatabase, type Sql } from './eventstore/database.ts'
+import { openDatabase, type Sql, untilReachable } from './eventstore/database.ts'
 import { createFeed } from './eventstore/feed.ts'
 import { migrate } from './eventstore/migrate.ts'
 import { keepAnswers } from './eventstore/once.ts'
@@ -6,6 +6,9 @@ import { keepRecentEvents } from './events/recent-events.ts'
 import { createStore, type Store } from './eventstore/store.ts'
 import { startTail, type TailOptions } from './eventstore/tail.ts'
 import { startChain } from './eventstore/audit/start-chain.ts'
+import { openPersonal } from './eventstore/personal/open-personal.ts'
+import type { Personal } from './eventstore/personal/personal.ts'
+import { startRewrapping } from './eventstore/personal/rewrap-keys.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
 import type { Followed } from './followed.ts'
 import { announceStart } from './rpc/micro-service.ts'
@@ -44,6 +47,8 @@ export interface Opened<Config> extends Parts<Config> {
   store: Store
   /** The service's feed of its own events. */
   feed: ReturnType<typeof createFeed>
+  /** Where the vocabulary says that there is personal data. */
+  personal: Personal | undefined
 }
 
 /** The parts that `open` started. */
@@ -86,21 +91,46 @@ export async function answerFrom<Config extends StoringConfig, Context>(
   { config, nats, log }: Parts<Config>,
   asked = sql,
 ): Promise<Service> {
+  const keys = config.ROSTER_ENCRYPTION_KEY
+  const data = vocabulary.personal
+  const personal = data && (await untilReachable(nats.waits, () => openPersonal(sql, data, keys)))
+  const rewrapping = personal && startRewrapping(sql, keys, log)
   const recent = keepRecentEvents()
-  const tail = startTail({ service: name, sql, nats, log, recent, ...(callerChangedBy && { callerChangedBy }) })
+  const tail = startTail({
+    service: name,
+    sql,
+    nats,
+    log,
+    recent,
+    personal,
+    ...(callerChangedBy && { callerChangedBy }),
+  })
   const chain = startChain({
     service: name,
     sql,
     nats,
     log,
-    keys: config.ROSTER_ENCRYPTION_KEY,
+    keys,
     recent,
     checkpointEvery: config.CHECKPOINT_INTERVAL * 1000,
   })
-  const answers = keepAnswers(asked, config.ROSTER_ENCRYPTION_KEY, log)
-  const store = createStore(asked, vocabulary, log, tail.committed, answers, config.EVENT_MAX_BYTES)
-  const feed = createFeed({ service: name, sql: asked, log, recent })
-  const { context, waitedFor = [], background = [] } = await open({ config, nats, log, sql: asked, store, feed })
+  const answers = keepAnswers(asked, keys, log)
+  const limits = { mostEventBytes: config.EVENT_MAX_BYTES, personal }
+  const store = createStore(asked, vocabulary, log, tail.committed, answers, limits)
+  const feed = createFeed({ service: name, sql: asked, log, recent, personal })
+  const {
+    context,
+    waitedFor = [],
+    background = [],
+  } = await open({
+    config,
+    nats,
+    log,
+    sql: asked,
+    store,
+    feed,
+    personal,
+  })
   const answering = await serve({
     name,
     nats,
@@ -118,6 +148,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
       await answering.stop()
       answers.stop()
       await stopAll(background)
+      await rewrapping?.stop()
       await Promise.all([tail.stop(), chain.stop()])
       await asked.end()
     },

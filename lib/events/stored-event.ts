@@ -20,6 +20,8 @@ export interface StoredEvent extends Omit<EventRow, 'sequence'> {
   sequence: string
   position: string
   transaction_id: string
+  /** Its personal fields are missing, because the person is forgotten. */
+  forgotten?: true
 }
 
 /** The id of an event, in the stream and for its consumers. */

@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { batched } from '../batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
+import { type Personal, subjectKeyOf } from './personal/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 /** Names one aggregate. */
@@ -24,19 +26,29 @@ export type Existing<State> = Aggregate<State> & { state: State }
 /** The span of `loadAggregates`. */
 export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.name': 'aggregates' })
 
-/** Loads aggregates in one statement, in the order of the keys. */
-export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Aggregate[]> {
+/**
+ * Loads aggregates in one statement, in the order of the keys. `subjects` gets the keys of the people whom they are
+ * about, by their ids.
+ */
+export async function loadAggregates(
+  sql: Sql,
+  keys: AggregateKey[],
+  personal?: Personal,
+  subjects?: Map<string, KeyObject>,
+): Promise<Aggregate[]> {
   const rows = await sql<Row[]>`
     select type, id, organization_id, sequence, created_at, changed_at, state
+      ${personal ? sql`, ${subjectKeyOf(sql, sql`aggregates.id`)} as key` : sql``}
     from aggregates
     where (type, id) in (
       select * from unnest(${keys.map((key) => key.type)}::text[], ${keys.map((key) => key.id)}::text[])
     )
   `
+  if (personal && subjects) for (const { id, key } of rows) if (key) subjects.set(id, personal.unwrap(key))
   const found = new Map(rows.map((row) => [keyText(row), row]))
   return keys.map((key) => {
     const row = found.get(keyText(key))
-    return row ? fromRow(row) : missing(key)
+    return row ? fromRow(row, personal) : missing(key)
   })
 }
 
@@ -44,8 +56,11 @@ export async function loadAggregates(sql: Sql, keys: AggregateKey[]): Promise<Ag
  * Loads one aggregate; undefined where it does not exist. Loads that start at the same moment share one statement.
  * UNAVAILABLE STORE_UNAVAILABLE without a database.
  */
-export function createLoader(sql: Sql): <State>(type: string, id: string) => Promise<Existing<State> | undefined> {
-  const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys)), { span: loading })
+export function createLoader(
+  sql: Sql,
+  personal?: Personal,
+): <State>(type: string, id: string) => Promise<Existing<State> | undefined> {
+  const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys, personal)), { span: loading })
   return async <State>(type: string, id: string) => {
     const aggregate = await load({ type, id })
     return aggregate.state === undefined ? undefined : (aggregate as Existing<State>)
@@ -73,9 +88,10 @@ interface Row extends AggregateKey {
   created_at: Date
   changed_at: Date
   state: unknown
+  key?: string | null
 }
 
-function fromRow(row: Row): Aggregate {
+function fromRow(row: Row, personal: Personal | undefined): Aggregate {
   return {
     type: row.type,
     id: row.id,
@@ -83,7 +99,7 @@ function fromRow(row: Row): Aggregate {
     sequence: Number(row.sequence),
     createdAt: row.created_at,
     changedAt: row.changed_at,
-    state: row.state,
+    state: personal ? personal.openState(row) : row.state,
   }
 }
 

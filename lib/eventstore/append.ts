@@ -4,6 +4,7 @@ import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
 import { callFunction, type FunctionCall, type Sql, type Statement, type Transaction, type Write } from './database.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
+import type { Sealer } from './personal/sealer.ts'
 import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
@@ -20,6 +21,8 @@ interface Extra {
   whole?: Decided['stored'] | undefined
   /** Undo everything at the end. */
   rollBack?: true
+  /** Seals what is personal. */
+  sealer?: Sealer | undefined
 }
 
 /**
@@ -31,14 +34,14 @@ export async function appendBatch(
   decided: Decided[],
   vocabulary: Vocabulary,
   answers: Answers | undefined,
-  { isBulk = false, whole, rollBack }: Extra = {},
+  { isBulk = false, whole, rollBack, sealer }: Extra = {},
 ): Promise<Problem | undefined> {
   const changes = decided.filter(({ events }) => events.length > 0)
   const toStore = [...decided.map(({ stored }) => stored), whole]
   const sealed = toStore.flatMap((stored) => (stored && answers ? [answers.seal(stored.once, stored.answer)] : []))
   const stores = changes.length > 0 || sealed.length > 0 || decided.some(({ held }) => held)
   if (!stores && !decided.some(({ decision }) => decision?.commits)) return undefined
-  const batch = toBatch(changes, decided, { answers: sealed, isBulk, commits: !stores })
+  const batch = toBatch(changes, decided, { answers: sealed, isBulk, commits: !stores, sealer })
   const writes = changes.flatMap((change) => [
     ...(change.decision.writes ?? []),
     ...(vocabulary.project?.(change) ?? []),
@@ -61,7 +64,10 @@ export async function appendBatch(
   } catch (error) {
     if (error instanceof RolledBack) return undefined
     if (!(error instanceof postgres.PostgresError)) throw error
-    if (error.code === 'RS001') return { ...noProblem, ...(JSON.parse(error.detail ?? '') as Partial<Problem>) }
+    if (error.code === 'RS001') {
+      const problem = { ...noProblem, ...(JSON.parse(error.detail ?? '') as Partial<Problem>) }
+      return sealer ? sealer.readProblem(problem, decided) : problem
+    }
     if (lostRaces.has(error.code)) return noProblem
     throw error
   }
@@ -120,7 +126,7 @@ interface Batch {
 function toBatch(
   changes: Decided[],
   decided: Decided[],
-  more: { answers: object[]; isBulk: boolean; commits: boolean },
+  { sealer, ...more }: { answers: object[]; isBulk: boolean; commits: boolean; sealer: Sealer | undefined },
 ): Batch {
   const first = new Map<string, Aggregate>()
   const last = new Map<string, Aggregate>()
@@ -143,21 +149,26 @@ function toBatch(
     ...refused.flatMap(({ before, reads }) => [before, ...reads]),
   ])
     if (!first.has(keyText(read))) reads.set(keyText(read), read)
+  const held = decided.flatMap(({ held }) => (held ? [{ kind: held.kind, scope: held.scope, key: held.key }] : []))
+  const keys = { ...netKeys(changes), held }
   const lists = {
     reads: [...reads.values()].map(expected),
-    ...netKeys(changes),
-    held: decided.flatMap(({ held }) => (held ? [{ kind: held.kind, scope: held.scope, key: held.key }] : [])),
+    ...(sealer ? sealer.keys(keys) : keys),
+    ...sealer?.subjects(first.values(), last.values()),
     uses: countUses(changes),
     answers: more.answers,
   }
   const isPlain = Object.values(lists).every((list) => list.length === 0) && !more.commits
   const creates = first.values().some(({ sequence }) => sequence === 0)
   return {
-    changes: JSON.stringify([...last].map(([key, after]) => toRow(after, first.get(key)!.sequence))),
-    events: JSON.stringify(changes.flatMap(({ events }) => events.map(withoutTime))),
+    changes: JSON.stringify([...last].map(([key, after]) => toRow(after, first.get(key)!.sequence, sealer))),
+    events: JSON.stringify(changes.flatMap(({ events }) => events.map((event) => withoutTime(event, sealer)))),
     // All decisions of a batch have the same time.
     moment: changes[0]?.after.changedAt ?? new Date(),
-    rest: isPlain && !creates ? null : JSON.stringify({ ...lists, isBulk: more.isBulk, commits: more.commits }),
+    rest:
+      isPlain && !creates
+        ? null
+        : JSON.stringify({ ...lists, isBulk: more.isBulk, commits: more.commits, ...sealer?.phase() }),
   }
 }
 
@@ -198,12 +209,15 @@ function expected({ type, id, sequence }: Aggregate) {
   return { type, id, sequence }
 }
 
-function toRow({ type, id, organizationId, sequence, state }: Aggregate, expected: number) {
+function toRow(aggregate: Aggregate, expected: number, sealer: Sealer | undefined) {
+  const { type, id, organizationId, sequence } = aggregate
+  const state = sealer ? sealer.state(aggregate) : aggregate.state
   return { type, id, organization_id: organizationId, expected, sequence, state }
 }
 
-function withoutTime(event: EventRow) {
-  const { aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator } = event
+function withoutTime(event: EventRow, sealer: Sealer | undefined) {
+  const { aggregate_type, aggregate_id, sequence, type, organization_id, creator } = event
+  const payload = sealer ? sealer.payload(event) : event.payload
   const { request_id, cause, traceparent } = event
   return {
     aggregate_type,

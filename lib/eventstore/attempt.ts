@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { EventRow } from '../events/stored-event.ts'
 import { type AggregateKey, keyText, loadAggregates, loading } from './aggregate.ts'
 import { appendBatch } from './append.ts'
@@ -7,6 +8,8 @@ import { decideBatch } from './decide.ts'
 import { batchSize, retries, transactions } from './measures.ts'
 import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
+import type { Personal } from './personal/personal.ts'
+import { createSealer, type Sealer } from './personal/sealer.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** What a store works with. */
@@ -16,6 +19,7 @@ export interface StoreParts {
   /** Gets the events of each commit. */
   committed: (events: EventRow[]) => void
   answers?: Answers | undefined
+  personal?: Personal | undefined
   mostEventBytes: number
 }
 
@@ -30,16 +34,18 @@ export interface Attempted {
  * decisions, which is stored with them. Adds the limits that are used up to `known`.
  */
 export async function attempt(
-  { sql, vocabulary, committed, answers, mostEventBytes }: StoreParts,
+  parts: StoreParts,
   batch: Pending[],
   known: Known,
   whole?: (decided: Decided[]) => Decided['stored'],
 ): Promise<Attempted> {
+  const { sql, vocabulary, committed, answers } = parts
   const began = performance.now()
-  const decided = await decideAll({ sql, vocabulary, mostEventBytes }, batch, known)
+  const { decided, sealer } = await decideAll(parts, batch, known)
   const problem = await appendBatch(sql, decided, vocabulary, answers, {
     isBulk: whole !== undefined,
     whole: whole?.(decided),
+    sealer,
   })
   const kind = whole ? 'bulk' : 'single'
   batchSize.record(batch.length, kind)
@@ -59,9 +65,10 @@ function causeOf({ stale, taken, over, freed }: Problem): string {
 
 /** Stores nothing, but tells whether PostgreSQL takes these commands in one transaction. Throws without a database. */
 export async function tryOut(parts: StoreParts, batch: Pending[], known: Known): Promise<'works' | 'fails' | 'raced'> {
-  const decided = await decideAll(parts, batch, known)
+  const { decided, sealer } = await decideAll(parts, batch, known)
   try {
-    const problem = await appendBatch(parts.sql, decided, parts.vocabulary, undefined, { isBulk: true, rollBack: true })
+    const extra = { isBulk: true, rollBack: true, sealer } as const
+    const problem = await appendBatch(parts.sql, decided, parts.vocabulary, undefined, extra)
     if (!problem) return 'works'
     return isNamed(problem) ? 'raced' : 'fails'
   } catch (error) {
@@ -76,16 +83,20 @@ export function isNamed({ stale, taken, over, freed }: Problem): boolean {
 }
 
 async function decideAll(
-  { sql, vocabulary, mostEventBytes }: Pick<StoreParts, 'sql' | 'vocabulary' | 'mostEventBytes'>,
+  { sql, vocabulary, mostEventBytes, personal }: StoreParts,
   batch: Pending[],
   known: Known,
-): Promise<Decided[]> {
+): Promise<{ decided: Decided[]; sealer: Sealer | undefined }> {
   const keys = new Map<string, AggregateKey>()
   for (const { command } of batch)
     for (const key of [command.aggregate, ...(command.reads ?? [])]) keys.set(keyText(key), key)
-  const loaded = await inSpan(loading, () => loadAggregates(sql, [...keys.values()]))
+  const subjects = personal && new Map<string, KeyObject>()
+  const loaded = await inSpan(loading, () => loadAggregates(sql, [...keys.values()], personal, subjects))
   const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
-  return inSpan(deciding, async () => decideBatch(batch, byKey, vocabulary, new Date(), mostEventBytes, known))
+  const decided = await inSpan(deciding, async () =>
+    decideBatch(batch, byKey, vocabulary, new Date(), mostEventBytes, known),
+  )
+  return { decided, sealer: personal && createSealer(personal, subjects!) }
 }
 
 const deciding = { name: 'decide' }

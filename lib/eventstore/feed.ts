@@ -11,6 +11,7 @@ import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
 import type { Log } from '../log.ts'
 import { lookups } from '../telemetry/lookups.ts'
 import { orUnavailable, type Sql } from './database.ts'
+import type { Personal } from './personal/personal.ts'
 import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 
 /** Rows that one call looks at, at most. */
@@ -33,15 +34,19 @@ export interface FeedOptions {
   mostLookedAt?: number
   /** Events that need not be read from PostgreSQL. */
   recent?: RecentEvents
+  /** Opens what is sealed. */
+  personal?: Personal | undefined
 }
 
 /**
  * Answers ListEvents: a service's own committed events in commit order, as they are published. A caller that continues
  * from `next` misses no event and gets none twice, however transactions overlap.
- * An event that fits no answer, or that proto/ cannot describe, comes without its data, and the log says so.
+ * An event that fits no answer, or that proto/ cannot describe, comes without its data, and the log says so. One about
+ * a forgotten person comes without its personal fields.
  * UNAVAILABLE STORE_UNAVAILABLE.
  */
-export function createFeed({ service, sql, log, messages, mostLookedAt: window = mostLookedAt, recent }: FeedOptions) {
+export function createFeed(options: FeedOptions) {
+  const { service, sql, log, messages, mostLookedAt: window = mostLookedAt, recent, personal } = options
   const said = new Set<string>()
 
   function list(row: StoredEvent): Listed {
@@ -50,7 +55,11 @@ export function createFeed({ service, sql, log, messages, mostLookedAt: window =
     try {
       const listed = measured({
         position,
-        event: { ...describeEvent(service, row, messages), ...whole, time: row.created_at },
+        event: {
+          ...describeEvent(service, row, messages),
+          dataOmitted: row.forgotten ? 'forgotten' : '',
+          time: row.created_at,
+        },
       })
       if (listed.bytes <= largest) return listed
     } catch (error) {
@@ -64,6 +73,8 @@ export function createFeed({ service, sql, log, messages, mostLookedAt: window =
     return measured({ position, event })
   }
 
+  const opened = async (rows: StoredEvent[]) => (personal ? orUnavailable(personal.openEvents(sql, rows)) : rows)
+
   return async (_context: unknown, request: ListEventsRequest): Promise<ListEventsResponse> => {
     const filter = request.filter ?? everything
     const limit = Math.min(Math.max(request.limit, 1), 1000)
@@ -73,7 +84,7 @@ export function createFeed({ service, sql, log, messages, mostLookedAt: window =
     if (recent) lookups.add(1, 'events', known ? 'hit' : 'miss')
     if (known) {
       const passing = known.filter((row) => passesFilter(filter, row))
-      const events = fit(passing.slice(0, limit).map(list))
+      const events = fit((await opened(passing.slice(0, limit))).map(list))
       const isAll = events.length === passing.length
       // There may be more in PostgreSQL: the next call looks there.
       return { events, next: isAll ? toPosition(known.at(-1)!) : events.at(-1)!.position, endReached: false }
@@ -82,7 +93,7 @@ export function createFeed({ service, sql, log, messages, mostLookedAt: window =
     const { last, endReached } = await orUnavailable(look(sql, after, filter, window))
     if (last === after) return { events: [], next: last, endReached }
     const rows = await orUnavailable(read(sql, after, last, filter, limit))
-    const events = fit(rows.map(list))
+    const events = fit((await opened(rows)).map(list))
     const found = rows[0]?.found ?? 0
     const all = events.length === found && found < limit
     return { events, next: all ? last : events.at(-1)!.position, endReached: all && endReached }
@@ -97,8 +108,6 @@ const everything: EventFilter = {
   actors: [],
   since: undefined,
 }
-
-const whole = { dataOmitted: '' }
 
 interface Listed {
   listed: ListedEvent

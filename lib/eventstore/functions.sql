@@ -96,6 +96,9 @@ $$;
 --           "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
 --           "isBulk": true where a thousand locks of its new aggregates would be too many. Nobody may depend on their
 --             absence. Where two transactions create the same one, the second gets a unique_violation.
+--           "phase": what the batch takes for the phase of `sealing`. Where that is another one, the detail has it.
+--           "subjects": [{id, wrapped}]: the keys of new people, in base64,
+--           "forgotten": [id]: people whose keys are destroyed,
 --           "commits": true where there must be a commit although nothing is stored,
 --           "answers": [a row of idempotent_answers, bytes in base64] }
 create or replace function append_rest(changes json, rest jsonb) returns void language plpgsql as $$
@@ -106,7 +109,18 @@ declare
   freed jsonb;
   moment timestamptz;
   stored int;
+  present text;
 begin
+  -- A change of the phase waits for those that go by the one before it.
+  if rest ? 'phase' then
+    perform pg_advisory_xact_lock_shared(hashtextextended(concat_ws('/', current_schema(), 'sealing'), 0));
+    select phase into present from sealing;
+    if present <> rest ->> 'phase' then
+      raise exception using errcode = 'RS001', message = 'the batch cannot stand',
+        detail = jsonb_build_object('phase', present);
+    end if;
+  end if;
+
   -- A missing row cannot be locked itself. So its creator waits for every transaction that depends on its absence, and
   -- they wait for the creator.
   perform case when created then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end
@@ -223,6 +237,14 @@ begin
     delete from unique_keys k
     using jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
     where c.aggregate_id is null and k.kind = c.kind and k.scope = c.scope and k.key = c.key;
+  end if;
+
+  if jsonb_array_length(rest -> 'subjects') > 0 then
+    insert into subject_keys (subject_id, wrapped)
+    select id, decode(wrapped, 'base64') from jsonb_to_recordset(rest -> 'subjects') as s (id text, wrapped text);
+  end if;
+  if jsonb_array_length(rest -> 'forgotten') > 0 then
+    delete from subject_keys where subject_id = any(array(select jsonb_array_elements_text(rest -> 'forgotten')));
   end if;
 
   if moment is not null then

@@ -18,7 +18,7 @@ let replicas: Awaited<ReturnType<typeof openReplicas>>
 beforeAll(async () => {
   expect(messageOf('user', 'email.code.failed')).toBeDefined()
   replicas = await openReplicas()
-  store = createStore(replicas.replicas[0]!.sql, vocabulary, silent, () => {}, undefined, most)
+  store = createStore(replicas.replicas[0]!.sql, vocabulary, silent, () => {}, undefined, { mostEventBytes: most })
 })
 
 afterAll(() => replicas?.stop())

@@ -22,6 +22,7 @@ const tables = [
   'schema-8.sql',
   'schema-9.sql',
   'schema-10.sql',
+  'schema-11.sql',
 ]
 
 /**

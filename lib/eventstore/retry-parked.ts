@@ -3,6 +3,7 @@ import { type Outcome, publish, type PublishOptions } from '../events/publish.ts
 import type { StoredEvent } from '../events/stored-event.ts'
 import type { Transaction } from './database.ts'
 import { eventColumns } from './feed-rows.ts'
+import type { Personal } from './personal/personal.ts'
 import { parkedFor, unpark } from './parked.ts'
 
 const most = 50
@@ -13,17 +14,22 @@ export interface Retried {
   outcome: Outcome
 }
 
+interface Opening {
+  personal: Personal | undefined
+}
+
 /** Sends parked events again that somebody asked another try for. Later events of their aggregates may be ahead. */
 export async function retryParked(
   transaction: Transaction,
   nats: Nats,
-  options: Pick<PublishOptions, 'service' | 'generation' | 'key' | 'messages'>,
+  { personal, ...options }: Pick<PublishOptions, 'service' | 'generation' | 'key' | 'messages'> & Opening,
 ): Promise<Retried[]> {
-  const events = await transaction<StoredEvent[]>`
+  const stored = await transaction<StoredEvent[]>`
     select ${eventColumns(transaction)} from events
     where position in (select position from parked_events where retry order by position limit ${most})
     order by position
   `
+  const events = personal ? await personal.openEvents(transaction, stored) : stored
   const outcomes = await publish(nats, events, options)
   return events.map((event, index) => ({ event, outcome: outcomes[index]! }))
 }

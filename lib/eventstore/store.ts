@@ -12,6 +12,7 @@ import { telemetry } from '../telemetry/telemetry.ts'
 import { largestEvent } from './limits.ts'
 import { conflicts, waiting, waitingAge } from './measures.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
+import type { Personal } from './personal/personal.ts'
 
 export interface Store {
   /**
@@ -51,6 +52,7 @@ const maxWaiting = 10_000
 /**
  * Decides and stores commands over one database. `committed` gets the events of each commit. `answers` keeps the
  * answers to keyed requests. An event larger than `mostEventBytes` is refused: RESOURCE_EXHAUSTED LIMIT_REACHED.
+ * `personal` seals what the vocabulary says is personal.
  */
 export function createStore(
   sql: Sql,
@@ -58,9 +60,12 @@ export function createStore(
   log: Log,
   committed: (events: EventRow[]) => void,
   answers?: Answers,
-  mostEventBytes = largestEvent.default!,
+  {
+    mostEventBytes = largestEvent.default!,
+    personal,
+  }: { mostEventBytes?: number; personal?: Personal | undefined } = {},
 ): Store {
-  const parts = { sql, vocabulary, committed, answers, mostEventBytes }
+  const parts = { sql, vocabulary, committed, answers, personal, mostEventBytes }
   let queue: Pending[] = []
   waiting.watch(() => queue.length)
   waitingAge.watch(() => (queue[0] ? (performance.now() - queue[0].since) / 1000 : 0))
@@ -192,7 +197,7 @@ export function createStore(
       return tracing.inSpan({ name: 'execute command', attributes }, () => enqueue(command, tracing.place()))
     },
     executeAll: createBulks(parts, log),
-    load: createLoader(sql),
+    load: createLoader(sql, personal),
   }
 }
 

@@ -10,6 +10,7 @@ import type { RecentEvents } from '../events/recent-events.ts'
 import type { Sql, Transaction } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { published as publishedEvents } from './measures.ts'
+import type { Personal } from './personal/personal.ts'
 import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
@@ -41,6 +42,8 @@ export interface TailOptions extends AnnouncerOptions {
   messages?: FileRegistry
   /** Gets the events that the tail has read. */
   recent?: RecentEvents
+  /** Opens what is sealed. */
+  personal?: Personal | undefined
 }
 
 export interface Tail extends Service {
@@ -61,7 +64,7 @@ export interface Tail extends Service {
  * stream lost events, the tail publishes again, from the first event that would not have expired there by now.
  */
 export function startTail(options: TailOptions): Tail {
-  const { sql, nats, log, service, recent } = options
+  const { sql, nats, log, service, recent, personal } = options
   const waits = noteTailWaits(options)
   const announcer = createAnnouncer(options)
   let inspectAt = 0
@@ -129,9 +132,10 @@ export function startTail(options: TailOptions): Tail {
     if (!lockRow!.leads) waits.streamIsThere()
     if (!lockRow!.leads || (all.length === 0 && toRetry === 0 && Date.now() < inspectAt)) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
-    const again = { service, generation, key, messages: options.messages }
+    const events = personal ? await waits.inTime(personal.openEvents(transaction, all)) : all
+    const again = { service, generation, key, messages: options.messages, personal }
     const retried = toRetry > 0 ? await retryParked(transaction, nats, again) : []
-    const { state, added = [], refused = [], failure } = await forward(all, published!)
+    const { state, added = [], refused = [], failure } = await forward(events, published!)
     // The connection was lost meanwhile. It may be open again for somebody else, so send nothing more on it, not even a
     // rollback.
     if (isOver()) return new Promise(() => {})

@@ -2,6 +2,7 @@ import type { JWTPayload } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import type { Sql } from '#lib/eventstore/database'
+import type { Personal } from '#lib/eventstore/personal/personal'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
@@ -15,6 +16,7 @@ export interface Context {
   config: Config
   sql: Sql
   store: Store
+  personal: Personal
   keys: Keyring
   signingKeys: SigningKeys
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>

@@ -2,7 +2,10 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { userNameKey, userNameKind } from './new-user.ts'
 import { project } from './views.ts'
+import { codeMailType } from './vocabulary/code-mail.ts'
 import { evolve } from './vocabulary/evolve.ts'
+import { noticeType } from './vocabulary/notice.ts'
+import { passwordCodeType } from './vocabulary/password-code.ts'
 import type { User } from './vocabulary/user.ts'
 
 /** The service's knowledge of its aggregates. */
@@ -10,14 +13,22 @@ export const model: Vocabulary = {
   evolve,
   project,
   views: [
-    { table: 'found_users', type: 'user', key: ['user_id'] },
-    { table: 'found_addresses', type: 'user', key: ['user_id'] },
+    // The former release does not write what is exact.
+    { table: 'found_users', type: 'user', key: ['user_id'], without: ['exact'] },
+    { table: 'found_addresses', type: 'user', key: ['user_id'], without: ['exact'] },
   ],
   keys: ({ type, organizationId, state }) => {
     const user = state as Aggregate<User>['state']
     return type === 'user' && user && !user.removed ? [userNameKey(organizationId, user.userName)] : []
   },
   keyKinds: { [userNameKind]: 'user' },
+  personal: {
+    subject: 'user',
+    events: [codeMailType, passwordCodeType, noticeType],
+    states: [passwordCodeType],
+    keyKinds: [userNameKind],
+    isForgotten: (state) => (state as User).removed === true,
+  },
   forgotten: ['session'],
   watched: [
     { table: 'unsent_email_codes', columns: ['requested_at'] },

@@ -87,13 +87,14 @@ const users: StoringService<Config, Context> = {
   name: 'users',
   vocabulary: model,
   callerChangedBy,
-  async open({ config, nats, log, sql, store, feed }) {
+  async open({ config, nats, log, sql, store, feed, personal: opened }) {
+    const personal = opened!
     const keys = config.ROSTER_ENCRYPTION_KEY
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
     const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
     const later = openLater(log)
-    const context: Context = { config, sql, store, keys, signingKeys, grants, log, later }
-    await fillFoundUsers(sql)
+    const context: Context = { config, sql, store, personal, keys, signingKeys, grants, log, later }
+    await fillFoundUsers(sql, personal)
     await bootstrap(context, nats.waits)
     const background = [
       startPruning(context),

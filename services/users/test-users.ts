@@ -7,6 +7,7 @@ import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/
 import { RosterError } from '#lib/errors'
 import { openDatabase } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
+import { openPersonal } from '#lib/eventstore/personal/open-personal'
 import { createStore } from '#lib/eventstore/store'
 import { createLog } from '#lib/log'
 import { connectNats } from '#lib/nats'
@@ -18,8 +19,7 @@ import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { openLater } from './later.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
-import { project } from './views.ts'
-import { evolve } from './vocabulary/evolve.ts'
+import { model } from './model.ts'
 import { internalCalls } from '../internal-calls.ts'
 
 const silent = createLog('test', 'silent')
@@ -43,7 +43,8 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   })
   const sql = openDatabase(databaseUrl, 'users', silent)
   await migrate(sql, new URL('./migrations/', import.meta.url), silent)
-  const store = createStore(sql, { evolve, project }, silent, () => {})
+  const personal = await openPersonal(sql, model.personal!, config.ROSTER_ENCRYPTION_KEY)
+  const store = createStore(sql, model, silent, () => {}, undefined, { personal })
   const signingKeys = await openSigningKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
   const later = openLater(silent)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
@@ -51,6 +52,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     config,
     sql,
     store,
+    personal,
     keys: config.ROSTER_ENCRYPTION_KEY,
     signingKeys,
     log: silent,

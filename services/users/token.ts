@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type ByFunction, orUnavailable, type Sql } from '#lib/eventstore/database'
+import { type ByFunction, orUnavailable } from '#lib/eventstore/database'
+import { subjectKeyOf } from '#lib/eventstore/personal/personal'
+import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
+import type { Context } from './context.ts'
 import { inOpenOrganization } from './organizations/in-open-organization.ts'
 import { isActive } from './states/user-state.ts'
 import type { User } from './vocabulary/user.ts'
@@ -71,23 +74,32 @@ export interface FoundToken extends TokenRow {
  * The living token with this hash, of a user that may sign in; undefined where there is none. UNAVAILABLE
  * STORE_UNAVAILABLE.
  */
-export async function findToken(sql: Sql, hash: Uint8Array): Promise<FoundToken | undefined> {
-  const [row] = await orUnavailable(sql<(FoundToken & { [F in keyof AccessToken]: AccessToken[F] | null })[]>`
+export async function findToken(
+  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  hash: Uint8Array,
+): Promise<FoundToken | undefined> {
+  const [row] = await orUnavailable(sql<TokenOfUser[]>`
     select user_id as "userId", t.organization_id as "organizationId", human, session_id as "sessionId",
       credential_id as "credentialId", expires_at as "expiresAt", token_id as "tokenId", scope,
       project_organization_id as "projectOrganizationId", issued_at as "issuedAt",
-      dpop_thumbprint as "dpopThumbprint", u.state as "user"
+      dpop_thumbprint as "dpopThumbprint", u.state, u.sequence, ${subjectKeyOf(sql, sql`u.id`)} as key
     from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
     where hash = ${hash} and (expires_at is null or expires_at > now())
       and ${inOpenOrganization(sql, sql`t.organization_id`)}
   `)
-  if (!row || !isActive(row.user)) return undefined
-  const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...token } = row
+  if (!row) return undefined
+  const { state, sequence, key, ...found } = row
+  const user = personal.openState({ type: 'user', id: row.userId, sequence, state, key }) as User | undefined
+  if (!user || !isActive(user)) return undefined
+  const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...own } = found
+  const token = { ...own, user }
   if (tokenId === null || scope === null || projectOrganizationId === null || issuedAt === null)
     return { ...token, ...(scope !== null && { scope }) }
-  if (row.user.machine?.dpopRequired && dpopThumbprint === null) return undefined
+  if (user.machine?.dpopRequired && dpopThumbprint === null) return undefined
   return { ...token, access: { dpopThumbprint, tokenId, scope, projectOrganizationId, issuedAt } }
 }
+
+type TokenOfUser = TokenRow & { [F in keyof AccessToken]: AccessToken[F] | null } & Omit<StoredState, 'type' | 'id'>
 
 /** The stored form of a token or secret. Both are so random that a slow hash would not protect them better. */
 export function hashToken(token: string): Buffer {

@@ -45,6 +45,8 @@ const ofTheStore = [
   'followers',
   'parked_for_followers',
   'idempotent_answers',
+  'subject_keys',
+  'sealing',
   'uses',
   'audit_chain',
   'audit_pages',

@@ -154,7 +154,9 @@ test('the first administrator’s token of an older Roster becomes listed, and c
   await bootstrap(users)
   const machineId = 'admin-machine'
   await users.sql`update tokens set credential_id = '' where user_id = ${machineId}`
-  await users.sql`update aggregates set state = state #- '{machine,credentials}' where id = ${machineId}`
+  const { state } = (await users.store.load<User>('user', machineId))!
+  const former = { ...state, machine: { ...state.machine, credentials: undefined } }
+  await users.sql`update aggregates set state = ${users.sql.json(former as never)} where id = ${machineId}`
   await Promise.all(replicas.map((replica) => bootstrap(replica)))
   const { tokens } = await listPersonalAccessTokens(users, { userId: machineId })
   expect(tokens).toHaveLength(1)

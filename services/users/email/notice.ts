@@ -1,7 +1,9 @@
 import { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Use } from '#lib/eventstore/command'
-import type { Write } from '#lib/eventstore/database'
+import { orUnavailable, type Write } from '#lib/eventstore/database'
+import { eventColumns } from '#lib/eventstore/feed-rows'
+import type { StoredEvent } from '#lib/events/stored-event'
 import type { Context } from '../context.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 import { mailUses } from './mail-uses.ts'
@@ -33,15 +35,52 @@ export function requestNotice(
   const expiresAt = new Date(now.getTime() + lifetime).toISOString()
   return {
     event: { type: 'email.notice.requested', payload: { noticeId, expiresAt } },
+    // Where personal data is sealed, the address is in the events alone: `findNotice`.
     write: (sql) => sql`
       insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at, address)
-      values (${noticeId}, ${id}, 'email-changed', ${now}, ${expiresAt}, ${human.email})
+      select ${noticeId}, ${id}, 'email-changed', ${now}, ${expiresAt},
+        case when phase = 'off' then ${human.email} end
+      from sealing
     `,
     uses: mailUses(context, human.email, organizationId, 'notice').map((use) => ({
       ...use,
       exceeded: () => noticeDropped,
     })),
   }
+}
+
+/** The address that a notice is for, and its times; undefined where the notice is sent or over. */
+export async function findNotice(
+  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  userId: string,
+  noticeId: string,
+): Promise<{ address: string; expiresAt: Date; requestedAt: Date } | undefined> {
+  const [notice] = await orUnavailable(sql<{ address: string | null; expiresAt: Date; requestedAt: Date }[]>`
+    select address, expires_at as "expiresAt", requested_at as "requestedAt" from unsent_mails
+    where mail_id = ${noticeId} and user_id = ${userId} and kind = 'email-changed' and expires_at > now()
+  `)
+  if (!notice) return undefined
+  const address = notice.address ?? (await findFormerAddress({ sql, personal }, userId, noticeId))
+  return address === undefined ? undefined : { ...notice, address }
+}
+
+// The notice follows its change, so the address before that is the last but one.
+async function findFormerAddress(
+  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  userId: string,
+  noticeId: string,
+): Promise<string | undefined> {
+  const rows = await orUnavailable(sql<StoredEvent[]>`
+    select ${eventColumns(sql)} from events
+    where aggregate_type = 'user' and aggregate_id = ${userId} and type in ('human.added', 'email.changed')
+      and sequence < (
+        select sequence from events where aggregate_type = 'user' and aggregate_id = ${userId}
+          and type = 'email.notice.requested' and payload ->> 'noticeId' = ${noticeId}
+      )
+    order by events.sequence desc limit 2
+  `)
+  const changes = await orUnavailable(personal.openEvents(sql, rows))
+  return (changes[1]?.payload as { email?: string } | undefined)?.email
 }
 
 /** Too many notices went to the address, or to users of the organization. The change itself must not fail by it. */

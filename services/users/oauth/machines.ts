@@ -20,13 +20,14 @@ export async function findMachine(context: Context, clientId: string, call: Call
   return user?.state.machine ? user : undefined
 }
 
-async function findByName({ sql, grants }: Context, name: string, call: Call): Promise<string | undefined> {
+async function findByName({ sql, personal, grants }: Context, name: string, call: Call): Promise<string | undefined> {
   const at = name.lastIndexOf('@')
   const organizationId = await lookupDomain(grants, name.slice(at + 1), call)
   if (organizationId === undefined) return undefined
+  const forms = personal.formsToFind(userNameKind, canonicalName(name.slice(0, at)))
   const [found] = await orUnavailable(sql<{ userId: string }[]>`
     select aggregate_id as "userId" from unique_keys
-    where kind = ${userNameKind} and scope = ${organizationId} and key = ${canonicalName(name.slice(0, at))}
+    where kind = ${userNameKind} and scope = ${organizationId} and key = any(${forms}::text[])
   `)
   return found?.userId
 }

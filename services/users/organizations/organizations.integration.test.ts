@@ -17,8 +17,7 @@ import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { addMachineUser } from '../operations/user/add-machine-user.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import { hashToken } from '../token.ts'
-import { project } from '../views.ts'
-import { evolve } from '../vocabulary/evolve.ts'
+import { model } from '../model.ts'
 import { startFollowingOrganizations } from './follow-organizations.ts'
 
 const soon = { timeout: 15_000, interval: 20 }
@@ -128,7 +127,7 @@ test('the users of a removed organization are removed once, by events that name 
 })
 
 test('a user who was decided before the removal and would be stored after it is refused', async () => {
-  const store = createStore(slow.wrap(users.sql), { evolve, project }, users.log, () => {})
+  const store = createStore(slow.wrap(users.sql), model, users.log, () => {}, undefined, users)
   const { arrived, release } = slow.hold()
   const late = reasonOf(addMachine(`${organizationId}-late`, { ...users, store }))
   await arrived
@@ -198,7 +197,7 @@ test('nobody signs in to a deactivated organization, and its tokens are refused 
 
 test('a sign-in that was decided before the deactivation and would be stored after it is refused', async () => {
   await addHuman(`${organizationId}-human`)
-  const store = createStore(slow.wrap(users.sql), { evolve, project }, users.log, () => {})
+  const store = createStore(slow.wrap(users.sql), model, users.log, () => {}, undefined, users)
   const { arrived, release } = slow.hold()
   const late = reasonOf(signIn(`${organizationId}-human`, { ...users, store }))
   await arrived

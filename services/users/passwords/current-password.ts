@@ -35,7 +35,7 @@ export async function proveCurrentPassword(
 
 /** Counts an attempt to name the password of a user as an attempt to sign in as this user. */
 export async function countGuess(context: Context, userId: string, { clientAddress: address }: Call) {
-  const user = await findUserById(context.sql, userId)
+  const user = await findUserById(context, userId)
   const known = user && findKnown(context.keys, user.known, userId, address)
   const loginName = user?.state.userName ?? ''
   const attempt = await countAttempt(context, { loginName, address, knownUserId: known && userId })

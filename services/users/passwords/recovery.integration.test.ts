@@ -19,8 +19,7 @@ import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
 import { createSession } from '../operations/session/create-session.ts'
 import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
-import { project } from '../views.ts'
-import { evolve } from '../vocabulary/evolve.ts'
+import { model } from '../model.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -35,7 +34,7 @@ beforeAll(async () => {
   grants = await serveDomains({})
   const sql = counting(users.sql, () => statements++)
   answers = keepAnswers(sql, users.keys, users.log)
-  const store = createStore(sql, { evolve, project }, users.log, () => {}, answers)
+  const store = createStore(sql, model, users.log, () => {}, answers, users)
   const { keys } = users
   const mac: typeof keys.mac = (...args) => (macs++, keys.mac(...args))
   users = { ...users, store, keys: { ...keys, mac } }

@@ -6,6 +6,7 @@ import { deleteUserSessions } from '../operations/session/delete-user-sessions.t
 import { setEmail } from '../operations/user/set-email.ts'
 import { updateUserName } from '../operations/user/update-user-name.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
+import type { User } from '../vocabulary/user.ts'
 import { newToken } from '../token.ts'
 import { storeSession } from '../sign-in/sessions.ts'
 import { fillFoundUsers } from './found-users.ts'
@@ -43,11 +44,11 @@ test('users of an earlier version are found as those of today, once two replicas
   ])
   expect(today[1]).toMatchObject([{ email: '' }, { user_id: 'zoe', email: 'zoe@example.com', organization_id: 'acme' }])
   await users.sql`truncate found_users, found_addresses, found_users_filled`
-  await Promise.all([fillFoundUsers(users.sql), fillFoundUsers(users.sql)])
+  await Promise.all([fillFoundUsers(users.sql, users.personal), fillFoundUsers(users.sql, users.personal)])
   expect(await rows()).toEqual(today)
   // A later start has nothing to do.
   await users.sql`delete from found_addresses where user_id = 'robot'`
-  await fillFoundUsers(users.sql)
+  await fillFoundUsers(users.sql, users.personal)
   expect((await rows())[1]).toHaveLength(1)
 })
 
@@ -60,15 +61,12 @@ test('many changes of one user at a time leave the last name and address in the 
       setEmail.handle(users, { userId: 'zoe', email: `m${n}@example.com`, verification }, call()),
     ]),
   )
-  const [row] = await users.sql<{ state: { userName: string; human: { email: string } } }[]>`
-    select state from aggregates where type = 'user' and id = 'zoe'
-  `
-  const { userName, human } = row!.state
+  const { userName, human } = (await users.store.load<User>('user', 'zoe'))!.state
   expect(await users.sql`select user_name from found_users where user_id = 'zoe'`).toMatchObject([
     { user_name: userName.toLowerCase() },
   ])
   expect(await users.sql`select email from found_addresses where user_id = 'zoe'`).toMatchObject([
-    { email: human.email },
+    { email: human!.email },
   ])
 })
 

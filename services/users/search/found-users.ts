@@ -1,7 +1,9 @@
 import { Type } from '#gen/roster/users/v1/user'
 import { canonicalName } from '#lib/canonical-name'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import { callFunction, type FunctionCall, type Sql, type Write } from '#lib/eventstore/database'
+import { callFunction, type FunctionCall, type Sql, type Transaction, type Write } from '#lib/eventstore/database'
+import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
+import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
 import { shownState } from '../states/user-state.ts'
 import type { User } from '../vocabulary/user.ts'
 
@@ -18,7 +20,7 @@ export function projectFoundUser({ state: was }: Aggregate<User>, after: Aggrega
 }
 
 /** Adds the users of earlier versions to these tables, once. Other replicas wait meanwhile. */
-export async function fillFoundUsers(sql: Sql): Promise<void> {
+export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`set local statement_timeout = 0`
     await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
@@ -27,16 +29,25 @@ export async function fillFoundUsers(sql: Sql): Promise<void> {
     `
     if (!filling) return
     for (let last = ''; ;) {
-      const users = await transaction<Stored[]>`
-        select id, organization_id as "organizationId", created_at as "createdAt", state from aggregates
-        where type = 'user' and id > ${last} order by id limit ${portion}
+      const users = await transaction<(Omit<Stored, 'state'> & StoredState)[]>`
+        select type, id, organization_id as "organizationId", created_at as "createdAt", sequence, state,
+          ${subjectKeyOf(transaction, transaction`aggregates.id`)} as key
+        from aggregates where type = 'user' and id > ${last} order by id limit ${portion}
       `
       if (users.length === 0) return
-      for (const call of calls(users.map((user) => toRow(user, { names: true, address: true }))))
-        await callFunction(transaction, call)
+      await findAgain(
+        transaction,
+        users.map((user) => ({ ...user, state: personal.openState(user) as User })),
+      )
       last = users.at(-1)!.id
     }
   })
+}
+
+/** Writes the rows of these users anew. */
+export async function findAgain(transaction: Transaction, users: Stored[]): Promise<void> {
+  for (const call of calls(users.map((user) => toRow(user, { names: true, address: true }))))
+    await callFunction(transaction, call)
 }
 
 type Stored = Pick<Aggregate<User>, 'id' | 'organizationId' | 'createdAt' | 'state'>
@@ -73,11 +84,18 @@ function toRow(user: Stored, parts: { names: boolean; address: boolean }): Found
     last_name: canonical(human?.profile.lastName),
     nick_name: canonical(human?.profile.nickName),
     display_name: canonical(human?.profile.displayName ?? machine?.name),
+    exact: {
+      userName,
+      ...(human && { human: { profile: human.profile } }),
+      ...(machine && { machine: { name: machine.name } }),
+    },
   })
   return {
     user_id: user.id,
     ...(parts.names && { names: names() }),
-    ...(parts.address && { address: { ...ids, email: canonical(human?.email) } }),
+    ...(parts.address && {
+      address: { ...ids, email: canonical(human?.email), exact: { human: { email: human?.email } } },
+    }),
   }
 }
 
@@ -88,8 +106,8 @@ function calls(rows: FoundUser[]): FunctionCall[] {
   const all = [...users.values()]
   const parts = [
     { name: 'forget_found_users', rows: all.filter((user) => user.removed) },
-    { name: 'find_users', rows: all.flatMap((user) => user.names ?? []) },
-    { name: 'find_addresses', rows: all.flatMap((user) => user.address ?? []) },
+    { name: 'find_users_exactly', rows: all.flatMap((user) => user.names ?? []) },
+    { name: 'find_addresses_exactly', rows: all.flatMap((user) => user.address ?? []) },
   ]
   // To write to a table costs, even if there is nothing to write.
   return parts.filter(({ rows: some }) => some.length > 0)

@@ -1,5 +1,7 @@
 import { canonicalName } from '#lib/canonical-name'
 import { orUnavailable } from '#lib/eventstore/database'
+import { subjectKeyOf } from '#lib/eventstore/personal/personal'
+import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import type { KnownAddress } from '../throttles/known-addresses.ts'
@@ -23,47 +25,67 @@ export interface LoginUser {
  * that the duration of the answer does not tell which names exist.
  */
 export async function findLoginUser(
-  { sql, grants }: Pick<Context, 'sql' | 'grants'>,
+  context: Pick<Context, 'sql' | 'grants' | 'personal'>,
   loginName: string,
   call: Call,
 ): Promise<LoginUser | undefined> {
   const at = loginName.lastIndexOf('@')
   const [bare, organizationId] = await Promise.all([
-    orUnavailable(select(sql, loginName)),
-    at < 0 ? undefined : lookupDomain(grants, loginName.slice(at + 1), call),
+    select(context, loginName),
+    at < 0 ? undefined : lookupDomain(context.grants, loginName.slice(at + 1), call),
   ])
-  const [qualified] =
-    organizationId === undefined ? [] : await orUnavailable(select(sql, loginName.slice(0, at), organizationId))
+  const [qualified] = organizationId === undefined ? [] : await select(context, loginName.slice(0, at), organizationId)
   // The qualified name goes first. Otherwise a user of another organization with that user name would shut its owner
   // out.
   return qualified ?? (bare.length === 1 ? bare[0] : undefined)
 }
 
 /** The same facts of a user by its id. UNAVAILABLE STORE_UNAVAILABLE. */
-export async function findUserById(sql: Context['sql'], userId: string): Promise<LoginUser | undefined> {
-  const [user] = await orUnavailable(sql<LoginUser[]>`
+export async function findUserById(
+  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  userId: string,
+): Promise<LoginUser | undefined> {
+  const rows = await orUnavailable(sql<Row[]>`
     select ${facts(sql)} from aggregates u left join passwords p on p.user_id = u.id collate "default"
     where u.type = 'user' and u.id = ${userId}
   `)
-  return user
+  return open(personal, rows)[0]
 }
 
-function select(sql: Context['sql'], userName: string, organizationId?: string) {
-  return sql<LoginUser[]>`
+async function select(
+  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  userName: string,
+  organizationId?: string,
+): Promise<LoginUser[]> {
+  const forms = personal.formsToFind(userNameKind, canonicalName(userName))
+  const rows = await orUnavailable(sql<Row[]>`
     select ${facts(sql)} from unique_keys k
     join aggregates u on u.type = 'user' and u.id = k.aggregate_id
     left join passwords p on p.user_id = k.aggregate_id
-    where k.kind = ${userNameKind} and k.key = ${canonicalName(userName)} and ${inOpenOrganization(sql, sql`k.scope`)}
+    where k.kind = ${userNameKind} and k.key = any(${forms}::text[]) and ${inOpenOrganization(sql, sql`k.scope`)}
       ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
-    limit 2
-  `
+    limit ${2 * forms.length}
+  `)
+  return open(personal, rows)
+}
+
+type Row = Omit<LoginUser, 'state'> & Omit<StoredState, 'type' | 'id'>
+
+// A user may hold both forms of its name.
+function open(personal: Context['personal'], rows: Row[]): LoginUser[] {
+  const users = [...new Map(rows.map((row) => [row.userId, row])).values()]
+  return users.flatMap(({ sequence, key, ...row }) => {
+    const state = personal.openState({ type: 'user', id: row.userId, sequence, state: row.state, key })
+    return state === undefined ? [] : [{ ...row, state: state as User }]
+  })
 }
 
 // State and hash come from one statement, so that they belong together. The ids of aggregates are in another order than
 // the indexes of these tables.
 function facts(sql: Context['sql']) {
   return sql`
-    u.id as "userId", u.organization_id as "organizationId", u.state, p.hash, (
+    u.id as "userId", u.organization_id as "organizationId", u.state, u.sequence,
+    ${subjectKeyOf(sql, sql`u.id`)} as key, p.hash, (
       select coalesce(
         json_agg(json_build_object('keyId', key_id, 'address', encode(address, 'hex'), 'usedAt', used_at)), '[]'
       )

@@ -8,8 +8,7 @@ import { authenticate } from '../operations/internal/authenticate.ts'
 import { createSession } from '../operations/session/create-session.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import { hashToken, newToken, storeToken } from '../token.ts'
-import { project } from '../views.ts'
-import { evolve } from '../vocabulary/evolve.ts'
+import { model } from '../model.ts'
 import type { UserEvent } from '../vocabulary/user.ts'
 
 let database: TestDatabase
@@ -81,7 +80,7 @@ describe.each([
   test('gets no session from a sign-in that was decided before and is stored after', async () => {
     const userId = `late-${ended}`
     await newHuman(userId)
-    const store = createStore(slow.wrap(users.sql), { evolve, project }, users.log, () => {})
+    const store = createStore(slow.wrap(users.sql), model, users.log, () => {}, undefined, users)
     const { arrived, release } = slow.hold()
     const late = signIn(userId, { ...users, store })
     await arrived

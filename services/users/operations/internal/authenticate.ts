@@ -5,10 +5,10 @@ import { readScope } from '../../oauth/scope.ts'
 import { findToken } from '../../token.ts'
 
 export async function authenticate(
-  { sql }: Context,
+  context: Context,
   { tokenHash }: AuthenticateRequest,
 ): Promise<AuthenticateResponse> {
-  const token = await findToken(sql, tokenHash)
+  const token = await findToken(context, tokenHash)
   if (!token) throw new RosterError('UNAUTHENTICATED', 'TOKEN_INVALID', 'The bearer token is not valid.')
   const { userId, organizationId, human, sessionId, expiresAt, access, scope = access?.scope } = token
   return {

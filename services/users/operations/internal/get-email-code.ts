@@ -6,10 +6,10 @@ import {
   MailKind,
 } from '#gen/roster/users/v1/internal_service'
 import type { Existing } from '#lib/eventstore/aggregate'
-import { orUnavailable } from '#lib/eventstore/database'
 import type { Context } from '../../context.ts'
 import { type CodePurpose, deriveCode } from '../../email/code.ts'
 import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../../email/link.ts'
+import { findNotice } from '../../email/notice.ts'
 import type { Config } from '../../config.ts'
 import { eachMail } from './each-mail.ts'
 import { isActive } from '../../states/user-state.ts'
@@ -56,14 +56,11 @@ const passwordReset: Content = async (context, user, human, codeId) => {
 }
 
 // It goes to the former address.
-const emailChanged: Content = async ({ sql }, user, human, noticeId) => {
-  const [notice] = await orUnavailable(sql<{ address: string; expires_at: Date; requested_at: Date }[]>`
-      select address, expires_at, requested_at from unsent_mails
-      where mail_id = ${noticeId} and user_id = ${user.id} and kind = 'email-changed' and expires_at > now()
-    `)
+const emailChanged: Content = async (context, user, human, noticeId) => {
+  const notice = await findNotice(context, user.id, noticeId)
   if (!notice) return undefined
   const nothing = { code: '', url: '' }
-  const times = { expirationDate: notice.expires_at, changeDate: notice.requested_at }
+  const times = { expirationDate: notice.expiresAt, changeDate: notice.requestedAt }
   return { email: notice.address, ...nothing, ...namesOf(human), ...times }
 }
 

@@ -12,7 +12,7 @@ export const introspectToken = {
   check: (_context: Context, request: IntrospectTokenRequest) => checkClient(request),
   async handle(context: Context, request: IntrospectTokenRequest, call: Call): Promise<IntrospectTokenResponse> {
     const client = await authenticateOnce(context, request, call)
-    const token = await findToken(context.sql, hashToken(request.token))
+    const token = await findToken(context, hashToken(request.token))
     return token && mayKnow(client.machine, token) ? describe(context, token, call) : nothing(false)
   },
 }

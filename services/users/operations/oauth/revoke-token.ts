@@ -12,7 +12,7 @@ export const revokeToken = {
   async handle(context: Context, request: RevokeTokenRequest, call: Call): Promise<RevokeTokenResponse> {
     const client = await authenticateClient(context, request, call)
     const hash = hashToken(request.token)
-    const token = await findToken(context.sql, hash)
+    const token = await findToken(context, hash)
     const { id: userId, organizationId } = client.machine
     // This does not revoke a personal access token, which is removed as a credential.
     const found = token?.userId === userId ? token.access : undefined

@@ -9,8 +9,7 @@ import { addHumanUser } from './add-human-user.ts'
 import { addMachineUser } from './add-machine-user.ts'
 import { verifyEmail } from './verify-email.ts'
 import { callIn, openUsers, type TestUsers } from '../../test-users.ts'
-import { project } from '../../views.ts'
-import { evolveUser } from '../../vocabulary/user.ts'
+import { model } from '../../model.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -23,7 +22,7 @@ beforeAll(async () => {
   users = await openUsers(database.urls.users)
   const sql = counting(users.sql, () => statements++)
   answers = keepAnswers(sql, users.keys, users.log)
-  const store = createStore(sql, { evolve: { user: evolveUser }, project }, users.log, () => {}, answers)
+  const store = createStore(sql, model, users.log, () => {}, answers, users)
   const { keys } = users
   const mac: typeof keys.mac = (...args) => (macs++, keys.mac(...args))
   users = { ...users, store, keys: { ...keys, mac } }

@@ -11,15 +11,16 @@ export const isUserUnique = {
     userName === '' && email === '' ? [{ field: 'userName', description: 'this or email must be given' }] : [],
 
   async handle(
-    { sql }: Context,
+    { sql, personal }: Context,
     { userName, email }: IsUserUniqueRequest,
     { organizationId }: Call,
   ): Promise<IsUserUniqueResponse> {
     const { kind, scope, key } = userNameKey(organizationId, userName)
-    // A user without a user name or an address has an empty one, which nobody asks for here.
+    const forms = userName === '' ? [] : personal.formsToFind(kind, key)
+    // A user without an address has an empty one, which nobody asks for here.
     const [row] = await orUnavailable(sql<[{ isUnique: boolean }]>`
       select not exists (
-        select from unique_keys where kind = ${kind} and scope = ${scope} and key = ${key} and key <> ''
+        select from unique_keys where kind = ${kind} and scope = ${scope} and key = any(${forms}::text[])
       ) and not exists (
         select from found_addresses e join found_users u using (user_id)
         where e.organization_id = ${organizationId} and e.email = ${canonicalName(email)} and e.email <> ''

@@ -1,6 +1,6 @@
 import type { Event } from '#gen/roster/feed/v1/feed'
 import type { ListUserChangesRequest, ListUserChangesResponse } from '#gen/roster/users/v1/user_service'
-import type { Sql } from '#lib/eventstore/database'
+import { orUnavailable, type Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/feed-rows'
 import { describeEnvelope, describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
@@ -23,7 +23,7 @@ const aboutCredentials = [...credentialEvents, 'machine.dpop.changed']
 const theEnd = String(2n ** 63n - 1n)
 
 export async function listUserChanges(
-  { sql, keys, store }: Context,
+  { sql, keys, store, personal }: Context,
   request: ListUserChangesRequest,
   call: Call,
 ): Promise<ListUserChangesResponse> {
@@ -43,7 +43,8 @@ export async function listUserChanges(
     const last = page.findLast((event) => event.aggregate_type === type)
     return (type === 'session' ? last?.position : last?.sequence) ?? places[index]!
   })
-  return { changes: page.map(show), nextCursor: page.length === read.length ? '' : writeCursor(keys, asked, next) }
+  const changes = (await orUnavailable(personal.openEvents(sql, page))).map(show)
+  return { changes, nextCursor: page.length === read.length ? '' : writeCursor(keys, asked, next) }
 }
 
 interface Hidden {
@@ -91,7 +92,7 @@ function select(sql: Sql, userId: string, hidden: Hidden, places: string[], numb
 function show(row: StoredEvent): Event {
   const time = row.created_at
   try {
-    return { ...describeEvent('users', row), dataOmitted: '', time }
+    return { ...describeEvent('users', row), dataOmitted: row.forgotten ? 'forgotten' : '', time }
   } catch {
     // One that proto/ does not know hides no other.
     return { ...describeEnvelope('users', row), data: undefined, dataOmitted: 'unreadable', time }

@@ -1,5 +1,6 @@
 import { type SearchUsersRequest, type SearchUsersResponse, UserFieldName } from '#gen/roster/users/v1/user_search'
 import type { Violation } from '#lib/errors'
+import { subjectKeyOf } from '#lib/eventstore/personal/personal'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
@@ -37,7 +38,7 @@ export const searchUsers = {
       where: sql`${within} and ${userConditions(sql, request.queries, organizationId)}`,
       order: orderOf(context, request),
     })
-    return { users: rows.map(({ stored }) => show(stored)), nextCursor, total }
+    return { users: rows.flatMap(({ stored }) => show(context, stored)), nextCursor, total }
   },
 }
 
@@ -87,19 +88,24 @@ interface StoredUser {
   sequence: number
   createdAt: string
   changedAt: string
-  state: User
+  state: unknown
+  key: string | null
 }
 
 function selectStored({ sql }: Context) {
   return sql`
     select jsonb_build_object(
       'id', id, 'organizationId', organization_id, 'sequence', sequence, 'createdAt', created_at,
-      'changedAt', changed_at, 'state', state #- '{machine,credentials}' #- '{human,code}'
+      'changedAt', changed_at, 'state', state #- '{machine,credentials}' #- '{human,code}',
+      'key', ${subjectKeyOf(sql, sql`aggregates.id`)}
     )
     from aggregates where type = 'user' and id = u.user_id
   `
 }
 
-function show({ createdAt, changedAt, ...user }: StoredUser) {
-  return showUser({ ...user, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) })
+// A user that was removed meanwhile is left out.
+function show({ personal }: Context, { createdAt, changedAt, key, ...stored }: StoredUser) {
+  const user = { ...stored, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) }
+  const state = personal.openState({ ...user, key }) as User | undefined
+  return state ? [showUser({ ...user, state })] : []
 }

@@ -1,0 +1,79 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import type { StoredEvent } from '../../events/stored-event.ts'
+import type { Keyring } from '../../keys.ts'
+import type { UniqueKey } from '../command.ts'
+import type { Fragment, Sql, Transaction } from '../database.ts'
+import type { PersonalData } from '../vocabulary.ts'
+import { formsOf, hashedKey } from './name-keys.ts'
+import type { Phase } from './phase.ts'
+import { isSealed, openEvent, openState, sealedPart, type StoredState } from './sealed-rows.ts'
+import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.ts'
+
+/** Seals and opens what a service stores of people. */
+export interface Personal extends SubjectKeys {
+  data: PersonalData
+  /** As far as this process knows. The database tells it in the transaction of a change that it concerns. */
+  phase: Phase
+  /** Events as they are told: opened, or without their personal fields where the key of the person is gone. */
+  openEvents<Row extends StoredEvent>(sql: Sql | Transaction, events: Row[]): Promise<Row[]>
+  /** A state as it was before it was sealed; undefined where the key of the person is gone. */
+  openState(row: StoredState): unknown
+  /** The forms in which a unique key is stored, in this phase or the present one. */
+  formsOf(key: Omit<UniqueKey, 'scope'>, phase?: Phase): string[]
+  /** The forms in which a unique key may be stored, to look for it. */
+  formsToFind(kind: string, key: string): string[]
+}
+
+/** The parts of `Personal` that the database has. */
+export interface SealingRow {
+  phase: Phase
+  secret: Buffer
+}
+
+/** Makes `Personal` of what the database has. */
+export function createPersonal(
+  data: PersonalData,
+  keys: Pick<Keyring, 'seal' | 'open'>,
+  { phase, secret }: SealingRow,
+): Personal {
+  const subjectKeys = createSubjectKeys(keys)
+  const nameSecret = createSecretKey(Buffer.from(keys.open(wrappedFor, secret), 'base64'))
+  const personal: Personal = {
+    ...subjectKeys,
+    data,
+    phase,
+    async openEvents(sql, events) {
+      const ids = new Set(events.filter(isSealed).map((event) => event.aggregate_id))
+      if (ids.size === 0) return events
+      const found = await findKeys(sql, subjectKeys, [...ids])
+      return events.map((event) => openEvent(found.get(event.aggregate_id), event))
+    },
+    openState({ state, key, ...place }) {
+      const sealed = sealedPart(state)
+      if (sealed === undefined) return state
+      return key ? openState(subjectKeys.unwrap(key), sealed, place) : undefined
+    },
+    formsOf: (key, at = personal.phase) =>
+      data.keyKinds.includes(key.kind) ? formsOf(at, nameSecret, key) : [key.key],
+    formsToFind: (kind, key) =>
+      personal.phase === 'on' ? [hashedKey(nameSecret, kind, key)] : [key, hashedKey(nameSecret, kind, key)],
+  }
+  return personal
+}
+
+/** The keys of these people, by their ids. */
+export async function findKeys(
+  sql: Sql | Transaction,
+  subjectKeys: Pick<SubjectKeys, 'unwrap'>,
+  ids: string[],
+): Promise<Map<string, KeyObject>> {
+  const rows = await sql<{ id: string; key: string }[]>`
+    select subject_id as id, wrapped::text as key from subject_keys where subject_id = any(${ids})
+  `
+  return new Map(rows.map(({ id, key }) => [id, subjectKeys.unwrap(key)]))
+}
+
+/** Selects the key of the person whose aggregate has this id. */
+export function subjectKeyOf(sql: Sql | Transaction, id: Fragment): Fragment {
+  return sql`(select wrapped::text from subject_keys where subject_id = ${id})`
+}
