@@ -23,8 +23,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const file = (name: string) => readFileSync(join(import.meta.dirname, '..', name), 'utf8')
 const purposes = ['email-code', 'signing-key', 'idp-client-secret', 'webhook-secret', 'idempotent-request', 'idempotent-answer'] // prettier-ignore
 
+type Service = Exclude<KeyHolder, 'operator'>
+
 /** The environment of a service as `npm start` makes it. */
-function local(service: KeyHolder): Record<string, string | undefined> {
+function local(service: Service): Record<string, string | undefined> {
   const each = (value: string) => ({ users: value, grants: value, idp: value, notifier: value, gateway: value, admin: value }) // prettier-ignore
   const servers = { natsUrl: each('nats://h'), redisUrl: 'redis://h', smtpUrl: 'smtp://h' }
   const options = { databaseUrls: each('postgres://h/d'), port: 1, adminTokenFile: 't', encryptionKey: root }
@@ -35,9 +37,9 @@ function local(service: KeyHolder): Record<string, string | undefined> {
  * The environment of a service in containers: the keys that docker-compose.yml names, in the files of the volumes
  * that it mounts.
  */
-function containers(service: KeyHolder): Record<string, string | undefined> {
+function containers(service: Service): Record<string, string | undefined> {
   const written = join(folder, 'containers')
-  for (const name of [...storing, 'gateway']) mkdirSync(join(written, name), { recursive: true })
+  for (const name of [...storing, 'gateway', 'operator']) mkdirSync(join(written, name), { recursive: true })
   writeKeys(join(folder, 'root'), written, root)
   const mounts = mountsOf(service)
   expect(mounts).toEqual([`keys-${service}:/var/lib/roster/keys:ro`])
@@ -117,7 +119,7 @@ describe.each([
     )
     for (const [service, value] of Object.entries(values)) {
       expect(value).not.toContain(root)
-      if (service !== 'gateway') expect(environment(service as KeyHolder)).not.toHaveProperty('ROSTER_CALLER_KEYS')
+      if (service !== 'gateway') expect(environment(service as Service)).not.toHaveProperty('ROSTER_CALLER_KEYS')
       for (const [other, variables] of Object.entries(deriveKeys(root))) {
         const own = other === service || (service === 'gateway' && 'ROSTER_CALLER_KEY' in variables)
         const first = (variables['ROSTER_ENCRYPTION_KEY'] ?? '').split(',')[0]!
@@ -136,7 +138,7 @@ function allValues(environment: Record<string, string | undefined>): string {
 }
 
 test('in containers, only the one that makes the keys has the root, and each file is its owner’s to read', () => {
-  expect(mountsOf('keys')).toEqual(['keys:/var/lib/roster/root', ...[...storing, 'gateway'].map((name) => `keys-${name}:/var/lib/roster/of/${name}`)]) // prettier-ignore
+  expect(mountsOf('keys')).toEqual(['keys:/var/lib/roster/root', ...[...storing, 'gateway', 'operator'].map((name) => `keys-${name}:/var/lib/roster/of/${name}`)]) // prettier-ignore
   const rest = file('docker-compose.yml').replace(blockOf('keys'), '').replace(/^#.*$/gm, '')
   expect(rest).not.toMatch(/\bkeys:\//)
   expect(rest).not.toContain('${ROSTER_ENCRYPTION_KEY')
@@ -144,7 +146,7 @@ test('in containers, only the one that makes the keys has the root, and each fil
 
 test('in containers, the root that was made stays, also the one that all services had', () => {
   const home = mkdtempSync(join(folder, 'home-'))
-  for (const name of [...storing, 'gateway']) mkdirSync(join(home, name))
+  for (const name of [...storing, 'gateway', 'operator']) mkdirSync(join(home, name))
   writeFileSync(join(home, 'encryption-key'), `${root}\n`)
   for (let start = 0; start < 2; start++) writeKeys(join(home, 'encryption-key'), home, '')
   const read = (name: string) => readFileSync(join(home, name), 'utf8').trim()
@@ -158,7 +160,7 @@ test.each([...storing, 'gateway'])('in Kubernetes, %s mounts its own keys and no
   const manifest = file(`deploy/kubernetes/${service}.yaml`)
   expect(manifest.match(/secretName: [\w-]+/g)).toEqual([`secretName: ${service}-keys`])
   const named = [...manifest.matchAll(/(ROSTER_\w+)_FILE, value: \/var\/lib\/roster\/keys\/(\w+)/g)]
-  expect(named.map(([, name]) => name)).toEqual(Object.keys(deriveKeys(root)[service as KeyHolder]))
+  expect(named.map(([, name]) => name)).toEqual(Object.keys(deriveKeys(root)[service as Service]))
   for (const [, name, mounted] of named) expect(mounted).toBe(name)
 })
 

@@ -2,9 +2,12 @@ import { hkdfSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { decodeKey, keyId, purposeKey } from '../lib/keys.ts'
 
+// As `lib/eventstore/personal` names it. This file stands alone beside `derive-keys.mjs`'s bundle, and imports no store.
+const wrappedFor = 'personal'
+
 const storing = ['users', 'grants', 'idp', 'notifier'] as const
 
-export type KeyHolder = (typeof storing)[number] | 'gateway'
+export type KeyHolder = (typeof storing)[number] | 'gateway' | 'operator'
 
 /** The variables of keys in a service's environment. */
 export type KeyVariables = Record<string, string>
@@ -24,6 +27,8 @@ export function deriveKeys(root: string): Record<KeyHolder, KeyVariables> {
     ROSTER_CALLER_KEY: roots.map((key) => derive(key, service, 'caller')).join(','),
   })
   return {
+    // Before the services: whoever starts one may call the command.
+    operator: { ROSTER_OPERATOR_PERSONAL_KEY: roots.map(personal).join(',') },
     users: ofService('users'),
     grants: ofService('grants'),
     idp: ofService('idp'),
@@ -53,6 +58,12 @@ const formerPurposes = {
 
 function derive(root: Buffer, service: string, use: 'encryption' | 'caller'): string {
   return Buffer.from(hkdfSync('sha256', root, '', `roster service ${service} ${use}`, 32)).toString('base64')
+}
+
+// The command opens what is personal with the key for this purpose, and has no other key of the service.
+function personal(root: Buffer): string {
+  const own = decodeKey(derive(root, 'users', 'encryption'))
+  return `${keyId(own)}:${wrappedFor}:${purposeKey(own, wrappedFor).toString('base64')}`
 }
 
 function former(root: Buffer, service: (typeof storing)[number]): string[] {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runOperator } from '#test/support/operator'
+import { deriveKeys } from '../derive-keys.ts'
 import { freePort } from '../local/ports.ts'
 import { startServers, type Servers } from '../local/servers.ts'
 import { nodeFlags, startServices, type Services } from '../local/services.ts'
@@ -78,6 +79,7 @@ test("the bundle of the operator's command looks at them", async () => {
     ROSTER_OPERATOR_DATABASE_URL: databaseUrls.operator!,
     ROSTER_OPERATOR_NATS_URL: servers.natsUrl.operator,
     ROSTER_OPERATOR_REDIS_URL: servers.redisUrl,
+    ...deriveKeys(servers.home.key('encryption-key')).operator,
   }
   const roster = (...args: string[]) => runOperator(args, settings, file('roster.mjs'))
   await vi.waitFor(async () => expect((await roster('status')).out).toContain('All is well.'), { timeout: 30_000 })
@@ -85,7 +87,7 @@ test("the bundle of the operator's command looks at them", async () => {
 })
 
 test('the bundle of a program does the work of that program alone', () => {
-  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway', 'operator'])
     mkdirSync(join(folder, 'keys', name), { recursive: true })
   const made = run('compose-keys.mjs', [join(folder, 'root'), join(folder, 'keys')])
   expect(made).toMatchObject({ status: 0, stdout: `made ${join(folder, 'root')}\n` })

@@ -7,6 +7,8 @@ export interface OperatorUrls {
   databaseUrl: string
   natsUrl: string
   redisUrl: string | undefined
+  /** Opens what is personal. */
+  personalKey?: string | undefined
 }
 
 /** Keeps the URLs for the command, where nobody but this user reads them. */

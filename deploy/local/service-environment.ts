@@ -90,6 +90,7 @@ const shared = [
   'ROSTER_OPERATOR_DATABASE_URL',
   'ROSTER_OPERATOR_NATS_URL',
   'ROSTER_OPERATOR_REDIS_URL',
+  'ROSTER_OPERATOR_PERSONAL_KEY',
 ]
 const passwords = [
   ...natsUsers.map(passwordVariable),

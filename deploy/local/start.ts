@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { provision, storingServices, type StoringService } from '../provision.ts'
+import { deriveKeys } from '../derive-keys.ts'
 import { bundledEntry } from './bundles.ts'
 import { greeting } from './greeting.ts'
 import { openHome, type Home } from './home.ts'
@@ -74,7 +75,12 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
   up = true
   instance.announce(`http://localhost:${port}`)
   const { redisUrl, natsUrl } = servers
-  keepOperatorUrls(home, { databaseUrl: databaseUrls.operator!, natsUrl: natsUrl.operator, redisUrl })
+  keepOperatorUrls(home, {
+    databaseUrl: databaseUrls.operator!,
+    natsUrl: natsUrl.operator,
+    redisUrl,
+    personalKey: deriveKeys(encryptionKey).operator['ROSTER_OPERATOR_PERSONAL_KEY'],
+  })
   console.log(
     greeting({ port, adminTokenFile, mailboxUrl: servers.mailboxUrl, logs: join(home.dir, 'log'), cwd: process.cwd() }),
   )

@@ -4,6 +4,7 @@ import { exportOrganization } from './export.ts'
 import { rotateKeys } from './keys/rotate-keys.ts'
 import { parkedCommands } from './parked/parked-commands.ts'
 import { republish } from './republish.ts'
+import { seal } from './seal.ts'
 import { status } from './status/status.ts'
 import { verify } from './verify/verify.ts'
 
@@ -15,5 +16,6 @@ export const commands: Command[] = [
   verify,
   checkpoints,
   exportOrganization,
+  seal,
   rotateKeys,
 ]

@@ -5,6 +5,7 @@ import type { StoredEvent } from '#lib/events/stored-event'
 import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
 import { Refusal } from './refusal.ts'
+import type { System } from './system.ts'
 
 /** The command `export`. */
 export const exportOrganization: Command = {
@@ -29,7 +30,7 @@ async function run({ system, output, args }: Called): Promise<number> {
   await output.json({ kind: 'export', format: 1, organization, at: new Date() })
   const counted = { events: 0, objects: 0 }
   for (const service of storingServices)
-    for await (const { events, objects } of pages(system.sql(service), service, organization)) {
+    for await (const { events, objects } of pages(system, service, organization)) {
       for (const value of [...events, ...objects]) await output.json(value)
       counted.events += events.length
       counted.objects += objects.length
@@ -46,20 +47,23 @@ async function hasEvents(sql: Sql, organization: string): Promise<boolean> {
 type Page = Record<'events' | 'objects', object[]>
 
 // An object is written after its first event, as it is at that moment. Events that come later are left out.
-async function* pages(sql: Sql, service: StoringService, organization: string): AsyncGenerator<Page> {
+async function* pages(system: System, service: StoringService, organization: string): AsyncGenerator<Page> {
+  const [sql, personal] = [system.sql(service), await system.personal(service)]
   const [{ end }] = await sql<[{ end: string }]>`select pg_snapshot_xmin(pg_current_snapshot())::text as end`
   for (let last = { transaction_id: '0', position: '0' }; ;) {
-    const events = await sql<StoredEvent[]>`
+    const stored = await sql<StoredEvent[]>`
       select ${eventColumns(sql)} from events
       where organization_id = ${organization} and transaction_id < ${end}::xid8
         and (transaction_id, position) > (${last.transaction_id}::xid8, ${last.position})
       order by events.transaction_id, events.position limit ${pageSize}
     `
-    if (events.length === 0) return
+    if (stored.length === 0) return
+    const events = personal ? await personal.openEvents(sql, stored) : stored
     const first = events.filter(({ sequence }) => sequence === '1')
     const objects = await loadAggregates(
       sql,
       first.map((event) => ({ type: event.aggregate_type, id: event.aggregate_id })),
+      personal,
     )
     yield {
       events: events.map((event) => ({ kind: 'event', service, ...told(event) })),

@@ -42,6 +42,7 @@ test("settings win, and a service's or an administrator's DATABASE_URL does not 
     databaseUrl: own.ROSTER_OPERATOR_DATABASE_URL,
     natsUrl: own.ROSTER_OPERATOR_NATS_URL,
     redisUrl: undefined,
+    personalKey: undefined,
   })
 })
 

@@ -1,4 +1,4 @@
-import { readConfig, url } from '#lib/config'
+import { optional, readConfig, url } from '#lib/config'
 import { projectRoot } from '../local/home.ts'
 import { type OperatorUrls, readOperatorUrls } from '../local/operator-urls.ts'
 import { join } from 'node:path'
@@ -21,7 +21,12 @@ export function readUrls(
   return urls
 }
 
-const names = ['ROSTER_OPERATOR_DATABASE_URL', 'ROSTER_OPERATOR_NATS_URL', 'ROSTER_OPERATOR_REDIS_URL'] as const
+const names = [
+  'ROSTER_OPERATOR_DATABASE_URL',
+  'ROSTER_OPERATOR_NATS_URL',
+  'ROSTER_OPERATOR_REDIS_URL',
+  'ROSTER_OPERATOR_PERSONAL_KEY',
+] as const
 
 function fromEnvironment(environment: Record<string, string | undefined>): OperatorUrls {
   try {
@@ -30,10 +35,16 @@ function fromEnvironment(environment: Record<string, string | undefined>): Opera
         [names[0]]: url(['postgres', 'postgresql']),
         [names[1]]: url(['nats', 'tls']),
         [names[2]]: { ...url(['redis', 'rediss']), default: undefined },
+        [names[3]]: optional(),
       },
       environment,
     ) as Record<(typeof names)[number], string>
-    return { databaseUrl: read[names[0]], natsUrl: read[names[1]], redisUrl: read[names[2]] }
+    return {
+      databaseUrl: read[names[0]],
+      natsUrl: read[names[1]],
+      redisUrl: read[names[2]],
+      personalKey: read[names[3]],
+    }
   } catch (error) {
     throw new Refusal((error as Error).message)
   }

@@ -3,13 +3,18 @@ import { connect, type JetStreamManager, type NatsConnection } from 'nats'
 import postgres from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
 import type { OperatorUrls } from '../local/operator-urls.ts'
+import type { Personal } from '#lib/eventstore/personal/personal'
 import type { StoringService } from '../provision.ts'
+import { models } from './models.ts'
+import { openPersonal } from './open-personal.ts'
 import { Refusal } from './refusal.ts'
 
 /** The running system, as the command reaches it. Each part connects when it is asked for first. */
 export interface System {
   /** A connection to the schema of a service. */
   sql(service: StoringService): Sql
+  /** Opens what a service stores of people. Throws a Refusal where it is sealed and the command has no key. */
+  personal(service: StoringService): Promise<Personal | undefined>
   nats(): Promise<NatsConnection>
   jetstream(): Promise<JetStreamManager>
   /** Undefined where no Redis is named. */
@@ -20,17 +25,19 @@ export interface System {
 const patience = 5000
 
 /** Opens the system. Nothing waits for a server that is away. */
-export function openSystem({ databaseUrl, natsUrl, redisUrl }: OperatorUrls): System {
+export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls): System {
   const schemas = new Map<string, Sql>()
   let nats: Promise<NatsConnection> | undefined
   let redis: Redis | undefined
   const connected = () => (nats ??= openNats(natsUrl))
+  const sqlOf = (service: StoringService) => {
+    let sql = schemas.get(service)
+    if (!sql) schemas.set(service, (sql = openSchema(databaseUrl, service)))
+    return sql
+  }
   return {
-    sql(service) {
-      let sql = schemas.get(service)
-      if (!sql) schemas.set(service, (sql = openSchema(databaseUrl, service)))
-      return sql
-    },
+    sql: sqlOf,
+    personal: (service) => openPersonal(sqlOf(service), models[service].personal, personalKey),
     nats: connected,
     jetstream: async () => (await connected()).jetstreamManager({ apiPrefix: 'ROSTER.API', checkAPI: false }),
     redis() {

@@ -31,8 +31,8 @@ function newest(notes: Required<Other>[]): Other {
   return notes.find(({ release }) => notes.every(({ former }) => former !== release)) ?? { release: releaseOf(untold) }
 }
 
-// The connections of this service's other replicas tell their versions. They end with their process, however it ends.
-async function runningReleases(transaction: Transaction): Promise<string[]> {
+/** The releases of the other replicas of this service, as their connections tell. They end with their process. */
+export async function runningReleases(transaction: Transaction): Promise<string[]> {
   const rows = await transaction<{ name: string }[]>`
     select distinct application_name as name from pg_stat_activity
     where datname = current_database() and usename = current_user and pid <> pg_backend_pid()

@@ -20,7 +20,12 @@ import { callIn, openUsers, serveDomains, type TestUsers } from './test-users.ts
 import type { User } from './vocabulary/user.ts'
 
 const formerKey = randomBytes(32).toString('base64')
-const profile = (firstName: string) => ({ firstName, lastName: 'Zyx-Lastname', preferredLanguage: 'de', gender: 1 as const })
+const profile = (firstName: string) => ({
+  firstName,
+  lastName: 'Zyx-Lastname',
+  preferredLanguage: 'de',
+  gender: 1 as const,
+})
 const verified = { $case: 'isVerified' as const, value: true }
 
 let database: TestDatabase
@@ -73,7 +78,9 @@ test('what is personal stands sealed in every table but those of searches, and i
     expect(user).toMatchObject({ userName: 'ada-name', type: { value: { email: { email: 'ada@new.example' } } } })
     expect((await findLoginUser(by, 'ADA-name', call()))?.state.human?.profile.firstName).toBe('ada-first')
     const { events } = await list(by, 'ada')
-    expect(events.map(({ event }) => [event!.dataOmitted, event!.data?.['email'] ?? event!.data?.['urlTemplate']])).toEqual([
+    expect(
+      events.map(({ event }) => [event!.dataOmitted, event!.data?.['email'] ?? event!.data?.['urlTemplate']]),
+    ).toEqual([
       ['', 'ada@mail.example'],
       ['', 'ada@new.example'],
       ['', 'https://app.example/ada-name?{{.Code}}'],
@@ -88,7 +95,13 @@ test('once a user is removed, no table tells of it, and its events come without 
   // Both replicas know the key, and one has the events in memory.
   const recent = keepRecentEvents()
   const all = { ...everything, aggregateIds: [] }
-  const rows = await read(other.sql, { transactionId: 0, position: 0 }, { transactionId: 2 ** 50, position: 0 }, all, 1000)
+  const rows = await read(
+    other.sql,
+    { transactionId: 0, position: 0 },
+    { transactionId: 2 ** 50, position: 0 },
+    all,
+    1000,
+  )
   recent.add({ transaction_id: '0', position: '0' }, rows, 1000)
   expect((await list(other, 'grace', recent)).events[0]!.event!.data?.['userName']).toBe('grace-name')
 
@@ -113,7 +126,10 @@ test('who swaps sealed rows gets nothing to read: they open in their own place a
   const payload = async (id: string, sequence: number) =>
     (await users.sql<{ payload: object }[]>`select payload from events where aggregate_id = ${id} and sequence = ${sequence}`)[0]!.payload // prettier-ignore
   const [own, foreign] = [await payload('hedy', 2), await payload('joan', 1)]
-  for (const forged of [foreign, { ...own, isVerified: true, $sealed: (await payload('hedy', 1) as { $sealed: string }).$sealed }]) {
+  for (const forged of [
+    foreign,
+    { ...own, isVerified: true, $sealed: ((await payload('hedy', 1)) as { $sealed: string }).$sealed },
+  ]) {
     await users.sql`update events set payload = ${users.sql.json(forged as never)} where aggregate_id = 'hedy' and sequence = 2`
     const { events } = await list(other, 'hedy')
     expect(events.map(({ event }) => event!.dataOmitted)).toEqual(['', 'unreadable', ''])
@@ -136,9 +152,12 @@ test('user names are unique by their hashes, in any letters, at each replica, an
   await updateUserName.handle(users, { userId: 'ruth', userName: 'ruthie' }, call())
   expect(await isUnique('ruth-name')).toEqual({ isUnique: true })
   expect(await isUnique('ruthie')).toEqual({ isUnique: false })
-  const names = await Promise.allSettled([users, other].map((by, index) =>
+  const names = await Promise.allSettled(
+    [users, other].map(
+      (by, index) =>
     addHumanUser.handle(by, { userId: `same${index}`, userName: 'Same', profile: profile('x'), email: { email: 'x@mail.example', verification: verified } }, call()), // prettier-ignore
-  ))
+    ),
+  )
   expect(names.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
 })
 

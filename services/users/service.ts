@@ -76,6 +76,7 @@ import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
+import { startSealingUsers } from './start-sealing-users.ts'
 import { fillFoundUsers } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { openLater } from './later.ts'
@@ -102,6 +103,7 @@ const users: StoringService<Config, Context> = {
       startExpiryWarnings(context),
       ...startFollowingOrganizations(context, nats, log),
       startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
+      startSealingUsers(context),
       signingKeys,
       later,
     ]

@@ -17,7 +17,11 @@ export async function allRows(sql: Sql): Promise<Map<string, string>> {
 export async function tablesWith(sql: Sql, texts: string[]): Promise<string[]> {
   const forms = texts.flatMap((text) => {
     const bytes = Buffer.from(text)
-    return [text.toLowerCase(), bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '').slice(0, -1).toLowerCase()]
+    return [
+      text.toLowerCase(),
+      bytes.toString('hex'),
+      bytes.toString('base64').replace(/=+$/, '').slice(0, -1).toLowerCase(),
+    ]
   })
   const rows = [...(await allRows(sql))]
   return rows.flatMap(([table, text]) => (forms.some((form) => text.toLowerCase().includes(form)) ? [table] : []))

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { projectRoot } from '../../deploy/local/home.ts'
+import { houseKeys } from '../house.ts'
 import type { TestServers } from '../infra.ts'
 
 /** What the operator's command wrote, and its exit status. */
@@ -18,6 +19,7 @@ export function operatorSettings({ serviceDatabaseUrls, natsUrl, redisUrl }: Tes
     ROSTER_OPERATOR_DATABASE_URL: serviceDatabaseUrls.operator,
     ROSTER_OPERATOR_NATS_URL: natsUrl.operator,
     ROSTER_OPERATOR_REDIS_URL: redisUrl,
+    ...houseKeys.operator,
   }
 }
 

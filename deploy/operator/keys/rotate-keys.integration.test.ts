@@ -23,7 +23,7 @@ function letPass(stateFile: string) {
 }
 
 test('in containers: three calls lead to a new root, and the keys of the services follow it', async () => {
-  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway', 'operator'])
     mkdirSync(join(folder, 'of', name), { recursive: true })
   const args = ['--root', join(folder, 'root'), '--folder', join(folder, 'of')]
   writeKeys(join(folder, 'root'), join(folder, 'of'), '')
@@ -49,7 +49,7 @@ test('in containers: three calls lead to a new root, and the keys of the service
 })
 
 test('in containers: a step that ended before every service had its key is taken again', async () => {
-  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway', 'operator'])
     mkdirSync(join(folder, 'of', name), { recursive: true })
   const args = ['--root', join(folder, 'root'), '--folder', join(folder, 'of'), '--yes']
   writeKeys(join(folder, 'root'), join(folder, 'of'), '')

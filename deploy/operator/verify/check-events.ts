@@ -2,6 +2,7 @@ import { describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/feed-rows'
+import type { Personal } from '#lib/eventstore/personal/personal'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { type Finding, rowName } from './finding.ts'
@@ -26,11 +27,12 @@ export async function* checkEvents(
   sql: Sql,
   service: StoringService,
   { forgotten = [] }: Vocabulary,
+  personal: Personal | undefined,
   expected: Expected | undefined,
 ): AsyncGenerator<{ found: (Finding & { missing?: number })[]; looked: number; of: number }> {
   const [{ end }] = await sql<[{ end: string }]>`select coalesce(max(position), 0)::text as end from events`
   for (let last = '0'; ;) {
-    const rows = await sql<(StoredEvent & { known: boolean; published: boolean; parked: boolean })[]>`
+    const stored = await sql<(StoredEvent & { known: boolean; published: boolean; parked: boolean })[]>`
       select ${eventColumns(sql)},
         exists (select from aggregates a where a.type = aggregate_type and a.id = aggregate_id) as known,
         exists (select from parked_events p where p.position = e.position) as parked,
@@ -42,7 +44,8 @@ export async function* checkEvents(
       ) e
       order by e.position
     `
-    if (rows.length === 0) return
+    if (stored.length === 0) return
+    const rows = personal ? await personal.openEvents(sql, stored) : stored
     const found = rows.flatMap((row) => {
       const position = Number(row.position)
       const name = rowName('events', { position })

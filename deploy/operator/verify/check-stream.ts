@@ -8,6 +8,7 @@ import { checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
 import { streamName } from '#lib/events/stream'
 import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/feed-rows'
+import type { Personal } from '#lib/eventstore/personal/personal'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
 import { differences, type Finding, rowName } from './finding.ts'
@@ -71,6 +72,7 @@ async function compare(system: System, messages: StoredMsg[], seen: InStream): P
     if (some.length === 0) continue
     const stored = await readEvents(
       system.sql(service),
+      await system.personal(service),
       some.map(({ position }) => position),
     )
     for (const one of some) {
@@ -96,10 +98,15 @@ function strange(service: StoringService, { seq, subject }: StoredMsg, problem: 
   return { service, row: rowName(`stream ${streamName}`, { seq, subject }), problem }
 }
 
-async function readEvents(sql: Sql, positions: number[]): Promise<Map<string, StoredEvent>> {
-  const rows = await sql<StoredEvent[]>`
+async function readEvents(
+  sql: Sql,
+  personal: Personal | undefined,
+  positions: number[],
+): Promise<Map<string, StoredEvent>> {
+  const stored = await sql<StoredEvent[]>`
     select ${eventColumns(sql)} from events where position = any(${positions}::bigint[])
   `
+  const rows = personal ? await personal.openEvents(sql, stored) : stored
   return new Map(rows.map((row) => [row.position, row]))
 }
 

@@ -1,5 +1,8 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql } from '#lib/eventstore/database'
+import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
+import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { type Finding, rowName } from './finding.ts'
@@ -11,6 +14,7 @@ export async function* checkSurplus(
   sql: Sql,
   service: StoringService,
   model: Vocabulary,
+  personal: Personal | undefined,
 ): AsyncGenerator<{ found: Finding[]; table: string }> {
   for (const view of model.views ?? [])
     for await (const rows of strangers(sql, `roster_${service}`, view))
@@ -18,7 +22,7 @@ export async function* checkSurplus(
         found: rows.map((row) => ({ service, row: rowName(view.table, row), problem: 'it belongs to no object' })),
         table: view.table,
       }
-  for await (const rows of strayKeys(sql, model))
+  for await (const rows of strayKeys(sql, model, personal))
     yield {
       // A key may be a name or an address of a person.
       found: rows.map(({ kind, scope, aggregate_id }) => ({
@@ -58,15 +62,16 @@ interface KeyRow {
   scope: string
   key: string
   aggregate_id: string
-  aggregate: Pick<Aggregate, 'type' | 'id' | 'organizationId' | 'state'> | null
+  aggregate: (Pick<Aggregate, 'organizationId'> & StoredState) | null
 }
 
-async function* strayKeys(sql: Sql, { keys, keyKinds = {} }: Vocabulary) {
+async function* strayKeys(sql: Sql, { keys, keyKinds = {} }: Vocabulary, personal: Personal | undefined) {
   for (const [kind, type] of Object.entries(keyKinds))
     for (let after = { scope: '', key: '' }; ;) {
       const rows = await sql<KeyRow[]>`
         select k.kind, k.scope, k.key, k.aggregate_id, (
-          select json_build_object('type', a.type, 'id', a.id, 'organizationId', a.organization_id, 'state', a.state)
+          select json_build_object('type', a.type, 'id', a.id, 'organizationId', a.organization_id, 'state', a.state,
+            'sequence', a.sequence${personal ? sql`, 'key', ${subjectKeyOf(sql, sql`a.id`)}` : sql``})
           from aggregates a where a.type = ${type} and a.id = k.aggregate_id
         ) as aggregate
         from (
@@ -77,8 +82,10 @@ async function* strayKeys(sql: Sql, { keys, keyKinds = {} }: Vocabulary) {
       `
       if (rows.length === 0) break
       yield rows.filter(({ aggregate, scope, key }) => {
-        const held = aggregate ? (keys?.(aggregate as Aggregate) ?? []) : []
-        return !held.some((one) => one.kind === kind && one.scope === scope && one.key === key)
+        const state = aggregate && personal ? personal.openState(aggregate) : aggregate?.state
+        const held = aggregate ? (keys?.({ ...aggregate, state } as Aggregate) ?? []) : []
+        const isOf = (one: UniqueKey) => (personal?.formsOf(one) ?? [one.key]).includes(key)
+        return !held.some((one) => one.kind === kind && one.scope === scope && isOf(one))
       })
       after = rows.at(-1)!
     }

@@ -1,7 +1,9 @@
 import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
 import type { Transaction } from '#lib/eventstore/database'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import type { EventRow } from '#lib/events/stored-event'
+import { findKeys, type Personal } from '#lib/eventstore/personal/personal'
+import { openEvent } from '#lib/eventstore/personal/sealed-rows'
+import type { StoredEvent } from '#lib/events/stored-event'
 
 /** An aggregate as its events make it. `problem`: why they do not. */
 export interface Folded {
@@ -9,17 +11,13 @@ export interface Folded {
   problem?: string
 }
 
-type Event = Pick<
-  EventRow,
-  'aggregate_type' | 'aggregate_id' | 'type' | 'payload' | 'organization_id' | 'created_at'
-> & { sequence: string }
-
 const atOnce = 1000
 
 /** Folds the events of these aggregates as the store does, few at a time. */
 export async function foldEvents(
   transaction: Transaction,
   model: Vocabulary,
+  personal: Personal | undefined,
   keys: AggregateKey[],
 ): Promise<Map<string, Folded>> {
   const never = new Date(0)
@@ -29,18 +27,22 @@ export async function foldEvents(
       return [keyText({ type, id }), { aggregate: { ...missing, state: undefined } }]
     }),
   )
-  const reading = transaction<Event[]>`
-    select e.aggregate_type, e.aggregate_id, e.sequence, e.type, e.payload, e.organization_id, e.created_at
-    from unnest(${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[]) as k (type, id)
+  // The cursor has the connection meanwhile, so first come the keys.
+  const subjects = personal && (await findKeys(transaction, personal, [...new Set(keys.map(({ id }) => id))]))
+  const reading = transaction<StoredEvent[]>`
+    select e.* from unnest(${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[]) as k (type, id)
     join events e on e.aggregate_type = k.type and e.aggregate_id = k.id
     order by e.aggregate_type, e.aggregate_id, e.sequence
   `
   for await (const events of reading.cursor(atOnce))
-    for (const event of events) add(folded.get(`${event.aggregate_type}/${event.aggregate_id}`)!, event, model)
+    for (const row of events) {
+      const event = subjects ? openEvent(subjects.get(row.aggregate_id), row) : row
+      add(folded.get(`${event.aggregate_type}/${event.aggregate_id}`)!, event, model)
+    }
   return folded
 }
 
-function add(folded: Folded, event: Event, { evolve }: Vocabulary): void {
+function add(folded: Folded, event: StoredEvent, { evolve }: Vocabulary): void {
   const { aggregate } = folded
   const expected = aggregate.sequence + 1
   if (Number(event.sequence) !== expected) folded.problem ??= `event ${expected} is missing`

@@ -2,6 +2,7 @@ import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
 import { keyText } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql, Transaction } from '#lib/eventstore/database'
+import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import { foldEvents, type Folded } from './fold-events.ts'
 
@@ -28,24 +29,31 @@ export async function readPage(
   sql: Sql,
   schema: string,
   model: Vocabulary,
+  personal: Personal | undefined,
   after: AggregateKey,
 ): Promise<Page | undefined> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
-    const stored = await readAggregates(transaction, after)
+    const stored = await readAggregates(transaction, personal, after)
     if (stored.length === 0) return undefined
-    const folded = await foldEvents(transaction, model, stored)
+    const folded = await foldEvents(transaction, model, personal, stored)
     const views = (model.views ?? []).filter((view) => stored.some(({ type }) => type === view.type))
     const rows = new Map<View, Record<string, unknown>[]>()
     for (const view of views) rows.set(view, await readRows(transaction, schema, view, stored))
     const wanted = stored.flatMap((aggregate) => model.keys?.(folded.get(keyText(aggregate))!.aggregate) ?? [])
-    return { stored, folded, rows, keys: await readKeys(transaction, wanted) }
+    const forms = wanted.flatMap((key) => (personal?.formsOf(key) ?? [key.key]).map((form) => ({ ...key, key: form })))
+    return { stored, folded, rows, keys: await readKeys(transaction, forms) }
   })
 }
 
-async function readAggregates(transaction: Transaction, after: AggregateKey): Promise<Aggregate[]> {
-  const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string })[]>`
+async function readAggregates(
+  transaction: Transaction,
+  personal: Personal | undefined,
+  after: AggregateKey,
+): Promise<Aggregate[]> {
+  const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string; key?: string | null })[]>`
     select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
       changed_at as "changedAt", state
+      ${personal ? transaction`, ${subjectKeyOf(transaction, transaction`aggregates.id`)} as key` : transaction``}
     from (
       select *, sum(sequence) over (order by next.type, next.id) - sequence as before from (
         select * from aggregates where (type, id) > (${after.type}, ${after.id}) order by type, id limit ${pageSize}
@@ -54,7 +62,11 @@ async function readAggregates(transaction: Transaction, after: AggregateKey): Pr
     where before < ${mostEvents}
     order by type, id
   `
-  return found.map((row) => ({ ...row, sequence: Number(row.sequence) }))
+  return found.map(({ key, ...row }) => ({
+    ...row,
+    sequence: Number(row.sequence),
+    state: personal ? personal.openState({ ...row, key }) : row.state,
+  }))
 }
 
 async function readRows(transaction: Transaction, schema: string, view: View, stored: Aggregate[]) {

@@ -63,17 +63,18 @@ async function run({ system, output, args, options }: Called): Promise<number> {
 
   for (const service of services) {
     const [sql, model] = [system.sql(service), models[service]]
+    const personal = await system.personal(service)
     const [{ all }] = await sql<[{ all: number }]>`select count(*)::int as all from aggregates`
-    for await (const { found, looked } of checkAggregates(sql, service, model)) {
+    for await (const { found, looked } of checkAggregates(sql, service, model, personal)) {
       output.progress(`${service}: ${looked} of ${all} objects`)
       await report(found)
     }
-    for await (const { found, table } of checkSurplus(sql, service, model)) {
+    for await (const { found, table } of checkSurplus(sql, service, model, personal)) {
       output.progress(`${service}: ${table}`)
       await report(found)
     }
     const expected = expectedOf(service)
-    for await (const { found, looked, of } of checkEvents(sql, service, model, expected)) {
+    for await (const { found, looked, of } of checkEvents(sql, service, model, personal, expected)) {
       output.progress(`${service}: event ${looked} of ${of}`)
       await report(await stillMissing(system, service, found, expected?.published))
     }

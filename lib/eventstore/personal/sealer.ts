@@ -23,7 +23,7 @@ export interface Sealer {
 }
 
 /** A key that nobody knows and nothing stores: what it seals is forgotten at once. */
-const lost = createSecretKey(randomBytes(32))
+export const lost = createSecretKey(randomBytes(32))
 
 /** Seals for a batch that has loaded these keys of people. */
 export function createSealer(personal: Personal, loaded: Map<string, KeyObject>): Sealer {

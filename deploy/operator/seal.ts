@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql } from '#lib/eventstore/database'
+import type { Phase } from '#lib/eventstore/personal/phase'
+import { roster } from '#lib/health/release'
+import type { Called, Command } from './command.ts'
+import { Refusal } from './refusal.ts'
+
+/** The command `seal`. */
+export const seal: Command = {
+  name: 'seal',
+  summary: 'Has all that is personal of users sealed, in a database that began with an earlier release.',
+  more: [
+    'The service users does it, a portion after the other, while it answers. If you end the command, it goes on.',
+    'Afterwards the release before this one cannot start on this database any more, so replace every replica first.',
+    'A database that began with this release is sealed from its first event.',
+  ],
+  arguments: [0, 0],
+  run,
+}
+
+const lookEvery = 1000
+/** A service that does nothing for so many milliseconds does not run. */
+const patience = 5 * 60_000
+
+async function run({ system, output, confirm }: Called): Promise<number> {
+  const sql = system.sql('users')
+  if ((await look(sql)).phase === 'on') {
+    output.line('All is sealed already.')
+    return 0
+  }
+  const others = await otherReleases(sql)
+  if (others.length > 0)
+    throw new Refusal(`Replicas of another release are connected: ${others.join(', ')}. Replace them first.`)
+  await confirm('There is no way back to the release before this one. Have a backup of the database.')
+  await sql`update sealing set wanted = true`
+  let last = ''
+  for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
+    const { phase, sealed, remaining } = await look(sql)
+    if (phase === 'on') {
+      output.line('All is sealed.')
+      return 0
+    }
+    output.progress(phase === 'off' ? 'waits for the service users' : `${sealed} of ${remaining} users are sealed`)
+    if (`${phase} ${sealed}` !== last) since = Date.now()
+    last = `${phase} ${sealed}`
+  }
+  output.line('Nothing happens. Does the service users run? Its log says why it waits.')
+  return 1
+}
+
+interface Progress {
+  phase: Phase
+  sealed: string
+  remaining: string
+}
+
+async function look(sql: Sql): Promise<Progress> {
+  const [row] = await sql<Progress[]>`select phase, sealed, remaining from sealing`
+  if (!row) throw new Refusal('The service users of this release has never run here: start it first.')
+  return row
+}
+
+// A connection without a version is one of 0.1.
+async function otherReleases(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select distinct application_name as name from pg_stat_activity
+    where datname = current_database() and application_name ~ '^roster-users( |$)'
+  `
+  return rows.map(({ name }) => name).filter((name) => !name.startsWith(`roster-users ${roster.release}.`))
+}

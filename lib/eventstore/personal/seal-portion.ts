@@ -1,0 +1,128 @@
+import type { KeyObject } from 'node:crypto'
+import type { StoredEvent } from '../../events/stored-event.ts'
+import type { Aggregate } from '../aggregate.ts'
+import type { Sql, Transaction } from '../database.ts'
+import { eventColumns } from '../feed-rows.ts'
+import type { Vocabulary } from '../vocabulary.ts'
+import { findKeys, type Personal } from './personal.ts'
+import { sealedPart, sealPayload, sealState } from './sealed-rows.ts'
+import { lost } from './sealer.ts'
+
+/** What seals the rows of earlier versions. */
+export interface Sealing {
+  sql: Sql
+  personal: Personal
+  vocabulary: Vocabulary
+  /** Writes what else the service needs of people once their states are sealed. */
+  sealed(transaction: Transaction, people: Aggregate[]): Promise<void>
+  /** Deletes what else is personal and plain, once all people are done. */
+  finished(transaction: Transaction): Promise<void>
+}
+
+const portion = 50
+
+/**
+ * Seals all rows of the next people after this id, in one transaction. Gives the last id, and whether anything was
+ * still plain. Undefined after the last one. A second run changes nothing.
+ */
+export async function sealPortion(
+  sealing: Sealing,
+  after: string,
+): Promise<{ last: string; people: number; changed: boolean } | undefined> {
+  const { sql, personal } = sealing
+  const { data } = personal
+  const types = [data.subject, ...data.events]
+  return sql.begin(async (transaction) => {
+    const ids = (
+      await transaction<{ id: string }[]>`
+        select id from aggregates where type = ${data.subject} and id > ${after} order by id limit ${portion}
+      `
+    ).map(({ id }) => id)
+    if (ids.length === 0) return undefined
+    // In the order in which appends lock them.
+    const aggregates = await transaction<Row[]>`
+      select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
+        changed_at as "changedAt", state
+      from aggregates where type = any(${types}) and id = any(${ids}) order by type, id for update
+    `
+    const events = await transaction<StoredEvent[]>`
+      select ${eventColumns(transaction)} from events
+      where aggregate_type = any(${types}) and aggregate_id = any(${ids}) order by events.position
+    `
+    const { keys, made } = await giveKeys(transaction, personal, aggregates)
+    const payloads = events.flatMap((event) => {
+      const payload = sealPayload(keys.get(event.aggregate_id) ?? lost, event)
+      return payload === event.payload ? [] : [{ position: event.position, payload }]
+    })
+    const plain = aggregates.filter((row) => isPlain(personal, row))
+    await writePayloads(transaction, payloads)
+    await writeStates(transaction, plain, keys)
+    const people = plain.filter(({ type }) => type === data.subject).map(toAggregate)
+    await holdNames(transaction, sealing, people)
+    await sealing.sealed(transaction, people)
+    return { last: ids.at(-1)!, people: ids.length, changed: made + payloads.length + plain.length > 0 }
+  })
+}
+
+type Row = Omit<Aggregate, 'sequence'> & { sequence: string }
+
+function toAggregate(row: Row): Aggregate {
+  return { ...row, sequence: Number(row.sequence) }
+}
+
+// Whoever is forgotten already gets no key.
+async function giveKeys(transaction: Transaction, personal: Personal, aggregates: Row[]) {
+  const { data } = personal
+  const people = aggregates.filter(({ type, state }) => type === data.subject && !data.isForgotten(state))
+  const keys = await findKeys(
+    transaction,
+    personal,
+    people.map(({ id }) => id),
+  )
+  const without = people.filter(({ id }) => !keys.has(id))
+  const made = personal.make(without.length).map((key, index) => ({ id: without[index]!.id, ...key }))
+  if (made.length > 0)
+    await transaction`
+      insert into subject_keys ${transaction(made.map(({ id, wrapped }) => ({ subject_id: id, wrapped })))}
+    `
+  for (const { id, key } of made) keys.set(id, key)
+  return { keys, made: made.length }
+}
+
+function isPlain({ data }: Personal, { type, state }: Row): boolean {
+  if (sealedPart(state) !== undefined) return false
+  return type === data.subject ? !data.isForgotten(state) : data.states.includes(type)
+}
+
+async function writePayloads(transaction: Transaction, payloads: { position: string; payload: object }[]) {
+  if (payloads.length === 0) return
+  await transaction`
+    update events set payload = changed.payload
+    from json_to_recordset(${JSON.stringify(payloads)}::text::json) as changed (position bigint, payload jsonb)
+    where events.position = changed.position
+  `
+}
+
+async function writeStates(transaction: Transaction, plain: Row[], keys: Map<string, KeyObject>) {
+  if (plain.length === 0) return
+  const rows = plain.map((row) => ({ type: row.type, id: row.id, state: sealState(keys.get(row.id) ?? lost, row) }))
+  await transaction`
+    update aggregates set state = changed.state
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as changed (type text, id text, state jsonb)
+    where aggregates.type = changed.type and aggregates.id = changed.id
+  `
+}
+
+async function holdNames(transaction: Transaction, { personal, vocabulary }: Sealing, people: Aggregate[]) {
+  const rows = people.flatMap((person) =>
+    (vocabulary.keys?.(person) ?? [])
+      .filter(({ kind }) => personal.data.keyKinds.includes(kind))
+      .map(({ kind, scope, key }) => ({
+        kind,
+        scope,
+        key: personal.formsOf({ kind, key }, 'on')[0]!,
+        aggregate_id: person.id,
+      })),
+  )
+  if (rows.length > 0) await transaction`insert into unique_keys ${transaction(rows)} on conflict do nothing`
+}

@@ -1,0 +1,99 @@
+import { roster } from '../../health/release.ts'
+import type { Log } from '../../log.ts'
+import type { Service } from '../../process.ts'
+import { repeat } from '../../repeat.ts'
+import { throttled } from '../../throttled.ts'
+import type { Transaction } from '../database.ts'
+import { runningReleases, sealedNote } from '../releases.ts'
+import type { Phase } from './phase.ts'
+import { type Sealing, sealPortion } from './seal-portion.ts'
+
+const lookEvery = 2000
+/** Milliseconds after which no change is under way any more that began before all people had keys. */
+const grace = 90_000
+
+export interface SealingOptions extends Sealing {
+  log: Log
+  /** Runs in the transaction that begins: rows that were written are about to change. */
+  begins?(transaction: Transaction): Promise<void>
+  graceMs?: number
+}
+
+/**
+ * Seals what earlier versions stored in plain, once an operator asks for it, a portion after the other. It goes on after
+ * a restart, and any number of replicas may run it. Also learns how far the database is, until all is sealed.
+ */
+export function startSealing(options: SealingOptions): Service {
+  const { sql, personal, log, graceMs = grace } = options
+  const wrong = throttled(log, 'what is personal is not sealed: replicas of another release are connected')
+  if (personal.phase === 'on') return { stop: async () => {} }
+
+  // The pass that is under way, and whether it found anything plain.
+  let pass = { after: '', since: 0, people: 0, found: false }
+
+  const turns = repeat({
+    async work() {
+      const [row] = await sql<{ phase: Phase; wanted: boolean }[]>`select phase, wanted from sealing`
+      personal.phase = row!.phase
+      if (personal.phase === 'on') return 'done'
+      if (personal.phase === 'off') return row!.wanted && (await begin()) ? 'more' : undefined
+      if (pass.since === 0) pass.since = Date.now()
+      const done = await sealPortion(options, pass.after)
+      if (done) {
+        pass = { ...pass, after: done.last, people: pass.people + done.people, found: pass.found || done.changed }
+        if (done.changed) await sql`update sealing set sealed = ${pass.people}`
+        return 'more'
+      }
+      // A change that began before its person had a key may have been stored in plain since.
+      const isOver = !pass.found && pass.since - begunAt >= graceMs
+      if (isOver) await finish()
+      pass = { after: '', since: 0, people: 0, found: false }
+      return isOver ? 'more' : undefined
+    },
+    every: lookEvery,
+    retryAfter: lookEvery,
+    failed: throttled(log, 'the sealing of earlier rows waits and tries again'),
+  })
+  let begunAt = Date.now()
+
+  async function begin(): Promise<boolean> {
+    return sql.begin(async (transaction) => {
+      await lockPhase(transaction)
+      const others = (await runningReleases(transaction)).filter((release) => release !== roster.release)
+      if (others.length > 0) {
+        wrong(new Error(others.join(', ')))
+        return false
+      }
+      const begun = await transaction`
+        update sealing set phase = 'begun', remaining = (select count(*) from aggregates where type = ${personal.data.subject})
+        where phase = 'off'
+      `
+      if (begun.count > 0) {
+        await transaction`insert into migrations (name) values (${sealedNote}) on conflict do nothing`
+        await options.begins?.(transaction)
+      }
+      begunAt = Date.now()
+      return true
+    })
+  }
+
+  async function finish(): Promise<void> {
+    await sql.begin(async (transaction) => {
+      await transaction`set local statement_timeout = 0`
+      await lockPhase(transaction)
+      await transaction`update sealing set phase = 'on', remaining = 0`
+      await transaction`
+        delete from unique_keys where kind = any(${personal.data.keyKinds}) and left(key, 1) <> 'H'
+      `
+      await options.finished(transaction)
+    })
+    log.info('what is personal is sealed everywhere')
+  }
+
+  return { stop: () => turns.stop() }
+}
+
+// Changes that go by the phase hold this lock together.
+function lockPhase(transaction: Transaction) {
+  return transaction`select pg_advisory_xact_lock(hashtextextended(concat_ws('/', current_schema(), 'sealing'), 0))`
+}
