@@ -62,12 +62,19 @@ export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
     left: (doomed) => findLeft(sql, doomed),
     uncaused: (doomed) => findUncaused(sql, doomed),
     awaited: () => sql`
-      select id as "userId", state -> 'human' ->> 'email' as email from roster_users.aggregates
-      where type = 'user' and state -> 'human' -> 'code' ->> 'delivery' <> 'returned'
+      select user_id as "userId", email from roster_users.found_addresses
+      where 'email.code.requested' = (
+        select type from roster_users.events
+        where aggregate_type = 'user' and aggregate_id = user_id and type = any(${aboutCodes})
+        order by sequence desc limit 1
+      )
     `,
     close: () => sql.end(),
   }
 }
+
+/** The last of these says whether a code is to be mailed. */
+const aboutCodes = ['email.code.requested', 'email.code.returned', 'email.changed', 'email.verified']
 
 function wrongWith(write: Remembered, events: Stored[]): string[] {
   const name = `${write.id} (${write.operation})`

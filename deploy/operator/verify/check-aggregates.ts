@@ -45,10 +45,11 @@ export async function* checkAggregates(
 
 type Found = Omit<Finding, 'service'>
 
-function compareAggregate(stored: Aggregate, { folded }: Page): Found[] {
+function compareAggregate(stored: Aggregate, { folded, unreadable }: Page): Found[] {
   const { aggregate, problem } = folded.get(keyText(stored))!
   const row = rowName('aggregates', { type: stored.type, id: stored.id })
   if (aggregate.sequence === 0) return [{ row, problem: 'it has no events' }]
+  if (unreadable.has(stored)) return [{ row, problem: 'its sealed state cannot be opened' }]
   if (problem !== undefined) return [{ row, problem }]
   // A sealed state whose key is gone: nobody can tell.
   const known = stored.state === undefined ? { ...aggregate, state: undefined } : aggregate

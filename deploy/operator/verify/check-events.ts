@@ -3,6 +3,7 @@ import type { StoredEvent } from '#lib/events/stored-event'
 import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/feed-rows'
 import type { Personal } from '#lib/eventstore/personal/personal'
+import { isSealed } from '#lib/eventstore/personal/sealed-rows'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { type Finding, rowName } from './finding.ts'
@@ -26,16 +27,22 @@ export interface Expected {
 export async function* checkEvents(
   sql: Sql,
   service: StoringService,
-  { forgotten = [] }: Vocabulary,
+  { forgotten = [], personal: data }: Vocabulary,
   personal: Personal | undefined,
   expected: Expected | undefined,
 ): AsyncGenerator<{ found: (Finding & { missing?: number })[]; looked: number; of: number }> {
   const [{ end }] = await sql<[{ end: string }]>`select coalesce(max(position), 0)::text as end from events`
+  const types = data ? [data.subject, ...data.events] : []
   for (let last = '0'; ;) {
-    const stored = await sql<(StoredEvent & { known: boolean; published: boolean; parked: boolean })[]>`
+    const stored = await sql<
+      (StoredEvent & { known: boolean; published: boolean; parked: boolean; person: unknown })[]
+    >`
       select ${eventColumns(sql)},
         exists (select from aggregates a where a.type = aggregate_type and a.id = aggregate_id) as known,
         exists (select from parked_events p where p.position = e.position) as parked,
+        case when aggregate_type = any(${types}) then (
+          select a.state from aggregates a where a.type = ${types[0] ?? ''} and a.id = aggregate_id
+        ) end as person,
         (transaction_id, position) <= (
           ${expected?.published.transactionId ?? '0'}::xid8, ${expected?.published.position ?? '0'}::bigint
         ) as published
@@ -54,10 +61,13 @@ export async function* checkEvents(
         return [{ service, row: name, problem: `aggregates has no row for its object, ${object}` }]
       }
       if (row.parked || expected?.published.parked.has(position)) return []
+      if (isSealed(row)) return [{ service, row: name, problem: 'its sealed part cannot be opened' }]
       const unreadable = problemOf(service, row)
       if (unreadable !== undefined) return [{ service, row: name, problem: unreadable }]
+      // The events of a forgotten person leave the stream.
+      const mayBeGone = row.person !== null && data?.isForgotten(row.person)
       const isMissing =
-        expected && row.published && row.created_at >= expected.since && !expected.inStream.has(position)
+        expected && !mayBeGone && row.published && row.created_at >= expected.since && !expected.inStream.has(position)
       return isMissing ? [{ service, row: name, problem: 'the stream does not have it', missing: position }] : []
     })
     last = rows.at(-1)!.position

@@ -82,11 +82,21 @@ async function* strayKeys(sql: Sql, { keys, keyKinds = {} }: Vocabulary, persona
       `
       if (rows.length === 0) break
       yield rows.filter(({ aggregate, scope, key }) => {
-        const state = aggregate && personal ? personal.openState(aggregate) : aggregate?.state
-        const held = aggregate ? (keys?.({ ...aggregate, state } as Aggregate) ?? []) : []
+        const holder = aggregate && open(aggregate, personal)
+        if (aggregate && !holder) return false
+        const held = holder ? (keys?.(holder) ?? []) : []
         const isOf = (one: UniqueKey) => (personal?.formsOf(one) ?? [one.key]).includes(key)
         return !held.some((one) => one.kind === kind && one.scope === scope && isOf(one))
       })
       after = rows.at(-1)!
     }
+}
+
+// Undefined for a state that nobody opens: it has a finding of its own.
+function open(aggregate: NonNullable<KeyRow['aggregate']>, personal: Personal | undefined): Aggregate | undefined {
+  try {
+    return { ...aggregate, state: personal ? personal.openState(aggregate) : aggregate.state } as Aggregate
+  } catch {
+    return undefined
+  }
 }

@@ -9,6 +9,8 @@ import { foldEvents, type Folded } from './fold-events.ts'
 /** Some aggregates, and all that was stored beside them at one moment. */
 export interface Page {
   stored: Aggregate[]
+  /** Those whose state no key opens: somebody changed the row. */
+  unreadable: Set<Aggregate>
   /** What the events say, by `keyText`. */
   folded: Map<string, Folded>
   /** The rows of each view, as JSON. */
@@ -33,7 +35,7 @@ export async function readPage(
   after: AggregateKey,
 ): Promise<Page | undefined> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
-    const stored = await readAggregates(transaction, personal, after)
+    const { stored, unreadable } = await readAggregates(transaction, personal, after)
     if (stored.length === 0) return undefined
     const folded = await foldEvents(transaction, model, personal, stored)
     const views = (model.views ?? []).filter((view) => stored.some(({ type }) => type === view.type))
@@ -41,7 +43,7 @@ export async function readPage(
     for (const view of views) rows.set(view, await readRows(transaction, schema, view, stored))
     const wanted = stored.flatMap((aggregate) => model.keys?.(folded.get(keyText(aggregate))!.aggregate) ?? [])
     const forms = wanted.flatMap((key) => (personal?.formsOf(key) ?? [key.key]).map((form) => ({ ...key, key: form })))
-    return { stored, folded, rows, keys: await readKeys(transaction, forms) }
+    return { stored, unreadable, folded, rows, keys: await readKeys(transaction, forms) }
   })
 }
 
@@ -49,7 +51,7 @@ async function readAggregates(
   transaction: Transaction,
   personal: Personal | undefined,
   after: AggregateKey,
-): Promise<Aggregate[]> {
+): Promise<Pick<Page, 'stored' | 'unreadable'>> {
   const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string; key?: string | null })[]>`
     select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
       changed_at as "changedAt", state
@@ -62,11 +64,17 @@ async function readAggregates(
     where before < ${mostEvents}
     order by type, id
   `
-  return found.map(({ key, ...row }) => ({
-    ...row,
-    sequence: Number(row.sequence),
-    state: personal ? personal.openState({ ...row, key }) : row.state,
-  }))
+  const unreadable = new Set<Aggregate>()
+  const stored = found.map(({ key, ...row }) => {
+    const aggregate: Aggregate = { ...row, sequence: Number(row.sequence) }
+    try {
+      if (personal) aggregate.state = personal.openState({ ...row, key })
+    } catch {
+      unreadable.add(aggregate)
+    }
+    return aggregate
+  })
+  return { stored, unreadable }
 }
 
 async function readRows(transaction: Transaction, schema: string, view: View, stored: Aggregate[]) {

@@ -124,13 +124,13 @@ describe('verify names the row, and ends with 1, after by hand', () => {
   }
 
   test.each([
-    ['name', `set state = jsonb_set(state, '{human,email}', '"x@example.com"')`, 'state.human.email'],
-    ['sequence', 'set sequence = sequence + 1', 'sequence'],
-    ['time', `set changed_at = changed_at + interval '1 ms'`, 'changedAt'],
-  ])('an aggregate got another %s', async (_, change, column) => {
-    const { id } = await first('users', 'aggregates', `type = 'user' and state ? 'human'`)
+    ['sealed state', `set state = '{"$sealed":"${'A'.repeat(64)}"}'`, 'its sealed state cannot be opened'],
+    ['sequence', 'set sequence = sequence + 1', 'its sealed state cannot be opened'],
+    ['time', `set changed_at = changed_at + interval '1 ms'`, 'changedAt: not what its events say'],
+  ])('an aggregate got another %s', async (_, change, problem) => {
+    const id = String(all.values['userId'])
     await altered('users', 'aggregates', change, `id = '${id}' and type = 'user'`, () =>
-      expectNamed(`users: aggregates type="user" id="${id}"`, `${column}: not what its events say`),
+      expectNamed(`users: aggregates type="user" id="${id}"`, problem),
     )
   })
 
@@ -212,16 +212,27 @@ describe('verify names the row, and ends with 1, after by hand', () => {
 
   test('an event was altered', async () => {
     const { position, aggregate_id } = await first('users', 'events', `type = 'human.added'`)
-    const change = `set payload = jsonb_set(payload, '{profile,firstName}', '"Eve"')`
+    const change = `set payload = payload || '{"isVerified":true}'`
     const { seq, subject } = await messageOf(`users-${position}`)
     await altered('users', 'events', change, `position = ${position}`, async () => {
       const { status, out } = await roster('verify')
       expect(status).toBe(1)
       expect(out).toContain(
-        `users: stream ${streamName} seq=${seq} subject="${subject}": data.profile.firstName: not what event users-${position} of the database says\n`,
+        `users: stream ${streamName} seq=${seq} subject="${subject}": data.isVerified: not what event users-${position} of the database says\n`,
       )
-      expect(out).toContain(`users: aggregates type="user" id="${aggregate_id}": state.human.profile.firstName: `)
+      expect(out).toContain(`users: aggregates type="user" id="${aggregate_id}": state.human.isVerified: `)
     })
+    await altered(
+      'users',
+      'events',
+      `set payload = payload || '{"$sealed":"AAAA"}'`,
+      `position = ${position}`,
+      async () => {
+        const { status, out } = await roster('verify')
+        expect(status).toBe(1)
+        expect(out).toContain(`users: events position=${position}: its sealed part cannot be opened\n`)
+      },
+    )
   })
 
   test('an event was removed', async () => {
