@@ -19,7 +19,7 @@ import { callIn, openUsers, serveDomains, type TestUsers } from './test-users.ts
 import type { User } from './vocabulary/user.ts'
 
 const verified = { $case: 'isVerified' as const, value: true }
-const profile = { firstName: 'Zyx-First', lastName: 'Zyx-Last', preferredLanguage: '', gender: 0 as const }
+const profile = { firstName: 'Zyxwvut-First', lastName: 'Zyxwvut-Last', preferredLanguage: '', gender: 0 as const }
 const call = () => callIn('acme')
 const number = 120
 
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 const add = (by: TestUsers, userId: string, userName: string) =>
-  addHumanUser.handle(by, { userId, userName, profile, email: { email: `${userId}@zyx.example`, verification: verified } }, call()) // prettier-ignore
+  addHumanUser.handle(by, { userId, userName, profile, email: { email: `${userId}@zyxwvut.example`, verification: verified } }, call()) // prettier-ignore
 
 async function told(by: TestUsers) {
   const feed = createFeed({ service: 'users', sql: by.sql, log: by.log, personal: by.personal })
@@ -54,17 +54,17 @@ async function told(by: TestUsers) {
 
 test('what the former release stored in plain is sealed while both replicas work, and reads as before', async () => {
   const [one, other] = replicas as [TestUsers, TestUsers]
-  for (let n = 0; n < number; n++) await add(replicas[n % 2]!, `u${n}`, `Zyx-Name${n}`)
-  await addMachineUser(one, { userId: 'robot', userName: 'Zyx-Robot', name: 'Zyx-Bot', description: 'Zyx-Does', accessTokenType: 0 }, call()) // prettier-ignore
-  await setEmail.handle(one, { userId: 'u1', email: 'new@zyx.example', verification: verified }, call())
-  await add(one, 'gone', 'Zyx-Gone')
+  for (let n = 0; n < number; n++) await add(replicas[n % 2]!, `u${n}`, `Zyxwvut-Name${n}`)
+  await addMachineUser(one, { userId: 'robot', userName: 'Zyxwvut-Robot', name: 'Zyxwvut-Bot', description: 'Zyxwvut-Does', accessTokenType: 0 }, call()) // prettier-ignore
+  await setEmail.handle(one, { userId: 'u1', email: 'new@zyxwvut.example', verification: verified }, call())
+  await add(one, 'gone', 'Zyxwvut-Gone')
   await one.store.execute({
     aggregate: { type: 'user', id: 'gone' },
     call: call(),
     decide: ({ state, organizationId }) => removedUser(state as User, organizationId),
   })
   const plain = ['aggregates', 'events', 'found_addresses', 'found_users', 'unique_keys', 'unsent_mails']
-  expect(await tablesWith(one.sql, ['zyx'])).toEqual(plain)
+  expect(await tablesWith(one.sql, ['zyxwvut'])).toEqual(plain)
   const before = await told(one)
   const users = await Promise.all(['u0', 'u1', 'robot'].map((userId) => getUser(one, { userId })))
 
@@ -78,10 +78,10 @@ test('what the former release stored in plain is sealed while both replicas work
   const sealings = replicas.map((replica) => startSealingUsers(replica, 0))
   // Meanwhile they write: names of both forms meet.
   const names = await Promise.allSettled([
-    add(other, 'second', 'zyx-name5'),
-    add(one, 'third', 'Zyx-Meanwhile'),
-    add(other, 'fourth', 'zyx-MEANWHILE'),
-    updateHumanProfile.handle(other, { userId: 'u7', nickName: 'Zyx-Nick' }, call()),
+    add(other, 'second', 'zyxwvut-name5'),
+    add(one, 'third', 'Zyxwvut-Meanwhile'),
+    add(other, 'fourth', 'zyxwvut-MEANWHILE'),
+    updateHumanProfile.handle(other, { userId: 'u7', nickName: 'Zyxwvut-Nick' }, call()),
   ])
   expect(names.map(({ status }) => status)).toEqual(['rejected', expect.anything(), expect.anything(), 'fulfilled'])
   expect(
@@ -93,18 +93,18 @@ test('what the former release stored in plain is sealed while both replicas work
   await vi.waitFor(() => expect(replicas.map(({ personal }) => personal.phase)).toEqual(['on', 'on']), 30_000)
   await Promise.all(sealings.map((sealing) => sealing.stop()))
 
-  expect(await tablesWith(one.sql, ['zyx'])).toEqual(['found_addresses', 'found_users'])
-  const gone = before.filter(([, , , data]) => JSON.stringify(data).includes('Zyx-Gone')).map(([id]) => id)
+  expect(await tablesWith(one.sql, ['zyxwvut'])).toEqual(['found_addresses', 'found_users'])
+  const gone = before.filter(([, , , data]) => JSON.stringify(data).includes('Zyxwvut-Gone')).map(([id]) => id)
   expect((await told(other)).slice(0, before.length)).toEqual(
     before.map(([id, type, omitted, data]) => gone.includes(id) ? [id, type, 'forgotten', { isVerified: true }] : [id, type, omitted, data]), // prettier-ignore
   )
   for (const [index, userId] of ['u0', 'u1', 'robot'].entries())
     expect(await getUser(other, { userId })).toEqual(users[index])
-  expect((await findLoginUser(other, 'zyx-name119', call()))?.userId).toBe('u119')
-  await expect(add(other, 'again', 'ZYX-NAME3')).rejects.toMatchObject({ reason: 'USER_NAME_TAKEN' })
+  expect((await findLoginUser(other, 'zyxwvut-name119', call()))?.userId).toBe('u119')
+  await expect(add(other, 'again', 'ZYXWVUT-NAME3')).rejects.toMatchObject({ reason: 'USER_NAME_TAKEN' })
   const [notice] = await one.sql<{ mail_id: string; address: null }[]>`select mail_id, address from unsent_mails`
   expect(notice!.address).toBeNull()
-  expect(await findNotice(other, 'u1', notice!.mail_id)).toMatchObject({ address: 'u1@zyx.example' })
+  expect(await findNotice(other, 'u1', notice!.mail_id)).toMatchObject({ address: 'u1@zyxwvut.example' })
 })
 
 test('a replica that has not heard of it takes no name that another one holds', async () => {

@@ -1,7 +1,8 @@
-import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf'
+import { fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
 import { describeEvent, type PublishedEvent, readEvent } from '#lib/events/cloud-event'
 import { messageOf } from '#lib/events/messages'
+import { personalFields } from '#lib/events/personal-fields'
 import { subjectOf } from '#lib/events/publish'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
@@ -127,11 +128,14 @@ function problemOf(service: StoringService, { message, event }: Told, stored: St
 }
 
 // A former version wrote no field that came later.
-function today({ aggregate_type, type }: StoredEvent, data: unknown): unknown {
+function today({ aggregate_type, type, forgotten }: StoredEvent, data: unknown): unknown {
   try {
     const { desc } = messageOf(aggregate_type, type)
     const read = fromJson(desc, data as JsonValue, { ignoreUnknownFields: true })
-    return toJson(desc, read, { alwaysEmitImplicit: true })
+    const told = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
+    // What the stream still has of a forgotten person is on its way out.
+    if (forgotten) for (const name of personalFields(aggregate_type, type)) delete told[name]
+    return told
   } catch {
     return data
   }

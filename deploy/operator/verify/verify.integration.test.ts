@@ -212,7 +212,7 @@ describe('verify names the row, and ends with 1, after by hand', () => {
 
   test('an event was altered', async () => {
     const { position, aggregate_id } = await first('users', 'events', `type = 'human.added'`)
-    const change = `set payload = payload || '{"isVerified":true}'`
+    const change = `set payload = payload || jsonb_build_object('isVerified', not (payload ->> 'isVerified')::boolean)`
     const { seq, subject } = await messageOf(`users-${position}`)
     await altered('users', 'events', change, `position = ${position}`, async () => {
       const { status, out } = await roster('verify')

@@ -31,7 +31,7 @@ beforeAll(async () => {
   users = await openUsers(database.urls.users)
   nats = await connectNats(servers.natsUrl.users, 'users', users.log)
   admin = await connectNats(servers.natsUrl.admin, 'admin', users.log)
-  tail = startTail({ service: 'users', sql: users.sql, nats, log: users.log })
+  tail = startTail({ service: 'users', sql: users.sql, nats, log: users.log, personal: users.personal })
 })
 beforeEach(async () => {
   keeper ??= await startTestKeeper(servers!.natsUrl)
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const start = (through: Nats = nats, looked = () => {}) => {
   const { sql, log } = users!
-  const list = createFeed({ service: 'users', sql, log })
+  const list = createFeed({ service: 'users', sql, log, personal: users!.personal })
   const feed = async (request: ListEventsRequest) => {
     const answer = await list({}, request)
     if (answer.events.length > 0) looked()
@@ -169,7 +169,7 @@ test('nothing is asked for before the removal is published', async () => {
   // It looks again once it could do nothing.
   await vi.waitFor(() => expect(looks).toBe(2), soon)
   expect(asked).toBe(false)
-  tail = startTail({ service: 'users', sql: users!.sql, nats, log: users!.log })
+  tail = startTail({ service: 'users', sql: users!.sql, nats, log: users!.log, personal: users!.personal })
   await done(userId)
   expect(await held(userId)).toEqual(onlyTheEnd(userId))
   const [row] = await users!.sql<[{ generation: number }]>`select generation from published`
