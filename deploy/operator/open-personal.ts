@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Sql } from '#lib/eventstore/database'
 import { createPersonal, type Personal, type SealingRow } from '#lib/eventstore/personal/personal'
-import type { PersonalData } from '#lib/eventstore/vocabulary'
+import type { PersonalData } from '#lib/eventstore/personal/personal-data'
 import { encryptionKey } from '#lib/keys'
 import { Refusal } from './refusal.ts'
 

@@ -9,7 +9,7 @@ import { batchSize, retries, transactions } from './measures.ts'
 import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
 import type { Personal } from './personal/personal.ts'
-import { createSealer, type Sealer } from './personal/sealer.ts'
+import { createSealer, type Sealer } from './sealer.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** What a store works with. */

@@ -1,6 +1,7 @@
 import type { Aggregate } from './aggregate.ts'
 import type { UniqueKey } from './command.ts'
 import type { Write } from './database.ts'
+import type { PersonalData } from './personal/personal-data.ts'
 
 /** A service's knowledge of its aggregates. */
 export interface Vocabulary {
@@ -23,20 +24,6 @@ export interface Vocabulary {
   forgotten?: string[]
   /** Tables and columns that the operator's command may read beside those: no secret, and nothing of a person. */
   watched?: { table: string; columns?: string[] }[]
-}
-
-/** Data of people, each of whom has a key of its own. */
-export interface PersonalData {
-  /** The type of the aggregates that stand for a person. With the first event of one, its key is made. */
-  subject: string
-  /** Types of aggregates with a person's id whose events have personal fields, beside the subject's own. */
-  events: string[]
-  /** Those of them whose states are personal too. */
-  states: string[]
-  /** Kinds of unique keys that are names of people. */
-  keyKinds: string[]
-  /** Whether a person is to be forgotten after a change: whether the state of the subject has nothing personal left. */
-  isForgotten(state: unknown): boolean
 }
 
 /** A table whose rows each come from one aggregate. */

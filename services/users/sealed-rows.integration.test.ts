@@ -169,7 +169,7 @@ test('a bulk makes a key for each of its users, and leaves none for one that it 
     },
   })
   const names = Array.from({ length: 200 }, (_, number) => `many${number}`)
-  const { results } = await bulkAddUsers.handle(users, { users: [...names, 'many7'].map(human) } as never, call())
+  const { results } = await bulkAddUsers.handle(users, { users: [...names, 'many7'].map(human) }, call())
   expect(results.filter(({ outcome }) => outcome?.$case === 'done')).toHaveLength(200)
   const rows = await users.sql`select from subject_keys where subject_id like 'bulk-%'`
   expect(rows).toHaveLength(200)

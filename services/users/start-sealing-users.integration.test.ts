@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createFeed } from '#lib/eventstore/feed'
-import { sealPortion } from '#lib/eventstore/personal/seal-portion'
+import { sealPortion } from '#lib/eventstore/sealing/seal-portion'
 import { sealedNote } from '#lib/eventstore/releases'
 import { tablesWith } from '#test/support/all-rows'
 import { createDatabase, type TestDatabase } from '#test/support/database'

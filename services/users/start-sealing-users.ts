@@ -1,5 +1,5 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import { startSealing } from '#lib/eventstore/personal/start-sealing'
+import { startSealing } from '#lib/eventstore/sealing/start-sealing'
 import type { Service } from '#lib/process'
 import type { Context } from './context.ts'
 import { model } from './model.ts'

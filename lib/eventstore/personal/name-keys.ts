@@ -1,6 +1,11 @@
 import { createHmac, type KeyObject } from 'node:crypto'
-import type { UniqueKey } from '../command.ts'
 import type { Phase } from './phase.ts'
+
+/** A unique key, without its scope. */
+export interface NameKey {
+  kind: string
+  key: string
+}
 
 /**
  * The form in which a unique key with a name of a person is stored: a keyed hash. Its capital letter keeps it apart
@@ -14,7 +19,7 @@ export function hashedKey(secret: KeyObject, kind: string, key: string): string 
  * The forms that stand for a unique key. While earlier keys are hashed, each is held in both forms. So a replica that
  * does not know of it yet cannot take the name too.
  */
-export function formsOf(phase: Phase, secret: KeyObject, { kind, key }: Omit<UniqueKey, 'scope'>): string[] {
+export function formsOf(phase: Phase, secret: KeyObject, { kind, key }: NameKey): string[] {
   if (phase === 'off') return [key]
   const hashed = hashedKey(secret, kind, key)
   return phase === 'begun' ? [key, hashed] : [hashed]

@@ -3,7 +3,7 @@ import { roster } from '../../health/release.ts'
 import type { Keyring } from '../../keys.ts'
 import type { Sql } from '../database.ts'
 import { sealedNote } from '../releases.ts'
-import type { PersonalData } from '../vocabulary.ts'
+import type { PersonalData } from './personal-data.ts'
 import { createPersonal, type Personal, type SealingRow } from './personal.ts'
 import { wrappedFor } from './subject-keys.ts'
 

@@ -1,10 +1,9 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Keyring } from '../../keys.ts'
-import type { UniqueKey } from '../command.ts'
 import type { Fragment, Sql, Transaction } from '../database.ts'
-import type { PersonalData } from '../vocabulary.ts'
-import { formsOf, hashedKey } from './name-keys.ts'
+import type { PersonalData } from './personal-data.ts'
+import { formsOf, hashedKey, type NameKey } from './name-keys.ts'
 import type { Phase } from './phase.ts'
 import { isSealed, openEvent, openState, sealedPart, type StoredState } from './sealed-rows.ts'
 import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.ts'
@@ -19,7 +18,7 @@ export interface Personal extends SubjectKeys {
   /** A state as it was before it was sealed; undefined where the key of the person is gone. */
   openState(row: StoredState): unknown
   /** The forms in which a unique key is stored, in this phase or the present one. */
-  formsOf(key: Omit<UniqueKey, 'scope'>, phase?: Phase): string[]
+  formsOf(key: NameKey, phase?: Phase): string[]
   /** The forms in which a unique key may be stored, to look for it. */
   formsToFind(kind: string, key: string): string[]
 }

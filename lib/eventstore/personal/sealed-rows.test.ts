@@ -7,7 +7,7 @@ import {
   type JsonValue,
   ScalarType,
 } from '@bufbuild/protobuf'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { describeEvent } from '../../events/cloud-event.ts'
 import { personalFields } from '../../events/personal-fields.ts'

@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { personalFields } from '../../events/personal-fields.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
-import type { AggregateKey } from '../aggregate.ts'
 import { openText, sealedAs, sealText } from './sealed-text.ts'
 
 type Fields = Record<string, unknown>
@@ -50,7 +49,9 @@ export function openEvent<Row extends StoredEvent>(key: KeyObject | undefined, e
 }
 
 /** A state as it is stored. `key`: that of the person whom it is about, wrapped, as `subjectKeyOf` selects it. */
-export interface StoredState extends AggregateKey {
+export interface StoredState {
+  type: string
+  id: string
   sequence: number | string
   state: unknown
   key?: string | null | undefined

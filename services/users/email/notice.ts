@@ -80,7 +80,8 @@ async function findFormerAddress(
     order by events.sequence desc limit 2
   `)
   const changes = await orUnavailable(personal.openEvents(sql, rows))
-  return (changes[1]?.payload as { email?: string } | undefined)?.email
+  const former: { email?: string } | undefined = changes[1]?.payload
+  return former?.email
 }
 
 /** Too many notices went to the address, or to users of the organization. The change itself must not fail by it. */

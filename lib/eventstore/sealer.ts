@@ -1,12 +1,12 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import type { EventRow } from '../../events/stored-event.ts'
-import type { Aggregate } from '../aggregate.ts'
-import { claimText, type Decided, type Problem } from '../batch.ts'
-import type { UniqueKey } from '../command.ts'
-import type { Personal } from './personal.ts'
-import type { Phase } from './phase.ts'
-import { sealPayload, sealState } from './sealed-rows.ts'
-import type { SubjectKey } from './subject-keys.ts'
+import type { EventRow } from '../events/stored-event.ts'
+import type { Aggregate } from './aggregate.ts'
+import { claimText, type Decided, type Problem } from './batch.ts'
+import type { UniqueKey } from './command.ts'
+import type { Personal } from './personal/personal.ts'
+import type { Phase } from './personal/phase.ts'
+import { sealPayload, sealState } from './personal/sealed-rows.ts'
+import type { SubjectKey } from './personal/subject-keys.ts'
 
 /** Seals what a batch stores of people. */
 export interface Sealer {

@@ -5,7 +5,7 @@ import { repeat } from '../../repeat.ts'
 import { throttled } from '../../throttled.ts'
 import type { Transaction } from '../database.ts'
 import { runningReleases, sealedNote } from '../releases.ts'
-import type { Phase } from './phase.ts'
+import type { Phase } from '../personal/phase.ts'
 import { type Sealing, sealPortion } from './seal-portion.ts'
 
 const lookEvery = 2000

@@ -4,9 +4,9 @@ import type { Aggregate } from '../aggregate.ts'
 import type { Sql, Transaction } from '../database.ts'
 import { eventColumns } from '../feed-rows.ts'
 import type { Vocabulary } from '../vocabulary.ts'
-import { findKeys, type Personal } from './personal.ts'
-import { sealedPart, sealPayload, sealState } from './sealed-rows.ts'
-import { lost } from './sealer.ts'
+import { findKeys, type Personal } from '../personal/personal.ts'
+import { sealedPart, sealPayload, sealState } from '../personal/sealed-rows.ts'
+import { lost } from '../sealer.ts'
 
 /** What seals the rows of earlier versions. */
 export interface Sealing {
