@@ -1,0 +1,63 @@
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { sealedNote } from '#lib/eventstore/releases'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { runOperator } from '#test/support/operator'
+import { startSealingUsers } from '../../services/users/start-sealing-users.ts'
+import { openUsers, type TestUsers } from '../../services/users/test-users.ts'
+
+let database: TestDatabase
+let users: TestUsers
+
+beforeAll(async () => {
+  database = await createDatabase()
+  users = await openUsers(database.urls.users)
+  // As a database of the release before.
+  await users.sql`update sealing set phase = 'off'`
+  await users.sql`delete from migrations where name = ${sealedNote}`
+  users.personal.phase = 'off'
+})
+afterAll(async () => {
+  await users.stop()
+  await database.drop()
+})
+
+function seal(...args: string[]) {
+  return runOperator(['seal', ...args], {
+    ROSTER_OPERATOR_DATABASE_URL: (database.urls as Record<string, string>)['operator']!,
+    ROSTER_OPERATOR_NATS_URL: inject('servers').natsUrl.operator,
+  })
+}
+const phase = async () => (await users.sql<{ phase: string }[]>`select phase from sealing`)[0]!.phase
+
+test.each(['roster-users 0.2.0', 'roster-users'])(
+  'beside %s nothing is sealed: that one could not read it',
+  async (name) => {
+    const former = postgres(database.urls.users, { max: 1, connection: { application_name: name } })
+    await former`select 1`
+    expect(await seal('--yes')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining(`connected: ${name}. Replace`),
+    })
+    // Nor where it came after the command had looked.
+    await users.sql`update sealing set wanted = true`
+    const sealing = startSealingUsers(users, 0)
+    await sealing.stop()
+    expect(await phase()).toBe('off')
+    await users.sql`update sealing set wanted = false`
+    await former.end()
+  },
+)
+
+test('the command asks first, waits until all is sealed, and says so the next time', async () => {
+  expect(await seal()).toMatchObject({ status: 2, err: expect.stringContaining('no way back') })
+  expect(await phase()).toBe('off')
+  const sealing = startSealingUsers(users, 0)
+  try {
+    expect(await seal('--yes')).toMatchObject({ status: 0, out: 'All is sealed.\n' })
+  } finally {
+    await sealing.stop()
+  }
+  expect(await seal()).toMatchObject({ status: 0, out: 'All is sealed already.\n' })
+  expect(await users.sql`select from migrations where name = ${sealedNote}`).toHaveLength(1)
+})
