@@ -2,7 +2,7 @@ import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggr
 import type { Transaction } from '#lib/eventstore/database'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { findKeys, type Personal } from '#lib/eventstore/personal/personal'
-import { openEvent } from '#lib/eventstore/personal/sealed-rows'
+import { isSealed, openEvent } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 
 /** An aggregate as its events make it. `problem`: why they do not. */
@@ -49,6 +49,7 @@ function add(folded: Folded, event: StoredEvent, { evolve }: Vocabulary): void {
   const evolved = evolve[event.aggregate_type]
   try {
     if (!evolved) throw new Error(`nobody knows how a ${event.aggregate_type} evolves`)
+    if (isSealed(event)) throw new Error('its sealed part cannot be opened')
     aggregate.state = evolved(aggregate.state, event, event.created_at)
   } catch (error) {
     folded.problem ??= `event ${event.sequence} cannot be applied: ${(error as Error).message}`
