@@ -1,6 +1,7 @@
 import { loadAggregates } from '#lib/eventstore/aggregate'
 import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/feed-rows'
+import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
@@ -66,13 +67,19 @@ async function* pages(system: System, service: StoringService, organization: str
       personal,
     )
     yield {
-      events: events.map((event) => ({ kind: 'event', service, ...told(event) })),
+      events: events.map((event, index) => ({ kind: 'event', service, ...told(event), ...sealedOf(stored[index]!) })),
       objects: objects
         .filter(({ state }) => state !== undefined)
         .map((object) => ({ kind: 'object', service, ...object })),
     }
     last = events.at(-1)!
   }
+}
+
+// With it, the event is proven as it is stored, also where nobody opens it.
+function sealedOf({ payload }: StoredEvent): { sealed?: string } {
+  const sealed = sealedPart(payload)
+  return sealed === undefined ? {} : { sealed }
 }
 
 function told(event: StoredEvent) {

@@ -14,8 +14,6 @@ const grace = 90_000
 
 export interface SealingOptions extends Sealing {
   log: Log
-  /** Runs in the transaction that begins: rows that were written are about to change. */
-  begins?(transaction: Transaction): Promise<void>
   graceMs?: number
 }
 
@@ -70,7 +68,8 @@ export function startSealing(options: SealingOptions): Service {
       `
       if (begun.count > 0) {
         await transaction`insert into migrations (name) values (${sealedNote}) on conflict do nothing`
-        await options.begins?.(transaction)
+        // Rows that the audit chain has are about to change.
+        await transaction`select audit_hold()`
       }
       begunAt = Date.now()
       return true
@@ -85,6 +84,7 @@ export function startSealing(options: SealingOptions): Service {
       await transaction`
         delete from unique_keys where kind = any(${personal.data.keyKinds}) and left(key, 1) <> 'H'
       `
+      await transaction`select audit_begin('sealed')`
       await options.finished(transaction)
     })
     log.info('what is personal is sealed everywhere')
