@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { admin, newHuman, newMember, newOrganization, ok } from '../examples/people.ts'
-import { grantProject, newProject } from '../examples/projects.ts'
-import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { admin, newHuman, newMember, newOrganization, ok } from '../../examples/people.ts'
+import { grantProject, newProject } from '../../examples/projects.ts'
+import { factsOf } from '../clients/call.ts'
+import { call as json, encodings } from '../clients/encodings.ts'
 
 let home: string
 let abroad: string
