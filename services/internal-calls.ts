@@ -5,7 +5,7 @@
 export const internalCalls = {
   gateway: {
     users: ['authenticate', 'getSigningKeys', 'useProof'],
-    grants: ['listMemberships', 'lookupOrganization'],
+    grants: ['listMemberships', 'lookupOrganization', 'recordRefusals'],
   },
   users: {
     grants: ['listMemberships', 'listProjectRoles', 'lookupOrganization', 'listInstanceOwners', 'listEvents'],

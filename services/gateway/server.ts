@@ -2,14 +2,16 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { ServerCredentials } from '@grpc/grpc-js'
+import { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import type { AskingNats } from '#lib/rpc/call'
+import { type AskingNats, createClient } from '#lib/rpc/call'
 import { createCallerSigner } from '#lib/rpc/sign-callers'
 import { createClientAddresses } from './arrival/client-addresses.ts'
 import { createAuthenticator } from './callers/authenticate.ts'
 import type { Gateway } from './calls/gateway.ts'
+import { createRefusals } from './calls/refusals.ts'
 import type { GatewayConfig } from './config.ts'
 import { answerBrokenRequests } from './connections/broken-requests.ts'
 import { shareStreams } from './connections/http2-streams.ts'
@@ -28,6 +30,7 @@ import { readPages } from './pages/pages.ts'
 import { createGrpcServer } from './protocols/grpc-server.ts'
 import { createGrpcHandler, createWatchGuard } from './protocols/grpc.ts'
 import { addReflection } from './protocols/reflection.ts'
+import { internalCalls } from '../internal-calls.ts'
 
 export interface GatewayOptions {
   config: GatewayConfig
@@ -54,6 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     clientAddresses: createClientAddresses(config.TRUSTED_PROXIES, log),
     rates,
     streamPlaces: createStreamPlaces(config),
+    refusals: createRefusals(createClient(nats, GrantsDefinition, internalCalls.gateway.grants)),
     underWay: createUnderWay({ inAll, perConnection }),
     stopping: stopping.signal,
   }
@@ -95,6 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
       clearTimeout(force)
       clearInterval(sweep)
       authenticator.stop()
+      gateway.refusals.stop()
       await keeper.stop()
     },
   }

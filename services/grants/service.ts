@@ -18,6 +18,7 @@ import { listInstanceOwners } from './operations/internal/list-instance-owners.t
 import { listMemberships } from './operations/internal/list-memberships.ts'
 import { listProjectRoles } from './operations/internal/list-project-roles.ts'
 import { lookupOrganization } from './operations/internal/lookup-organization.ts'
+import { recordRefusals } from './operations/internal/record-refusals.ts'
 import { addOrganizationMember } from './operations/member/add-organization-member.ts'
 import { updateOrganizationMember } from './operations/member/update-organization-member.ts'
 import { removeOrganizationMember } from './operations/member/remove-organization-member.ts'
@@ -79,6 +80,7 @@ import { ownerOfOrganization, ownerOfUser, ownerOfUserGrant } from './owners.ts'
 import { fillOrganizations } from './search/organization-rows.ts'
 import { fillProjects } from './search/project-rows.ts'
 import { startCascades } from './cascades/start-cascades.ts'
+import { startPruningRefusals } from './explain/refused-calls.ts'
 import { startUserRemoval } from './cascades/user-removal.ts'
 import { model } from './model.ts'
 import { callerChangedBy } from './views.ts'
@@ -98,7 +100,12 @@ const grants: StoringService<Config, Context> = {
     await untilReachable(nats.waits, () => fillProjects(sql))
     await untilReachable(nats.waits, () => fillOrganizations(sql))
     await untilReachable(nats.waits, () => bootstrap(context))
-    return { context, background: [startUserRemoval(context, nats, log), startCascades(context, nats, log)] }
+    const background = [
+      startUserRemoval(context, nats, log),
+      startCascades(context, nats, log),
+      startPruningRefusals(sql, log),
+    ]
+    return { context, background }
   },
   owners: { grant_id: ownerOfUserGrant, org_id: ownerOfOrganization, user_id: ownerOfUser },
   services: (listEvents) => [
@@ -174,6 +181,7 @@ const grants: StoringService<Config, Context> = {
       listProjectRoles,
       lookupOrganization,
       listInstanceOwners,
+      recordRefusals,
       listEvents,
     }),
   ],

@@ -92,6 +92,7 @@ export async function serveDomains(
           organizationClosed: false,
         }),
         listProjectRoles: async () => ({ organizationId: '', grants: [] }),
+        recordRefusals: () => Promise.resolve({}),
         listInstanceOwners: async () => ({ userIds: [] }),
         async lookupOrganization(_, { by }) {
           const organizationId = by?.$case === 'primaryDomain' ? domains[by.value] : undefined

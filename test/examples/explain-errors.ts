@@ -68,6 +68,17 @@ export const explainErrors: ErrorCase[] = [
     ({ stranger, project }) => role(stranger.userId, project),
     { organization: ({ abroad }) => abroad },
   ),
+  fails('ExplainPermission', notFound('REFUSAL_NOT_FOUND'), 'no call of that id was refused', ({ human }) => ({
+    userId: human.userId,
+    requestId: 'unknown',
+  })),
+  fails(
+    'ExplainPermission',
+    invalid,
+    'a refused call is asked for as of another time',
+    ({ human: { userId } }) => ({ userId, requestId: 'x', asOfPosition: '1' }),
+    { fields: ['requestId'] },
+  ),
   fails('ExplainPermission', precondition('AS_OF_AHEAD'), 'no event has the position yet', (world) => ({
     ...mayRead(world),
     asOfPosition: '9007199254740991',

@@ -34,11 +34,15 @@ export interface ArrivedCall {
   started: number
   /** The caller, for the log. Empty until `identify` has proved it. */
   userId: string
+  /** The organization that the caller belongs to. Empty until then. */
+  home: string
+  /** The organization that a field of the request names for the call. */
+  actsIn?: string
   /** The method, for the log. The request may choose another one than the path. */
   subject: string
 }
 
 /** Starts the way of a call. */
 export function startCall(gateway: Gateway, arrival: Arrival): ArrivedCall {
-  return { gateway, arrival, started: performance.now(), userId: '', subject: arrival.method.subject }
+  return { gateway, arrival, started: performance.now(), userId: '', home: '', subject: arrival.method.subject }
 }

@@ -29,7 +29,10 @@ export async function askTranslated(
   const call = { ...identified, method }
   const translated = translateRequest(request, foreign)
   const { organization } = translated
-  if (organization) await identified.actIn(organization.id, organization.field)
+  if (organization) {
+    arrived.actsIn = organization.id
+    await identified.actIn(organization.id, organization.field)
+  }
   try {
     const { answered, message, total } = list
       ? await askPages(arrived, call, list, translated)

@@ -5,6 +5,7 @@ import type { ClientAddresses } from '../arrival/client-addresses.ts'
 import type { Authenticator } from '../callers/authenticate.ts'
 import type { Rates } from '../limits/rates.ts'
 import type { StreamPlaces } from '../limits/stream-places.ts'
+import type { Refusals } from './refusals.ts'
 import type { UnderWay } from '../limits/under-way.ts'
 
 /** The parts of a running gateway that every call needs. */
@@ -16,6 +17,7 @@ export interface Gateway {
   clientAddresses: ClientAddresses
   rates: Rates
   streamPlaces: StreamPlaces
+  refusals: Refusals
   underWay: UnderWay
   /** Aborted once the gateway stops. */
   stopping: AbortSignal

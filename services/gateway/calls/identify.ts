@@ -47,6 +47,7 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
     gateway.authenticator.authenticate(method.access, { ...credentialsOf(arrival, wait), organization }, admit)
   let identity = await authenticate((caller) => {
     call.userId = caller.userId
+    call.home = caller.organizationId
     gateway.rates.admit(caller, method, clientAddress)
   })
   const isTrusted = gateway.config.TRUST_TRACEPARENT === 'true'

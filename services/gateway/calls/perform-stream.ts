@@ -9,6 +9,7 @@ import { type Arrival, startCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
 import { type IdentifiedCall, identify } from './identify.ts'
 import { logCall } from './log-call.ts'
+import { noteRefusal } from './note-refusal.ts'
 
 /** Milliseconds within which a service answers a poll. After its client has gone, a service may still wait as long. */
 const pollTimeout = 10_000
@@ -69,6 +70,7 @@ export async function performStream(
   clearTimeout(timer)
   leave()
   logCall(arrived, error, { messages })
+  noteRefusal(arrived, error)
   return error
 }
 

@@ -9,6 +9,7 @@ import { countBulk } from './count-bulk.ts'
 import type { CallSettings, Gateway } from './gateway.ts'
 import { identify } from './identify.ts'
 import { logCall } from './log-call.ts'
+import { noteRefusal } from './note-refusal.ts'
 import { traceCall } from './trace-call.ts'
 
 /**
@@ -33,13 +34,14 @@ async function performCall<Answer>(
 ): Promise<Answer | RosterError> {
   const arrived = startCall(gateway, arrival)
   const translation = translationOf(arrival.method)
+  let request: Uint8Array | undefined
   try {
     arrival.admit()
     const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
     const call = await identify(arrived, { deadline: () => deadline, signal: arrival.signal })
     const identified = performance.now()
     const { values, countItems } = countBulk(call, arrival.clientAddress)
-    const request = await read(values)
+    request = await read(values)
     countItems(request)
     // A caller that sends slowly may have lost the right to the call meanwhile.
     if (performance.now() - identified >= revokedWithin) await call.identifyAgain()
@@ -54,6 +56,7 @@ async function performCall<Answer>(
   } catch (thrown) {
     const error = toRosterError(thrown)
     logCall(arrived, error)
+    noteRefusal(arrived, error, translation ? undefined : request)
     return error
   }
 }

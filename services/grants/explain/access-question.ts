@@ -20,12 +20,15 @@ export interface AccessQuestion {
 }
 
 /** The faults of a question that no rule of a field tells. */
-export function faultsOf({ question }: ExplainPermissionRequest): Violation[] {
-  if (!question) return [{ field: 'question', description: 'must have one of permission, operation and role' }]
+export function faultsOf({ question, asOf }: ExplainPermissionRequest): Violation[] {
+  if (!question)
+    return [{ field: 'question', description: 'must have one of permission, operation, role and requestId' }]
   if (question.$case === 'permission' && !permissions.includes(question.value))
     return [{ field: 'permission', description: 'is none that an operation asks for' }]
   if (question.$case === 'operation' && !offered.has(question.value))
     return [{ field: 'operation', description: 'must be an operation, such as /roster.users.v1.UserService/GetUser' }]
+  if (question.$case === 'requestId' && asOf)
+    return [{ field: 'requestId', description: 'has a time of its own, so leave asOf out' }]
   return []
 }
 

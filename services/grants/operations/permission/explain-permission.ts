@@ -1,11 +1,13 @@
 import type { ExplainPermissionRequest, ExplainPermissionResponse } from '#gen/roster/grants/v1/permission_service'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Call } from '#lib/rpc/headers'
+import { method } from '#lib/rpc/methods'
 import type { Context } from '../../context.ts'
 import { accessQuestion, faultsOf } from '../../explain/access-question.ts'
 import { explainAccess } from '../../explain/explain-access.ts'
 import { explainRole } from '../../explain/explain-role.ts'
-import { sightOf } from '../../explain/sight.ts'
+import { findRefusal } from '../../explain/refused-calls.ts'
+import { type Sight, sightOf } from '../../explain/sight.ts'
 import { readUntil } from '../../explain/until.ts'
 import { userNotFound } from '../../holdings.ts'
 
@@ -15,33 +17,56 @@ export const explainPermission = {
     if (!sight.isSelf && !sight.mayRead(organizationId)) throw permissionDenied()
   },
   check: (_: Context, request: ExplainPermissionRequest) => faultsOf(request),
-  handle,
+  async handle(context: Context, request: ExplainPermissionRequest, call: Call): Promise<ExplainPermissionResponse> {
+    const answer = await explain(context, request, call, sightOf(call.caller, request.userId))
+    const grounds = answer.grounds.toSorted((left, right) => Number(right.allows) - Number(left.allows))
+    return { ...answer, grounds }
+  },
 }
 
-async function handle(
+async function explain(
   context: Context,
   request: ExplainPermissionRequest,
   call: Call,
+  sight: Sight,
 ): Promise<ExplainPermissionResponse> {
-  const { sql, users } = context
-  const { userId, asOf } = request
+  const { userId } = request
   const { organizationId } = call
-  const until = await readUntil(sql, asOf)
-  const user = await users.traceUserState({ userId, until: until?.time }, call)
-  if (user.isRemovedNow) throw userNotFound()
-  const sight = sightOf(call.caller, userId)
   const question = request.question!
-  const about = { userId, organizationId }
+  if (question.$case === 'requestId') return explainRefusal(context, userId, question.value, call, sight)
+  const until = await readUntil(context.sql, request.asOf)
+  const user = await traceUser(context, userId, call, until?.time)
+  const none = { userId, organizationId, permission: '', refusedCall: undefined }
   if (question.$case === 'role') {
-    const asked = { ...about, ...question.value }
-    return { ...about, permission: '', ...sorted(await explainRole(context, call, asked, user, sight, until)) }
+    const asked = { userId, organizationId, ...question.value }
+    return { ...none, ...(await explainRole(context, call, asked, user, sight, until)) }
   }
   const asked = accessQuestion(request, question, organizationId)
   const { permission } = asked
-  return { ...about, permission, ...sorted(await explainAccess(sql, call, asked, user, sight, until)) }
+  return { ...none, permission, ...(await explainAccess(context.sql, call, asked, user, sight, until)) }
 }
 
-function sorted<Answer extends Pick<ExplainPermissionResponse, 'grounds'>>(answer: Answer): Answer {
-  const grounds = answer.grounds.toSorted((left, right) => Number(right.allows) - Number(left.allows))
-  return { ...answer, grounds }
+async function explainRefusal(
+  context: Context,
+  userId: string,
+  id: string,
+  call: Call,
+  sight: Sight,
+): Promise<ExplainPermissionResponse> {
+  const refusal = await findRefusal(context.sql, userId, id, sight.isSelf ? undefined : call.organizationId)
+  const { organizationId, requestId, projectId, time } = refusal
+  const user = await traceUser(context, userId, call, time)
+  const called = method(refusal.method)
+  const { permission } = called.access
+  const asked = { userId, organizationId, projectId, own: false, permission, method: called }
+  const explained = await explainAccess(context.sql, call, asked, user, sight, { time: time! })
+  const refusedCall = { requestId, operation: called.path, time, becauseOfRequest: explained.allowed }
+  return { userId, organizationId, permission, ...explained, refusedCall }
+}
+
+/** The user as of then. NOT_FOUND USER_NOT_FOUND where it is removed by now. */
+async function traceUser({ users }: Context, userId: string, call: Call, until?: Date) {
+  const user = await users.traceUserState({ userId, until }, call)
+  if (user.isRemovedNow) throw userNotFound()
+  return user
 }

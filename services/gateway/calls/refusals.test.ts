@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Refusal } from '#gen/roster/grants/v1/internal_service'
+import { createRefusals } from './refusals.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const refusal = (userId: string, requestId: string): Refusal => ({
+  userId,
+  requestId,
+  organizationId: 'home',
+  method: 'roster.users.v1.UserService.SetEmail',
+  projectId: '',
+  time: new Date(0),
+})
+
+function begin(fails = false) {
+  const told: Refusal[][] = []
+  const recordRefusals = ({ refusals }: { refusals: Refusal[] }) => {
+    told.push(refusals)
+    return fails ? Promise.reject(new Error('nobody is there')) : Promise.resolve({})
+  }
+  return { told, refusals: createRefusals({ recordRefusals }) }
+}
+
+test('a flood of refused calls of one caller is told by its newest alone, a message a second, and hides no other', async () => {
+  const { told, refusals } = begin()
+  for (let n = 0; n < 100_000; n++) refusals.note(refusal('flooder', `flood-${n}`))
+  refusals.note(refusal('other', 'one'))
+  await vi.advanceTimersByTimeAsync(999)
+  expect(told).toHaveLength(1)
+  expect(told[0]).toHaveLength(11)
+  expect(told[0]!.slice(0, 2)).toEqual([refusal('flooder', 'flood-99999'), refusal('other', 'one')])
+  refusals.note(refusal('other', 'two'))
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(told.slice(1)).toEqual([[refusal('other', 'two')]])
+})
+
+test('many callers take turns, and what waits has an end', async () => {
+  const { told, refusals } = begin()
+  for (let user = 0; user < 5000; user++) for (let n = 0; n < 3; n++) refusals.note(refusal(`user-${user}`, `${n}`))
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(told.map((list) => list.length)).toEqual(Array.from({ length: 15 }, () => 200))
+  const first = told.slice(0, 5).flat()
+  expect(new Set(first.map(({ userId }) => userId)).size).toBe(1000)
+  expect(new Set(first.map(({ requestId }) => requestId))).toEqual(new Set(['2']))
+})
+
+test('what grants does not take is lost, and later calls are told all the same', async () => {
+  const { told, refusals } = begin(true)
+  refusals.note(refusal('user', 'one'))
+  await vi.advanceTimersByTimeAsync(1000)
+  refusals.note(refusal('user', 'two'))
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(told).toEqual([[refusal('user', 'one')], [refusal('user', 'two')]])
+})
