@@ -25,6 +25,8 @@ export default defineConfig({
           globalSetup: './test/infra.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // A test waits more than it works.
+          maxWorkers: 2,
         },
       },
       {

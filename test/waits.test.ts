@@ -22,7 +22,7 @@ async function readyz(): Promise<[number, Report]> {
   const answer = await fetch(`${running.url}/readyz`)
   return [answer.status, (await answer.json()) as Report]
 }
-const soon = { timeout: 40_000, interval: 50 }
+const soon = { timeout: 90_000, interval: 50 }
 const isFlawless = () => vi.waitFor(async () => expect((await readyz())[1].status).toBe('ok'), soon)
 
 /** The lines of a service's log about its waits, from a place on. */
@@ -77,7 +77,7 @@ describe.each<[Line, Name, string, (() => Promise<unknown>)?, ('cut' | 'stall')?
     running.cables[line].mend()
     await isFlawless()
     expect(said(name, from).map(({ msg }) => msg)).toEqual([`waiting for ${server}`, `no longer waiting for ${server}`])
-  }, 120_000)
+  }, 240_000)
 })
 
 test('a service that waits for PostgreSQL at its start is missing, with the reason', async () => {
@@ -91,7 +91,7 @@ test('a service that waits for PostgreSQL at its start is missing, with the reas
   }, soon)
   running.cables['users↔postgres'].mend()
   await isFlawless()
-}, 120_000)
+}, 240_000)
 
 test('a service without NATS says so once, and is missing; without its gateway’s keeper it waits for JetStream', async () => {
   await isFlawless()
@@ -119,7 +119,7 @@ test('a service without NATS says so once, and is missing; without its gateway�
       .map(({ msg }) => msg)
       .toSorted(),
   ).toEqual([...both('NATS'), ...both('NATS')].toSorted())
-}, 120_000)
+}, 240_000)
 
 test('no log and no answer told a password', async () => {
   const told = (['users', 'grants', 'idp', 'notifier', 'gateway'] as const).map((name) =>

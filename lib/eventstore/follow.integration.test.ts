@@ -107,6 +107,13 @@ test('a hint wakes a follower at once; one about other events does not', async (
   follow({ lookEvery: never })
   await vi.waitFor(async () => expect(await place()).toHaveLength(1), soon)
   await addCounters(['c1'])
+  // Another test's transaction may hold the event back, and no second look would find it.
+  await vi.waitFor(async () => {
+    const [row] = await replica.sql<[{ settled: boolean }]>`
+      select max(transaction_id) < pg_snapshot_xmin(pg_current_snapshot()) as settled from events
+    `
+    expect(row.settled).toBe(true)
+  }, soon)
   const hint = async (type: string) => {
     const event = { organization_id: 'house', aggregate_type: 'counter', type }
     other.connection.publish(hintSubject(`users-${number}`), writeHints([event]))

@@ -166,7 +166,12 @@ test.each(encodings)('in %s a deadline ends the wait and is passed on', async (n
   const started = performance.now()
   const timeout = name === 'json' ? '0.3' : name.startsWith('connect') ? '300' : '300m'
   const { status } = await call(gateway.url, setEmail, request, { ...admin, [headerOf(name)]: timeout })
-  expect(status).toMatchObject({ code: 4, details: [{ reason: 'DEADLINE_EXCEEDED' }] })
+  const ended = { code: 4, details: [expect.objectContaining({ reason: 'DEADLINE_EXCEEDED' })] }
+  // A gRPC client has a clock of its own, and on a busy machine it may be first.
+  const byClient = { code: 4, details: 'none' }
+  expect((name === 'grpc' ? [ended, byClient] : [ended]).map((one) => expect.objectContaining(one))).toContainEqual(
+    status,
+  )
   expect(performance.now() - started).toBeLessThan(2000)
   expect(left).toBeGreaterThan(0)
   expect(left).toBeLessThanOrEqual(300)
