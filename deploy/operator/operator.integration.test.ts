@@ -3,7 +3,9 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { roster } from '#lib/health/release'
+import { connectNats } from '#lib/nats'
 import { operatorSettings, type Ran, runOperator } from '#test/support/operator'
+import { silent } from '#test/support/rpc'
 import { callGrpc } from '../../test/e2e/clients/grpc.ts'
 import type { Operation } from '../../test/examples/contract.ts'
 import { addEveryObject } from '../../test/examples/every-object.ts'
@@ -67,6 +69,28 @@ test('status names a service that does not answer, and ends with 1', async () =>
     expect(status).toBe(1)
     expect(out).toContain('! idp: no replica answers')
   })
+})
+
+test.each([
+  ['that is no JSON', '{'],
+  ['of another shape', 'null'],
+  ['without a version', '{"id":"x"}'],
+  ['with strange numbers', '{"id":"x","version":"0.0.1","endpoints":[{"num_requests":"\u001B[2J"}]}'],
+])('status passes over an answer %s, and names the service that gives it', async (_, answer) => {
+  const { connection } = await connectNats(started.servers.natsUrl.users, 'users', silent)
+  try {
+    for (const subject of ['$SRV.INFO.users', '$SRV.STATS.users'])
+      connection.subscribe(subject, { callback: (_error, message) => void message.respond(answer) })
+    await connection.flush()
+    const [found] = (await run('status', '--json')).json()
+    expect(found.attention).toContainEqual(
+      expect.stringMatching(/^users: [12] answers about its replicas cannot be read$/),
+    )
+    expect(found.services.users).toContainEqual(expect.objectContaining({ version: roster.version }))
+    expect(found.services.idp).toHaveLength(1)
+  } finally {
+    await connection.close()
+  }
 })
 
 test('a parked event is listed, and stays parked with its reason when a retry fails', async () => {

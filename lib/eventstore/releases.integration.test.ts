@@ -1,9 +1,11 @@
+import { createNoopMeter } from '@opentelemetry/api'
 import postgres from 'postgres'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { silent } from '#test/support/rpc'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { writeMigrations } from '#test/support/counters'
 import { roster } from '../health/release.ts'
+import { startMeasuring } from '../telemetry/instruments.ts'
 import { openDatabase, type Sql } from './database.ts'
 import { migrate } from './migrate.ts'
 
@@ -83,4 +85,19 @@ describe('beside replicas of another release', () => {
     await connected('roster-users 0.0.9')
     await expect(start()).rejects.toThrow(refusal('beside it runs', '0.0'))
   })
+})
+
+// A connection that does not tell its version is one of 0.1, for the release that looks. This test comes last: it
+// measures from here on.
+test('every connection of a service tells its version, that of its measures too', async () => {
+  startMeasuring(createNoopMeter())
+  const measuring = openDatabase(database.urls.users, 'users', silent)
+  onTestFinished(() => measuring.end({ timeout: 5 }))
+  const names = [`roster-users ${roster.version}`, `roster-users-metrics ${roster.version}`]
+  await vi.waitFor(async () => {
+    const rows = await measuring<{ name: string }[]>`
+      select distinct application_name as name from pg_stat_activity where usename = current_user order by name
+    `
+    expect(rows.map(({ name }) => name)).toEqual(names)
+  }, 10_000)
 })

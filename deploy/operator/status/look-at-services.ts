@@ -18,48 +18,73 @@ export interface Replica {
 
 const patience = 1000
 
-/** The replicas of each service that answer within a second. */
-export async function lookAtServices(system: System): Promise<Record<StoringService, Replica[]>> {
-  const found = await Promise.all(storingServices.map(async (name) => [name, await replicasOf(system, name)]))
-  return Object.fromEntries(found) as Record<StoringService, Replica[]>
+/** What was heard from services, by their names. */
+export interface Heard {
+  replicas: Record<StoringService, Replica[]>
+  /** The answers that nobody can read. A service that was taken over may answer anything. */
+  unreadable: Record<StoringService, number>
 }
 
-async function replicasOf(system: System, service: StoringService): Promise<Replica[]> {
-  const [told, counted] = await Promise.all([
-    ask<Info>(system, `$SRV.INFO.${service}`),
-    ask<Stats>(system, `$SRV.STATS.${service}`),
-  ])
-  const stats = new Map(counted.map((one) => [one.id, one.endpoints ?? []]))
-  return told.map(({ id, version, metadata = {} }) => {
-    const endpoints = stats.get(id) ?? []
-    const sum = (of: 'num_requests' | 'num_errors') => endpoints.reduce((all, endpoint) => all + endpoint[of], 0)
-    return {
-      id,
-      host: metadata['host'] ?? '',
-      version,
-      waiting: metadata['waiting'] ?? '',
-      starting: metadata['starting'] === 'true',
-      calls: sum('num_requests'),
-      errors: sum('num_errors'),
-    }
+/** Asks each service, and hears the replicas that answer within a second. */
+export async function lookAtServices(system: System): Promise<Heard> {
+  const heard: Heard = {
+    replicas: { users: [], grants: [], idp: [], notifier: [] },
+    unreadable: { users: 0, grants: 0, idp: 0, notifier: 0 },
+  }
+  const each = storingServices.map(async (service) => {
+    const [told, counted] = await Promise.all([
+      ask(system, `$SRV.INFO.${service}`, readInfo),
+      ask(system, `$SRV.STATS.${service}`, readStats),
+    ])
+    const stats = new Map(counted.answers.map((one) => [one.id, one]))
+    heard.replicas[service] = told.answers.map((one) => ({ ...one, ...(stats.get(one.id) ?? { calls: 0, errors: 0 }) }))
+    heard.unreadable[service] = told.unreadable + counted.unreadable
   })
+  await Promise.all(each)
+  return heard
 }
 
-interface Info {
-  id: string
-  version: string
-  metadata?: Record<string, string>
-}
-
-interface Stats {
-  id: string
-  endpoints?: { num_requests: number; num_errors: number }[]
-}
-
-async function ask<T>(system: System, subject: string): Promise<T[]> {
+async function ask<T>(
+  system: System,
+  subject: string,
+  read: (answer: Answer) => T,
+): Promise<{ answers: T[]; unreadable: number }> {
   const nats = await system.nats()
   const answers: T[] = []
+  let unreadable = 0
   const asked = await nats.requestMany(subject, '', { strategy: RequestStrategy.Timer, maxWait: patience })
-  for await (const message of asked) if (message.data.length > 0) answers.push(message.json<T>())
-  return answers
+  for await (const message of asked) {
+    // The server itself answers like this where nobody listens.
+    if (message.headers?.code === 503) continue
+    try {
+      answers.push(read(message.json<Answer>()))
+    } catch {
+      unreadable++
+    }
+  }
+  return { answers, unreadable }
+}
+
+type Answer = Partial<Record<string, unknown>>
+
+function readInfo({ id, version, metadata }: Answer): Omit<Replica, 'calls' | 'errors'> {
+  const { host = '', waiting = '', starting = '' } = (metadata ?? {}) as Answer
+  const texts = { id: textOf(id), version: textOf(version), host: textOf(host), waiting: textOf(waiting) }
+  return { ...texts, starting: textOf(starting) === 'true' }
+}
+
+function readStats({ id, endpoints }: Answer): Pick<Replica, 'id' | 'calls' | 'errors'> {
+  const all = (endpoints ?? []) as Answer[]
+  const sum = (name: string) => all.reduce((before, endpoint) => before + numberOf(endpoint[name]), 0)
+  return { id: textOf(id), calls: sum('num_requests'), errors: sum('num_errors') }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('no text')
+  return value
+}
+
+function numberOf(value: unknown): number {
+  if (typeof value !== 'number') throw new TypeError('no number')
+  return value
 }

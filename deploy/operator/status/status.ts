@@ -1,8 +1,8 @@
-import { storingServices } from '../../provision.ts'
+import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
 import { table } from '../output.ts'
 import { lookAtDeliveries, lookAtJobs, lookAtStream } from './look-at-queues.ts'
-import { lookAtServices } from './look-at-services.ts'
+import { lookAtServices, type Replica } from './look-at-services.ts'
 import { lookAtForgettings, lookAtIntake, lookAtTails, most } from './look-at-tails.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
@@ -27,7 +27,7 @@ async function run({ system, output }: Called): Promise<number> {
       failed[name] = (error as Error).message || String(error)
       return undefined
     })
-  const [services, tails, intake, deliveries, stream, jobs, forgettings] = await Promise.all([
+  const [heard, tails, intake, deliveries, stream, jobs, forgettings] = await Promise.all([
     look('services', lookAtServices(system)),
     look('tails', lookAtTails(system)),
     look('intake', lookAtIntake(system)),
@@ -36,11 +36,15 @@ async function run({ system, output }: Called): Promise<number> {
     look('jobs', lookAtJobs(system)),
     look('forgettings', lookAtForgettings(system)),
   ])
+  const services = heard?.replicas
   const attention = [
     ...Object.entries(failed).map(([name, reason]) => `${name}: cannot be looked at: ${reason}`),
     ...(services ? storingServices.filter((name) => services[name].length === 0) : []).map(
       (name) => `${name}: no replica answers`,
     ),
+    ...Object.entries(heard?.unreadable ?? {})
+      .filter(([, number]) => number > 0)
+      .map(([name, number]) => `${name}: ${number} answers about its replicas cannot be read`),
     ...Object.entries(services ?? {}).flatMap(([name, replicas]) =>
       replicas
         .filter(({ waiting, starting }) => waiting !== '' || starting)
@@ -68,7 +72,7 @@ async function run({ system, output }: Called): Promise<number> {
 type Looked<T> = Awaited<T> | undefined
 
 interface Found {
-  services: Looked<ReturnType<typeof lookAtServices>>
+  services: Record<StoringService, Replica[]> | undefined
   tails: Looked<ReturnType<typeof lookAtTails>>
   intake: Looked<ReturnType<typeof lookAtIntake>>
   deliveries: Looked<ReturnType<typeof lookAtDeliveries>>
