@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deriveKeys } from './derive-keys.ts'
+import { replaceFile } from './replace-file.ts'
 
 /**
  * Writes the keys of each service into a folder of its own. They come from the root in ROSTER_ENCRYPTION_KEY, else
@@ -12,12 +13,12 @@ export function writeKeys(rootFile: string, folder: string, given = process.env[
   const keys = deriveKeys(given || readFileSync(rootFile, 'utf8').trim())
   // The gateway comes last: by then all others know the keys that it signs with.
   for (const [service, variables] of Object.entries(keys))
-    for (const [name, value] of Object.entries(variables)) replace(join(folder, service, name), value)
+    for (const [name, value] of Object.entries(variables)) replaceFile(join(folder, service, name), `${value}\n`, 0o400)
 }
 
 function makeRoot(file: string): void {
   const draft = `${file}.${process.pid}.new`
-  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o400 })
+  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o400, flush: true })
   try {
     // A link is there whole or not at all, and never takes another's place.
     linkSync(draft, file)
@@ -27,12 +28,6 @@ function makeRoot(file: string): void {
   } finally {
     rmSync(draft)
   }
-}
-
-function replace(file: string, value: string): void {
-  const draft = `${file}.${process.pid}.new`
-  writeFileSync(draft, `${value}\n`, { mode: 0o400 })
-  renameSync(draft, file)
 }
 
 if (import.meta.main) {

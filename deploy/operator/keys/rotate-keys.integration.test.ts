@@ -1,7 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { decodeKey, keyId } from '#lib/keys'
 import { runOperator } from '#test/support/operator'
 import { writeKeys } from '../../compose-keys.ts'
 import { deriveKeys } from '../../derive-keys.ts'
@@ -86,3 +88,66 @@ test('no key is written to the terminal, and a root that the environment names i
   const { out, err } = await runOperator(['keys', 'rotate', '--home', folder], {})
   for (const key of home.key('encryption-key').split(',')) expect(out + err).not.toContain(key)
 })
+
+function startRoot() {
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
+    mkdirSync(join(folder, 'of', name), { recursive: true })
+  writeKeys(join(folder, 'root'), join(folder, 'of'), '')
+  const args = ['--root', join(folder, 'root'), '--folder', join(folder, 'of'), '--yes']
+  return (settings: Record<string, string> = {}) => runOperator(['keys', 'rotate', ...args], settings)
+}
+
+test('of several runs at once one takes the step, and the others say that they did nothing', async () => {
+  const rotate = startRoot()
+  const former = read('root')
+  const runs = await Promise.all(Array.from({ length: 4 }, () => rotate()))
+  expect(runs.filter(({ status }) => status === 0)).toHaveLength(1)
+  for (const { status, err } of runs)
+    if (status !== 0) expect(err).toMatch(/Another run (changes the root now|took a step meanwhile)|is due at/)
+  const [first, next] = read('root').split(',')
+  expect(first).toBe(former)
+  expect(JSON.parse(read('root.rotation'))).toMatchObject({ next: keyId(decodeKey(next!)) })
+  expect(read('of/users/ROSTER_ENCRYPTION_KEY')).toBe(deriveKeys(read('root')).users['ROSTER_ENCRYPTION_KEY'])
+  expect(existsSync(join(folder, 'root.lock'))).toBe(false)
+})
+
+test('a run beside another one, or after one that was killed, changes nothing and names the lock', async () => {
+  const rotate = startRoot()
+  const former = read('root')
+  writeFileSync(join(folder, 'root.lock'), '')
+  expect(await rotate()).toMatchObject({ status: 2, err: expect.stringContaining(join(folder, 'root.lock')) })
+  expect(read('root')).toBe(former)
+  rmSync(join(folder, 'root.lock'))
+  expect((await rotate()).status).toBe(0)
+})
+
+test('each file is on the disk before it takes its place, and its place before the next file changes', async () => {
+  const rotate = startRoot()
+  const spy = join(folder, 'spy.mjs')
+  writeFileSync(spy, spyOnFiles)
+  const { status, err } = await rotate({ NODE_OPTIONS: `--import=${pathToFileURL(spy).href}` })
+  const steps = err.split('\n').filter((line) => /^(renamed|flushed) /.test(line))
+  expect(status).toBe(0)
+  const replaced = (name: string) => [`flushed ${folder}/${name}`, `renamed ${folder}/${name}`, `flushed ${folder}`]
+  expect(steps.slice(0, 3)).toEqual(replaced('root.rotation'))
+  expect(steps.slice(-3)).toEqual(replaced('root'))
+  const kinds = steps.map((step) => step.split(' ')[0])
+  expect(kinds).toEqual(Array.from({ length: steps.length / 3 }, () => ['flushed', 'renamed', 'flushed']).flat())
+})
+
+// Tells what the process does with files. Drafts are named after the file that they become.
+const spyOnFiles = `
+  import fs from 'node:fs'
+  import { syncBuiltinESMExports } from 'node:module'
+  const say = (...words) => fs.writeSync(2, words.join(' ').replace(/\\.\\d+\\.new$/, '') + '\\n')
+  const { renameSync, openSync, fsyncSync } = fs
+  const names = new Map()
+  fs.renameSync = (from, to) => (renameSync(from, to), say('renamed', to))
+  fs.openSync = (file, ...rest) => {
+    const opened = openSync(file, ...rest)
+    names.set(opened, file)
+    return opened
+  }
+  fs.fsyncSync = (opened) => (fsyncSync(opened), say('flushed', names.get(opened)))
+  syncBuiltinESMExports()
+`

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { writeKeys } from '../../compose-keys.ts'
 import { projectRoot } from '../../local/home.ts'
+import { replaceFile } from '../../replace-file.ts'
 import type { Called, Command } from '../command.ts'
 import { Refusal } from '../refusal.ts'
 import { nextStep, type Rotation } from './rotation.ts'
@@ -37,8 +39,9 @@ async function run({ output, options, confirm }: Called): Promise<number> {
   const lifetimes = ['EMAIL_CODE_LIFETIME', 'PASSWORD_CODE_LIFETIME'].map((name) => Number(process.env[name]) || 0)
   const keepFor = Math.max(day, ...lifetimes.map((seconds) => seconds * 1000)) + margin
   const makeKey = () => randomBytes(32).toString('base64')
+  const before = look(place)
   const step = take(() =>
-    nextStep(place.root, readRotation(place.stateFile), new Date(), { keepFor, makeKey, isRolling: place.isRolling }),
+    nextStep(before.root, before.rotation, new Date(), { keepFor, makeKey, isRolling: place.isRolling }),
   )
   if (step.loses)
     await confirm(
@@ -46,10 +49,14 @@ async function run({ output, options, confirm }: Called): Promise<number> {
     )
   else if (step.rotation?.step === 'used' && place.isRolling)
     await confirm('Every service must know the new key by now, so all of them must have started since the last step.')
-  // Where the command ends in between, the next call sees which of the two is older.
-  if (step.rotation) replace(place.stateFile, `${JSON.stringify(step.rotation)}\n`, 0o600)
-  place.write(step.root)
-  if (!step.rotation) rmSync(place.stateFile, { force: true })
+  alone(place.file, () => {
+    if (!isDeepStrictEqual(look(place), before))
+      throw new Refusal('Another run took a step meanwhile. Nothing was done.')
+    // Where the command ends in between, the next call sees which of the two is older.
+    if (step.rotation) replaceFile(place.stateFile, `${JSON.stringify(step.rotation)}\n`, 0o600)
+    place.write(step.root)
+    if (!step.rotation) rmSync(place.stateFile, { force: true })
+  })
   const next = place.next(step.rotation)
   if (output.isJson) await output.json({ step: step.rotation?.step ?? 'done', next })
   else for (const line of next) output.line(line)
@@ -57,12 +64,18 @@ async function run({ output, options, confirm }: Called): Promise<number> {
 }
 
 interface Place {
-  root: string
+  /** The file that has the root. */
+  file: string
   stateFile: string
   isRolling: boolean
+  read(): string
   write(root: string): void
   /** What is to be done now. */
   next(rotation: Rotation | undefined): string[]
+}
+
+function look(place: Place): { root: string; rotation: Rotation | undefined } {
+  return { root: place.read(), rotation: readRotation(place.stateFile) }
 }
 
 function openRoot(options: Called['options']): Place {
@@ -79,13 +92,14 @@ function ofFile(file: string, folder: string | undefined): Place {
       ? `Hand the keys out: ROSTER_ENCRYPTION_KEY_FILE=${file} node derive-keys.mjs | kubectl apply -f -`
       : `The files of the services' keys in ${folder} are written.`
   return {
-    root: take(() => readFileSync(file, 'utf8').trim()),
+    file,
     stateFile: `${file}.rotation`,
     isRolling: true,
+    read: () => take(() => readFileSync(file, 'utf8').trim()),
     write(root) {
       // The root comes last: where the command ends in between, the next call takes this step again.
       if (folder !== undefined) writeKeys(file, folder, root)
-      replace(file, `${root}\n`, 0o400)
+      replaceFile(file, `${root}\n`, 0o400)
     },
     next: (rotation) => [handOut, ...whatNext(rotation, 'Restart every service, one after the other.')],
   }
@@ -94,14 +108,19 @@ function ofFile(file: string, folder: string | undefined): Place {
 // With `npm start`, all services stop before any of them starts.
 function ofStart(home: string): Place {
   const file = join(home, 'secrets.json')
-  const secrets = take(() => JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>)
-  const root = secrets['encryption-key']
-  if (root === undefined) throw new Refusal(`${file} has no root: start Roster first.`)
+  const secrets = () => take(() => JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>)
   return {
-    root,
+    file,
     stateFile: join(home, 'encryption-key.rotation'),
     isRolling: false,
-    write: (changed) => replace(file, `${JSON.stringify({ ...secrets, 'encryption-key': changed }, null, 2)}\n`, 0o600),
+    read() {
+      const root = secrets()['encryption-key']
+      if (root === undefined) throw new Refusal(`${file} has no root: start Roster first.`)
+      return root
+    },
+    write(root) {
+      replaceFile(file, `${JSON.stringify({ ...secrets(), 'encryption-key': root }, null, 2)}\n`, 0o600)
+    },
     next: (rotation) => whatNext(rotation, 'Stop npm start, and start it again.'),
   }
 }
@@ -124,8 +143,18 @@ function take<T>(work: () => T): T {
   }
 }
 
-function replace(file: string, text: string, mode: number): void {
-  const draft = `${file}.${process.pid}.new`
-  writeFileSync(draft, text, { mode })
-  renameSync(draft, file)
+// Two runs at once would each make a key, and hand out one that the other then forgets.
+function alone(file: string, work: () => void): void {
+  const lock = `${file}.lock`
+  try {
+    closeSync(openSync(lock, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new Refusal(`Another run changes the root now. If none does, because it was killed, delete ${lock}.`)
+  }
+  try {
+    work()
+  } finally {
+    rmSync(lock)
+  }
 }
