@@ -18,6 +18,8 @@ export interface Vocabulary {
   keys?: (aggregate: Aggregate) => UniqueKey[]
   /** Kinds of unique keys, each with the type of the aggregates that hold them. */
   keyKinds?: Record<string, string>
+  /** Kinds of unique keys that no aggregate holds, such as things that were used up. */
+  keyKindsOfNobody?: readonly string[]
   /** What is stored sealed, so that a person can be forgotten. */
   personal?: PersonalData
   /** Types whose aggregates are deleted after a time. Their events stay. */

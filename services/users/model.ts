@@ -1,6 +1,7 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { userNameKey, userNameKind } from './new-user.ts'
+import { singleUseKinds } from './oauth/single-use.ts'
 import { project } from './views.ts'
 import { codeMailType } from './vocabulary/code-mail.ts'
 import { evolve } from './vocabulary/evolve.ts'
@@ -22,6 +23,7 @@ export const model: Vocabulary = {
     return type === 'user' && user && !user.removed ? [userNameKey(organizationId, user.userName)] : []
   },
   keyKinds: { [userNameKind]: 'user' },
+  keyKindsOfNobody: singleUseKinds,
   personal: {
     subject: 'user',
     events: [codeMailType, passwordCodeType, noticeType],

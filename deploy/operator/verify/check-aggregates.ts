@@ -1,4 +1,4 @@
-import { type Aggregate, keyText } from '#lib/eventstore/aggregate'
+import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql } from '#lib/eventstore/database'
 import type { Personal } from '#lib/eventstore/personal/personal'
@@ -20,7 +20,7 @@ export async function* checkAggregates(
 ): AsyncGenerator<{ found: Finding[]; looked: number }> {
   const schema = `roster_${service}`
   await makeShadows(sql, schema)
-  let last = { type: '', id: '' }
+  let last: AggregateKey | undefined
   for (let looked = 0; ;) {
     const page = await readPage(sql, schema, model, personal, last)
     if (!page) return
@@ -48,7 +48,7 @@ type Found = Omit<Finding, 'service'>
 function compareAggregate(stored: Aggregate, { folded, unreadable }: Page): Found[] {
   const { aggregate, problem } = folded.get(keyText(stored))!
   const row = rowName('aggregates', { type: stored.type, id: stored.id })
-  if (aggregate.sequence === 0) return [{ row, problem: 'it has no events' }]
+  if (problem === undefined && aggregate.sequence === 0) return [{ row, problem: 'it has no events' }]
   if (unreadable.has(stored)) return [{ row, problem: 'its sealed state cannot be opened' }]
   if (problem !== undefined) return [{ row, problem }]
   // A sealed state whose key is gone: nobody can tell.

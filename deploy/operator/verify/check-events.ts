@@ -33,7 +33,7 @@ export async function* checkEvents(
 ): AsyncGenerator<{ found: (Finding & { missing?: number })[]; looked: number; of: number }> {
   const [{ end }] = await sql<[{ end: string }]>`select coalesce(max(position), 0)::text as end from events`
   const types = data ? [data.subject, ...data.events] : []
-  for (let last = '0'; ;) {
+  for (let last: string | undefined; ;) {
     const stored = await sql<
       (StoredEvent & { known: boolean; published: boolean; parked: boolean; person: unknown })[]
     >`
@@ -47,7 +47,9 @@ export async function* checkEvents(
           ${expected?.published.transactionId ?? '0'}::xid8, ${expected?.published.position ?? '0'}::bigint
         ) as published
       from (
-        select * from events where position > ${last} and position <= ${end} order by position limit ${pageSize}
+        select * from events
+        where ${last === undefined ? sql`true` : sql`position > ${last}`} and position <= ${end}
+        order by position limit ${pageSize}
       ) e
       order by e.position
     `
@@ -60,6 +62,7 @@ export async function* checkEvents(
         const object = `${row.aggregate_type} ${row.aggregate_id}`
         return [{ service, row: name, problem: `aggregates has no row for its object, ${object}` }]
       }
+      if (Number(row.sequence) < 1) return [{ service, row: name, problem: 'its sequence is below 1' }]
       if (row.parked || expected?.published.parked.has(position)) return []
       if (isSealed(row)) return [{ service, row: name, problem: 'its sealed part cannot be opened' }]
       const unreadable = problemOf(service, row)

@@ -61,10 +61,14 @@ async function compare(system: System, messages: StoredMsg[], seen: InStream): P
   const found: Finding[] = []
   for (const message of messages) {
     const service = storingServices.find((name) => message.subject.startsWith(`roster.events.${name}.`))
-    const read = service && readMessage(message)
-    // A message without the attributes of CloudEvents is older than our use of them. The signature of a checkpoint tells
-    // whether it is true.
-    if (!read || read.type === checkpointType) continue
+    if (!service) continue
+    const read = readMessage(message)
+    if (!read) {
+      found.push(strange(service, message, 'it has no attributes of CloudEvents'))
+      continue
+    }
+    // The signature of a checkpoint tells whether it is true.
+    if (read.type === checkpointType) continue
     const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(read.id)?.[1])
     if (!Number.isSafeInteger(position)) found.push(strange(service, message, 'it names no event of its service'))
     else told.get(service)!.push({ message, event: read, position })

@@ -36,16 +36,16 @@ export async function* checkSurplus(
 
 async function* strangers(sql: Sql, schema: string, { table, type, key, of }: View) {
   const columns = key.map((column) => sql`v.${sql(column)}`).reduce((all, next) => sql`${all}, ${next}`)
-  let after = key.map(() => '')
-  for (;;) {
-    const values = after.map((value) => sql`${value}`).reduce((all, next) => sql`${all}, ${next}`)
+  for (let after: string[] | undefined; ;) {
+    const values = after?.map((value) => sql`${value}`).reduce((all, next) => sql`${all}, ${next}`)
     const rows = await sql<{ key: string[]; known: boolean }[]>`
       select array[${columns}]::text[] as key, exists (
         select from aggregates a
         where a.type = ${type} and ${of === undefined ? sql`a.id = v.${sql(key[0]!)}` : sql.unsafe(of)}
       ) as known
       from (
-        select * from ${sql(schema)}.${sql(table)} v where (${columns}) > (${values}) order by ${columns} limit ${pageSize}
+        select * from ${sql(schema)}.${sql(table)} v where ${values ? sql`(${columns}) > (${values})` : sql`true`}
+        order by ${columns} limit ${pageSize}
       ) v
       order by ${columns}
     `
@@ -65,9 +65,16 @@ interface KeyRow {
   aggregate: (Pick<Aggregate, 'organizationId'> & StoredState) | null
 }
 
-async function* strayKeys(sql: Sql, { keys, keyKinds = {} }: Vocabulary, personal: Personal | undefined) {
-  for (const [kind, type] of Object.entries(keyKinds))
-    for (let after = { scope: '', key: '' }; ;) {
+async function* strayKeys(
+  sql: Sql,
+  { keys, keyKinds = {}, keyKindsOfNobody = [] }: Vocabulary,
+  personal: Personal | undefined,
+) {
+  for await (const kind of kindsOf(sql)) {
+    if (keyKindsOfNobody.includes(kind)) continue
+    // Nobody holds a key of a kind that the service does not know.
+    const type = keyKinds[kind] ?? null
+    for (let after: KeyRow | undefined; ;) {
       const rows = await sql<KeyRow[]>`
         select k.kind, k.scope, k.key, k.aggregate_id, (
           select json_build_object('type', a.type, 'id', a.id, 'organizationId', a.organization_id, 'state', a.state,
@@ -76,7 +83,8 @@ async function* strayKeys(sql: Sql, { keys, keyKinds = {} }: Vocabulary, persona
         ) as aggregate
         from (
           select * from unique_keys
-          where kind = ${kind} and (scope, key) > (${after.scope}, ${after.key}) order by scope, key limit ${pageSize}
+          where kind = ${kind} and ${after ? sql`(scope, key) > (${after.scope}, ${after.key})` : sql`true`}
+          order by scope, key limit ${pageSize}
         ) k
         order by k.scope, k.key
       `
@@ -90,6 +98,19 @@ async function* strayKeys(sql: Sql, { keys, keyKinds = {} }: Vocabulary, persona
       })
       after = rows.at(-1)!
     }
+  }
+}
+
+// Goes from kind to kind by the index, and so passes over the keys.
+async function* kindsOf(sql: Sql): AsyncGenerator<string> {
+  for (let last: string | undefined; ;) {
+    const [row] = await sql<{ kind: string }[]>`
+      select kind from unique_keys where ${last === undefined ? sql`true` : sql`kind > ${last}`} order by kind limit 1
+    `
+    if (!row) return
+    yield row.kind
+    last = row.kind
+  }
 }
 
 // Undefined for a state that nobody opens: it has a finding of its own.

@@ -44,6 +44,11 @@ export async function foldEvents(
 
 function add(folded: Folded, event: StoredEvent, { evolve }: Vocabulary): void {
   const { aggregate } = folded
+  // No event of a service has such a number. The others still tell what the aggregate is.
+  if (Number(event.sequence) < 1) {
+    folded.problem ??= `event ${event.sequence} has a number below 1`
+    return
+  }
   const expected = aggregate.sequence + 1
   if (Number(event.sequence) !== expected) folded.problem ??= `event ${expected} is missing`
   const evolved = evolve[event.aggregate_type]

@@ -24,7 +24,7 @@ const pageSize = 200
 const mostEvents = 5000
 
 /**
- * Reads the aggregates after this one. All comes from one snapshot, so that it fits together while others write. The
+ * Reads the aggregates after this one, or the first ones. All comes from one snapshot, so that it fits together while others write. The
  * transaction only reads: it has no number, and holds up no tail.
  */
 export async function readPage(
@@ -32,7 +32,7 @@ export async function readPage(
   schema: string,
   model: Vocabulary,
   personal: Personal | undefined,
-  after: AggregateKey,
+  after: AggregateKey | undefined,
 ): Promise<Page | undefined> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
     const { stored, unreadable } = await readAggregates(transaction, personal, after)
@@ -50,7 +50,7 @@ export async function readPage(
 async function readAggregates(
   transaction: Transaction,
   personal: Personal | undefined,
-  after: AggregateKey,
+  after: AggregateKey | undefined,
 ): Promise<Pick<Page, 'stored' | 'unreadable'>> {
   const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string; key?: string | null })[]>`
     select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
@@ -58,7 +58,9 @@ async function readAggregates(
       ${personal ? transaction`, ${subjectKeyOf(transaction, transaction`aggregates.id`)} as key` : transaction``}
     from (
       select *, sum(sequence) over (order by next.type, next.id) - sequence as before from (
-        select * from aggregates where (type, id) > (${after.type}, ${after.id}) order by type, id limit ${pageSize}
+        select * from aggregates
+        where ${after ? transaction`(type, id) > (${after.type}, ${after.id})` : transaction`true`}
+        order by type, id limit ${pageSize}
       ) next
     ) aggregates
     where before < ${mostEvents}

@@ -1,50 +1,23 @@
 import type { JsonObject } from '@bufbuild/protobuf'
-import { connect, type JetStreamManager, type NatsConnection } from 'nats'
-import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { streamName } from '#lib/events/stream'
-import { operatorSettings, type Ran, runOperator } from '#test/support/operator'
+import { type AlteredHouse, startAlteredHouse } from '#test/support/altered-house'
 import { callGrpc } from '../../../test/e2e/clients/grpc.ts'
 import type { Operation } from '../../../test/examples/contract.ts'
-import { addEveryObject, type EveryObject } from '../../../test/examples/every-object.ts'
 import { ok, profile, unique, uniqueEmail } from '../../../test/examples/people.ts'
-import { type House, startHouse } from '../../../test/house.ts'
-import { startTestServers } from '../../../test/infra.ts'
 
-let started: Awaited<ReturnType<typeof startTestServers>>
-let house: House
-let admin: postgres.Sql
-let nats: NatsConnection
-let manager: JetStreamManager
-let all: EveryObject
+let there: AlteredHouse
 
 beforeAll(async () => {
-  started = await startTestServers()
-  const { servers } = started
-  house = await startHouse(servers.serviceDatabaseUrls, { WRITES_PER_CALLER: '100000' }, { servers, replicas: 2 })
-  admin = postgres(servers.databaseUrl, { max: 2, onnotice: () => {} })
-  const { host, username, password } = new URL(servers.natsUrl.admin)
-  nats = await connect({ servers: host, user: username, pass: password })
-  manager = await nats.jetstreamManager()
-  const caller = { url: house.url, token: house.adminToken }
-  all = await addEveryObject(callGrpc, caller, 'https://hooks.example.com/')
-  const removed = await addEveryObject(callGrpc, caller, 'https://hooks.example.com/')
-  await act('RemoveOrganization', { orgId: removed.values['orgId']! })
+  there = await startAlteredHouse()
 }, 120_000)
-afterAll(async () => {
-  await house?.stop()
-  await admin?.end()
-  await nats?.close()
-  await started?.stop()
-})
+afterAll(() => there?.stop())
 
-const roster = (...args: string[]): Promise<Ran> => runOperator(args, operatorSettings(started.servers))
 const act = async (operation: Operation, request: JsonObject, organization?: string) =>
-  ok(await callGrpc(operation, request, { url: house.url, token: house.adminToken, organization }))
+  ok(await callGrpc(operation, request, { url: there.house.url, token: there.house.adminToken, organization }))
 
 /** Users, members and grants come, change and go until the signal. */
 async function writeUntil(over: AbortSignal): Promise<number> {
-  const { organizationId, projectId } = all.values as { organizationId: string; projectId: string }
+  const { organizationId, projectId } = there.all.values as { organizationId: string; projectId: string }
   let writes = 0
   const one = async () => {
     while (!over.aborted) {
@@ -77,7 +50,7 @@ test('a healthy Roster has nothing that differs, under load and afterwards', asy
   const writing = writeUntil(over.signal)
   try {
     for (let i = 0; i < 5; i++) {
-      const { status, out, err } = await roster('verify')
+      const { status, out, err } = await there.roster('verify')
       expect({ status, out, err: err.replace(/^(stream|users|grants|idp|notifier): .*\n/gm, '') }).toEqual({
         status: 0,
         out: 'Nothing differs.\n',
@@ -88,49 +61,20 @@ test('a healthy Roster has nothing that differs, under load and afterwards', asy
     over.abort()
     expect(await writing).toBeGreaterThan(100)
   }
-  await vi.waitFor(async () => expect((await roster('verify')).out).toBe('Nothing differs.\n'), { timeout: 20_000 })
+  await vi.waitFor(async () => expect((await there.roster('verify')).out).toBe('Nothing differs.\n'), {
+    timeout: 20_000,
+  })
 })
 
 describe('verify names the row, and ends with 1, after by hand', () => {
-  const first = async (service: string, table: string, where = 'true') => {
-    const [row] = await admin.unsafe(`select * from roster_${service}.${table} where ${where} limit 1`)
-    return row ?? expect.fail(`${table} has no row where ${where}`)
-  }
-
-  async function expectNamed(row: string, problem: string, ...more: string[]) {
-    const lines = [`${row}: ${problem}`, ...more].toSorted()
-    const { status, out } = await roster('verify')
-    const found = out.trimEnd().split('\n')
-    expect({ status, lines: found.slice(0, -1).toSorted() }).toEqual({ status: 1, lines })
-    expect(found.at(-1)).toBe(`${lines.length} rows differ.`)
-  }
-
-  /** Changes rows by hand, and back again after `work`. */
-  async function altered(service: string, table: string, change: string, where: string, work: () => Promise<void>) {
-    const from = `roster_${service}.${table}`
-    const before = await admin.unsafe(`select to_jsonb(t) as row from ${from} t where ${where}`)
-    await admin.unsafe(
-      `${change.startsWith('delete') ? `delete from ${from}` : `update ${from} ${change}`} where ${where}`,
-    )
-    try {
-      await work()
-    } finally {
-      await admin.unsafe(`delete from ${from} where ${where}`)
-      await admin.unsafe(
-        `insert into ${from} overriding system value select * from jsonb_populate_recordset(null::${from}, $1::text::jsonb)`,
-        [JSON.stringify(before.map(({ row }) => row))],
-      )
-    }
-  }
-
   test.each([
     ['sealed state', `set state = '{"$sealed":"${'A'.repeat(64)}"}'`, 'its sealed state cannot be opened'],
     ['sequence', 'set sequence = sequence + 1', 'its sealed state cannot be opened'],
     ['time', `set changed_at = changed_at + interval '1 ms'`, 'changedAt: not what its events say'],
   ])('an aggregate got another %s', async (_, change, problem) => {
-    const id = String(all.values['userId'])
-    await altered('users', 'aggregates', change, `id = '${id}' and type = 'user'`, () =>
-      expectNamed(`users: aggregates type="user" id="${id}"`, problem),
+    const id = String(there.all.values['userId'])
+    await there.altered('users', 'aggregates', change, `id = '${id}' and type = 'user'`, () =>
+      there.expectNamed(`users: aggregates type="user" id="${id}"`, problem),
     )
   })
 
@@ -144,17 +88,17 @@ describe('verify names the row, and ends with 1, after by hand', () => {
     ['idp', 'idps', 'idp_id', `set name = 'x'`, 'name'],
     ['notifier', 'webhooks', 'webhook_id', `set url = 'https://evil.example'`, 'url'],
   ])('a row of %s.%s was altered', async (service, table, key, change, column) => {
-    const row = await first(service, table)
-    await altered(service, table, change, `${key} = '${row[key]}'`, () =>
-      expectNamed(`${service}: ${table} ${key}="${row[key]}"`, `${column}: not what the events say`),
+    const row = await there.first(service, table)
+    await there.altered(service, table, change, `${key} = '${row[key]}'`, () =>
+      there.expectNamed(`${service}: ${table} ${key}="${row[key]}"`, `${column}: not what the events say`),
     )
   })
 
   test('roles of a membership were altered', async () => {
-    const { user_id, organization_id } = await first('grants', 'memberships', `organization_id <> 'default'`)
+    const { user_id, organization_id } = await there.first('grants', 'memberships', `organization_id <> 'default'`)
     const where = `user_id = '${user_id}' and organization_id = '${organization_id}'`
-    await altered('grants', 'memberships', `set roles = '{IAM_NOTHING}'`, where, () =>
-      expectNamed(
+    await there.altered('grants', 'memberships', `set roles = '{IAM_NOTHING}'`, where, () =>
+      there.expectNamed(
         `grants: memberships user_id="${user_id}" organization_id="${organization_id}" project_id=""`,
         'roles.0: not what the events say',
       ),
@@ -166,10 +110,12 @@ describe('verify names the row, and ends with 1, after by hand', () => {
     ['grants', 'memberships', ['user_id', 'organization_id', 'project_id']],
     ['grants', 'user_grant_roles', ['project_id', 'role_key', 'organization_id', 'grant_id']],
   ])('a row of %s.%s was removed', async (service, table, key) => {
-    const row = await first(service, table)
+    const row = await there.first(service, table)
     const where = key.map((column) => `${column} = '${row[column]}'`).join(' and ')
     const name = key.map((column) => `${column}="${row[column]}"`).join(' ')
-    await altered(service, table, 'delete', where, () => expectNamed(`${service}: ${table} ${name}`, 'it is missing'))
+    await there.altered(service, table, 'delete', where, () =>
+      there.expectNamed(`${service}: ${table} ${name}`, 'it is missing'),
+    )
   })
 
   test.each([
@@ -178,123 +124,72 @@ describe('verify names the row, and ends with 1, after by hand', () => {
     ['idp', 'idps', 'idp_id'],
   ])('a row was added to %s.%s', async (service, table, key) => {
     const from = `roster_${service}.${table}`
-    const row = await first(service, table)
-    const copied = await admin.unsafe(`
+    const row = await there.first(service, table)
+    const copied = await there.admin.unsafe(`
       insert into ${from} select (jsonb_populate_record(t, '{"${key}":"stranger"}')).* from ${from} t
       where ${key} = '${row[key]}'
     `)
     try {
-      const { status, out } = await roster('verify', service)
+      const { status, out } = await there.roster('verify', service)
       expect(status).toBe(1)
       expect(out.match(/: it belongs to no object$/gm)).toHaveLength(copied.count)
       expect(out).toContain(`${service}: ${table} ${key}="stranger"`)
     } finally {
-      await admin.unsafe(`delete from ${from} where ${key} = 'stranger'`)
+      await there.admin.unsafe(`delete from ${from} where ${key} = 'stranger'`)
     }
   })
 
   test('a unique key was removed, or another took it', async () => {
-    const where = `kind = 'user_name' and aggregate_id = '${all.values['userId']}'`
-    const row = `users: aggregates type="user" id="${all.values['userId']}"`
-    await altered('users', 'unique_keys', 'delete', where, () =>
-      expectNamed(row, 'the unique key of kind user_name is missing'),
+    const where = `kind = 'user_name' and aggregate_id = '${there.all.values['userId']}'`
+    const row = `users: aggregates type="user" id="${there.all.values['userId']}"`
+    await there.altered('users', 'unique_keys', 'delete', where, () =>
+      there.expectNamed(row, 'the unique key of kind user_name is missing'),
     )
-    const { scope } = await first('users', 'unique_keys', where)
+    const { scope } = await there.first('users', 'unique_keys', where)
     const after = `kind = 'user_name' and aggregate_id = 'thief'`
-    await admin.unsafe(`update roster_users.unique_keys set aggregate_id = 'thief' where ${where}`)
-    await expectNamed(
+    await there.admin.unsafe(`update roster_users.unique_keys set aggregate_id = 'thief' where ${where}`)
+    await there.expectNamed(
       row,
       'another one holds the unique key of kind user_name: thief',
       `users: unique_keys kind="user_name" scope="${scope}" aggregate_id="thief": its holder has no such key`,
     )
-    await admin.unsafe(`update roster_users.unique_keys set aggregate_id = '${all.values['userId']}' where ${after}`)
-  })
-
-  test('an event was altered', async () => {
-    const { position, aggregate_id } = await first('users', 'events', `type = 'human.added'`)
-    const change = `set payload = payload || jsonb_build_object('isVerified', not (payload ->> 'isVerified')::boolean)`
-    const { seq, subject } = await messageOf(`users-${position}`)
-    await altered('users', 'events', change, `position = ${position}`, async () => {
-      const { status, out } = await roster('verify')
-      expect(status).toBe(1)
-      expect(out).toContain(
-        `users: stream ${streamName} seq=${seq} subject="${subject}": data.isVerified: not what event users-${position} of the database says\n`,
-      )
-      expect(out).toContain(`users: aggregates type="user" id="${aggregate_id}": state.human.isVerified: `)
-    })
-    await altered(
-      'users',
-      'events',
-      `set payload = payload || '{"$sealed":"AAAA"}'`,
-      `position = ${position}`,
-      async () => {
-        const { status, out } = await roster('verify')
-        expect(status).toBe(1)
-        expect(out).toContain(`users: events position=${position}: its sealed part cannot be opened\n`)
-      },
+    await there.admin.unsafe(
+      `update roster_users.unique_keys set aggregate_id = '${there.all.values['userId']}' where ${after}`,
     )
   })
 
-  test('an event was removed', async () => {
-    const { position, aggregate_id } = await first('grants', 'events', `aggregate_type = 'project' and sequence = 1`)
-    const { seq, subject } = await messageOf(`grants-${position}`)
-    await altered('grants', 'events', 'delete', `position = ${position}`, async () => {
-      const { status, out } = await roster('verify')
-      expect(status).toBe(1)
-      expect(out).toMatch(
-        new RegExp(`^grants: aggregates type="project" id="${aggregate_id}": event 1 is missing$`, 'm'),
-      )
-      expect(out).toContain(
-        `grants: stream ${streamName} seq=${seq} subject="${subject}": the database has no event grants-${position}\n`,
-      )
-    })
-  })
-
   test('an aggregate was removed', async () => {
-    const { id } = await first('idp', 'aggregates', `type = 'idp'`)
-    await altered('idp', 'aggregates', 'delete', `id = '${id}'`, async () => {
-      const { status, out } = await roster('verify', 'idp')
+    const { id } = await there.first('idp', 'aggregates', `type = 'idp'`)
+    await there.altered('idp', 'aggregates', 'delete', `id = '${id}'`, async () => {
+      const { status, out } = await there.roster('verify', 'idp')
       expect(status).toBe(1)
       expect(out).toContain(`aggregates has no row for its object, idp ${id}`)
       expect(out).toContain(`idp: idps idp_id="${id}": it belongs to no object`)
     })
   })
 
-  async function messageOf(id: string) {
-    const { state } = await manager.streams.info(streamName)
-    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
-      const message = await manager.streams.getMessage(streamName, { seq }).catch(() => undefined)
-      if (message?.header.get('ce-id') === id) return message
-    }
-    return expect.fail(`the stream has no ${id}`)
-  }
-
-  test('a message was forged that names a position far beyond every event', async () => {
-    const { position } = await first('users', 'events', `type = 'machine.added'`)
-    const message = await messageOf(`users-${position}`)
-    for (const name of ['Nats-Msg-Id', 'Nats-Expected-Last-Msg-Id']) message.header.delete(name)
-    message.header.set('ce-id', 'users-999999999999999')
-    const { seq } = await nats.jetstream().publish(message.subject, message.data, { headers: message.header })
-    await expectNamed(
-      `users: stream ${streamName} seq=${seq} subject="${message.subject}"`,
-      'the database has no event users-999999999999999',
-    )
-    await manager.streams.deleteMessage(streamName, seq)
-  })
-
-  test('a message was removed from the stream, and after a forged one took its place', async () => {
-    const { position } = await first('users', 'events', `type = 'machine.added'`)
-    const message = await messageOf(`users-${position}`)
-    await manager.streams.deleteMessage(streamName, message.seq)
-    await expectNamed(`users: events position=${position}`, 'the stream does not have it')
-    const forged = { ...message.json<object>(), name: 'Mallory' }
-    for (const name of ['Nats-Msg-Id', 'Nats-Expected-Last-Msg-Id']) message.header.delete(name)
-    const { seq } = await nats.jetstream().publish(message.subject, JSON.stringify(forged), { headers: message.header })
-    await expectNamed(
-      `users: stream ${streamName} seq=${seq} subject="${message.subject}"`,
-      `data.name: not what event users-${position} of the database says`,
-    )
-    await manager.streams.deleteMessage(streamName, seq)
-    expect((await roster('verify', '--without-stream')).status).toBe(0)
-  })
+  test.each([
+    ['aggregates', { type: '', id: '' }, 'users: aggregates type="" id=""', 'it has no events'],
+    ['found_users', { user_id: '' }, 'users: found_users user_id=""', 'it belongs to no object'],
+    [
+      'unique_keys',
+      { kind: 'user_name', scope: '', key: '', aggregate_id: 'nobody' },
+      'users: unique_keys kind="user_name" scope="" aggregate_id="nobody"',
+      'its holder has no such key',
+    ],
+    [
+      'unique_keys',
+      { kind: 'unheard_of', scope: 'a', key: 'b', aggregate_id: 'nobody' },
+      'users: unique_keys kind="unheard_of" scope="a" aggregate_id="nobody"',
+      'its holder has no such key',
+    ],
+    [
+      'unique_keys',
+      { kind: '', scope: '', key: '', aggregate_id: '' },
+      'users: unique_keys kind="" scope="" aggregate_id=""',
+      'its holder has no such key',
+    ],
+  ])('%s got a row of an empty key or an unknown kind: %j', (table, row, name, problem) =>
+    there.added('users', table, row, () => there.expectNamed(name, problem)),
+  )
 })

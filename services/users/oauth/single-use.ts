@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import type { UniqueKey } from '#lib/eventstore/command'
 import { orUnavailable, type Sql } from '#lib/eventstore/database'
 
-const kinds = ['assertion', 'dpop_proof'] as const
+/** The kinds of unique keys that are used up. */
+export const singleUseKinds = ['assertion', 'dpop_proof'] as const
 
 /**
  * The unique key of a thing that may be used once until its end, in Unix seconds. Its scope is the end in ten digits,
  * so that pruning finds old keys.
  */
-export function singleUse(kind: (typeof kinds)[number], id: string, end: number): UniqueKey {
+export function singleUse(kind: (typeof singleUseKinds)[number], id: string, end: number): UniqueKey {
   return {
     kind,
     scope: String(Math.ceil(end)).padStart(10, '0'),
@@ -29,5 +30,5 @@ export async function useUp(sql: Sql, { kind, scope, key }: UniqueKey): Promise<
 /** Forgets keys whose end is past, with a margin for the clocks of replicas. */
 export async function forgetUsed(sql: Sql): Promise<void> {
   const over = String(Math.floor(Date.now() / 1000) - 120).padStart(10, '0')
-  for (const kind of kinds) await sql`delete from unique_keys where kind = ${kind} and scope < ${over}`
+  for (const kind of singleUseKinds) await sql`delete from unique_keys where kind = ${kind} and scope < ${over}`
 }
