@@ -47,10 +47,12 @@ async function hasEvents(sql: Sql, organization: string): Promise<boolean> {
 
 type Page = Record<'events' | 'objects', object[]>
 
-// An object is written after its first event, as it is at that moment. Events that come later are left out.
+// Every event is in it that was committed before. So the end is not the oldest open transaction, which may be anybody's.
+// Of transactions that were under way, some events may be in it: each of them with all earlier ones of its object.
+// An object is written after its first event, as it is at that moment.
 async function* pages(system: System, service: StoringService, organization: string): AsyncGenerator<Page> {
   const [sql, personal] = [system.sql(service), await system.personal(service)]
-  const [{ end }] = await sql<[{ end: string }]>`select pg_snapshot_xmin(pg_current_snapshot())::text as end`
+  const [{ end }] = await sql<[{ end: string }]>`select pg_snapshot_xmax(pg_current_snapshot())::text as end`
   for (let last = { transaction_id: '0', position: '0' }; ;) {
     const stored = await sql<StoredEvent[]>`
       select ${eventColumns(sql)} from events

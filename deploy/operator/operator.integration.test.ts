@@ -188,6 +188,18 @@ describe('export', () => {
     expect(objects.find(({ state }) => state.name === 'The last one')).toBeDefined()
   })
 
+  test('has all that was committed before, though somebody has left a transaction open', async () => {
+    const { organizationId } = await act('AddOrganization', { name: 'Beside an open transaction' })
+    await admin.begin(async (open) => {
+      await open`select pg_current_xact_id()`
+      const { id } = await act('AddProject', { name: 'Written meanwhile' }, organizationId)
+      const { status, json } = await run('export', organizationId)
+      expect(status).toBe(0)
+      expect(json()).toContainEqual(expect.objectContaining({ kind: 'event', aggregateId: id }))
+      expect(json()).toContainEqual(expect.objectContaining({ kind: 'object', id }))
+    })
+  })
+
   test('of an unknown organization ends with 2', async () =>
     expect(await run('export', 'nobody')).toMatchObject({ status: 2, out: '' }))
 })
