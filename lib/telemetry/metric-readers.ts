@@ -1,13 +1,13 @@
 import { diag } from '@opentelemetry/api'
 import { getNumberFromEnv } from '@opentelemetry/core'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import {
   ConsoleMetricExporter,
   type IMetricReader,
   type MetricProducer,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
+import { MetricsPort } from './metrics-port.ts'
 import { checkProtocol } from './protocol.ts'
 
 /**
@@ -17,8 +17,9 @@ import { checkProtocol } from './protocol.ts'
 export function metricReaders(names: string[], producer: MetricProducer): IMetricReader[] {
   const metricProducers = [producer]
   const host = process.env['OTEL_EXPORTER_PROMETHEUS_HOST']?.trim() || 'localhost'
+  const port = positive('OTEL_EXPORTER_PROMETHEUS_PORT') ?? 9464
   return names.flatMap((name): IMetricReader[] => {
-    if (name === 'prometheus') return [new PrometheusExporter({ host, metricProducers })]
+    if (name === 'prometheus') return [new MetricsPort(metricProducers, { host, port })]
     if (name === 'console') return [periodic(new ConsoleMetricExporter(), metricProducers)]
     if (name === 'otlp') {
       checkProtocol('METRICS')
