@@ -1,6 +1,6 @@
 import { RosterError } from '#lib/errors'
 import { type Hold, type Kind, type UnderWay, unreadBytes } from '../limits/under-way.ts'
-import { checkHost } from './header-reader.ts'
+import { checkHost, checkTransferEncoding } from './header-reader.ts'
 
 /** Where a request came from, and its head. */
 export interface Origin {
@@ -18,8 +18,8 @@ const headLimit = 16 * 1024
 
 /**
  * Lets a request in. The hold counts its bytes from now on. `ended` gets the function that ends the hold, even where
- * this throws later, and must run it once. INVALID_ARGUMENT HTTP_MALFORMED; RESOURCE_EXHAUSTED HEADERS_TOO_LARGE,
- * TOO_MUCH_UNDER_WAY.
+ * this throws later, and must run it once. INVALID_ARGUMENT HTTP_MALFORMED; UNIMPLEMENTED
+ * TRANSFER_ENCODING_UNSUPPORTED; RESOURCE_EXHAUSTED HEADERS_TOO_LARGE, TOO_MUCH_UNDER_WAY.
  */
 export function admit(
   { underWay }: { underWay: UnderWay },
@@ -30,6 +30,7 @@ export function admit(
   const hold = underWay.open(kind, connection, address)
   ended(hold.end)
   checkHost(raw)
+  checkTransferEncoding(raw)
   let bytes = 0
   for (const part of raw) bytes += part.length
   // Node's HTTP/1.1 parser has refused longer heads already, but a head over HTTP/2 may have any length.

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import { type Hold, unreadBytes } from '../limits/under-way.ts'
+import type { Header } from './header-reader.ts'
 
 /** How much a request may send, and in which time. */
 export interface Allowance {
@@ -107,6 +108,16 @@ async function takeBody(request: Readable, { bytes, hold }: Pick<Allowance, 'byt
   hold.add(-unreadBytes)
   // The copy does not keep the rest of what came with the body in memory.
   return Buffer.from(body)
+}
+
+/**
+ * INVALID_ARGUMENT CONTENT_ENCODING_UNSUPPORTED for a body that its client has compressed, at a path that undoes no
+ * compression.
+ */
+export function checkContentEncoding(header: Header): void {
+  if (/^(identity)?$/i.test(header('content-encoding') ?? '')) return
+  const text = 'The header content-encoding must be left out: this path reads no compressed body.'
+  throw new RosterError('INVALID_ARGUMENT', 'CONTENT_ENCODING_UNSUPPORTED', text)
 }
 
 const broken = Symbol('broken')

@@ -45,6 +45,17 @@ export function checkHost(raw: readonly string[]): void {
   if (isTwice || hosts.some((host) => !/^[\w.\-~!$&'()*+,;=:%[\]]*$/.test(host))) throw hostMalformed()
 }
 
+/** UNIMPLEMENTED TRANSFER_ENCODING_UNSUPPORTED for a body that is coded otherwise than in chunks. */
+export function checkTransferEncoding(raw: readonly string[]): void {
+  for (let at = 0; at < raw.length; at += 2)
+    if (raw[at]!.length === 17 && raw[at]!.toLowerCase() === 'transfer-encoding' && !/^chunked$/i.test(raw[at + 1]!))
+      throw new RosterError(
+        'UNIMPLEMENTED',
+        'TRANSFER_ENCODING_UNSUPPORTED',
+        'The header transfer-encoding must say chunked and nothing else.',
+      )
+}
+
 function findRepeated(raw: readonly string[]): Set<string> {
   const [seen, repeated] = [new Set<string>(), new Set<string>()]
   for (let at = 0; at < raw.length; at += 2) {

@@ -52,6 +52,24 @@ describe('a service that was taken over', () => {
     expect(JSON.stringify(gateway.log).length - lines).toBeLessThan(5000)
   })
 
+  test('counts as a hundred replicas at most', async () => {
+    const { connection } = gateway.nats.users
+    const many = connection.subscribe('$SRV.INFO.users', {
+      callback(_, message) {
+        for (let n = 1; n <= 500; n++)
+          message.respond(info(roster.version, { instance: `counted-${n}`, parked: String(n) }))
+      },
+    })
+    onTestFinished(() => many.unsubscribe())
+    await connection.flush()
+    const parked = async () => ((await readyz()) as { parked?: { users?: number } }).parked?.users ?? 0
+    // Once a whole second of answers was heard.
+    await vi.waitFor(async () => expect(await parked()).toBeGreaterThan(90), soon)
+    for (let n = 0; n < 3; n++) expect(await parked()).toBeLessThanOrEqual(100)
+    many.unsubscribe()
+    await vi.waitFor(async () => expect(await parked()).toBe(0), soon)
+  })
+
   test('cannot fill them by many answers, and by new ones each time', async () => {
     const lines = JSON.stringify(gateway.log).length
     const told = said('services of different versions run side by side').length

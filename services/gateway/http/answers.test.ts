@@ -32,6 +32,7 @@ test.each([
   ['FAILED_PRECONDITION', 'SEQUENCE_MISMATCH', 412],
   ['RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', 413],
   ['INVALID_ARGUMENT', 'CONTENT_TYPE_UNSUPPORTED', 415],
+  ['INVALID_ARGUMENT', 'CONTENT_ENCODING_UNSUPPORTED', 415],
   ['INVALID_ARGUMENT', 'IDEMPOTENCY_KEY_REUSED', 422],
 ] as const)('%s %s has HTTP status %d', (name, reason, status) =>
   expect(httpStatus(new RosterError(name, reason, ''))).toBe(status),

@@ -45,6 +45,8 @@ export function errorHeaders({ code, reason, retryAfter, replayed }: RosterError
   const headers: Record<string, string> = {}
   if (retryAfter !== undefined) headers['retry-after'] = String(Math.ceil(retryAfter))
   if (replayed) headers['idempotent-replayed'] = 'true'
+  // RFC 9110 section 15.5.16.
+  if (reason === 'CONTENT_ENCODING_UNSUPPORTED') headers['accept-encoding'] = 'identity'
   if (code === 16) headers['www-authenticate'] = challengeOf(reason)
   return headers
 }

@@ -2,7 +2,7 @@ import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
 import { RosterError } from '#lib/errors'
 import { type Method } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
-import { readBody } from '../arrival/body.ts'
+import { checkContentEncoding, readBody } from '../arrival/body.ts'
 import { readRequestTimeout } from '../arrival/timeout.ts'
 import type { Gateway } from '../calls/gateway.ts'
 import { perform } from '../calls/perform.ts'
@@ -39,6 +39,7 @@ async function readJsonBody(gateway: Gateway, exchange: Exchange, method: Method
   const type = header('content-type')
   const { hasBody } = method.http!
   if (hasBody && type !== undefined && !jsonType.test(type)) throw unsupportedType()
+  if (hasBody) checkContentEncoding(header)
   const body = await readBody(request, header('content-length'), allowanceOf(gateway, exchange, method))
   if (body.length === 0) return undefined
   if (!hasBody) throw bodyNotAllowed()

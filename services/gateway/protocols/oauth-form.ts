@@ -1,7 +1,7 @@
 import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
-import { type Allowance, readBody } from '../arrival/body.ts'
+import { type Allowance, checkContentEncoding, readBody } from '../arrival/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { malformed, maxFaults } from './json-faults.ts'
 import { unsupportedType } from './json.ts'
@@ -34,6 +34,7 @@ export async function readForm(desc: DescMessage, exchange: Exchange, allowance:
 
 async function readFormBody({ request, header }: Exchange, allowance: Allowance): Promise<string> {
   const type = header('content-type') ?? ''
+  checkContentEncoding(header)
   const body = await readBody(request, header('content-length'), allowance)
   if (body.length > 0 && !formType.test(type)) throw unsupportedType('application/x-www-form-urlencoded')
   return body.toString('utf8')
