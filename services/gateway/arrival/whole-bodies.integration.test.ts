@@ -13,7 +13,7 @@ beforeAll(async () => {
   gateway = await startTestGateway(
     {
       'roster.users.v1.UserService.SetEmail': async ({ email }) => {
-        asked.push(String(email))
+        asked.push(email as string)
         await beforeAnswer()
         return {}
       },
