@@ -5,7 +5,9 @@ import { admin, newMember, newOrganization, ok, unique } from '../examples/peopl
 import { newIdp } from '../examples/projects.ts'
 import { addition, examples } from '../examples/idps.ts'
 import { call } from './clients/encodings.ts'
-import { type Call, fiveCalls, lifeCalls, projectCalls, type World } from './zitadel/calls.ts'
+import { fiveCalls, projectCalls } from './zitadel/calls.ts'
+import { lifeCalls } from './zitadel/life-calls.ts'
+import type { Call, World } from './zitadel/step.ts'
 import { type ClientKind, kinds } from './zitadel/clients.ts'
 import { inPage, type Result, tableOf } from './zitadel/table.ts'
 

@@ -5,8 +5,6 @@ import {
   AddHumanUserRequestSchema as AddHumanV1,
   AddMachineUserRequestSchema,
   AddOrgMemberRequestSchema,
-  ListUsersRequestSchema,
-  ListUsersResponseSchema,
   UpdateProjectRequestSchema,
 } from '@zitadel/proto/zitadel/management_pb.js'
 import {
@@ -16,9 +14,8 @@ import {
   CreateUserResponseSchema,
   SetEmailRequestSchema,
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { compatibleMethods, translationOf } from '../../services/gateway/compatibility/compatible-methods.ts'
-import { admin, getUser, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { admin, getUser, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { call } from './clients/encodings.ts'
 import { factsOf } from './clients/call.ts'
 import { type Send, type Sent, ways } from './zitadel/send.ts'
@@ -231,80 +228,4 @@ describe.each(ways)('a request in ZITADEL’s words over %s:', (_, send: Send) =
       expect([path, error?.code, error?.message]).toEqual([path, 12, text])
     }
   })
-})
-
-describe('Connect in JSON', () => {
-  const json = { 'content-type': 'application/json', 'connect-protocol-version': '1' }
-  const post = (method: string, body: object) =>
-    fetch(`${inject('roster').url}${management}/${method}`, {
-      method: 'POST',
-      headers: { ...json, ...by(manager.token) },
-      body: JSON.stringify(body),
-    })
-
-  test('has the names of ZITADEL', async () => {
-    const response = await post('AddMachineUser', { userName: unique('machine'), name: 'Robot' })
-    const { userId, details } = (await response.json()) as { userId: string; details: object }
-    expect((await getUser(userId)).machine.name).toBe('Robot')
-    expect(details).toMatchObject({ resourceOwner: home, sequence: '1' })
-  })
-
-  test('names a field that Roster has no equal for', async () => {
-    const response = await post('AddHumanUser', { ...human(unique('human')), phone: { phone: '+41' } })
-    expect(await response.json()).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('phone') })
-  })
-
-  test('reads by GET', async () => {
-    const path = '/zitadel.auth.v1.AuthService/GetMyUser?connect=v1&encoding=json&message=%7B%7D'
-    const response = await fetch(inject('roster').url + path, { headers: by(manager.token) })
-    expect(await response.json()).toMatchObject({ user: { id: manager.userId, state: 'USER_STATE_ACTIVE' } })
-  })
-})
-
-describe('a list by offset', () => {
-  const send = ways[0]![1]
-  const list = async (query: { offset?: bigint; limit?: number; asc?: boolean }) => {
-    const bytes = bytesOf(ListUsersRequestSchema, { query, sortingColumn: 1 })
-    const sent = await send(`${management}/ListUsers`, bytes, by(admin().token, crowd))
-    if (!sent.bytes) return facts(sent)
-    const { result, details } = fromBinary(ListUsersResponseSchema, sent.bytes)
-    return { names: result.map(({ userName }) => userName), total: details?.totalResult }
-  }
-  const names = Array.from({ length: 7 }, (_, n) => `user-${n}`)
-  let crowd: string
-
-  beforeAll(async () => {
-    crowd = await newOrganization()
-    for (const userName of names) await newHuman(crowd, { userName })
-  })
-
-  test('gives the page, and the number of all', async () => {
-    expect(await list({ asc: true })).toEqual({ names, total: 7n })
-    expect(await list({ asc: true, offset: 3n, limit: 2 })).toEqual({ names: ['user-3', 'user-4'], total: 7n })
-    expect(await list({ offset: 5n, limit: 1000 })).toEqual({ names: ['user-1', 'user-0'], total: 7n })
-    expect(await list({ asc: true, offset: 7n })).toEqual({ names: [], total: 7n })
-  })
-
-  test('skips 10,000 objects and gives 1,000 at most', async () => {
-    expect(await list({ offset: 10_000n, limit: 1000 })).toEqual({ names: [], total: 7n })
-    const tooFar = { offset: 2n ** 64n - 1n, limit: 4_000_000_000 }
-    expect(await list(tooFar)).toEqual({
-      code: 3,
-      reason: 'VALIDATION_FAILED',
-      fields: ['query.offset', 'query.limit'],
-    })
-  })
-})
-
-test('each method of ZITADEL has the access of the method that it means, and is counted as that one', () => {
-  expect(compatibleMethods.length).toBeGreaterThan(100)
-  for (const compatible of compatibleMethods) {
-    const { usual, special } = translationOf(compatible)!
-    for (const { method } of [usual, ...special]) {
-      const { access, reads, oauth, streams } = method
-      expect(access.rule).not.toBe('internal')
-      expect(compatible).toMatchObject({ access, reads, oauth, streams })
-    }
-    expect(compatible.subject).toBe(usual.method.subject)
-  }
 })

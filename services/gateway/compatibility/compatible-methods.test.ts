@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { descriptorSet, registry } from '#lib/registry'
 import { methods } from '#lib/rpc/methods'
 import { byGrpcPath, offered } from '../calls/routes.ts'
-import { compatibleMethods, readMethod } from './compatible-methods.ts'
+import { compatibleMethods, readMethod, translationOf } from './compatible-methods.ts'
 import { plan } from './plan.ts'
 
 /** The method, where its proto says that it means another one. */
@@ -64,4 +64,17 @@ test('every method of ZITADEL has its own path, and none of Roster’s', () => {
     expect(methods.has(compatible.path.slice(1).replace('/', '.'))).toBe(false)
   }
   expect(byGrpcPath.size).toBe(offered.length + compatibleMethods.length)
+})
+
+test('each method of ZITADEL has the access of the method that it means, and is counted as that one', () => {
+  expect(compatibleMethods.length).toBeGreaterThan(100)
+  for (const compatible of compatibleMethods) {
+    const { usual, special } = translationOf(compatible)!
+    for (const { method } of [usual, ...special]) {
+      const { access, reads, oauth, streams } = method
+      expect(access.rule).not.toBe('internal')
+      expect(compatible).toMatchObject({ access, reads, oauth, streams })
+    }
+    expect(compatible.subject).toBe(usual.method.subject)
+  }
 })

@@ -1,4 +1,4 @@
-import type { Call } from './calls.ts'
+import type { Call } from './step.ts'
 import type { ClientKind } from './clients.ts'
 
 const begin = '<!-- clients: begin -->'
