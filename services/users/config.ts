@@ -43,6 +43,8 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       ACCESS_TOKEN_ALGORITHM: oneOf(['ES256', 'EdDSA', 'RS256'], 'ES256'),
       // Days until the next key signs.
       SIGNING_KEY_ROTATION: integer(1, 3650, 90),
+      // Days after its removal until a user is forgotten. Meanwhile the removal can be undone. 0: it is forgotten at once.
+      FORGET_AFTER_DAYS: integer(0, 365, 0),
       // Bytes of an event as it is published.
       EVENT_MAX_BYTES: largestEvent,
       CHECKPOINT_INTERVAL: checkpointInterval,

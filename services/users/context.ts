@@ -28,6 +28,8 @@ export interface Context {
 export interface SigningKeys {
   /** A JWT of the type `at+jwt` with these claims. */
   sign(claims: JWTPayload): Promise<string>
+  /** A JWS of the type `roster-receipt+jwt`, which no receiver of access tokens takes. */
+  signReceipt(content: object): string
   /** The public keys of all living access tokens, and the next key. */
   published(): SigningKey[]
   /** Reads what other replicas did, and makes the next key when it is time. */

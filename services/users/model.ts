@@ -19,7 +19,8 @@ export const model: Vocabulary = {
     { table: 'found_addresses', type: 'user', key: ['user_id'], without: ['exact'] },
   ],
   keys: ({ type, organizationId, state }) => {
-    const user = state as Aggregate<User>['state']
+    const known = state as Aggregate<User>['state']
+    const user = known?.former ?? known
     return type === 'user' && user && !user.removed ? [userNameKey(organizationId, user.userName)] : []
   },
   keyKinds: { [userNameKind]: 'user' },
@@ -29,7 +30,7 @@ export const model: Vocabulary = {
     events: [codeMailType, passwordCodeType, noticeType],
     states: [passwordCodeType],
     keyKinds: [userNameKind],
-    isForgotten: (state) => (state as User).removed === true,
+    isForgotten: (state) => (state as User).removed === true && !(state as User).former,
   },
   forgotten: ['session'],
   watched: [

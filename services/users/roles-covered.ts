@@ -27,7 +27,7 @@ export async function permitAddressOf(context: Context, userId: string, call: Ca
  */
 export async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
   const user = await store.load<User>('user', userId)
-  if (!user || user.state.removed) return []
+  if (!user || (user.state.removed && !user.state.former)) return []
   const { caller } = call
   const { organizationId: home } = user
   const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships(

@@ -60,6 +60,7 @@ import { removePersonalAccessToken } from './operations/credential/remove-person
 import { releaseInstanceOwners } from './operations/internal/release-instance-owners.ts'
 import { resendEmailCode } from './operations/user/resend-email-code.ts'
 import { restoreInstanceOwners } from './operations/internal/restore-instance-owners.ts'
+import { restoreUser } from './operations/user/restore-user.ts'
 import { revokeToken } from './operations/oauth/revoke-token.ts'
 import { setDPoP } from './operations/oauth/set-dpop.ts'
 import { setEmail } from './operations/user/set-email.ts'
@@ -70,6 +71,7 @@ import { updateMyProfile } from './operations/user/update-my-profile.ts'
 import { traceUserState } from './operations/internal/trace-user-state.ts'
 import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
+import { startForgettingDue } from './forgetting/forget-due.ts'
 import { startForgetting } from './forgetting/forgetting.ts'
 import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
@@ -102,6 +104,7 @@ const users: StoringService<Config, Context> = {
       startEndingSurplus(context),
       startExpiryWarnings(context),
       ...startFollowingOrganizations(context, nats, log),
+      startForgettingDue(context),
       startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
       startSealingUsers(context),
       signingKeys,
@@ -132,6 +135,7 @@ const users: StoringService<Config, Context> = {
       lockUser,
       unlockUser,
       deleteUser,
+      restoreUser,
     }),
     served<typeof PasswordServiceDefinition, Context>(PasswordServiceDefinition, {
       setPassword,

@@ -3,7 +3,7 @@ import type { ByFunction, Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/events/announcer'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { projectFoundUser } from './search/found-users.ts'
-import { beginForgetting } from './forgetting/forgetting.ts'
+import { beginForgetting, endForgetting } from './forgetting/forgetting.ts'
 import { endsUse, isActive } from './states/user-state.ts'
 import { type Code, maxWrongTries } from './vocabulary/code.ts'
 import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
@@ -91,20 +91,29 @@ function unsent(user: User | undefined): Code | undefined {
 // Sessions and access tokens end for good. So do unbound tokens when bound ones become mandatory. Personal access
 // tokens stay, but are refused until their user is active again or removed.
 function projectState(before: Aggregate<User>, { id, organizationId, changedAt, state }: Aggregate<User>): Write[] {
-  if (state?.removed)
+  if (state?.removed && !state.former)
     return [
       ...['tokens', 'passwords', 'known_addresses', 'unsent_mails'].map(
         (table): Write =>
           (sql) =>
             sql`delete from ${sql(table)} where user_id = ${id}`,
       ),
-      beginForgetting(id, organizationId, changedAt),
+      beginForgetting({ userId: id, organizationId, removedAt: changedAt }),
     ]
   if (state?.machine?.dpopRequired && !before.state?.machine?.dpopRequired)
     return [(sql) => sql`delete from tokens where user_id = ${id} and token_id is not null and dpop_thumbprint is null`]
-  return isActive(before.state) && !isActive(state)
-    ? [(sql) => sql`delete from tokens where user_id = ${id} and (session_id <> '' or token_id is not null)`]
-    : []
+  const { forgetAt } = state ?? {}
+  const ended = forgetAt !== undefined && !before.state?.removed
+  const restored = before.state?.former && !state?.removed
+  return [
+    ...(ended ? [beginForgetting({ userId: id, organizationId, removedAt: changedAt, forgetAt })] : []),
+    ...(restored ? [endForgetting(id)] : []),
+    ...(isActive(before.state) && !isActive(state) ? [withoutSessions(id)] : []),
+  ]
+}
+
+function withoutSessions(userId: string): Write {
+  return (sql) => sql`delete from tokens where user_id = ${userId} and (session_id <> '' or token_id is not null)`
 }
 
 // An ended session leaves no row that could pass for a token.

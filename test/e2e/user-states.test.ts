@@ -89,6 +89,7 @@ const later: [Operation, object][] = [
   ['LockUser', {}],
   ['UnlockUser', {}],
   ['DeleteUser', {}],
+  ['RestoreUser', {}],
   ['SetEmail', { email: uniqueEmail(), isVerified: true }],
   ['ResendEmailCode', {}],
   ['AddUserGrant', { projectId: 'unknown' }],

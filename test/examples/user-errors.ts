@@ -77,7 +77,7 @@ const idOf = (userId: string) => ({ userId })
 
 /** Operations that change the state of a user. */
 export const userStateErrors: ErrorCase[] = (
-  ['DeactivateUser', 'ReactivateUser', 'LockUser', 'UnlockUser', 'DeleteUser'] as const
+  ['DeactivateUser', 'ReactivateUser', 'LockUser', 'UnlockUser', 'DeleteUser', 'RestoreUser'] as const
 ).flatMap((operation) => [
   ...needsCaller(operation, ({ human }) => idOf(human.userId)),
   fails(operation, denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), manager),
@@ -91,6 +91,7 @@ export const userStateErrors: ErrorCase[] = (
 /** The same operations, for users that are not in the required state. */
 export const userStateRefusals: ErrorCase[] = [
   fails('ReactivateUser', precondition('USER_NOT_INACTIVE'), 'the user is active', (world) => idOf(world.machineId)),
+  fails('RestoreUser', precondition('USER_NOT_REMOVED'), 'the user is not removed', (world) => idOf(world.machineId)),
   fails('UnlockUser', precondition('USER_NOT_LOCKED'), 'the user is active', (world) => idOf(world.machineId)),
 ]
 

@@ -16,7 +16,7 @@ export function startUserRemoval(context: Context, nats: Nats, log: Log): Servic
     name: 'user-removal',
     service: 'users',
     feed: (request, call) => context.users.listEvents(request, call),
-    eventTypes: ['user.removed'],
+    eventTypes: ['user.removed', 'user.forgotten'],
     handle: (event) => removeHoldings(context, event),
     atOnce: 16,
     sql: context.sql,
@@ -27,6 +27,8 @@ export function startUserRemoval(context: Context, nats: Nats, log: Log): Servic
 
 async function removeHoldings({ sql, store }: Context, event: Event): Promise<void> {
   const { aggregateId: userId, organizationId } = event
+  // The removal can be undone, and then the user has all roles again.
+  if (event.data?.['forgetAt'] !== undefined) return
   const call = because(event)
   // The note comes first. A gift that was stored before the note is found below.
   await store.execute({ aggregate: removalNote(userId), call, decide: (note) => noted(note, organizationId) })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import { createFeed } from '#lib/eventstore/feed'
 import { startTail, type Tail } from '#lib/eventstore/tail'
@@ -10,11 +10,13 @@ import { startTestKeeper } from '#test/support/keeper'
 import { startOwnNats } from '#test/support/publishing'
 import type { Servers } from '../../../deploy/local/servers.ts'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
+import { restoreUser } from '../operations/user/restore-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'
-import { removedUser } from '../states/removed-user.ts'
+import { removedUntil, removedUser } from '../states/removed-user.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
 import type { Aggregate } from '#lib/eventstore/aggregate'
+import { forgetDue } from './forget-due.ts'
 import { startForgetting } from './forgetting.ts'
 
 const soon = { timeout: 20_000, interval: 20 }
@@ -29,6 +31,8 @@ let number = 0
 beforeAll(async () => {
   ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
   users = await openUsers(database.urls.users)
+  const none = { instanceRoles: [], memberships: [], projectMemberships: [], organizationClosed: false }
+  users.grants = { ...users.grants, listMemberships: async () => none }
   nats = await connectNats(servers.natsUrl.users, 'users', users.log)
   admin = await connectNats(servers.natsUrl.admin, 'admin', users.log)
   tail = startTail({ service: 'users', sql: users.sql, nats, log: users.log, personal: users.personal })
@@ -174,4 +178,66 @@ test('nothing is asked for before the removal is published', async () => {
   expect(await held(userId)).toEqual(onlyTheEnd(userId))
   const [row] = await users!.sql<[{ generation: number }]>`select generation from published`
   expect(row.generation).toBe(0)
+})
+
+describe('a removal that can be undone', () => {
+  const later = new Date(Date.now() + 2 * 86_400_000)
+  const removeFor = (userId: string, forgetAt: Date) =>
+    users!.store.execute({
+      aggregate: { type: 'user', id: userId },
+      call: callIn('acme'),
+      decide: () => removedUntil(forgetAt),
+    })
+  const tomorrow = () => new Date(Date.now() + 86_400_000)
+  const claimed = async (userId: string) => (await users!.sql`select 1 from unique_keys where aggregate_id = ${userId}`).length // prettier-ignore
+  const keys = async (userId: string) => (await users!.sql`select 1 from subject_keys where subject_id = ${userId}`).length // prettier-ignore
+  const stateOf = async (userId: string) => (await users!.store.load<User>('user', userId))!.state
+
+  test('forgets the user once its time is over, once, and by an event that names the removal', async () => {
+    start()
+    const userId = await addHuman()
+    await removeFor(userId, tomorrow())
+    await published(userId)
+    await forgetDue(users!, new Date())
+    expect(await keys(userId)).toBe(1)
+    expect(await claimed(userId)).toBe(1)
+    expect(await rowOf(userId)).toMatchObject({ done: false })
+    await Promise.all([forgetDue(users!, later), forgetDue(users!, later)])
+    expect(await keys(userId)).toBe(0)
+    expect(await stateOf(userId)).toEqual({ userName: '', removed: true })
+    expect(await claimed(userId)).toBe(0)
+    const ends = await users!.sql`
+      select type, creator, cause = (select 'users-' || position from events where aggregate_id = ${userId} and type = 'removed') as caused
+      from events where aggregate_id = ${userId} and type = 'forgotten'
+    `
+    expect(ends).toEqual([{ type: 'forgotten', creator: '', caused: true }])
+    await done(userId)
+    expect(await held(userId)).toEqual([`roster.events.users.acme.user.${userId}.forgotten`])
+    await expect(restoreUser(users!, { userId }, callIn('acme'))).rejects.toThrow('no such user')
+  })
+
+  test('leaves no trace of the removal once it was undone', async () => {
+    const userId = await addHuman()
+    const before = await stateOf(userId)
+    const found = () => users!.sql`select * from found_users join found_addresses using (user_id) where user_id = ${userId}` // prettier-ignore
+    const [row] = await found()
+    await removeFor(userId, tomorrow())
+    expect(await found()).toHaveLength(0)
+    await restoreUser(users!, { userId }, callIn('acme'))
+    expect(await stateOf(userId)).toEqual(before)
+    expect(await found()).toEqual([row])
+    expect(await rowOf(userId)).toBeUndefined()
+    await forgetDue(users!, later)
+    expect(await stateOf(userId)).toEqual(before)
+  })
+
+  test('is undone or forgotten, never both', async () => {
+    const userId = await addHuman()
+    await removeFor(userId, tomorrow())
+    const [undone] = await Promise.allSettled([
+      restoreUser(users!, { userId }, callIn('acme')),
+      forgetDue(users!, later),
+    ])
+    expect(await stateOf(userId)).toMatchObject(undone.status === 'fulfilled' ? { human: {} } : { removed: true })
+  })
 })

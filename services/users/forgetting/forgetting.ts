@@ -9,12 +9,8 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { pause } from '#lib/repeat'
-import { codeMailType } from '../vocabulary/code-mail.ts'
-import { noticeType } from '../vocabulary/notice.ts'
-import { passwordCodeType } from '../vocabulary/password-code.ts'
+import { partTypes } from './parts.ts'
 
-/** What a user's id names. */
-const types = ['user', codeMailType, noticeType, passwordCodeType]
 /** Milliseconds between two looks whether the tail has published a removal, and how many looks there are. */
 const lookEvery = 100
 const looks = 20
@@ -26,12 +22,26 @@ export interface ForgettingOptions {
   feed: Feed<object>
 }
 
+/** A user that was removed, and until when that can be undone. */
+export interface Removed {
+  userId: string
+  organizationId: string
+  removedAt: Date
+  forgetAt?: string
+}
+
 /** Begins the work that follows the removal of a user, in the transaction of the removal. */
-export function beginForgetting(userId: string, organizationId: string, removedAt: Date): Write {
+export function beginForgetting({ userId, organizationId, removedAt, forgetAt }: Removed): Write {
   return (sql) => sql`
-    insert into forgettings (user_id, organization_id, removed_at) values (${userId}, ${organizationId}, ${removedAt})
-    on conflict do nothing
+    insert into forgettings (user_id, organization_id, removed_at, forget_at)
+    values (${userId}, ${organizationId}, ${removedAt}, ${forgetAt ?? null})
+    on conflict (user_id) do update set removed_at = excluded.removed_at, forget_at = excluded.forget_at
   `
+}
+
+/** Ends it, because the removal was undone. */
+export function endForgetting(userId: string): Write {
+  return (sql) => sql`delete from forgettings where user_id = ${userId}`
 }
 
 /**
@@ -43,7 +53,7 @@ export function startForgetting({ sql, nats, log, feed }: ForgettingOptions): Se
     name: 'forgetting',
     service: 'users',
     feed,
-    eventTypes: ['user.removed'],
+    eventTypes: ['user.removed', 'user.forgotten'],
     handle: (event, stopped) => forget({ sql, nats }, event, stopped),
     sql,
     nats,
@@ -57,10 +67,11 @@ async function forget(
   stopped: AbortSignal,
 ): Promise<void> {
   const { aggregateId: userId, organizationId } = event
+  if (event.data?.['forgetAt'] !== undefined) return
   await untilPublished(sql, event, stopped)
   if (stopped.aborted) return
   let removed = 0
-  for (const type of types)
+  for (const type of partTypes)
     removed += await forgetInStream(nats, 'users', { organizationId, type, id: userId }).catch(away)
   await sql`
     update forgettings set stream_at = now(), stream_events = coalesce(stream_events, 0) + ${removed}

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, type JWK, decodeProtectedHeader, jwtVerify } from 'jose'
+import { compactVerify, createLocalJWKSet, type JWK, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openUsers, type TestUsers } from '../test-users.ts'
@@ -67,12 +67,15 @@ test('another algorithm signs only after its key was published', async () => {
 })
 
 test.each(['ES256', 'EdDSA', 'RS256'])(
-  '%s: no private key is published, nor stored in the clear',
+  '%s: a receipt verifies by the published key; no private key is published, nor stored in the clear',
   async (algorithm) => {
     await replicas[0]!.sql`delete from signing_keys`
     const other = await openUsers(database.urls.users, { ACCESS_TOKEN_ALGORITHM: algorithm })
     replicas.push(other)
     const [key] = other.signingKeys.published()
+    const receipt = other.signingKeys.signReceipt({ for: 'u' })
+    const { payload } = await compactVerify(receipt, createLocalJWKSet({ keys: [key as JWK] }))
+    expect(Buffer.from(payload).toString()).toBe('{"for":"u"}')
     expect(key).toMatchObject({ alg: algorithm, use: 'sig', kid: expect.any(String) })
     for (const secret of ['d', 'p', 'q', 'dp', 'dq', 'qi']) expect(key).not.toHaveProperty(secret)
     const [row] = await other.sql`select private_key from signing_keys`

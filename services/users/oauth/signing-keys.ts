@@ -1,4 +1,5 @@
-import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
+import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
 import { reseal } from '#lib/eventstore/reseal'
@@ -6,6 +7,7 @@ import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { type Config, longestAccessToken } from '../config.ts'
 import type { SigningKeys } from '../context.ts'
+import { receiptType, signNow } from './sign-now.ts'
 
 const lock = 7_265_004
 const refreshEvery = 60_000
@@ -31,7 +33,7 @@ interface Row {
 /** Opens the keys. Of several replicas that start at once, one makes the first key. */
 export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, log: Log): Promise<SigningKeys> {
   let rows: Row[] = []
-  let signer: { row: Row; key: CryptoKey } | undefined
+  let signer: { row: Row; key: CryptoKey; own: KeyObject } | undefined
 
   async function refresh() {
     rows = await load(sql, config)
@@ -47,8 +49,9 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     const current = rows.findLast((row) => row.signs && canOpen(row))
     if (!current) throw new Error('there is no key to sign access tokens with')
     if (signer?.row.kid === current.kid) return
-    const key = await importJWK(JSON.parse(keys.open(sealedFor, current.privateKey)), current.algorithm)
-    signer = { row: current, key: key as CryptoKey }
+    const own = JSON.parse(keys.open(sealedFor, current.privateKey)) as JWK & JsonWebKey
+    const key = await importJWK(own, current.algorithm)
+    signer = { row: current, key: key as CryptoKey, own: createPrivateKey({ format: 'jwk', key: own }) }
   }
 
   // An encryption key may be lost, or replicas may have different ones. Each replica goes on with the keys that it can
@@ -92,6 +95,10 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     sign(claims) {
       const { row, key } = signer!
       return new SignJWT(claims).setProtectedHeader({ alg: row.algorithm, kid: row.kid, typ: 'at+jwt' }).sign(key)
+    },
+    signReceipt(content) {
+      const { row, own } = signer!
+      return signNow({ alg: row.algorithm, kid: row.kid, typ: receiptType }, content, own)
     },
     published: () => rows.map(({ publicKey }) => publicKey),
     refresh,

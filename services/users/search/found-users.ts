@@ -13,8 +13,9 @@ const portion = 1000
 /** Keeps the tables that searches read in step with a user. */
 export function projectFoundUser({ state: was }: Aggregate<User>, after: Aggregate<User>): Write[] {
   const is = after.state!
-  const names = !was || !sameNames(was, is)
-  const address = !was || was.human?.email !== is.human?.email
+  const isNew = !was || was.removed
+  const names = isNew || !sameNames(was, is)
+  const address = isNew || was.human?.email !== is.human?.email
   if (!names && !address && !is.removed) return []
   return [{ row: toRow(after, { names, address }), calls, anywhere: true }]
 }

@@ -1,6 +1,6 @@
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { RosterError } from '#lib/errors'
-import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import { type Aggregate, details, type Existing } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
@@ -14,14 +14,15 @@ import type { User, UserEvent } from '../vocabulary/user.ts'
  * Changes the state of a user by `decide`, which throws where the change is not allowed. First checks for
  * PERMISSION_DENIED, where the caller's roles do not cover the user's, and NOT_FOUND USER_NOT_FOUND. Afterwards
  * FAILED_PRECONDITION LAST_IAM_OWNER, where no active user with all permissions would be left, and ABORTED CONFLICT,
- * where the user gets or loses this role at the same moment.
+ * where the user gets or loses this role at the same moment. `more`: what the answer tells beside the details.
  */
-export async function changeState(
+export async function changeState<More = unknown>(
   context: Context,
   userId: string,
   call: Call,
-  decide: (user: User, organizationId: string) => Decision<UserEvent>,
-): Promise<{ details: ObjectDetails }> {
+  decide: (user: User, organizationId: string, now: Date) => Decision<UserEvent>,
+  more?: (after: Existing<User>) => More,
+): Promise<{ details: ObjectDetails } & More> {
   const { store } = context
   const ended: Owners = { $case: 'userId', value: userId }
   const ownership = ownershipOf(ended)
@@ -36,14 +37,14 @@ export async function changeState(
     // The other owners stay unchanged until this is stored: of two owners removed at once, the second is then the last.
     reads: [ownership, ...(others ? others.reads : [])],
     call,
-    decide({ state, organizationId }: Aggregate<User>, _now, [current, ...reads]: Aggregate[]) {
-      const decision = decide(existing(state), organizationId)
+    decide({ state, organizationId }: Aggregate<User>, now, [current, ...reads]: Aggregate[]) {
+      const decision = decide(existing(state), organizationId, now)
       if (!decision.events.some(({ type }) => endsUse.has(type))) return decision
       if (current!.sequence !== (known?.sequence ?? 0))
         throw new RosterError('ABORTED', 'CONFLICT', 'The roles of the user were changed at the same time.')
       if (others) others.refuseNone(reads)
       return decision
     },
-    respond: ({ after }) => ({ details: details(after) }),
+    respond: ({ after }) => ({ details: details(after), ...(more?.(after as Existing<User>) as More) }),
   })
 }

@@ -48,7 +48,9 @@ const user: Payloads<Exclude<UserEvent, FormerMarks>> = {
   reactivated: {},
   locked: {},
   unlocked: {},
-  removed: {},
+  removed: { forgetAt: expiresAt },
+  restored: {},
+  forgotten: {},
 }
 
 const codeMail: Payloads<CodeMailEvent> = { sent: { codeId: 'c' }, failed: { codeId: 'c', failure: 'SMTP 550' } }

@@ -16,7 +16,10 @@ type StateEvent =
   | { type: 'reactivated'; payload: {} }
   | { type: 'locked'; payload: {} }
   | { type: 'unlocked'; payload: {} }
-  | { type: 'removed'; payload: {} }
+  /** `forgetAt`: until then the removal can be undone. Missing: the user is forgotten at once. */
+  | { type: 'removed'; payload: { forgetAt?: string } }
+  | { type: 'restored'; payload: {} }
+  | { type: 'forgotten'; payload: {} }
 
 export interface User {
   userName: string
@@ -25,9 +28,14 @@ export interface User {
   /** Deactivated. */
   inactive?: true | undefined
   locked?: true | undefined
-  /** Nothing else is kept, and the id stays taken for good. */
+  /** Nothing else is kept but `former`, and the id stays taken for good. */
   removed?: true
+  /** The user before a removal that can be undone until `forgetAt`. Everything else takes the user for removed. */
+  former?: User
+  forgetAt?: string
 }
+
+const gone: User = { userName: '', removed: true }
 
 /** The user after an event. */
 export function evolveUser(user: User | undefined, event: UserEvent, at: Date): User {
@@ -51,8 +59,14 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
       return { ...user, locked: undefined }
     case 'username.changed':
       return { ...user, ...event.payload }
-    case 'removed':
-      return { userName: '', removed: true }
+    case 'removed': {
+      const { forgetAt } = event.payload
+      return { ...gone, ...(forgetAt !== undefined && { forgetAt, former: user }) }
+    }
+    case 'restored':
+      return user.former ?? user
+    case 'forgotten':
+      return gone
   }
   if (user.human) return { ...user, human: evolveHuman(user.human, event as HumanEvent, at) }
   if (!user.machine) return user
@@ -81,7 +95,10 @@ export function machineCredentials(user: User | undefined): Credentials {
   return credentialsOf(user)
 }
 
-/** The credentials of a user other than a password: none for a human and where there is no user. */
+/**
+ * The credentials of a user other than a password: none for a human and where there is no user. A user who can be
+ * restored still has them, though nobody can sign in with them.
+ */
 export function credentialsOf(user: User | undefined): Credentials {
-  return user?.machine?.credentials ?? noCredentials
+  return (user?.former ?? user)?.machine?.credentials ?? noCredentials
 }

@@ -1,0 +1,6 @@
+import { codeMailType } from '../vocabulary/code-mail.ts'
+import { noticeType } from '../vocabulary/notice.ts'
+import { passwordCodeType } from '../vocabulary/password-code.ts'
+
+/** The types of the aggregates that have a user's id and tell of that user. */
+export const partTypes = ['user', codeMailType, noticeType, passwordCodeType]

@@ -1,0 +1,42 @@
+import type { RestoreUserRequest, RestoreUserResponse } from '#gen/roster/users/v1/user_service'
+import { RosterError } from '#lib/errors'
+import { type Aggregate, details } from '#lib/eventstore/aggregate'
+import type { Decision } from '#lib/eventstore/command'
+import type { Call } from '#lib/rpc/headers'
+import { isOpen } from '../../../organization-notes.ts'
+import type { Context } from '../../context.ts'
+import { notes } from '../../organizations/notes.ts'
+import { rolesCovered } from '../../roles-covered.ts'
+import type { User, UserEvent } from '../../vocabulary/user.ts'
+import { userNotFound } from '../../vocabulary/user-not-found.ts'
+
+export async function restoreUser(
+  context: Context,
+  { userId }: RestoreUserRequest,
+  call: Call,
+): Promise<RestoreUserResponse> {
+  const { store } = context
+  await rolesCovered(context, userId, call)
+  const known = await store.load<User>('user', userId)
+  if (!known) throw userNotFound()
+  return store.execute({
+    aggregate: { type: 'user', id: userId },
+    reads: [notes.key(known.organizationId)],
+    call,
+    decide(user: Aggregate<User>, now, [note]) {
+      const decision = restored(user, now)
+      if (!isOpen(note!))
+        throw new RosterError('FAILED_PRECONDITION', 'ORGANIZATION_INACTIVE', 'The organization is not active.')
+      return decision
+    },
+    respond: ({ after }) => ({ details: details(after) }),
+  })
+}
+
+function restored({ state }: Aggregate<User>, now: Date): Decision<UserEvent> {
+  if (!state) throw userNotFound()
+  if (!state.removed) throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_REMOVED', 'The user is not removed.')
+  // The time may be over a little before the user is forgotten.
+  if (!state.former || !(Date.parse(state.forgetAt!) > now.getTime())) throw userNotFound()
+  return { events: [{ type: 'restored', payload: {} }], answer: undefined }
+}

@@ -1,0 +1,99 @@
+import { compactVerify, createLocalJWKSet } from 'jose'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Operation } from '../examples/contract.ts'
+import { ok, unique } from '../examples/people.ts'
+import { type Answer, factsOf } from './clients/call.ts'
+import { call as json, encodings } from './clients/encodings.ts'
+import { startOwnHouse } from './own-house.ts'
+
+const byUrl = inject('roster').house === undefined
+const why = byUrl ? ' (skipped: it takes a Roster of its own)' : ''
+let house: Awaited<ReturnType<typeof startOwnHouse>>
+
+beforeAll(async () => {
+  if (byUrl) return
+  house = await startOwnHouse({}, { FORGET_AFTER_DAYS: '7' })
+}, 60_000)
+afterAll(async () => {
+  await house?.stop()
+})
+
+const reason = (answer: Answer) => factsOf(answer).reason ?? 'ok'
+const act = async (operation: Operation, request: object) => ok(await json(operation, request as never, house.machine))
+
+async function newHuman() {
+  const userName = unique('gigi')
+  const email = { email: `${userName}@example.com`, isVerified: true }
+  const profile = { firstName: 'Gigi', lastName: 'Giraffe' }
+  const { userId } = await act('AddHumanUser', { userName, profile, email, password: 'Password-1234' })
+  await act('AddOrganizationMember', { userId, roles: ['ORG_OWNER_VIEWER'] })
+  return { userId: userId as string, userName }
+}
+const signIn = ({ userName }: { userName: string }) =>
+  json('CreateSession', { loginName: userName, password: 'Password-1234' }, { url: house.url })
+const rolesOf = async (userId: string) =>
+  (await act('SearchOrganizationMembers', { userId })).members?.map(({ roles }: { roles: string[] }) => roles) ?? []
+
+describe.each(encodings)(`over $encoding${why}`, ({ call }) => {
+  test.skipIf(byUrl)(
+    'a removal can be undone: until then nobody finds the user, and then all is as before',
+    async () => {
+      const human = await newHuman()
+      const { userId, userName } = human
+      const session = ok(await signIn(human)).sessionToken as string
+      const before = await act('GetUser', { userId })
+      const { forgetAt, details } = ok(await call('DeleteUser', { userId }, house.machine))
+      expect(Date.parse(forgetAt) - Date.parse(details.changeDate)).toBe(7 * 86_400_000)
+
+      for (const operation of ['GetUser', 'DeleteUser', 'LockUser', 'DeactivateUser'] as const)
+      expect([operation, reason(await call(operation, { userId }, house.machine))]).toEqual([operation, 'USER_NOT_FOUND']) // prettier-ignore
+      const found = await act('SearchUsers', { query: { userName: { text: userName } } }).catch(() => ({ users: [] }))
+      expect(found.users ?? []).toEqual([])
+      expect(reason(await signIn(human))).toBe('CREDENTIALS_INVALID')
+      const mine = await call('GetMyUser', {}, { url: house.url, token: session })
+      expect(reason(mine)).toBe('TOKEN_INVALID')
+      const heir = { userName, name: 'M' }
+      expect(reason(await call('AddMachineUser', heir, house.machine))).toBe('USER_NAME_TAKEN')
+      expect(reason(await call('AddUserGrant', { userId, projectId: 'x' }, house.machine))).toBe('USER_NOT_FOUND')
+
+      const restored = ok(await call('RestoreUser', { userId }, house.machine))
+      expect(Number(restored.details.sequence)).toBe(Number(details.sequence) + 1)
+      const { user } = await act('GetUser', { userId })
+      expect({ ...user, details: {} }).toEqual({ ...before.user, details: {} })
+      ok(await signIn(human))
+      expect(reason(await call('GetMyUser', {}, { url: house.url, token: session }))).toBe('TOKEN_INVALID')
+      expect(reason(await call('RestoreUser', { userId }, house.machine))).toBe('USER_NOT_REMOVED')
+      expect(await rolesOf(userId)).toEqual([['ORG_OWNER_VIEWER']])
+    },
+  )
+
+  test.skipIf(byUrl)(
+    'the receipt says who removed whom and when, and verifies with the public keys alone',
+    async () => {
+      const { userId } = await newHuman()
+      const headers = { 'idempotency-key': unique('key') }
+      const { receipt, details } = ok(await call('DeleteUser', { userId }, { ...house.machine, headers }))
+      const keys = createLocalJWKSet(await act('ListSigningKeys', {}))
+      const { payload, protectedHeader } = await compactVerify(receipt, keys)
+      expect(protectedHeader.typ).toBe('roster-receipt+jwt')
+      const said = JSON.parse(Buffer.from(payload).toString()) as { removal: Record<string, unknown> }
+      expect(said.removal).toMatchObject({
+        userId,
+        organizationId: details.resourceOwner,
+        sequence: Number(details.sequence),
+        removedAt: details.changeDate,
+        removedBy: 'admin-machine',
+        forgotten: { events: 1, passwords: 1 },
+        follows: ['stream', 'deliveries'],
+      })
+      expect(JSON.stringify(said)).not.toMatch(/gigi|giraffe|@/i)
+      const [head, body, signature] = (receipt as string).split('.')
+      const other = Buffer.from(JSON.stringify({ ...said, removal: { ...said.removal, userId: 'v' } }))
+      await expect(compactVerify([head, other.toString('base64url'), signature].join('.'), keys)).rejects.toThrow()
+      expect(body).not.toBe(other.toString('base64url'))
+      expect(reason(await call('GetMyUser', {}, { url: house.url, token: receipt }))).toBe('TOKEN_INVALID')
+      const again = ok(await call('DeleteUser', { userId }, { ...house.machine, headers }))
+      expect(again.receipt).toBe(receipt)
+    },
+  )
+})
