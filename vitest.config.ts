@@ -25,6 +25,7 @@ export default defineConfig({
           globalSetup: './test/infra.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
           // A test waits more than it works.
           maxWorkers: 2,
         },
@@ -37,7 +38,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // After the other projects, which would take the processors from what is timed here.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           // A test waits more than it works.
           maxWorkers: 2,
         },
@@ -49,14 +50,14 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 60_000,
           // Alone, since it holds calls to their deadlines.
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
         test: {
           name: 'upgrade',
           include: ['test/upgrade/**/*.test.ts'],
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],
