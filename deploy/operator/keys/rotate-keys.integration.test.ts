@@ -90,7 +90,7 @@ test('no key is written to the terminal, and a root that the environment names i
 })
 
 function startRoot() {
-  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway', 'operator'])
     mkdirSync(join(folder, 'of', name), { recursive: true })
   writeKeys(join(folder, 'root'), join(folder, 'of'), '')
   const args = ['--root', join(folder, 'root'), '--folder', join(folder, 'of'), '--yes']
