@@ -5,6 +5,7 @@ import { keepAnswers } from './eventstore/once.ts'
 import { keepRecentEvents } from './events/recent-events.ts'
 import { createStore, type Store } from './eventstore/store.ts'
 import { startTail, type TailOptions } from './eventstore/tail.ts'
+import { createCheckpointList, type ListCheckpoints } from './eventstore/audit/list-checkpoints.ts'
 import { startChain } from './eventstore/audit/start-chain.ts'
 import { openPersonal } from './eventstore/personal/open-personal.ts'
 import type { Personal } from './eventstore/personal/personal.ts'
@@ -38,7 +39,7 @@ export interface StoringService<Config, Context> {
   open(parts: Opened<Config>): Promise<Running<Context>>
   owners?: ServeOptions<Context>['owners']
   /** The operations. `listEvents` is the service's feed of its own events. */
-  services(listEvents: ReturnType<typeof createFeed>): Served<Context>[]
+  services(listEvents: ReturnType<typeof createFeed>, listCheckpoints: ListCheckpoints): Served<Context>[]
 }
 
 /** The parts that `open` starts from. */
@@ -140,7 +141,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     answers,
     parked: tail.parked,
     ...(owners && { owners }),
-    services: services(feed),
+    services: services(feed, createCheckpointList(asked)),
   })
   return {
     async stop() {

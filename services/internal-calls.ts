@@ -25,8 +25,8 @@ export const internalCalls = {
     grants: ['listEvents'],
   },
   notifier: {
-    users: ['getEmailCode', 'recordEmailCode', 'listUnsentEmailCodes', 'listEvents'],
-    grants: ['listEvents'],
-    idp: ['listEvents'],
+    users: ['getEmailCode', 'recordEmailCode', 'listUnsentEmailCodes', 'listEvents', 'listCheckpoints'],
+    grants: ['listEvents', 'listCheckpoints'],
+    idp: ['listEvents', 'listCheckpoints'],
   },
 } as const

@@ -108,7 +108,7 @@ const grants: StoringService<Config, Context> = {
     return { context, background }
   },
   owners: { grant_id: ownerOfUserGrant, org_id: ownerOfOrganization, user_id: ownerOfUser },
-  services: (listEvents) => [
+  services: (listEvents, listCheckpoints) => [
     served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
       addOrganization,
       getMyOrganization,
@@ -183,6 +183,7 @@ const grants: StoringService<Config, Context> = {
       listInstanceOwners,
       recordRefusals,
       listEvents,
+      listCheckpoints,
     }),
   ],
 }

@@ -44,7 +44,7 @@ const idp: StoringService<Config, Context> = {
       background: [startRemovingOrganizations({ sql, store, nats, log }, grants)],
     }
   },
-  services: (listEvents) => [
+  services: (listEvents, listCheckpoints) => [
     served<typeof IdentityProviderServiceDefinition, Context>(IdentityProviderServiceDefinition, {
       updateIDP: ofInstance(updateIdp),
       addOIDCIDP: ofInstance(addOidcIdp),
@@ -84,7 +84,7 @@ const idp: StoringService<Config, Context> = {
         searchOrganizationIDPs: searchIdps,
       },
     ),
-    served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents }),
+    served<typeof InternalServiceDefinition, Context>(InternalServiceDefinition, { listEvents, listCheckpoints }),
   ],
 }
 

@@ -1,6 +1,9 @@
+import type { AuditKey } from '#gen/roster/audit/v1/audit'
 import type { Sql } from '#lib/eventstore/database'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/keys'
+import type { ServiceCall } from '#lib/rpc/call'
+import type { CheckpointLists } from './audit/checkpoint-lists.ts'
 import type { Feeds } from './feeds/read-events.ts'
 import type { Wakeups } from './feeds/wakeups.ts'
 import type { Destinations } from './webhooks/destination.ts'
@@ -13,6 +16,10 @@ export interface Context {
   /** The events of every service. */
   feeds: Feeds
   wakeups: Wakeups
+  /** The checkpoints of every service. */
+  checkpointLists: CheckpointLists
+  /** The public keys of every service that sign checkpoints. */
+  auditKeys(call: ServiceCall): Promise<AuditKey[]>
   /** Decides where webhooks may lead. */
   destinations: Destinations
   /** How many webhooks an organization may have. */

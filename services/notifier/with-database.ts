@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
+import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
@@ -7,6 +8,7 @@ import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_servic
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { announceStart } from '#lib/rpc/micro-service'
+import { createCheckpointList } from '#lib/eventstore/audit/list-checkpoints'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { Misfit } from '#lib/health/release'
@@ -19,6 +21,7 @@ import { repeat } from '#lib/repeat'
 import { createClient } from '#lib/rpc/call'
 import { served } from '#lib/rpc/serve'
 import { answerFrom, type StoringService } from '#lib/storing-service'
+import { type CheckpointLists, shareKeys } from './audit/checkpoint-lists.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { model } from './model.ts'
@@ -27,6 +30,8 @@ import { addWebhook } from './operations/add-webhook.ts'
 import { deactivateWebhook } from './operations/deactivate-webhook.ts'
 import { getDelivery } from './operations/get-delivery.ts'
 import { getWebhook } from './operations/get-webhook.ts'
+import { listAuditCheckpoints } from './operations/list-audit-checkpoints.ts'
+import { listAuditKeys } from './operations/list-audit-keys.ts'
 import { listWebhooks } from './operations/list-webhooks.ts'
 import { reactivateWebhook } from './operations/reactivate-webhook.ts'
 import { removeWebhook } from './operations/remove-webhook.ts'
@@ -142,7 +147,9 @@ function notifier(
       })
       const sweep = startWebhookSweep({ sql, worker, log, every: config.SWEEP_INTERVAL * 1000, retryFor })
       const watching = watchWebhooks(sql)
-      const feeds = feedsOf(asked, nats, log)
+      const sisters = sistersOf(nats)
+      const feeds = feedsOf(asked, sisters, log)
+      const checkpointLists = checkpointListsOf(asked, sisters)
       const wakeups = startWakeups({ nats, feeds, log })
       const intake = Object.entries(feeds).map(([service, feed]) =>
         startTakingIn({ service, feed, sql, nats, log, wake, queueMails }),
@@ -150,7 +157,18 @@ function notifier(
       const organizations = startRemovingOrganizations({ sql: asked, store, nats, log }, feeds.grants!)
       const mostWebhooks = config.WEBHOOKS_PER_ORGANIZATION
       return {
-        context: { sql: asked, store, keys, feeds, wakeups, destinations, mostWebhooks, wake },
+        context: {
+          sql: asked,
+          store,
+          keys,
+          feeds,
+          wakeups,
+          checkpointLists,
+          auditKeys: shareKeys(checkpointLists),
+          destinations,
+          mostWebhooks,
+          wake,
+        },
         waitedFor: [wakeups],
         background: [watching, organizations, { stop: () => stopSending([sweep, worker, ...intake], queue) }],
       }
@@ -178,6 +196,7 @@ function notifier(
         watchEvents,
         watchOrganizationEvents,
       }),
+      served<typeof AuditServiceDefinition, Context>(AuditServiceDefinition, { listAuditCheckpoints, listAuditKeys }),
     ],
   }
 }
@@ -187,15 +206,32 @@ async function stopSending(senders: Service[], queue: { close(): Promise<void> }
   await queue.close()
 }
 
-function feedsOf(sql: Sql, nats: Nats, log: Log): Feeds {
+type Sisters = ReturnType<typeof sistersOf>
+
+function sistersOf(nats: Nats) {
+  return {
+    users: createClient(nats, UsersInternal, internalCalls.notifier.users),
+    grants: createClient(nats, GrantsInternal, internalCalls.notifier.grants),
+    idp: createClient(nats, IdpInternal, internalCalls.notifier.idp),
+  }
+}
+
+function feedsOf(sql: Sql, { users, grants, idp }: Sisters, log: Log): Feeds {
   const own = createFeed({ service: 'notifier', sql, log })
-  const users = createClient(nats, UsersInternal, internalCalls.notifier.users)
-  const grants = createClient(nats, GrantsInternal, internalCalls.notifier.grants)
-  const idp = createClient(nats, IdpInternal, internalCalls.notifier.idp)
   return {
     users: ownEvents('users', users.listEvents, log),
     grants: ownEvents('grants', grants.listEvents, log),
     idp: ownEvents('idp', idp.listEvents, log),
+    notifier: (request) => own({}, request),
+  }
+}
+
+function checkpointListsOf(sql: Sql, { users, grants, idp }: Sisters): CheckpointLists {
+  const own = createCheckpointList(sql)
+  return {
+    users: users.listCheckpoints,
+    grants: grants.listCheckpoints,
+    idp: idp.listCheckpoints,
     notifier: (request) => own({}, request),
   }
 }

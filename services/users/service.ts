@@ -113,7 +113,7 @@ const users: StoringService<Config, Context> = {
     return { context, background }
   },
   owners: { user_id: ownerOfUser, session_id: ownerOfSession },
-  services: (listEvents) => [
+  services: (listEvents, listCheckpoints) => [
     served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
       updateMyProfile,
       addMachineUser,
@@ -185,6 +185,7 @@ const users: StoringService<Config, Context> = {
       recordEmailCode,
       listUnsentEmailCodes,
       listEvents,
+      listCheckpoints,
     }),
   ],
 }

@@ -100,6 +100,7 @@ export async function serveDomains(
           return { organizationId }
         },
         listEvents: async () => ({ events: [], next: undefined, endReached: true }),
+        listCheckpoints: async () => ({ checkpoints: [], keys: [] }),
       }),
     ],
   })

@@ -149,7 +149,8 @@ async function published(): Promise<string[]> {
   try {
     const { streams } = await connection.jetstreamManager()
     const { state } = await streams.info(streamName, { subjects_filter: 'roster.events.grants.>' })
-    return Object.keys(state.subjects ?? {}).map((subject) => subject.split('.')[5]!)
+    const subjects = Object.keys(state.subjects ?? {}).map((subject) => subject.split('.'))
+    return subjects.filter(([, , , , type]) => type !== 'audit').map(([, , , , , id]) => id!)
   } finally {
     await connection.close()
   }

@@ -6,6 +6,7 @@ import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
+import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
@@ -32,6 +33,7 @@ export const offeredServices = [
   IdentityProviderServiceDefinition,
   OrganizationIdentityProviderServiceDefinition,
   EventServiceDefinition,
+  AuditServiceDefinition,
   WebhookServiceDefinition,
   DeliveryServiceDefinition,
 ] as const

@@ -7,10 +7,18 @@ const nothing = () => ({ deliveryId: 'unknown' })
 const noWebhook = notFound('WEBHOOK_NOT_FOUND')
 const noDelivery = notFound('DELIVERY_NOT_FOUND')
 
-/** Webhooks and deliveries. */
+/** Webhooks, deliveries and the audit chains. */
 export const webhookErrors: ErrorCase[] = [
   ...needsCaller('AddWebhook', added),
   ...needsCaller('SearchDeliveries', () => ({})),
+  ...needsCaller('ListAuditCheckpoints', () => ({ service: 'users' })),
+  fails('ListAuditCheckpoints', denied, 'the owner of an organization calls', () => ({ service: 'users' }), owner),
+  fails('ListAuditCheckpoints', invalid, 'no service has that name', () => ({ service: 'gateway' }), {
+    fields: ['service'],
+  }),
+  fails('ListAuditCheckpoints', invalid, 'it asks for too many', () => ({ service: 'users', limit: 1001 }), {
+    fields: ['limit'],
+  }),
   fails('AddWebhook', denied, 'a user manager calls', added, manager),
   fails(
     'AddWebhook',

@@ -1,4 +1,5 @@
 import { connect, consumerOpts } from 'nats'
+import { checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
 import postgres, { type Sql } from 'postgres'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../../deploy/provision.ts'
@@ -125,11 +126,14 @@ async function readStream(url: string): Promise<Seen[]> {
   try {
     const { state } = await (await connection.jetstreamManager()).streams.info('roster-events')
     const seen: Seen[] = []
+    let read = 0
     const messages = await connection.jetstream().subscribe('roster.events.>', consumerOpts().orderedConsumer())
     const silence = setTimeout(() => messages.destroy(), readWithin)
     for await (const message of messages) {
-      seen.push({ id: message.headers?.get('ce-id') ?? 'without an id' })
-      if (seen.length >= state.messages) break
+      // Checkpoints of the audit chains are no events of the log.
+      if (message.headers?.get('ce-type') !== checkpointType)
+        seen.push({ id: message.headers?.get('ce-id') ?? 'without an id' })
+      if (++read >= state.messages) break
     }
     clearTimeout(silence)
     return seen

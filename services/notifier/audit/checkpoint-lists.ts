@@ -1,0 +1,40 @@
+import type { AuditKey, ListCheckpointsRequest, ListCheckpointsResponse } from '#gen/roster/audit/v1/audit'
+import { ask } from '../feeds/read-events.ts'
+import type { ServiceCall } from '#lib/rpc/call'
+
+/** Lists each service's checkpoints, by the service's name. */
+export type CheckpointLists = Record<
+  string,
+  (request: ListCheckpointsRequest, call: ServiceCall) => Promise<ListCheckpointsResponse>
+>
+
+const answerWithin = 5000
+/** Milliseconds for which the keys are not asked for again: anybody may read them. */
+const keysCount = 60_000
+
+/** Asks a service for its checkpoints. UNAVAILABLE SERVICE_UNAVAILABLE. */
+export function askForCheckpoints(
+  lists: CheckpointLists,
+  service: string,
+  request: ListCheckpointsRequest,
+  { requestId, traceparent = '', deadline }: ServiceCall,
+): Promise<ListCheckpointsResponse> {
+  const within = { requestId, traceparent, deadline: Math.min(deadline, Date.now() + answerWithin) }
+  return ask(() => lists[service]!(request, within), deadline)
+}
+
+/** Gives the public keys of all services. Calls of the same minute share an answer. */
+export function shareKeys(lists: CheckpointLists): (call: ServiceCall) => Promise<AuditKey[]> {
+  let known: { at: number; keys: Promise<AuditKey[]> } | undefined
+  return (call) => {
+    if (known && Date.now() - known.at < keysCount) return known.keys
+    const asked = Object.keys(lists).map((service) => askForCheckpoints(lists, service, { after: 0, limit: 0 }, call))
+    const keys = Promise.all(asked).then((answers) => answers.flatMap((answer) => answer.keys))
+    const own = { at: Date.now(), keys }
+    known = own
+    keys.catch(() => {
+      if (known === own) known = undefined
+    })
+    return keys
+  }
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test, vi } from 'vitest'
+import { type AuditKey, isSigned, readCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { admin, newMember, newOrganization, ok } from '../examples/people.ts'
+import { factsOf } from './clients/call.ts'
+import { encodings } from './clients/encodings.ts'
+
+describe.each(encodings)('checkpoints of the audit chains over $encoding', ({ call }) => {
+  const list = async (service: string, request = {}) =>
+    (ok(await call('ListAuditCheckpoints', { service, ...request }, admin())).checkpoints ?? []) as {
+      number: number
+      jws: string
+    }[]
+
+  test.each(['users', 'grants', 'idp', 'notifier'])(
+    '%s: each is signed with a public key, and names its service',
+    async (service) => {
+      const [first] = await vi.waitFor(
+        async () => {
+          const found = await list(service, { limit: 1 })
+          expect(found).toHaveLength(1)
+          return found
+        },
+        { timeout: 20_000 },
+      )
+      const signed = readCheckpoint(first!.jws)
+      expect(signed.checkpoint).toMatchObject({ service, number: 1, previous: '' })
+      // The keys are shared for a minute: a key that was just made may come later.
+      await vi.waitFor(
+        async () => {
+          const { keys } = ok(await call('ListAuditKeys', {}, {})) as unknown as { keys: AuditKey[] }
+          expect(isSigned(signed, keys)).toBe(true)
+        },
+        { timeout: 90_000, interval: 1000 },
+      )
+      const all = await list(service)
+      expect(await list(service, { after: all.at(-1)!.number })).toEqual([])
+    },
+    120_000,
+  )
+
+  test('are for those who may read the events of the instance', async () => {
+    const { token } = await newMember(await newOrganization(), ['ORG_OWNER'])
+    expect(factsOf(await call('ListAuditCheckpoints', { service: 'users' }, { token })).reason).toBe(
+      'PERMISSION_DENIED',
+    )
+  })
+})
