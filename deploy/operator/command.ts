@@ -17,8 +17,8 @@ export interface Command {
   optionLines?: string[]
   /** The fewest and the most arguments. */
   arguments: [least: number, most: number]
-  /** Works without servers. */
-  isOffline?: true
+  /** Works without servers, always or with these options. */
+  isOffline?: (options: Called['options']) => boolean
   /** Gives the exit status: 0 where all is well, 1 where it found something. */
   run(call: Called): Promise<number>
 }

@@ -5,6 +5,7 @@ import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
+import { openProver } from './verify/audit/prove-events.ts'
 import { Refusal } from './refusal.ts'
 import type { System } from './system.ts'
 
@@ -18,21 +19,23 @@ export const exportOrganization: Command = {
     'An export without that last line is not whole.',
     'It has no secret: no password, token, key, secret of a machine, provider or webhook. It has personal data.',
   ],
+  options: { proof: { type: 'boolean' } },
+  optionLines: ['--proof         adds proofs, which verify --audit --export reads; leaves out what is not signed yet'],
   arguments: [1, 1],
   run,
 }
 
 const pageSize = 500
 
-async function run({ system, output, args }: Called): Promise<number> {
+async function run({ system, output, args, options }: Called): Promise<number> {
   const organization = args[0]!
   const known = await Promise.all(storingServices.map((service) => hasEvents(system.sql(service), organization)))
   if (!known.includes(true)) throw new Refusal(`There is no organization ${JSON.stringify(organization)}.`)
   await output.json({ kind: 'export', format: 1, organization, at: new Date() })
   const counted = { events: 0, objects: 0 }
   for (const service of storingServices)
-    for await (const { events, objects } of pages(system, service, organization)) {
-      for (const value of [...events, ...objects]) await output.json(value)
+    for await (const { proofs, events, objects } of pages(system, service, organization, options['proof'] === true)) {
+      for (const value of [...proofs, ...events, ...objects]) await output.json(value)
       counted.events += events.length
       counted.objects += objects.length
       output.progress(`${service}: ${counted.events} events, ${counted.objects} objects`)
@@ -45,18 +48,26 @@ async function hasEvents(sql: Sql, organization: string): Promise<boolean> {
   return (await sql`select from events where organization_id = ${organization} limit 1`).count > 0
 }
 
-type Page = Record<'events' | 'objects', object[]>
+type Page = Record<'proofs' | 'events' | 'objects', object[]>
 
 // Every event is in it that was committed before. So the end is not the oldest open transaction, which may be anybody's.
 // Of transactions that were under way, some events may be in it: each of them with all earlier ones of its object.
-// An object is written after its first event, as it is at that moment.
-async function* pages(system: System, service: StoringService, organization: string): AsyncGenerator<Page> {
+// An object is written after its first event, as it is at that moment. With proofs, only what is signed is in it.
+async function* pages(
+  system: System,
+  service: StoringService,
+  organization: string,
+  proves: boolean,
+): AsyncGenerator<Page> {
   const [sql, personal] = [system.sql(service), await system.personal(service)]
+  const prover = proves ? await openProver(sql, service) : undefined
+  if (proves && !prover) return
   const [{ end }] = await sql<[{ end: string }]>`select pg_snapshot_xmax(pg_current_snapshot())::text as end`
   for (let last = { transaction_id: '0', position: '0' }; ;) {
     const stored = await sql<StoredEvent[]>`
       select ${eventColumns(sql)} from events
       where organization_id = ${organization} and transaction_id < ${end}::xid8
+        ${prover ? sql`and (transaction_id, position) <= (${prover.end.transactionId}::xid8, ${prover.end.position}::bigint)` : sql``}
         and (transaction_id, position) > (${last.transaction_id}::xid8, ${last.position})
       order by events.transaction_id, events.position limit ${pageSize}
     `
@@ -69,7 +80,14 @@ async function* pages(system: System, service: StoringService, organization: str
       personal,
     )
     yield {
-      events: events.map((event, index) => ({ kind: 'event', service, ...told(event), ...sealedOf(stored[index]!) })),
+      proofs: (await prover?.lines(stored)) ?? [],
+      events: events.map((event, index) => ({
+        kind: 'event',
+        service,
+        ...told(event),
+        ...sealedOf(stored[index]!),
+        ...(prover && { proof: prover.proofOf(stored[index]!) }),
+      })),
       objects: objects
         .filter(({ state }) => state !== undefined)
         .map((object) => ({ kind: 'object', service, ...object })),

@@ -34,7 +34,9 @@ async function main(given: string[]): Promise<number> {
   const [least, most] = command.arguments
   if (positionals.length < least || positionals.length > most)
     throw new Refusal(`${command.name} takes other arguments.\n\n${helpOf(command)}`)
-  const system = openSystem(command.isOffline ? { databaseUrl: '', natsUrl: '', redisUrl: undefined } : readUrls())
+  const system = openSystem(
+    command.isOffline?.(values) ? { databaseUrl: '', natsUrl: '', redisUrl: undefined } : readUrls(),
+  )
   const output = openOutput(values['json'] === true)
   try {
     return await command.run({

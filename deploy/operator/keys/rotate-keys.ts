@@ -26,7 +26,7 @@ export const rotateKeys: Command = {
     '--home DIR      the folder of `npm start` (.roster)',
   ],
   arguments: [0, 0],
-  isOffline: true,
+  isOffline: () => true,
   run,
 }
 

@@ -5,6 +5,8 @@ import { models } from '../models.ts'
 import { Refusal } from '../refusal.ts'
 import { readServices } from '../services.ts'
 import type { System } from '../system.ts'
+import { readKeys } from './audit/kept.ts'
+import { verifyExport } from './audit/verify-export.ts'
 import { verifyAudit } from './audit/verify-audit.ts'
 import { checkAggregates } from './check-aggregates.ts'
 import { checkEvents, type Expected } from './check-events.ts'
@@ -28,14 +30,17 @@ export const verify: Command = {
     audit: { type: 'boolean' },
     checkpoints: { type: 'string' },
     keys: { type: 'string' },
+    export: { type: 'string' },
   },
   optionLines: [
     '--without-stream    looks at the database alone',
     '--audit             walks the audit chain instead: names each event that was altered, removed or inserted',
     '--checkpoints FILE  compares with checkpoints that were kept elsewhere: a file, or a folder of files',
     '--keys FILE         trusts these public keys alone: a JSON Web Key Set',
+    '--export FILE       with --audit and --keys: looks at an export with proofs instead. It needs no server',
   ],
   arguments: [0, storingServices.length],
+  isOffline: ({ export: file }) => file !== undefined,
   run,
 }
 
@@ -54,11 +59,14 @@ async function run({ system, output, args, options }: Called): Promise<number> {
     return number > 0 ? 1 : 0
   }
   if (options['audit'] === true) {
-    await verifyAudit({ system, output, options }, services, report)
+    const { export: file, keys } = options
+    if (file === undefined) await verifyAudit({ system, output, options }, services, report)
+    else if (typeof keys !== 'string') throw new Refusal('--export goes with --keys.')
+    else await verifyExport({ output }, String(file), readKeys(keys), report)
     return ended()
   }
-  if (options['checkpoints'] !== undefined || options['keys'] !== undefined)
-    throw new Refusal('--checkpoints and --keys go with --audit.')
+  if ([options['checkpoints'], options['keys'], options['export']].some((option) => option !== undefined))
+    throw new Refusal('--checkpoints, --keys and --export go with --audit.')
   const expectedOf = options['without-stream'] === true ? () => undefined : await readStream(system, services)
 
   for (const service of services) {

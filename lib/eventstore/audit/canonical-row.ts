@@ -1,15 +1,14 @@
 import type { StoredEvent } from '../../events/stored-event.ts'
 
-/** A row of `events` as it is stored. Nothing in it was opened. */
-export type AuditedRow = StoredEvent & { sealed?: Uint8Array | null | undefined }
+/** A row of `events` as it is stored. What is sealed in its payload was not opened. */
+export type AuditedRow = StoredEvent
 
 /**
  * The text whose hash stands for a row: its columns as JSON by RFC 8785. Columns that are null are left out, so a
- * column that comes later changes no hash. Whole numbers are texts, bytes are base64, and the time ends with
- * milliseconds.
+ * column that comes later changes no hash. Whole numbers are texts, and the time ends with milliseconds.
  */
 export function canonicalRow(row: AuditedRow): string {
-  const { cause, sealed, traceparent } = row
+  const { cause, traceparent } = row
   // By name, and written out: each event of the system passes here.
   return (
     `{"aggregate_id":${text(row.aggregate_id)},"aggregate_type":${text(row.aggregate_type)},` +
@@ -17,7 +16,6 @@ export function canonicalRow(row: AuditedRow): string {
     `"created_at":"${row.created_at.toISOString()}","creator":${text(row.creator)},` +
     `"organization_id":${text(row.organization_id)},"payload":${canonicalJson(row.payload)},` +
     `"position":"${row.position}","request_id":${text(row.request_id)},` +
-    (sealed == null ? '' : `"sealed":"${Buffer.from(sealed).toString('base64')}",`) +
     `"sequence":"${row.sequence}",` +
     (traceparent == null ? '' : `"traceparent":${text(traceparent)},`) +
     `"transaction_id":"${row.transaction_id}","type":${text(row.type)}}`

@@ -37,15 +37,22 @@ export async function readChain(sql: Sql): Promise<ChainRow> {
   return row
 }
 
+/** Events of a page, and whether there were no more. */
+export interface NextRows {
+  rows: AuditedRow[]
+  endReached: boolean
+}
+
 /** The next settled events: no event can appear before them any more. */
-export async function nextRows(sql: Sql, end: ChainEnd, recent: RecentEvents | undefined): Promise<AuditedRow[]> {
+export async function nextRows(sql: Sql, end: ChainEnd, recent: RecentEvents | undefined): Promise<NextRows> {
   const known = recent?.after({ transactionId: Number(end.transactionId), position: Number(end.position) })
-  if (known) return known.slice(0, pageSize)
-  return sql<AuditedRow[]>`
-    select ${eventColumns(sql)}
+  if (known) return { rows: known.slice(0, pageSize), endReached: known.length <= pageSize }
+  const rows = await sql<(AuditedRow & { found: number })[]>`
+    select ${eventColumns(sql)}, found
     from (
-      select *, sum(octet_length(payload::text)) over (order by next.transaction_id, next.position)
-        - octet_length(payload::text) as before
+      select *, count(*) over ()::int as found,
+        sum(octet_length(payload::text)) over (order by next.transaction_id, next.position)
+          - octet_length(payload::text) as before
       from (
         select * from events
         where (transaction_id, position) > (${end.transactionId}::xid8, ${end.position}::bigint)
@@ -57,6 +64,7 @@ export async function nextRows(sql: Sql, end: ChainEnd, recent: RecentEvents | u
     where before < ${mostBytes}
     order by events.transaction_id, events.position
   `
+  return { rows, endReached: rows.length === (rows[0]?.found ?? 0) && rows.length < pageSize }
 }
 
 /**

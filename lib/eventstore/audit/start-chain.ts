@@ -41,6 +41,8 @@ const lock = 7_265_010
 export function startChain(options: ChainOptions): Service {
   const { service, sql, nats, log, keys, recent, checkpointEvery } = options
   let isResealed = false
+  /** The epoch in which this replica has seen the end of the events. */
+  let caughtUpIn: number | undefined
 
   return repeat({
     async work(stopped) {
@@ -59,11 +61,12 @@ export function startChain(options: ChainOptions): Service {
 
   // Returns whether there may be more.
   async function append(chain: ChainRow): Promise<boolean> {
-    const rows = await nextRows(sql, chain, recent)
+    // What the tail read before an epoch began may have been changed since.
+    const { rows, endReached } = await nextRows(sql, chain, caughtUpIn === chain.epoch ? recent : undefined)
+    if (endReached) caughtUpIn = chain.epoch
     if (rows.length === 0) return false
     const salt = randomBytes(32).toString('hex')
-    const isAdded = await addPage(sql, chain, makePage(service, chain, rows, salt), salt)
-    return isAdded && rows.length >= enoughForMore
+    return (await addPage(sql, chain, makePage(service, chain, rows, salt), salt)) && !endReached
   }
 
   function isDue({ page, signedPage, signedAt, held }: ChainRow): boolean {
@@ -123,5 +126,3 @@ export function startChain(options: ChainOptions): Service {
   }
 }
 
-/** Events of a turn after which another turn follows at once. */
-const enoughForMore = 200
