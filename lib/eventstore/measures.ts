@@ -53,6 +53,12 @@ export const tailLagAge = gauge({
   tells: 'how long the first of these events has waited; 0 if there is none',
 })
 
+export const unsignedAge = gauge({
+  name: 'roster.audit.unsigned.age',
+  unit: 's',
+  tells: 'how long the first event that no checkpoint of the audit chain signs has waited; 0 if there is none',
+})
+
 export const published = counter({
   name: 'roster.events.published',
   unit: '{event}',

@@ -10,6 +10,7 @@ import {
   pendingStatements,
   tailLag,
   tailLagAge,
+  unsignedAge,
 } from './measures.ts'
 
 /** Events that are counted, at most: the count must stay cheap where many wait. */
@@ -41,6 +42,7 @@ export function watchDatabase(url: string, service: string): void {
   })
   tailLag.watch(() => seen?.unpublished)
   tailLagAge.watch(() => seen && ageOf(seen.since, offset))
+  unsignedAge.watch(() => seen && ageOf(seen.unsigned, offset))
   parkedEvents.watch(() => seen?.parked, 'tail')
   parkedEvents.watch(() => seen?.forFollowers, 'follower')
   clockOffset.watch(() => seen && offset)
@@ -55,6 +57,7 @@ interface Seen {
   now: Date
   unpublished: number
   since: Date | null
+  unsigned: Date | null
   parked: number
   forFollowers: number
 }
@@ -69,6 +72,14 @@ function look(sql: postgres.Sql) {
     select clock_timestamp() as now,
       (select count(*)::int from waiting) as unpublished,
       (select min(created_at) from waiting) as since,
+      (
+        select created_at from events
+        where (transaction_id, position) > (
+          coalesce((select transaction_id from audit_checkpoints order by number desc limit 1), '0'),
+          coalesce((select position from audit_checkpoints order by number desc limit 1), 0)
+        )
+        order by events.transaction_id, events.position limit 1
+      ) as unsigned,
       (select count(*)::int from parked_events) as parked,
       (select count(*)::int from parked_for_followers) as "forFollowers"
   `

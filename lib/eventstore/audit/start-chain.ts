@@ -125,4 +125,3 @@ export function startChain(options: ChainOptions): Service {
     }
   }
 }
-
