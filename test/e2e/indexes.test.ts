@@ -16,17 +16,25 @@ const schemas = ['users', 'grants', 'idp', 'notifier'].map((service) => `roster_
 
 // One row for each service, key or migration, however large a Roster is.
 const smallByNature = [
+  'roster_grants.audit_chain',
+  'roster_grants.audit_keys',
   'roster_grants.followers',
   'roster_grants.migrations',
   'roster_grants.projects_filled',
   'roster_grants.published',
+  'roster_idp.audit_chain',
+  'roster_idp.audit_keys',
   'roster_idp.followers',
   'roster_idp.migrations',
   'roster_idp.published',
+  'roster_notifier.audit_chain',
+  'roster_notifier.audit_keys',
   'roster_notifier.cursors',
   'roster_notifier.followers',
   'roster_notifier.migrations',
   'roster_notifier.published',
+  'roster_users.audit_chain',
+  'roster_users.audit_keys',
   'roster_users.followers',
   'roster_users.found_users_filled',
   'roster_users.migrations',
@@ -62,6 +70,7 @@ beforeAll(async () => {
   const { deliveries } = ok(await callGrpc('SearchDeliveries', { kind: 'DELIVERY_KIND_WEBHOOK' }, world.callers[0]))
   Object.assign(world.values, { deliveryId: deliveries[0].id, eventId: deliveries[0].eventId })
   await fillTables(sql, schemas)
+  await fillChains()
   await addOrganizations()
   await untilCounted()
 }, 300_000)
@@ -142,6 +151,23 @@ test('a page of the holders of a role reads no more holders than it shows', asyn
   expect(holders).toHaveLength(50)
   expect(await readSince(before)).toEqual([])
 })
+
+// Their rows differ by a number. Copies stand before the first one, so the services go on behind the last.
+async function fillChains() {
+  for (const schema of schemas) {
+    await sql.unsafe(`
+      insert into ${schema}.audit_checkpoints
+      select -n, jws, epoch, -n, '0', -n, signed_at, true
+      from (select * from ${schema}.audit_checkpoints order by number limit 1) first, generate_series(1, ${rowsOfEach}) n
+    `)
+    await sql.unsafe(`
+      insert into ${schema}.audit_pages
+      select -n, header, salt, '', '0', -n
+      from (select * from ${schema}.audit_pages order by number limit 1) first, generate_series(1, ${rowsOfEach}) n
+    `)
+    await sql.unsafe(`vacuum (analyze) ${schema}.audit_checkpoints, ${schema}.audit_pages`)
+  }
+}
 
 // Each table was filled on its own. A page of organizations would pass over all that have a row of searches alone.
 async function addOrganizations() {

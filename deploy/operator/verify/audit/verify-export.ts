@@ -59,7 +59,7 @@ export async function verifyExport(
     const problem = problemOf(line, pages)
     if (problem !== undefined) await found(problem)
     else used.set(`${service} ${line.proof!.page}`, service)
-    const object = `${line['aggregateType']} ${line['aggregateId']}`
+    const object = `${String(line['aggregateType'])} ${String(line['aggregateId'])}`
     const before = sequences.get(`${service} ${object}`)?.last ?? 0
     const sequence = Number(line['sequence'])
     if (sequence !== before + 1) await found(`events before it are missing: ${object}, sequence ${before + 1}`)
