@@ -39,6 +39,7 @@ const smallByNature = [
   'roster_users.found_users_filled',
   'roster_users.migrations',
   'roster_users.published',
+  'roster_users.sealing',
   'roster_users.signing_keys',
 ]
 
