@@ -42,9 +42,15 @@ export async function explainRole(
   const histories = await readAll({ sql }, asker, { question, found, project, user }, until)
   const roleQuestion = { ...question, isOwner, sight }
 
+  // An organization that lost its grant of the project learns nothing more of it. Nothing stands on that grant either.
+  const isGranted = found.projectGrants.some((id) => {
+    const { state } = histories<ProjectGrant>('project_grant', id)
+    return state !== undefined && !state.removed
+  })
+  const seesProject = isOwner || isGranted || sight.mayRead(project.organizationId)
   const obstacles = [
     ...userObstacles(user, histories<Organization>('organization', user.organizationId), sight),
-    ...projectObstacles(roleQuestion, project, histories),
+    ...(seesProject ? projectObstacles(roleQuestion, project, histories) : []),
   ]
   const grants = found.userGrants.flatMap((id) => userGround(roleQuestion, histories<UserGrant>('user_grant', id), histories)) // prettier-ignore
   const standing = grants.map(({ projectGrantId }) => projectGrantId).filter((id) => id !== '')

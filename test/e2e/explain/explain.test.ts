@@ -159,6 +159,20 @@ describe('what stands outside', () => {
     expect(answer.grounds[1].events[0]).toHaveProperty('actor')
   })
 
+  test('an organization that lost its grant of a project learns nothing more of the project', async () => {
+    const projectId = await newProject(abroad, ['reader'])
+    const grantId = await grantProject(abroad, projectId, home, ['reader'])
+    const { userId } = await newHuman(home)
+    const asker = await newMember(home, ['ORG_OWNER'])
+    const question = { role: { projectId, roleKey: 'reader' } }
+    ok(await json('DeactivateProject', { projectId }, admin(abroad)))
+    const told = await explain(userId, question, { token: asker.token })
+    expect([kinds(told.obstacles), told.obstacles[0].events]).toEqual([['PROJECT_CLOSED'], undefined])
+    ok(await json('RemoveProjectGrant', { projectId, grantId }, admin(abroad)))
+    const { grounds, obstacles, allowed } = await explain(userId, question, { token: asker.token })
+    expect([allowed, obstacles, grounds.map(faults)]).toEqual([undefined, undefined, [['REMOVED']]])
+  })
+
   test('a removed user is unknown', async () => {
     const { userId } = await newHuman(home)
     const owner = await newMember(home, ['ORG_OWNER'])
