@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'roster-derived-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const file = (name: string) => readFileSync(join(import.meta.dirname, '..', name), 'utf8')
-const purposes = ['email-code', 'signing-key', 'idp-client-secret', 'webhook-secret', 'idempotent-request', 'idempotent-answer'] // prettier-ignore
+const purposes = ['email-code', 'signing-key', 'personal', 'idp-client-secret', 'webhook-secret', 'idempotent-request', 'idempotent-answer'] // prettier-ignore
 
 type Service = Exclude<KeyHolder, 'operator'>
 
@@ -103,7 +103,7 @@ describe.each([
   })
 
   test('each still opens what it sealed when all had one key, and of the others only answers, which live for a day', () => {
-    const own = { users: ['email-code', 'signing-key'], idp: ['idp-client-secret'], notifier: ['webhook-secret'], grants: [] } // prettier-ignore
+    const own = { users: ['email-code', 'signing-key', 'personal'], idp: ['idp-client-secret'], notifier: ['webhook-secret'], grants: [] } // prettier-ignore
     const answers = ['idempotent-request', 'idempotent-answer']
     for (const service of storing)
       for (const purpose of purposes) {

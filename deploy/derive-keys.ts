@@ -1,9 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { wrappedFor } from '../lib/eventstore/personal/subject-keys.ts'
 import { decodeKey, keyId, purposeKey } from '../lib/keys.ts'
-
-// As `lib/eventstore/personal` names it. This file stands alone beside `derive-keys.mjs`'s bundle, and imports no store.
-const wrappedFor = 'personal'
 
 const storing = ['users', 'grants', 'idp', 'notifier'] as const
 
@@ -50,7 +48,7 @@ function readRoots(root: string): Buffer[] {
 // The purposes for which each service used the root itself, when that was the one key of all. A service's keys for
 // these open what it closed then, and nothing else.
 const formerPurposes = {
-  users: ['email-code', 'signing-key', 'idempotent-request', 'idempotent-answer'],
+  users: ['email-code', 'signing-key', 'personal', 'idempotent-request', 'idempotent-answer'],
   grants: ['idempotent-request', 'idempotent-answer'],
   idp: ['idp-client-secret', 'idempotent-request', 'idempotent-answer'],
   notifier: ['webhook-secret', 'idempotent-request', 'idempotent-answer'],
@@ -63,7 +61,9 @@ function derive(root: Buffer, service: string, use: 'encryption' | 'caller'): st
 // The command opens what is personal with the key for this purpose, and has no other key of the service.
 function personal(root: Buffer): string {
   const own = decodeKey(derive(root, 'users', 'encryption'))
-  return `${keyId(own)}:${wrappedFor}:${purposeKey(own, wrappedFor).toString('base64')}`
+  return [own, root]
+    .map((key) => `${keyId(key)}:${wrappedFor}:${purposeKey(key, wrappedFor).toString('base64')}`)
+    .join(',')
 }
 
 function former(root: Buffer, service: (typeof storing)[number]): string[] {
