@@ -12,6 +12,7 @@ export const seal: Command = {
   more: [
     'The service users does it, a portion after the other, while it answers. If you end the command, it goes on.',
     'Afterwards the release before this one cannot start on this database any more, so replace every replica first.',
+    'It goes through all users until nothing is found in plain, and takes a minute and a half at least.',
     'A database that began with this release is sealed from its first event.',
   ],
   arguments: [0, 0],
@@ -40,7 +41,7 @@ async function run({ system, output, confirm }: Called): Promise<number> {
       output.line('All is sealed.')
       return 0
     }
-    output.progress(phase === 'off' ? 'waits for the service users' : `${sealed} of ${remaining} users are sealed`)
+    output.progress(phase === 'off' ? 'waits for the service users' : `${sealed} users are done, ${remaining} remain`)
     if (`${phase} ${sealed}` !== last) since = Date.now()
     last = `${phase} ${sealed}`
   }

@@ -23,6 +23,7 @@ const tables = [
   'schema-9.sql',
   'schema-10.sql',
   'schema-11.sql',
+  'schema-12.sql',
 ]
 
 /**

@@ -60,7 +60,9 @@ export async function sealPortion(
     const people = plain.filter(({ type }) => type === data.subject).map(toAggregate)
     await holdNames(transaction, sealing, people)
     await sealing.sealed(transaction, people)
-    return { last: ids.at(-1)!, people: ids.length, changed: made + payloads.length + plain.length > 0 }
+    const changed = made + payloads.length + plain.length > 0
+    if (changed) await transaction`update sealing set changed_at = now()`
+    return { last: ids.at(-1)!, people: ids.length, changed }
   })
 }
 

@@ -26,33 +26,41 @@ export function startSealing(options: SealingOptions): Service {
   const wrong = throttled(log, 'what is personal is not sealed: replicas of another release are connected')
   if (personal.phase === 'on') return { stop: async () => {} }
 
-  // The pass that is under way, and whether it found anything plain.
-  let pass = { after: '', since: 0, people: 0, found: false }
+  const nothing = { after: '', people: 0, since: 0, found: false }
+  // The walk through all people that is under way, and whether it found anything plain.
+  let pass = nothing
 
   const turns = repeat({
     async work() {
-      const [row] = await sql<{ phase: Phase; wanted: boolean }[]>`select phase, wanted from sealing`
-      personal.phase = row!.phase
-      if (personal.phase === 'on') return 'done'
-      if (personal.phase === 'off') return row!.wanted && (await begin()) ? 'more' : undefined
-      if (pass.since === 0) pass.since = Date.now()
+      const [row] = await sql<[State]>`
+        select phase, wanted, extract(epoch from now() - changed_at)::float8 * 1000 as quiet from sealing
+      `
+      personal.phase = row.phase
+      if (row.phase === 'on') return 'done'
+      if (row.phase === 'off') return row.wanted && (await begin()) ? 'more' : undefined
+      if (pass === nothing) pass = { ...nothing, since: performance.now() }
       const done = await sealPortion(options, pass.after)
       if (done) {
         pass = { ...pass, after: done.last, people: pass.people + done.people, found: pass.found || done.changed }
-        if (done.changed) await sql`update sealing set sealed = ${pass.people}`
+        await noteProgress(pass.people)
         return 'more'
       }
-      // A change that began before its person had a key may have been stored in plain since.
-      const isOver = !pass.found && pass.since - begunAt >= graceMs
+      // A change that began before its person had a key may have been stored in plain since, by any replica.
+      const isOver = !pass.found && row.quiet - (performance.now() - pass.since) >= graceMs
       if (isOver) await finish()
-      pass = { after: '', since: 0, people: 0, found: false }
+      pass = nothing
       return isOver ? 'more' : undefined
     },
     every: lookEvery,
     retryAfter: lookEvery,
     failed: throttled(log, 'the sealing of earlier rows waits and tries again'),
   })
-  let begunAt = Date.now()
+
+  function noteProgress(people: number) {
+    return sql`
+      update sealing set sealed = ${people}, remaining = greatest(remaining + sealed - ${people}, 0)
+    `
+  }
 
   async function begin(): Promise<boolean> {
     return sql.begin(async (transaction) => {
@@ -63,7 +71,7 @@ export function startSealing(options: SealingOptions): Service {
         return false
       }
       const begun = await transaction`
-        update sealing set phase = 'begun', remaining = (select count(*) from aggregates where type = ${personal.data.subject})
+        update sealing set phase = 'begun', changed_at = now(), remaining = (select count(*) from aggregates where type = ${personal.data.subject})
         where phase = 'off'
       `
       if (begun.count > 0) {
@@ -71,7 +79,6 @@ export function startSealing(options: SealingOptions): Service {
         // Rows that the audit chain has are about to change.
         await transaction`select audit_hold()`
       }
-      begunAt = Date.now()
       return true
     })
   }
@@ -80,7 +87,8 @@ export function startSealing(options: SealingOptions): Service {
     await sql.begin(async (transaction) => {
       await transaction`set local statement_timeout = 0`
       await lockPhase(transaction)
-      await transaction`update sealing set phase = 'on', remaining = 0`
+      const finished = await transaction`update sealing set phase = 'on', remaining = 0 where phase = 'begun'`
+      if (finished.count === 0) return
       await transaction`
         delete from unique_keys where kind = any(${personal.data.keyKinds}) and left(key, 1) <> 'H'
       `
@@ -91,6 +99,13 @@ export function startSealing(options: SealingOptions): Service {
   }
 
   return { stop: () => turns.stop() }
+}
+
+interface State {
+  phase: Phase
+  wanted: boolean
+  /** Milliseconds since anything plain was found. */
+  quiet: number
 }
 
 // Changes that go by the phase hold this lock together.
