@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openDatabase, type Sql } from './database.ts'
+import { roster } from '../health/release.ts'
 import { migrate } from './migrate.ts'
 import { add, count, openReplica, outcome, silent, writeMigrations } from '#test/support/counters'
 
@@ -29,6 +30,9 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: 'functions.sql' },
     { name: 'operator.sql' },
     { name: 'release' },
+    { name: 'schema-10.sql' },
+    { name: 'schema-11.sql' },
+    { name: 'schema-12.sql' },
     { name: 'schema-2.sql' },
     { name: 'schema-3.sql' },
     { name: 'schema-4.sql' },
@@ -83,7 +87,7 @@ describe('a schema of an earlier version', () => {
     await sql.unsafe(readFileSync(new URL('./schema.sql', import.meta.url), 'utf8'))
     await functionThatSays('older')
     await sql`create table migrations (name text primary key, applied_at timestamptz not null default now())`
-    await sql`insert into migrations (name) values ('schema.sql')`
+    await sql`insert into migrations (name) values ('schema.sql'), (${`release ${roster.former} after 0.0`})`
     await sql`
       insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
       values ('counter', 'old', 1, 'added', '{"name": "old"}', 'house', '', '', now())
