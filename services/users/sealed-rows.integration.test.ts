@@ -11,6 +11,7 @@ import { findLoginUser } from './sign-in/login-user.ts'
 import { addHumanUser } from './operations/user/add-human-user.ts'
 import { bulkAddUsers } from './operations/user/bulk-add-users.ts'
 import { isUserUnique } from './operations/user/find/is-user-unique.ts'
+import { searchUsers } from './operations/user/find/search-users.ts'
 import { listUserChanges } from './operations/user/find/list-user-changes.ts'
 import { setEmail } from './operations/user/set-email.ts'
 import { updateUserName } from './operations/user/update-user-name.ts'
@@ -193,4 +194,15 @@ test('after a change of the encryption key, all is read with the new one alone, 
   } finally {
     await alone.stop()
   }
+})
+
+test('a row that somebody changed hinders no other: feeds go on, and searches find the other users', async () => {
+  for (const name of ['vera', 'wera']) await addHuman(name)
+  await users.sql`update subject_keys set wrapped = '\\x00' where subject_id = 'vera'`
+  expect((await list(other, 'vera')).events.map(({ event }) => event!.dataOmitted)).toEqual(['unreadable'])
+  expect((await list(other, 'wera')).events.map(({ event }) => event!.dataOmitted)).toEqual([''])
+  const found = await searchUsers.handle(other, { queries: [], limit: 1000, cursor: '', sortingColumn: 0, descending: false, withTotal: false, allOrganizations: false }, call()) // prettier-ignore
+  const ids = found.users.map(({ userId }) => userId)
+  expect(ids).toContain('wera')
+  expect(ids).not.toContain('vera')
 })

@@ -1,7 +1,7 @@
 import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
 import type { Transaction } from '#lib/eventstore/database'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { findKeys, type Personal } from '#lib/eventstore/personal/personal'
+import { findKeys, passingOver, type Personal } from '#lib/eventstore/personal/personal'
 import { isSealed, openEvent } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 
@@ -28,7 +28,8 @@ export async function foldEvents(
     }),
   )
   // The cursor has the connection meanwhile, so first come the keys.
-  const subjects = personal && (await findKeys(transaction, personal, [...new Set(keys.map(({ id }) => id))]))
+  const subjects =
+    personal && (await findKeys(transaction, passingOver(personal), [...new Set(keys.map(({ id }) => id))]))
   const reading = transaction<StoredEvent[]>`
     select e.* from unnest(${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[]) as k (type, id)
     join events e on e.aggregate_type = k.type and e.aggregate_id = k.id

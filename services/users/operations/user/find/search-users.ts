@@ -103,9 +103,14 @@ function selectStored({ sql }: Context) {
   `
 }
 
-// A user that was removed meanwhile is left out.
-function show({ personal }: Context, { createdAt, changedAt, key, ...stored }: StoredUser) {
+// A user that was removed meanwhile is left out. So is one whose row somebody changed, and the others are found.
+function show({ personal, log }: Context, { createdAt, changedAt, key, ...stored }: StoredUser) {
   const user = { ...stored, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) }
-  const state = personal.openState({ ...user, key }) as User | undefined
-  return state ? [showUser({ ...user, state })] : []
+  try {
+    const state = personal.openState({ ...user, key }) as User | undefined
+    return state ? [showUser({ ...user, state })] : []
+  } catch (error) {
+    log.error({ err: error, userId: user.id }, 'the state of a user cannot be opened: searches leave the user out')
+    return []
+  }
 }
