@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { batched } from '../batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
-import { type Personal, subjectKeyOf } from './personal/personal.ts'
+import type { Personal } from './personal/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 /** Names one aggregate. */
@@ -30,6 +30,7 @@ export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.nam
  * Loads aggregates in one statement, in the order of the keys. `subjects` gets the keys of the people whom they are
  * about, by their ids.
  */
+// It has no parts: each part of a statement costs as much as the lookup of a row.
 export async function loadAggregates(
   sql: Sql,
   keys: AggregateKey[],
@@ -37,8 +38,10 @@ export async function loadAggregates(
   subjects?: Map<string, KeyObject>,
 ): Promise<Aggregate[]> {
   const rows = await sql<Row[]>`
-    select type, id, organization_id, sequence, created_at, changed_at, state
-      ${personal ? sql`, ${subjectKeyOf(sql, sql`aggregates.id`)} as key` : sql``}
+    select type, id, organization_id, sequence, created_at, changed_at, state,
+      case when ${personal !== undefined}::boolean then (
+        select wrapped::text from subject_keys where subject_id = aggregates.id
+      ) end as key
     from aggregates
     where (type, id) in (
       select * from unnest(${keys.map((key) => key.type)}::text[], ${keys.map((key) => key.id)}::text[])

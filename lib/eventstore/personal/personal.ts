@@ -3,6 +3,7 @@ import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Keyring } from '../../keys.ts'
 import type { Fragment, Sql, Transaction } from '../database.ts'
 import type { PersonalData } from './personal-data.ts'
+import { makeRoom } from './make-room.ts'
 import { formsOf, hashedKey, type NameKey } from './name-keys.ts'
 import type { Phase } from './phase.ts'
 import { isSealed, openEvent, openState, sealedPart, type StoredState } from './sealed-rows.ts'
@@ -29,6 +30,8 @@ export interface SealingRow {
   secret: Buffer
 }
 
+const mostOpened = 2000
+
 /** Makes `Personal` of what the database has. */
 export function createPersonal(
   data: PersonalData,
@@ -36,6 +39,8 @@ export function createPersonal(
   { phase, secret }: SealingRow,
 ): Personal {
   const subjectKeys = createSubjectKeys(keys)
+  // A call reads the same user more than once. States are never changed in place.
+  const opened = new Map<string, { sealed: string; sequence: number; state: unknown }>()
   const nameSecret = createSecretKey(Buffer.from(keys.open(wrappedFor, secret), 'base64'))
   const personal: Personal = {
     ...subjectKeys,
@@ -50,7 +55,15 @@ export function createPersonal(
     openState({ state, key, ...place }) {
       const sealed = sealedPart(state)
       if (sealed === undefined) return state
-      return key ? openState(subjectKeys.unwrap(key), sealed, place) : undefined
+      // Whether there is a key comes first: what is remembered must not outlive it.
+      if (!key) return undefined
+      const name = `${place.type}/${place.id}`
+      const earlier = opened.get(name)
+      if (earlier?.sealed === sealed && earlier.sequence === Number(place.sequence)) return earlier.state
+      const fresh = openState(subjectKeys.unwrap(key), sealed, place)
+      makeRoom(opened, mostOpened)
+      opened.set(name, { sealed, sequence: Number(place.sequence), state: fresh })
+      return fresh
     },
     formsOf: (key, at = personal.phase) =>
       data.keyKinds.includes(key.kind) ? formsOf(at, nameSecret, key) : [key.key],

@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Keyring } from '../../keys.ts'
+import { makeRoom } from './make-room.ts'
 
 /** What the service's encryption key wraps the keys of people for. */
 export const wrappedFor = 'personal'
@@ -28,7 +29,7 @@ export function createSubjectKeys(keys: Pick<Keyring, 'seal' | 'open'>): Subject
   const known = new Map<string, KeyObject>()
 
   function remember(text: string, key: KeyObject): KeyObject {
-    if (known.size >= mostKnown) for (const oldest of [...known.keys()].slice(0, mostKnown / 10)) known.delete(oldest)
+    makeRoom(known, mostKnown)
     known.set(text, key)
     return key
   }
@@ -38,7 +39,10 @@ export function createSubjectKeys(keys: Pick<Keyring, 'seal' | 'open'>): Subject
       const bytes = randomBytes(count * 32)
       return Array.from({ length: count }, (_, index) => {
         const own = bytes.subarray(index * 32, index * 32 + 32)
-        return { key: createSecretKey(own), wrapped: keys.seal(wrappedFor, own.toString('base64')) }
+        const [key, wrapped] = [createSecretKey(own), keys.seal(wrappedFor, own.toString('base64'))]
+        // The tail asks for it soon.
+        remember(`\\x${wrapped.toString('hex')}`, key)
+        return { key, wrapped }
       })
     },
     unwrap(text) {
