@@ -403,6 +403,13 @@ describe('after the database was changed by hand', () => {
     )
   })
 
+  test('a chain that is held is told, and nothing of what it signed before', async () => {
+    await changed(
+      () => admin`select audit_hold()`,
+      () => expectFound([{ row: 'audit_chain', problem: 'it is held: stored events are being changed' }]),
+    )
+  })
+
   test('what differs from no checkpoint is told where everything is restored', async () => {
     const ran = await verify('users', '--checkpoints', folder, '--keys', kept)
     expect(ran).toMatchObject({ status: 0, out: '' })

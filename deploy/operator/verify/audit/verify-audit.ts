@@ -26,6 +26,10 @@ export async function verifyAudit(
     const end = await readEnd(sql)
     const { found, witnesses, last } = await readWitnesses(sql, service, end.epoch, kept, trusted)
     await report(found)
+    if (end.held) {
+      await report([{ service, row: 'audit_chain', problem: 'it is held: stored events are being changed' }])
+      continue
+    }
     for await (const { found: more, events } of checkChain(sql, service, end, witnesses)) {
       output.progress(`${service}: event ${events} of ${end.events}`)
       await report(more)
@@ -41,7 +45,7 @@ function tell(service: string, end: Awaited<ReturnType<typeof readEnd>>, last: S
     ? `signed up to event ${last.checkpoint.events} at ${last.checkpoint.at}`
     : 'nothing is signed yet'
   const epoch = end.epoch === 1 ? '' : `, epoch ${end.epoch} (${end.reason})`
-  return `${service}: ${end.events} events in the chain${epoch}; ${signed}${end.held ? '; the chain is held' : ''}`
+  return `${service}: ${end.events} events in the chain${epoch}; ${signed}`
 }
 
 /** Reads the checkpoints of the database and those that were kept. Gives those of the epoch by their page. */
