@@ -1,6 +1,8 @@
 import type { Command } from './command.ts'
 import { checkpoints } from './checkpoints.ts'
 import { exportOrganization } from './export.ts'
+import { forgotten } from './forgotten/forgotten.ts'
+import { receipt } from './forgotten/receipt.ts'
 import { rotateKeys } from './keys/rotate-keys.ts'
 import { parkedCommands } from './parked/parked-commands.ts'
 import { republish } from './republish.ts'
@@ -17,5 +19,7 @@ export const commands: Command[] = [
   checkpoints,
   exportOrganization,
   seal,
+  forgotten,
+  receipt,
   rotateKeys,
 ]

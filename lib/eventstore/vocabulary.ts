@@ -24,7 +24,7 @@ export interface Vocabulary {
   personal?: PersonalData
   /** Types whose aggregates are deleted after a time. Their events stay. */
   forgotten?: string[]
-  /** Tables and columns that the operator's command may read beside those: no secret, and nothing of a person. */
+  /** Tables and columns that the operator's command may read beside those: no secret. */
   watched?: { table: string; columns?: string[] }[]
 }
 

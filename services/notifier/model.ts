@@ -9,5 +9,8 @@ export const model: Vocabulary = {
   evolve: { webhook: evolveWebhook, [organizationType]: evolveNote },
   project,
   views: [{ table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] }],
-  watched: [{ table: 'cursors' }, { table: 'deliveries', columns: ['kind', 'state', 'queued_at'] }],
+  watched: [
+    { table: 'cursors' },
+    { table: 'deliveries', columns: ['kind', 'state', 'queued_at', 'aggregate', 'payload'] },
+  ],
 }

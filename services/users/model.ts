@@ -34,8 +34,9 @@ export const model: Vocabulary = {
   },
   forgotten: ['session'],
   watched: [
-    { table: 'unsent_email_codes', columns: ['requested_at'] },
-    { table: 'unsent_mails', columns: ['requested_at'] },
+    { table: 'unsent_email_codes', columns: ['user_id', 'requested_at'] },
+    { table: 'unsent_mails', columns: ['user_id', 'requested_at'] },
+    ...['passwords', 'tokens', 'known_addresses'].map((table) => ({ table, columns: ['user_id'] })),
     { table: 'forgettings' },
   ],
 }

@@ -1,0 +1,132 @@
+import type { Redis } from 'ioredis'
+import { NatsError } from 'nats'
+import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
+import { personalFields } from '#lib/events/personal-fields'
+import { streamName } from '#lib/events/stream'
+import { subjectToken } from '#lib/events/subject'
+import { queuePrefix } from '../../../services/notifier/redis.ts'
+import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
+import { partTypes } from '../../../services/users/forgetting/parts.ts'
+import type { System } from '../system.ts'
+
+/** What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is sealed. */
+export interface Found {
+  store: string
+  rows: number
+  readable: number
+}
+
+/** Looks into every store. Undefined where there never was such a user. */
+export async function lookForUser(system: System, userId: string): Promise<Found[] | undefined> {
+  const events = await eventsOf(system, userId)
+  if (events.rows === 0) return undefined
+  const users = system.sql('users')
+  const rows = async (table: string, column = 'user_id'): Promise<Found> => {
+    const [{ count }] = await users<[{ count: number }]>`
+      select count(*)::int as count from ${users(table)} where ${users(column)} = ${userId}
+    `
+    return { store: table, rows: count, readable: count }
+  }
+  return [
+    await rows('subject_keys', 'subject_id'),
+    events,
+    await statesOf(system, userId),
+    await rows('unique_keys', 'aggregate_id'),
+    ...(await Promise.all(tables.map((table) => rows(table)))),
+    await streamOf(system, userId),
+    await deliveriesOf(system, userId),
+    ...(await jobsOf(system.redis(), userId)),
+  ]
+}
+
+const tables = [
+  'found_users',
+  'found_addresses',
+  'passwords',
+  'tokens',
+  'known_addresses',
+  'unsent_mails',
+  'unsent_email_codes',
+]
+
+interface Payload {
+  aggregate_type: string
+  type: string
+  payload: Record<string, unknown>
+}
+
+async function eventsOf(system: System, userId: string): Promise<Found> {
+  const found = await system.sql('users')<Payload[]>`
+    select aggregate_type, type, payload from events
+    where aggregate_type = any(${partTypes}::text[]) and aggregate_id = ${userId}
+  `
+  const readable = found.filter(({ aggregate_type, type, payload }) => tells(aggregate_type, type, payload))
+  return { store: 'events', rows: found.length, readable: readable.length }
+}
+
+function tells(aggregateType: string, type: string, payload: Record<string, unknown> | undefined): boolean {
+  return payload !== undefined && personalFields(aggregateType, type).some((name) => payload[name] !== undefined)
+}
+
+// A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
+async function statesOf(system: System, userId: string): Promise<Found> {
+  const found = await system.sql('users')<{ type: string; state: Record<string, unknown> }[]>`
+    select type, state from aggregates where type = any(${partTypes}::text[]) and id = ${userId}
+  `
+  const readable = found.filter(
+    ({ type, state }) =>
+      sealedPart(state) === undefined &&
+      (type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined),
+  )
+  return { store: 'aggregates', rows: found.length, readable: readable.length }
+}
+
+async function streamOf(system: System, userId: string): Promise<Found> {
+  const manager = await system.jetstream()
+  const found = { store: 'stream', rows: 0, readable: 0 }
+  for (const aggregate of partTypes) {
+    const filter = `roster.events.users.*.${subjectToken(aggregate)}.${subjectToken(userId)}.>`
+    const { state } = await manager.streams.info(streamName, { subjects_filter: filter })
+    for (const [subject, count] of Object.entries(state.subjects ?? {})) {
+      found.rows += count
+      const type = subject.split('.').slice(6).join('.')
+      const message = await manager.streams
+        .getMessage(streamName, { last_by_subj: subject })
+        .catch((error: unknown) => {
+          if (error instanceof NatsError && error.code === '404') return undefined
+          throw error
+        })
+      if (message && tells(aggregate, type, message.json<Record<string, unknown>>())) found.readable += count
+    }
+  }
+  return found
+}
+
+async function deliveriesOf(system: System, userId: string): Promise<Found> {
+  const found = await system.sql('notifier')<{ aggregate: string; payload: string }[]>`
+    select aggregate, payload from deliveries
+    where kind = 'webhook' and aggregate = any(${partTypes.map((type) => `${type}/${userId}`)}::text[])
+  `
+  const readable = found.filter(({ aggregate, payload }) => {
+    const { type, data } = JSON.parse(payload) as { type: string; data?: Record<string, unknown> }
+    const aggregateType = aggregate.slice(0, aggregate.indexOf('/'))
+    return tells(aggregateType, type.slice(`roster.${aggregateType}.`.length).replace(/\.v\d+$/, ''), data)
+  })
+  return { store: 'deliveries', rows: found.length, readable: readable.length }
+}
+
+/** All that a job of a mail has, and nothing of it tells who a user is. */
+const known = new Set('userId codeId kind organizationId expiresAt cause traceparent sentAt failure'.split(' '))
+
+async function jobsOf(redis: Redis | undefined, userId: string): Promise<Found[]> {
+  if (!redis) return []
+  const found = { store: 'redis', rows: 0, readable: 0 }
+  for await (const keys of redis.scanStream({ match: `${queuePrefix}:${mailQueueName}:*`, type: 'hash', count: 1000 }))
+    for (const key of keys as string[]) {
+      const data = JSON.parse((await redis.hget(key, 'data')) ?? '{}') as Record<string, unknown>
+      if (data['userId'] !== userId) continue
+      found.rows++
+      if (!Object.keys(data).every((name) => known.has(name))) found.readable++
+    }
+  return [found]
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import { receiptType } from '../../../services/users/oauth/sign-now.ts'
+import type { Called, Command } from '../command.ts'
+import { Refusal } from '../refusal.ts'
+
+/** The command `receipt`. */
+export const receipt: Command = {
+  name: 'receipt',
+  takes: 'FILE KEYS',
+  summary: 'Verifies the receipt for the removal of a user, without any server.',
+  more: [
+    'FILE has the `receipt` of the answer of DeleteUser. KEYS is a file with the answer of /oauth/v2/keys of that day.',
+    'Exit status 1 where no key of these made the receipt.',
+  ],
+  arguments: [2, 2],
+  isOffline: () => true,
+  run,
+}
+
+async function run({ output, args }: Called): Promise<number> {
+  const [text, keys] = args.map((file) => readFileSync(file, 'utf8').trim()) as [string, string]
+  const content = await contentOf(text, readKeys(keys))
+  if (output.isJson) await output.json({ verified: content !== undefined, ...content })
+  else if (content) output.line(JSON.stringify(content, undefined, 2))
+  else output.line('! No key of these made this receipt.')
+  return content ? 0 : 1
+}
+
+function readKeys(text: string): ReturnType<typeof createLocalJWKSet> {
+  try {
+    return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet)
+  } catch {
+    throw new Refusal('The second file has no list of keys.')
+  }
+}
+
+async function contentOf(text: string, keys: ReturnType<typeof createLocalJWKSet>): Promise<object | undefined> {
+  try {
+    const { payload, protectedHeader } = await compactVerify(text, keys)
+    return protectedHeader.typ === receiptType ? (JSON.parse(Buffer.from(payload).toString()) as object) : undefined
+  } catch {
+    return undefined
+  }
+}
