@@ -8,6 +8,7 @@ import { connectNats, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { type Ended, forgetInStream, forgetSubject } from './forget-in-stream.ts'
 import { streamName, streamState } from './stream.ts'
+import { subjectToken } from './subject.ts'
 
 let servers: Servers
 let keepers: Service[]
@@ -121,6 +122,19 @@ describe('nothing is removed', () => {
     expect(typeof answer === 'string' ? answer : answer.json()).not.toHaveProperty('removed')
     expect(await held()).toHaveLength(4)
   })
+
+  test.each(['audit', 'organization', 'user.audit', 'user.grant', 'signing', 'user.email'])(
+    'of the type %s, which tells of no person, even where users publishes its end',
+    async (type) => {
+      const token = subjectToken(type)
+      const ends = [`users.roster.${token}.users.removed`, 'users.roster.user.users.removed']
+      await publish(`users.roster.${token}.users.checkpoint`, ...ends)
+      const before = await held()
+      const asked = forgetInStream(users, 'users', { organizationId: 'roster', type, id: 'users' })
+      await expect(asked).rejects.toThrow('this tells of no person')
+      expect(await held()).toEqual(before)
+    },
+  )
 
   test.each(['grants', 'users'])(
     'at a request of grants, which the broker refuses, in the name of %s',

@@ -9,10 +9,15 @@ import { subjectToken } from './subject.ts'
  */
 export const forgetSubject = 'roster.stream.forget'
 
+/** The types that the keeper removes, by service: those that tell of a person, who is the aggregate `user`. */
+export const forgettable: Readonly<Record<string, readonly string[]>> = {
+  users: ['user', 'user.email.code', 'user.password.code', 'user.email.notice'],
+}
+
 /** Milliseconds to wait for the keeper. A large stream takes its time. */
 const patience = 20_000
 
-/** An aggregate that came to its end, or one that belongs to it: `user.email.code` belongs to `user`. */
+/** A user that came to its end, or what belongs to it: `user.email.code` with the id of the user. */
 export interface Ended {
   organizationId: string
   type: string
@@ -20,7 +25,7 @@ export interface Ended {
 }
 
 /**
- * Removes the aggregate's events from the stream, up to the end of the aggregate that it belongs to. That end stays: an
+ * Removes the aggregate's events from the stream, up to the end of the user that it belongs to. That end stays: an
  * event `removed` or `forgotten`. Gives the number of removed messages. Ask only once the tail has gone past the end.
  * Otherwise the tail might take the removal for a loss.
  */
@@ -39,12 +44,14 @@ export async function removeAsked(manager: JetStreamManager, subject: string): P
   // A wildcard or an empty token would stand for the events of others.
   const areTokens = [service, organization, type, id].every((token) => token !== undefined && /^[\w%-]+$/.test(token))
   if (!areTokens || more.length > 0) throw new Error('this names no aggregate')
-  const [root] = type!.split(subjectToken('.'))
+  // Nobody else's history goes: the signed checkpoints of the audit are in the same stream.
+  const isForgettable = Object.hasOwn(forgettable, service!) && forgettable[service!]!.map(subjectToken).includes(type!)
+  if (!isForgettable) throw new Error('this tells of no person')
   const aggregate = (type: string) => `roster.events.${service}.${organization}.${type}.${id}`
   const filter = `${aggregate(type!)}.>`
   const end =
-    (await placeOfLast(manager, `${aggregate(root!)}.forgotten`)) ??
-    (await placeOfLast(manager, `${aggregate(root!)}.removed`))
+    (await placeOfLast(manager, `${aggregate('user')}.forgotten`)) ??
+    (await placeOfLast(manager, `${aggregate('user')}.removed`))
   if (end !== undefined) return (await manager.streams.purge(streamName, { filter, seq: end })).purged
   // The end, and with it all before it, may be past its maximum age.
   const { state } = await manager.streams.info(streamName, { subjects_filter: filter })
