@@ -23,8 +23,8 @@ export interface Services {
 }
 
 /**
- * Starts the five services as processes. Resolves when the gateway misses none of them. Rejects with the log of one
- * that ended before.
+ * Starts the five services as processes. Resolves when the gateway misses none of them, and says what one still waits
+ * for. Rejects with the log of one that ended before.
  */
 export async function startServices(servers: Servers, options: ServicesOptions): Promise<Services> {
   const { entry = defaultEntry, say = console.log, backoff = {} } = options
@@ -45,7 +45,7 @@ export async function startServices(servers: Servers, options: ServicesOptions):
   }
   try {
     await Promise.all(all.map((service) => service.start()))
-    await firstReadiness(url, all)
+    await firstReadiness(url, all, say)
   } catch (error) {
     await stop()
     throw error
@@ -54,14 +54,21 @@ export async function startServices(servers: Servers, options: ServicesOptions):
   return { url, handles, stop }
 }
 
-async function firstReadiness(url: string, services: Daemon[]): Promise<void> {
+/** Milliseconds for which a service that answers calls may still wait for something until the start goes on. */
+const waitsWithin = 3000
+
+async function firstReadiness(url: string, services: Daemon[], say: (line: string) => void): Promise<void> {
   const deadline = Date.now() + 60_000
+  let answersSince: number | undefined
   for (let last = 'no answer'; Date.now() < deadline; await sleep(50)) {
     const down = services.find((service) => service.pid === undefined)
     if (down) throw new Error(`${down.name} ended before it was ready.\n${tailOf(down.logFile)}`)
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
     if (answer) last = await answer.text()
     if (last.startsWith('{"status":"ok"')) return
+    answersSince = answer?.ok ? (answersSince ?? Date.now()) : undefined
+    if (answersSince !== undefined && Date.now() - answersSince >= waitsWithin)
+      return say(`Calls are answered, but a service waits: ${last}`)
     if (Date.now() > deadline - 100)
       throw new Error(
         `The gateway was not ready within a minute (${last}).\n${services.map((service) => tailOf(service.logFile, 5)).join('\n')}`,

@@ -98,6 +98,18 @@ interface Started {
   ended: Promise<number | null>
 }
 
+test('a service that waits for something does not keep the rest from starting, and the start says so', async () => {
+  writeFileSync(join(folder, 'gateway.ts'), gateway.replace('"ok"', '"degraded","waiting":{"users":{"SMTP":"x"}}'))
+  try {
+    const started = await up()
+    expect(started.output()).toContain('a service waits: {"status":"degraded","waiting":{"users":{"SMTP":"x"}}}')
+    started.process.kill('SIGINT')
+    expect(await started.ended).toBe(0)
+  } finally {
+    writeFileSync(join(folder, 'gateway.ts'), gateway)
+  }
+})
+
 async function up(): Promise<Started> {
   const started = launch({ PORT: String(await freePort(0)) })
   await vi.waitFor(() => expect(started.output()).toContain('Ctrl-C stops everything.'), {
