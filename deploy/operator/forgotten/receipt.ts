@@ -22,7 +22,7 @@ async function run({ output, args }: Called): Promise<number> {
   const [text, keys] = args.map((file) => readFileSync(file, 'utf8').trim()) as [string, string]
   const content = await contentOf(text, readKeys(keys))
   if (output.isJson) await output.json({ verified: content !== undefined, ...content })
-  else if (content) output.line(JSON.stringify(content, undefined, 2))
+  else if (content) for (const line of JSON.stringify(content, undefined, 2).split('\n')) output.line(line)
   else output.line('! No key of these made this receipt.')
   return content ? 0 : 1
 }
