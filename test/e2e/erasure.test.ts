@@ -34,6 +34,10 @@ const signIn = ({ userName }: { userName: string }) =>
 const rolesOf = async (userId: string) =>
   (await act('SearchOrganizationMembers', { userId })).members?.map(({ roles }: { roles: string[] }) => roles) ?? []
 
+const atOnce = ['key', 'searches', 'tokens', 'passwords', 'knownAddresses', 'waitingMails', 'userName']
+const removalOf = (receipt: string) =>
+  (JSON.parse(Buffer.from(receipt.split('.')[1]!, 'base64url').toString()) as { removal: object }).removal
+
 describe.each(encodings)(`over $encoding${why}`, ({ call }) => {
   test.skipIf(byUrl)(
     'a removal can be undone: until then nobody finds the user, and then all is as before',
@@ -67,6 +71,35 @@ describe.each(encodings)(`over $encoding${why}`, ({ call }) => {
     },
   )
 
+  test.skipIf(byUrl)('forgetNow ends the waiting of a removed user, and forgets a living one at once', async () => {
+    const human = await newHuman()
+    const { userId, userName } = human
+    const forget = (id: string, as = house.machine) => call('DeleteUser', { userId: id, forgetNow: true }, as)
+    const removed = ok(await call('DeleteUser', { userId }, house.machine))
+    expect(removed.forgetAt).toBeDefined()
+    const stranger = await newHuman()
+    const { sessionToken } = ok(await signIn(stranger))
+    const asStranger = { ...house.machine, token: sessionToken as string }
+    const refused = [await forget(userId, asStranger), await forget('unknown', asStranger)]
+    expect(refused.map((answer) => factsOf(answer))).toEqual([factsOf(refused[0]!), factsOf(refused[0]!)])
+    expect(reason(refused[0]!)).toBe('PERMISSION_DENIED')
+    expect(reason(await call('DeleteUser', { userId }, house.machine))).toBe('USER_NOT_FOUND')
+
+    const forgotten = ok(await forget(userId))
+    expect(forgotten.forgetAt ?? null).toBeNull()
+    expect(Number(forgotten.details.sequence)).toBe(Number(removed.details.sequence) + 1)
+    expect(removalOf(forgotten.receipt)).toMatchObject({ userId, removedBy: 'admin-machine', forgotten: atOnce })
+    expect(removalOf(forgotten.receipt)).not.toHaveProperty('forgetAt')
+    expect(reason(await call('RestoreUser', { userId }, house.machine))).toBe('USER_NOT_FOUND')
+    expect(reason(await forget(userId))).toBe('USER_NOT_FOUND')
+    await act('AddMachineUser', { userName, name: 'heir' })
+
+    const living = ok(await forget(stranger.userId))
+    expect(living.forgetAt ?? null).toBeNull()
+    expect(removalOf(living.receipt)).toMatchObject({ sequence: Number(living.details.sequence), forgotten: atOnce })
+    expect(reason(await call('RestoreUser', { userId: stranger.userId }, house.machine))).toBe('USER_NOT_FOUND')
+  })
+
   test.skipIf(byUrl)(
     'the receipt says who removed whom and when, and verifies with the public keys alone',
     async () => {
@@ -83,7 +116,7 @@ describe.each(encodings)(`over $encoding${why}`, ({ call }) => {
         sequence: Number(details.sequence),
         removedAt: details.changeDate,
         removedBy: 'admin-machine',
-        forgotten: { events: 1, passwords: 1 },
+        forgotten: [],
         follows: ['stream', 'deliveries'],
       })
       expect(JSON.stringify(said)).not.toMatch(/gigi|giraffe|@/i)

@@ -88,6 +88,17 @@ export const userStateErrors: ErrorCase[] = (
   fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => idOf('unknown')),
 ])
 
+const forgetNow = (userId: string) => ({ userId, forgetNow: true })
+
+/** DeleteUser that waits for nothing: nobody learns or may do more by it. */
+export const forgetNowErrors: ErrorCase[] = [
+  ...needsCaller('DeleteUser', ({ human }) => forgetNow(human.userId)),
+  fails('DeleteUser', denied, 'a foreign user is to be forgotten', (w) => forgetNow(w.stranger.userId), manager),
+  fails('DeleteUser', denied, 'an unknown user is to be forgotten', () => forgetNow('unknown'), manager),
+  fails('DeleteUser', denied, 'a stronger user is to be forgotten', (w) => forgetNow(w.owner.userId), manager),
+  fails('DeleteUser', notFound('USER_NOT_FOUND'), 'there is nobody to forget', () => forgetNow('unknown')),
+]
+
 /** The same operations, for users that are not in the required state. */
 export const userStateRefusals: ErrorCase[] = [
   fails('ReactivateUser', precondition('USER_NOT_INACTIVE'), 'the user is active', (world) => idOf(world.machineId)),

@@ -4,7 +4,7 @@ import { repeat } from '#lib/repeat'
 import type { Service } from '#lib/process'
 import { throttled } from '#lib/throttled'
 import type { Context } from '../context.ts'
-import { userNameKey } from '../new-user.ts'
+import { forgottenUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 
 const every = 60_000
@@ -46,9 +46,5 @@ export async function forgetDue({ sql, store }: Pick<Context, 'sql' | 'store'>, 
 function decide({ state, organizationId }: Aggregate<User>, now: Date): Decision<UserEvent> {
   const { former, forgetAt = '' } = state ?? {}
   if (!former || !(Date.parse(forgetAt) <= now.getTime())) return { events: [], answer: undefined }
-  return {
-    releases: [userNameKey(organizationId, former.userName)],
-    events: [{ type: 'forgotten', payload: {} }],
-    answer: undefined,
-  }
+  return forgottenUser(former, organizationId)
 }

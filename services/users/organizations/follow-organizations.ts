@@ -8,7 +8,7 @@ import type { Service } from '#lib/process'
 import { notedEvents } from '../../organization-notes.ts'
 import { startOrganizationRemoval } from '../../organization-removal.ts'
 import type { Context } from '../context.ts'
-import { removedUser } from '../states/removed-user.ts'
+import { forgottenUser, removedUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 import { notes } from './notes.ts'
 
@@ -32,9 +32,16 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
       notes,
       type: 'user',
       find: (organizationId, after) => sql<{ id: string }[]>`
-        select user_id as id from found_users
-        where organization_id = ${organizationId} and user_id > ${after}
-        order by user_id limit ${portionSize}
+        (
+          select user_id as id from found_users
+          where organization_id = ${organizationId} and user_id > ${after}
+          order by user_id limit ${portionSize}
+        ) union (
+          select user_id from forgettings
+          where organization_id = ${organizationId} and user_id > ${after} and forget_at is not null
+          order by user_id limit ${portionSize}
+        )
+        order by id limit ${portionSize}
       `,
       decide: removed,
     }),
@@ -42,6 +49,8 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
 }
 
 function removed({ organizationId, state }: Aggregate<User>): Decision<UserEvent> {
+  // Nobody can undo the removal of a user who waits to be forgotten: the organization is not there any more.
+  if (state?.former) return forgottenUser(state.former, organizationId)
   if (!state || state.removed) return { events: [], answer: undefined }
   return removedUser(state, organizationId)
 }

@@ -15,6 +15,8 @@ import { issueToken } from '../operations/oauth/issue-token.ts'
 import { createSession } from '../operations/session/create-session.ts'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { addMachineUser } from '../operations/user/add-machine-user.ts'
+import { restoreUser } from '../operations/user/restore-user.ts'
+import { removedUntil } from '../states/removed-user.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import { hashToken } from '../token.ts'
 import { model } from '../model.ts'
@@ -37,7 +39,9 @@ beforeAll(async () => {
   await migrate(grantsSql, new URL('../../grants/migrations/', import.meta.url), users.log)
   nats = await connectNats(inject('servers').natsUrl.users, 'users', users.log)
   const feed = createFeed({ service: 'grants', sql: grantsSql, log: users.log })
-  users.grants = { ...users.grants, listEvents: (request) => feed({}, request) }
+  const none = { instanceRoles: [], memberships: [], projectMemberships: [], organizationClosed: false }
+  const listMemberships = async () => none
+  users.grants = { ...users.grants, listMemberships, listEvents: (request) => feed({}, request) }
   followers = startFollowingOrganizations(users, nats, users.log)
 })
 beforeEach(() => {
@@ -124,6 +128,46 @@ test('the users of a removed organization are removed once, by events that name 
   expect(await reasonOf(addMachine(`${organizationId}-late`))).toBe('ORGANIZATION_NOT_FOUND')
   expect(await reasonOf(addHuman(`${organizationId}-late`))).toBe('ORGANIZATION_NOT_FOUND')
   expect((await users.store.load('user', 'stays'))?.state).not.toHaveProperty('removed')
+})
+
+const removeUntilTomorrow = (userId: string) =>
+  users.store.execute({
+    aggregate: { type: 'user', id: userId },
+    call: callIn(organizationId),
+    decide: () => removedUntil(new Date(Date.now() + 86_400_000)),
+  })
+
+test('users who wait to be forgotten are forgotten with their organization, and those of others wait on', async () => {
+  const ids = Array.from({ length: 160 }, (_, i) => `${organizationId}-${i}`)
+  await Promise.all(ids.map((id) => addMachine(id)))
+  const waiting = ids.filter((_, i) => i % 2 === 0)
+  await Promise.all(waiting.map(removeUntilTomorrow))
+  const mine = organizationId
+  organizationId = `${mine}-other`
+  const other = `other-of-${mine}`
+  await addMachine(other)
+  await removeUntilTomorrow(other)
+  organizationId = mine
+  const cause = await happens('removed', 2)
+  const readable = async () =>
+    (await users.sql`select subject_id from subject_keys where subject_id = any(${ids}::text[])`).length
+  await vi.waitFor(async () => expect(await readable()).toBe(0), soon)
+  const ends = await users.sql`
+    select type, creator, cause, count(*)::int as number from events
+    where organization_id = ${organizationId} and aggregate_type = 'user' and cause is not null
+    group by 1, 2, 3 order by 1
+  `
+  expect(ends).toEqual([
+    { type: 'forgotten', creator: 'boss', cause, number: 80 },
+    { type: 'removed', creator: 'boss', cause, number: 80 },
+  ])
+  expect(await users.sql`select 1 from unique_keys where scope = ${organizationId}`).toHaveLength(0)
+  expect(await users.sql`select 1 from forgettings where organization_id = ${mine} and forget_at is not null`).toEqual(
+    [],
+  )
+  expect((await users.store.load('user', waiting[0]!))?.state).toEqual({ userName: '', removed: true })
+  expect(await reasonOf(restoreUser(users, { userId: waiting[0]! }, callIn(mine)))).toBe('USER_NOT_FOUND')
+  expect((await users.store.load('user', other))?.state).toHaveProperty('former')
 })
 
 test('a user who was decided before the removal and would be stored after it is refused', async () => {

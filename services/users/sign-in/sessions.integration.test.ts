@@ -171,7 +171,7 @@ describe('the addresses that a user signs in from', () => {
   test('are forgotten with the user', async () => {
     const { userId, signIn } = await newHuman()
     await signIn()
-    await deleteUser(users, { userId }, callIn('home'))
+    await deleteUser(users, { userId, forgetNow: false }, callIn('home'))
     expect(await known(userId)).toHaveLength(0)
   })
 })

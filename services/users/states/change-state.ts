@@ -15,6 +15,7 @@ import type { User, UserEvent } from '../vocabulary/user.ts'
  * PERMISSION_DENIED, where the caller's roles do not cover the user's, and NOT_FOUND USER_NOT_FOUND. Afterwards
  * FAILED_PRECONDITION LAST_IAM_OWNER, where no active user with all permissions would be left, and ABORTED CONFLICT,
  * where the user gets or loses this role at the same moment. `more`: what the answer tells beside the details.
+ * `find`: gives the user or throws USER_NOT_FOUND.
  */
 export async function changeState<More = unknown>(
   context: Context,
@@ -22,6 +23,7 @@ export async function changeState<More = unknown>(
   call: Call,
   decide: (user: User, organizationId: string, now: Date) => Decision<UserEvent>,
   more?: (after: Existing<User>) => More,
+  find = existing,
 ): Promise<{ details: ObjectDetails } & More> {
   const { store } = context
   const ended: Owners = { $case: 'userId', value: userId }
@@ -38,7 +40,7 @@ export async function changeState<More = unknown>(
     reads: [ownership, ...(others ? others.reads : [])],
     call,
     decide({ state, organizationId }: Aggregate<User>, now, [current, ...reads]: Aggregate[]) {
-      const decision = decide(existing(state), organizationId, now)
+      const decision = decide(find(state), organizationId, now)
       if (!decision.events.some(({ type }) => endsUse.has(type))) return decision
       if (current!.sequence !== (known?.sequence ?? 0))
         throw new RosterError('ABORTED', 'CONFLICT', 'The roles of the user were changed at the same time.')

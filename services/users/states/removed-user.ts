@@ -15,3 +15,12 @@ export function removedUser({ userName }: User, organizationId: string): Decisio
 export function removedUntil(forgetAt: Date): Decision<UserEvent> {
   return { events: [{ type: 'removed', payload: { forgetAt: forgetAt.toISOString() } }], answer: undefined }
 }
+
+/** Forgets a user whose removal could still be undone, as it was before the removal. */
+export function forgottenUser({ userName }: User, organizationId: string): Decision<UserEvent> {
+  return {
+    releases: [userNameKey(organizationId, userName)],
+    events: [{ type: 'forgotten', payload: {} }],
+    answer: undefined,
+  }
+}

@@ -13,6 +13,12 @@ export function existing(user: User | undefined): User {
   return user
 }
 
+/** The user, also one whose removal can be undone. NOT_FOUND USER_NOT_FOUND where there is none, or it is forgotten. */
+export function existingOrFormer(user: User | undefined): User {
+  if (user?.former) return user
+  return existing(user)
+}
+
 /** The events after which a user may not sign in. */
 export const endsUse: ReadonlySet<string> = new Set<UserEvent['type']>(['deactivated', 'locked', 'removed'])
 

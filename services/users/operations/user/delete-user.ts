@@ -1,28 +1,35 @@
 import type { DeleteUserRequest, DeleteUserResponse } from '#gen/roster/users/v1/user_service'
 import type { Call } from '#lib/rpc/headers'
 import { changeState } from '../../states/change-state.ts'
-import { removedUntil, removedUser } from '../../states/removed-user.ts'
-import { holdingsOf, receiptOf } from '../../forgetting/receipt.ts'
+import { forgottenUser, removedUntil, removedUser } from '../../states/removed-user.ts'
+import { existing, existingOrFormer } from '../../states/user-state.ts'
+import { receiptOf } from '../../forgetting/receipt.ts'
+import type { Decision } from '#lib/eventstore/command'
+import type { User, UserEvent } from '../../vocabulary/user.ts'
 import type { Context } from '../../context.ts'
 
 const day = 86_400_000
 
 export async function deleteUser(
   context: Context,
-  { userId }: DeleteUserRequest,
+  { userId, forgetNow }: DeleteUserRequest,
   call: Call,
 ): Promise<DeleteUserResponse> {
-  const days = context.config.FORGET_AFTER_DAYS
-  const holdings = await holdingsOf(context.sql, userId)
+  const days = forgetNow ? 0 : context.config.FORGET_AFTER_DAYS
   return changeState(
     context,
     userId,
     call,
-    (user, organizationId, now) =>
-      days > 0 ? removedUntil(new Date(now.getTime() + days * day)) : removedUser(user, organizationId),
+    (user, organizationId, now) => ended(user, organizationId, days, now),
     (after) => ({
-      receipt: receiptOf(context, after, call.caller.userId, holdings),
+      receipt: receiptOf(context, after, call.caller.userId),
       forgetAt: after.state.forgetAt === undefined ? undefined : new Date(after.state.forgetAt),
     }),
+    forgetNow ? existingOrFormer : existing,
   )
+}
+
+function ended(user: User, organizationId: string, days: number, now: Date): Decision<UserEvent> {
+  if (user.former) return forgottenUser(user.former, organizationId)
+  return days > 0 ? removedUntil(new Date(now.getTime() + days * day)) : removedUser(user, organizationId)
 }
