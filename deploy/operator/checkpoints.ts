@@ -1,7 +1,16 @@
 import { checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
-import { storingServices } from '../provision.ts'
+import type { SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { visible } from '../migrate-zitadel/shown.ts'
+import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
+import { Refusal } from './refusal.ts'
 import { readServices } from './services.ts'
+import type { System } from './system.ts'
+import { checkCheckpoints, checkpointName } from './verify/audit/check-checkpoints.ts'
+import { isOfService } from './verify/audit/is-of-service.ts'
+import { type Kept, readKept } from './verify/audit/kept.ts'
+import { strangeNumbers } from './verify/audit/read-pages.ts'
+import type { Finding } from './verify/finding.ts'
 
 /** The command `checkpoints`. */
 export const checkpoints: Command = {
@@ -11,6 +20,12 @@ export const checkpoints: Command = {
   more: [
     'Keep them where nobody who can change the database can change them. `verify --audit --checkpoints` compares.',
     'A line of the kind `key` has a public key. There is no secret in them, and nothing of a person.',
+    'It writes nothing where they do not fit, and says why: exit status 1.',
+  ],
+  options: { after: { type: 'string' }, 'accept-epoch': { type: 'string' } },
+  optionLines: [
+    '--after FILE        writes those alone that come after kept ones, and only if they go on from them',
+    '--accept-epoch N    with --after: the chain may have begun anew, up to this epoch',
   ],
   arguments: [0, storingServices.length],
   run,
@@ -18,17 +33,82 @@ export const checkpoints: Command = {
 
 const pageSize = 500
 
-async function run({ system, output, args }: Called): Promise<number> {
+/** What is written of a service, and what hinders that. */
+interface Read {
+  lines: object[]
+  found: Finding[]
+}
+
+async function run({ system, output, args, options }: Called): Promise<number> {
+  const kept = typeof options['after'] === 'string' ? readKept(options['after']) : undefined
+  const accepted = readEpoch(options['accept-epoch'])
+  const lines: object[] = []
+  const found: Finding[] = []
+  // Nothing is written before all of it was looked at.
   for (const service of readServices(args)) {
-    const sql = system.sql(service)
-    for (const key of await readAuditKeys(sql)) await output.json({ kind: 'key', service, key })
-    for (let after = 0; ;) {
+    const read = await readService(system, service, kept, accepted)
+    lines.push(...read.lines)
+    found.push(...read.found)
+    output.progress(`${service}: ${read.lines.length} lines`)
+  }
+  output.clear()
+  for (const { service, row, problem } of found) process.stderr.write(`${visible(`${service}: ${row}: ${problem}`)}\n`)
+  if (found.length > 0) process.stderr.write('Nothing was written.\n')
+  else for (const line of lines) await output.json(line)
+  return found.length > 0 ? 1 : 0
+}
+
+function readEpoch(option: unknown): number {
+  if (option === undefined) return 1
+  if (typeof option !== 'string' || !/^[1-9]\d{0,8}$/.test(option)) throw new Refusal('--accept-epoch takes a number.')
+  return Number(option)
+}
+
+async function readService(
+  system: System,
+  service: StoringService,
+  kept: Kept | undefined,
+  accepted: number,
+): Promise<Read> {
+  const sql = system.sql(service)
+  const read: Read = { lines: [], found: (kept?.found ?? []).filter((finding) => finding.service === service) }
+  const say = (row: string, problem: string) => void read.found.push({ service, row, problem })
+  const before = newestOf(kept, service)
+  try {
+    if ((await strangeNumbers(sql)).includes('audit_checkpoints')) say('audit_checkpoints', 'a number in it cannot be')
+    const keys = await readAuditKeys(sql)
+    for (const key of keys) read.lines.push({ kind: 'key', service, key })
+    const known = [...(kept?.keys.get(service) ?? []), ...keys]
+    const checking = checkCheckpoints(service, known, undefined, before)
+    const first = before?.checkpoint.number ?? 0
+    const [same] = before ? await checkpointsAfter(sql, first - 1, 1) : []
+    if (before && same?.jws !== before.jws) say(checkpointName(first), 'it is not the one that was kept')
+    let epoch = Math.max(before?.checkpoint.epoch ?? 1, accepted)
+    for (let after = first; ;) {
       const rows = await checkpointsAfter(sql, after, pageSize)
       if (rows.length === 0) break
-      for (const { number, jws } of rows) await output.json({ kind: 'checkpoint', service, number, jws })
+      for (const { number, jws } of rows) {
+        const { signed, found } = checking.next(number, jws)
+        const { service: named, number: told, epoch: of = 0 } = signed?.checkpoint ?? {}
+        // Without those that were kept, it is not known what must follow.
+        if (kept || !signed) read.found.push(...found)
+        else if (named !== service || told !== number)
+          say(checkpointName(number), 'it stands in the place of another one')
+        if (kept && of > epoch)
+          say(checkpointName(number), `the chain began anew: if you know why, call it with --accept-epoch ${of}`)
+        epoch = Math.max(epoch, of)
+        read.lines.push({ kind: 'checkpoint', service, number, jws })
+      }
       after = rows.at(-1)!.number
-      output.progress(`${service}: ${after} checkpoints`)
     }
+  } catch (error) {
+    if (!isOfService(error)) throw error
+    say('audit_checkpoints', 'they cannot be read to their end')
   }
-  return 0
+  return read
+}
+
+function newestOf(kept: Kept | undefined, service: StoringService): SignedCheckpoint | undefined {
+  const all = kept?.checkpoints.get(service)
+  return all?.get([...all.keys()].reduce((most, number) => Math.max(most, number), 0))
 }

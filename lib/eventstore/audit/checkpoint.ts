@@ -1,4 +1,13 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, hash, sign, verify } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
 import { canonicalJson } from './canonical-row.ts'
 import type { ChainPlace } from './page.ts'
 
@@ -90,13 +99,21 @@ export function readCheckpoint(jws: string): SignedCheckpoint {
 /** Whether one of these keys made the signature. */
 export function isSigned({ jws, kid }: SignedCheckpoint, keys: Iterable<AuditKey>): boolean {
   const [head, body, signature] = jws.split('.')
-  for (const { x, kid: id } of keys) {
+  for (const known of keys) {
     // The thumbprint is made anew: what stands beside a key may be forged.
-    if (id !== kid || keyOf(x).kid !== kid) continue
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    if (verify(null, Buffer.from(`${head}.${body}`), key, Buffer.from(signature!, 'base64url'))) return true
+    if (known?.kid !== kid || keyOf(known.x).kid !== kid) continue
+    const key = readKey(known.x)
+    if (key && verify(null, Buffer.from(`${head}.${body}`), key, Buffer.from(signature!, 'base64url'))) return true
   }
   return false
+}
+
+function readKey(x: string): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  } catch {
+    return undefined
+  }
 }
 
 function isOne(value: Partial<Checkpoint>): boolean {

@@ -1,35 +1,30 @@
-import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
 import type { ChainPlace } from '#lib/eventstore/audit/page'
-import type { SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import { type Finding, rowName } from '../finding.ts'
-import { compareRows, pageProblem, readHeader, type ReadPage, type StoredPage } from './check-page.ts'
-import { checkpointName } from './check-checkpoints.ts'
-import { readEnd, readGaps, readPages, readRows } from './read-pages.ts'
-
-/** A checkpoint, and whether it was kept elsewhere. */
-export interface Witness {
-  signed: SignedCheckpoint
-  isKept: boolean
-}
+import { pageProblem, readHeader, type ReadPage, type StoredPage } from './check-page.ts'
+import { compareEvents, justBefore } from './compare-events.ts'
+import { readEnd, readFirstNumber, readPages } from './read-pages.ts'
+import { type Witness, type Witnesses, witnessName } from './read-witnesses.ts'
 
 const beginning: ChainPlace = { transactionId: '0', position: '0' }
 
 /**
  * Walks the chain of a service, up to `end`. Compares each page with the events, and with the checkpoints of this epoch.
- * `witnesses` are those by their page.
  */
 export async function* checkChain(
   sql: Sql,
   service: StoringService,
   end: Awaited<ReturnType<typeof readEnd>>,
-  witnesses: Map<number, Witness[]>,
+  { witnesses, former }: Witnesses,
 ): AsyncGenerator<{ found: Finding[]; events: number }> {
   let before: ReadPage | undefined
   let place = beginning
   let agreed = beginning
-  let number = await firstPage(sql)
+  const first = await readFirstNumber(sql)
+  let number = first
+  if (former && (former.signed.checkpoint.page >= first || former.signed.checkpoint.page > end.page))
+    yield { found: [{ service, row: witnessName(former), problem: 'its epoch is over, but the chain has its page' }], events: 0 } // prettier-ignore
 
   for (;;) {
     const stored = await readPages(sql, number - 1, end.page)
@@ -47,8 +42,10 @@ export async function* checkChain(
         continue
       }
       const follows = before?.number === page.number - 1
-      const problem = pageProblem(page, service, follows ? before : undefined)
+      const problem = pageProblem(page, service, follows ? before : undefined, page.number === first)
       if (problem !== undefined) say(problem)
+      const signed = page.number === first ? former?.signed.checkpoint : undefined
+      if (signed?.page === first - 1 && page.told.previous !== signed.hash) say('it does not name the one before it')
       if (page.told.epoch !== end.epoch) say('it is of another epoch')
       for (const witness of witnesses.get(page.number) ?? []) {
         if (witness.signed.checkpoint.hash === page.hash) {
@@ -57,19 +54,14 @@ export async function* checkChain(
       }
       witnesses.delete(page.number)
       // Events between two pages would be in none. Where a page is missing, its events are not known.
-      const from = follows || page.number === 1 ? place : justBefore(page.told.first)
-      found.push(...(await compare(sql, service, page, from)))
+      const from = follows || page.number === first ? place : justBefore(page.told.first)
+      found.push(...(await compareEvents(sql, service, page, from)))
       place = page.told.last
       before = page
     }
     yield { found, events: before?.told.events ?? 0 }
   }
   yield { found: lastFindings(service, end, before, witnesses), events: end.events }
-}
-
-async function firstPage(sql: Sql): Promise<number> {
-  const [row] = await sql<{ number: number }[]>`select number::float8 from audit_pages order by number limit 1`
-  return row?.number ?? 1
 }
 
 function readOrSay(page: StoredPage, say: (problem: string) => void): ReadPage | undefined {
@@ -81,50 +73,13 @@ function readOrSay(page: StoredPage, say: (problem: string) => void): ReadPage |
   }
 }
 
-function contradiction(
-  service: StoringService,
-  { signed, isKept }: Witness,
-  agreed: ChainPlace,
-  page: ReadPage,
-): Finding {
-  const { number } = signed.checkpoint
+function contradiction(service: StoringService, witness: Witness, agreed: ChainPlace, page: ReadPage): Finding {
+  const { isKept } = witness
   const between = `after position ${agreed.position} up to ${page.told.last.position}`
   return {
     service,
-    row: isKept ? `kept checkpoint number=${number}` : checkpointName(number),
+    row: witnessName(witness),
     problem: `the events ${isKept ? between : `up to position ${page.told.last.position}`} are not those that it signed`,
-  }
-}
-
-function justBefore({ transactionId, position }: ChainPlace): ChainPlace {
-  return { transactionId, position: String(BigInt(position) - 1n) }
-}
-
-async function compare(sql: Sql, service: StoringService, page: ReadPage, from: ChainPlace): Promise<Finding[]> {
-  const rows = await readRows(sql, from, page.told.last)
-  const { altered, inserted, removed } = compareRows(page, rows)
-  const name = (position: string) => rowName('events', { position: Number(position) })
-  const told = ({ aggregate_type, aggregate_id, sequence }: AuditedRow) =>
-    `${aggregate_type} ${aggregate_id}, sequence ${sequence}`
-  const gone = removed.length > 0 ? await whatIsGone(sql, removed) : undefined
-  return [
-    ...altered.map((row) => ({ service, row: name(row.position), problem: `it was altered: ${told(row)}` })),
-    ...inserted.map((row) => ({ service, row: name(row.position), problem: `it was inserted: ${told(row)}` })),
-    ...removed.map((position) => ({ service, row: name(position), problem: gone!(position) })),
-  ]
-}
-
-// An event may also stand at another place now.
-async function whatIsGone(sql: Sql, removed: string[]): Promise<(position: string) => string> {
-  const moved = await sql<{ position: string }[]>`
-    select position::text from events where position = any(${removed}::bigint[])
-  `
-  const there = new Set(moved.map(({ position }) => position))
-  const gaps = there.size < removed.length ? await readGaps(sql) : []
-  const objects = gaps.map(({ type, id, sequence }) => `${type} ${id}, sequence ${sequence}`).join('; ')
-  return (position) => {
-    if (there.has(position)) return 'it was moved to another place of the order of commits'
-    return objects === '' ? 'it was removed' : `it was removed; missing is: ${objects}`
   }
 }
 
@@ -135,15 +90,19 @@ function lastFindings(
   witnesses: Map<number, Witness[]>,
 ): Finding[] {
   const found: Finding[] = []
-  const isWhole =
-    end.events === 0 || (last?.number === end.page && last.hash === end.hash && last.told.events === end.events)
+  const isWhole = last
+    ? last.number === end.page &&
+      last.hash === end.hash &&
+      last.told.events === end.events &&
+      isSame(last.told.last, end)
+    : end.events === 0 && isSame(beginning, end)
   if (!isWhole) found.push({ service, row: 'audit_chain', problem: 'it does not say what the last page says' })
   for (const [page, some] of witnesses)
-    for (const { signed, isKept } of some)
-      found.push({
-        service,
-        row: isKept ? `kept checkpoint number=${signed.checkpoint.number}` : checkpointName(signed.checkpoint.number),
-        problem: `page ${page}, which it signed, is missing`,
-      })
+    for (const witness of some)
+      found.push({ service, row: witnessName(witness), problem: `page ${page}, which it signed, is missing` })
   return found
+}
+
+function isSame(one: ChainPlace, other: ChainPlace): boolean {
+  return one.transactionId === other.transactionId && one.position === other.position
 }

@@ -1,6 +1,13 @@
-import { type AuditKey, isSigned, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import {
+  type AuditKey,
+  type Checkpoint,
+  isSigned,
+  readCheckpoint,
+  type SignedCheckpoint,
+} from '#lib/eventstore/audit/checkpoint'
 import type { StoringService } from '../../../provision.ts'
 import { type Finding, rowName } from '../finding.ts'
+import { isBefore } from './is-before.ts'
 
 /** Looks at the checkpoints of a service, one after the other. */
 export interface CheckpointCheck {
@@ -10,17 +17,19 @@ export interface CheckpointCheck {
 
 /**
  * Looks whether checkpoints follow each other without a gap, and whether each is signed. The key of the first one counts,
- * or only one of `trusted`. Another key counts only after a checkpoint that names it. `known`: the public keys.
+ * or only one of `trusted`. Another key counts only after a checkpoint that names it. `known`: the public keys. `after`:
+ * the checkpoint that they go on from.
  */
 export function checkCheckpoints(
   service: StoringService,
   known: AuditKey[],
   trusted: AuditKey[] | undefined,
+  after?: SignedCheckpoint,
 ): CheckpointCheck {
   const named = trusted && new Set(trusted.map(({ kid }) => kid))
   const keys = [...known, ...(trusted ?? [])]
-  let before: SignedCheckpoint | undefined
-  let counting = named
+  let before = after
+  let counting = after ? new Set([after.checkpoint.nextKey ?? after.kid]) : named
 
   return {
     next(number, jws) {
@@ -41,6 +50,8 @@ export function checkCheckpoints(
       if (number !== expected)
         say(`${number - expected === 1 ? `${expected} is` : `${expected} to ${number - 1} are`} missing before it`)
       else if (checkpoint.previous !== (before?.hash ?? '')) say('it does not name the one before it')
+      const disorder = before && orderProblem(before.checkpoint, checkpoint)
+      if (disorder !== undefined) say(disorder)
       if (checkpoint.number !== number || checkpoint.service !== service) say('it stands in the place of another one')
       if (!isSigned(signed, keys)) say('its signature is not that of its key')
       else if (!counting.has(kid))
@@ -50,6 +61,17 @@ export function checkCheckpoints(
       return { signed, found }
     },
   }
+}
+
+/** Why a checkpoint cannot be later than another one: epochs, pages and events never fall. */
+export function orderProblem(before: Checkpoint, after: Checkpoint): string | undefined {
+  if (after.epoch < before.epoch) return 'its epoch is lower than that of one before it'
+  if (after.page <= before.page) return 'its page does not come after that of one before it'
+  if (after.epoch > before.epoch) return after.reason === '' ? 'its epoch has no reason' : undefined
+  if (after.reason !== before.reason) return 'it gives another reason for its epoch'
+  return after.events > before.events && isBefore(before.last, after.last)
+    ? undefined
+    : 'it has no more events than one before it'
 }
 
 /** The name of a checkpoint in findings. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
-import { type PageHeader, readEntries, rowHash, rowKey } from '#lib/eventstore/audit/page'
+import { type PageHeader, rowHash, rowKey } from '#lib/eventstore/audit/page'
+import { isPlace } from './is-before.ts'
 
 /** A page as it is stored. */
 export interface StoredPage {
@@ -20,20 +21,29 @@ export interface ReadPage extends StoredPage {
 /** Reads the header. Throws where it is none. */
 export function readHeader(page: StoredPage): ReadPage {
   const told = JSON.parse(page.header) as PageHeader
-  if (![told.first, told.last].every((place) => place?.position && place.transactionId))
+  if (!isPlace(told?.first) || !isPlace(told.last) || !Number.isSafeInteger(told.events))
     throw new Error('it is no page')
   return { ...page, told, hash: hash('sha256', page.header) }
 }
 
-/** What is wrong with the page itself, given the page before it. */
-export function pageProblem(page: ReadPage, service: string, before: ReadPage | undefined): string | undefined {
-  const { told, entries } = page
-  const isInPlace = told.service === service && told.page === page.number
-  if (!isInPlace) return 'it stands in the place of another one'
+/**
+ * What is wrong with the page itself, given the page before it. `isFirst`: the database has none before it, so the epoch
+ * must begin with it. Its header counts the events of the epoch, and so it proves that.
+ */
+export function pageProblem(
+  { told, number, entries }: ReadPage,
+  service: string,
+  before: ReadPage | undefined,
+  isFirst: boolean,
+): string | undefined {
+  if (told.service !== service || told.page !== number) return 'it stands in the place of another one'
   if (before && told.previous !== before.hash) return 'it does not name the one before it'
-  if (page.number === 1 && told.previous !== '') return 'it names one before it'
-  const count = (before?.told.events ?? 0) + entries.length / 40
-  if (told.entries !== hash('sha256', entries) || (before && told.events !== count)) return 'its entries were altered'
+  if (number === 1 && told.previous !== '') return 'it names one before it'
+  if (number > 1 && told.previous === '') return 'it names none before it'
+  if (told.entries !== hash('sha256', entries)) return 'its entries were altered'
+  const count = entries.length / 40
+  if (before && told.events !== before.told.events + count) return 'its entries were altered'
+  if (isFirst && told.events !== count) return 'pages of the epoch are missing before it'
   return undefined
 }
 
@@ -41,23 +51,30 @@ export function pageProblem(page: ReadPage, service: string, before: ReadPage | 
 export interface RowDifferences {
   altered: AuditedRow[]
   inserted: AuditedRow[]
-  /** Positions of events that are not there. */
-  removed: string[]
+  unreadable: AuditedRow[]
 }
 
-/** Compares all rows of a page with its entries. */
-export function compareRows(
-  { salt, entries }: Pick<StoredPage, 'salt' | 'entries'>,
-  rows: AuditedRow[],
-): RowDifferences {
-  const missing = readEntries(entries)
-  const found: RowDifferences = { altered: [], inserted: [], removed: [] }
+/** Compares some rows of a page with its entries. Takes those of the rows out of `missing`. */
+export function compareRows(salt: string, missing: Map<string, string>, rows: AuditedRow[]): RowDifferences {
+  const found: RowDifferences = { altered: [], inserted: [], unreadable: [] }
   for (const row of rows) {
     const entry = missing.get(row.position)
     missing.delete(row.position)
     if (entry === undefined) found.inserted.push(row)
-    else if (entry !== rowHash(rowKey(salt, row.position), row)) found.altered.push(row)
+    else {
+      const is = hashOf(salt, row)
+      if (is === undefined) found.unreadable.push(row)
+      else if (is !== entry) found.altered.push(row)
+    }
   }
-  found.removed.push(...missing.keys())
   return found
+}
+
+// A row that no text can be made of, such as one with an infinite time, or a payload that is nested too deep.
+function hashOf(salt: string, row: AuditedRow): string | undefined {
+  try {
+    return rowHash(rowKey(salt, row.position), row)
+  } catch {
+    return undefined
+  }
 }

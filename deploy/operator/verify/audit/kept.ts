@@ -1,42 +1,79 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AuditKey, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { storingServices, type StoringService } from '../../../provision.ts'
 import { Refusal } from '../../refusal.ts'
+import type { Finding } from '../finding.ts'
 
-/** What was kept elsewhere. */
+/** What was kept elsewhere, by the service that was asked for it. */
 export interface Kept {
-  keys: AuditKey[]
+  keys: Map<StoringService, AuditKey[]>
   /** Checkpoints by service and number. */
-  checkpoints: Map<string, Map<number, SignedCheckpoint>>
+  checkpoints: Map<StoringService, Map<number, SignedCheckpoint>>
+  /** What does not fit. */
+  found: Finding[]
 }
 
-/** Reads what `checkpoints` wrote, from a file or from all files of a folder. */
+/** Gives the keys that may sign for a service. */
+export type TrustedKeys = (service: StoringService) => AuditKey[]
+
+/**
+ * Reads what `checkpoints` wrote, from a file or from all files of a folder. What a service says itself decides nothing:
+ * a line counts for the service that was asked.
+ */
 export function readKept(path: string): Kept {
-  const kept: Kept = { keys: [], checkpoints: new Map() }
+  const kept: Kept = { keys: new Map(), checkpoints: new Map(), found: [] }
   for (const file of filesOf(path))
     for (const line of linesOf(file)) {
-      if (line['kind'] === 'key') kept.keys.push(line['key'] as AuditKey)
-      if (line['kind'] !== 'checkpoint') continue
-      const signed = take(() => readCheckpoint(String(line['jws'])), file)
-      const { service, number } = signed.checkpoint
-      const ofService = kept.checkpoints.get(service) ?? new Map<number, SignedCheckpoint>()
-      const same = ofService.get(number)
-      if (same && same.jws !== signed.jws)
-        throw new Refusal(`${file}: another checkpoint ${number} of ${service} was kept.`)
-      kept.checkpoints.set(service, ofService.set(number, signed))
+      if (line['kind'] === 'key') addKey(kept.keys, line, file)
+      if (line['kind'] === 'checkpoint') addCheckpoint(kept, line, file)
     }
-  if (kept.checkpoints.size === 0) throw new Refusal(`${path} has no checkpoint.`)
+  if (kept.checkpoints.size === 0 && kept.found.length === 0) throw new Refusal(`${path} has no checkpoint.`)
   return kept
 }
 
-/** Reads public keys: a JSON Web Key Set, or what `checkpoints` wrote. */
-export function readKeys(file: string): AuditKey[] {
+function addCheckpoint(kept: Kept, line: Record<string, unknown>, file: string): void {
+  const service = serviceOf(line, file)
+  const say = (problem: string) =>
+    void kept.found.push({ service, row: `kept checkpoint number=${Number(line['number'])}`, problem })
+  let signed: SignedCheckpoint
+  try {
+    signed = readCheckpoint(String(line['jws']))
+  } catch {
+    return say('it is no checkpoint')
+  }
+  const { number } = signed.checkpoint
+  if (signed.checkpoint.service !== service) return say('it names another service')
+  if (number !== line['number']) return say('it has another number')
+  const ofService = kept.checkpoints.get(service) ?? new Map<number, SignedCheckpoint>()
+  const same = ofService.get(number)
+  if (same && same.jws !== signed.jws) return say('two of this number were kept, and they differ')
+  kept.checkpoints.set(service, ofService.set(number, signed))
+}
+
+/** Reads public keys: a JSON Web Key Set for all services, or what `checkpoints` wrote, with the keys of each service. */
+export function readKeys(file: string): TrustedKeys {
   const text = take(() => readFileSync(file, 'utf8'), file)
-  const keys = text.trimStart().startsWith('{"kind"')
-    ? linesOf(file).flatMap((line) => (line['kind'] === 'key' ? [line['key'] as AuditKey] : []))
-    : take(() => (JSON.parse(text) as { keys: AuditKey[] }).keys, file)
-  if (!Array.isArray(keys) || keys.length === 0) throw new Refusal(`${file} has no public key.`)
-  return keys
+  if (!text.trimStart().startsWith('{"kind"')) {
+    const all = take(() => (JSON.parse(text) as { keys: AuditKey[] }).keys, file)
+    if (!Array.isArray(all) || all.length === 0) throw new Refusal(`${file} has no public key.`)
+    return () => all
+  }
+  const keys: Kept['keys'] = new Map()
+  for (const line of linesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
+  if (keys.size === 0) throw new Refusal(`${file} has no public key.`)
+  return (service) => keys.get(service) ?? []
+}
+
+function addKey(keys: Kept['keys'], line: Record<string, unknown>, file: string): void {
+  const service = serviceOf(line, file)
+  keys.set(service, [...(keys.get(service) ?? []), line['key'] as AuditKey])
+}
+
+function serviceOf({ service }: Record<string, unknown>, file: string): StoringService {
+  const known = storingServices.find((name) => name === service)
+  if (!known) throw new Refusal(`${file}: a line names no service.`)
+  return known
 }
 
 function filesOf(path: string): string[] {

@@ -5,6 +5,7 @@ import { eventColumns } from '#lib/eventstore/feed-rows'
 import type { StoredPage } from './check-page.ts'
 
 const mostPages = 100
+const mostRows = 1000
 /** Bytes of entries: those of 2,000 events. The last page may exceed it. */
 const mostBytes = 2000 * 40
 
@@ -15,6 +16,59 @@ export async function readEnd(sql: Sql): Promise<ChainEnd & { reason: string; he
     from audit_chain
   `
   return row
+}
+
+/** Tables that may show other rows than they have: by row level security, rules or children, or because they are views. */
+export async function strangeTables(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from unnest(array['events', 'audit_chain', 'audit_pages', 'audit_checkpoints', 'audit_keys']) name
+    left join pg_class c on c.oid = to_regclass(name)
+    where c.relkind is distinct from 'r' or c.relrowsecurity or exists (select from pg_rewrite where ev_class = c.oid)
+      or exists (select from pg_inherits where inhparent = c.oid)
+  `
+  return rows.map(({ name }) => name)
+}
+
+/** Larger numbers are not exact. */
+const most = Number.MAX_SAFE_INTEGER
+
+/** Tables with numbers that no chain has. Nothing can be counted with them. */
+export async function strangeNumbers(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select 'audit_chain' as name where exists (
+      select from audit_chain where epoch < 1 or page not between 0 and ${most} or events not between 0 and ${most}
+    )
+    union all select 'audit_pages' where exists (select from audit_pages where number not between 1 and ${most})
+    union all
+    select 'audit_checkpoints' where exists (select from audit_checkpoints where number not between 1 and ${most})
+  `
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * Whether the chain does not go on: it lacks settled events that are older than some minutes, or events of transactions
+ * that did not begin yet.
+ */
+export async function hasUnchained(sql: Sql): Promise<boolean> {
+  const { count } = await sql`
+    select from events e, pg_current_snapshot() running
+    where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
+      and (
+        e.transaction_id >= pg_snapshot_xmax(running)
+        or e.transaction_id < pg_snapshot_xmin(running)
+          and e.created_at not between now() - interval '5 minutes' and now() + interval '5 minutes'
+      )
+    limit 1
+  `
+  return count > 0
+}
+
+/** The number of the first page. */
+export async function readFirstNumber(sql: Sql): Promise<number> {
+  const [row] = await sql<{ number: number }[]>`
+    select number::float8 from audit_pages where number between 1 and ${most} order by number limit 1
+  `
+  return row?.number ?? 1
 }
 
 /** Some pages after a number, up to another. */
@@ -29,13 +83,14 @@ export function readPages(sql: Sql, after: number, upTo: number) {
   `
 }
 
-/** The events after a place up to another, as they are stored. */
+/** Some events after a place up to another, as they are stored. */
 export function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace) {
   return sql<AuditedRow[]>`
     select ${eventColumns(sql)} from events
     where (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
       and (transaction_id, position) <= (${upTo.transactionId}::xid8, ${upTo.position}::bigint)
     order by events.transaction_id, events.position
+    limit ${mostRows}
   `
 }
 
@@ -53,10 +108,12 @@ export function readGaps(sql: Sql) {
   return sql<Gap[]>`
     select a.type, a.id, missing.number::text as sequence
     from (
-      select a.type, a.id, a.sequence from aggregates a
-      where a.sequence <> (
+      -- Whatever an object says: so many numbers have those that are missing first.
+      select a.type, a.id, least(a.sequence, there.count + ${mostGaps}) as sequence
+      from aggregates a, lateral (
         select count(*) from events e where e.aggregate_type = a.type and e.aggregate_id = a.id
-      )
+      ) there
+      where a.sequence <> there.count
       limit ${mostGaps}
     ) a, lateral (
       select number from generate_series(1, a.sequence) number

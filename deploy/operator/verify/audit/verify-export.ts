@@ -2,13 +2,14 @@ import { hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
-import { type AuditKey, isSigned, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { isSigned, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type PageHeader, readEntries } from '#lib/eventstore/audit/page'
 import { sealedAs } from '#lib/eventstore/personal/sealed-text'
 import type { StoringService } from '../../../provision.ts'
 import type { Called } from '../../command.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Finding } from '../finding.ts'
+import type { TrustedKeys } from './kept.ts'
 
 /** A line of an export with proofs. */
 interface Line {
@@ -36,7 +37,7 @@ interface KnownPage {
 export async function verifyExport(
   { output }: Pick<Called, 'output'>,
   file: string,
-  keys: AuditKey[],
+  keys: TrustedKeys,
   report: (found: Finding[]) => Promise<void>,
 ): Promise<void> {
   const pages = new Map<string, KnownPage>()
@@ -74,7 +75,7 @@ export async function verifyExport(
 
   async function takeCheckpoint({ service, jws }: Line): Promise<void> {
     const checkpoint = readOr(() => readCheckpoint(String(jws)))
-    const isTrue = checkpoint?.checkpoint.service === service && isSigned(checkpoint, keys)
+    const isTrue = checkpoint?.checkpoint.service === service && isSigned(checkpoint, keys(service))
     if (!isTrue) return report([{ service, row: 'a checkpoint', problem: 'its signature is not that of a given key' }])
     signed.set(`${service} ${checkpoint.checkpoint.page}`, checkpoint)
     if (checkpoint.checkpoint.at > newest) newest = checkpoint.checkpoint.at

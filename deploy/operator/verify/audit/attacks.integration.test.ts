@@ -1,0 +1,287 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Checkpoint, makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
+
+let house: AuditedHouse
+
+beforeAll(async () => {
+  house = await startAuditedHouse()
+}, 120_000)
+afterAll(() => house?.stop())
+
+const chain = (problem: unknown) => ({ row: 'audit_chain', problem })
+
+test('what nobody changed has no finding', async () => {
+  expect(await house.found('--checkpoints', house.folder)).toEqual([])
+})
+
+describe('a lower epoch', () => {
+  test('of the chain is found where a checkpoint of a higher one is there', async () => {
+    const { admin, changed, found } = house
+    const { key, secret } = makeAuditKey()
+    const [last] = await admin`select number::int, jws from audit_checkpoints order by number desc limit 1`
+    const { checkpoint } = readCheckpoint(last!['jws'])
+    const later: Checkpoint = { ...checkpoint, epoch: 2, reason: 'sealed' }
+    const file = join(house.folder, '..', `${key.kid}.jsonl`)
+    const lines = [
+      { kind: 'key', service: 'users', key },
+      { kind: 'checkpoint', service: 'users', number: last!['number'], jws: signCheckpoint(later, key.kid, secret) },
+    ]
+    await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    await changed(
+      () => admin`select 1`,
+      async () =>
+        expect(await found('users', '--checkpoints', file)).toContainEqual(
+          chain(`its epoch (1) is lower than that of kept checkpoint number=${last!['number']} (epoch 2)`),
+        ),
+    )
+    await rm(file)
+  })
+
+  test('does not switch off the checkpoints that were kept', async () => {
+    const { admin, changed, found } = house
+    await changed(
+      () => admin`update audit_chain set epoch = 2, reason = 'x'`,
+      async () => {
+        const some = await found('users', '--checkpoints', house.kept)
+        expect(some).toContainEqual(
+          expect.objectContaining({ problem: 'its epoch is over, but the chain has its page' }),
+        )
+      },
+    )
+  })
+
+  test.each<[string, Partial<Checkpoint>, string]>([
+    ['a lower epoch', { epoch: 0 }, 'its epoch is lower than that of one before it'],
+    ['a lower page', { page: 1 }, 'its page does not come after that of one before it'],
+    ['fewer events', { events: 1 }, 'it has no more events than one before it'],
+    ['a new epoch without a reason', { epoch: 2 }, 'its epoch has no reason'],
+    ['another reason for its epoch', { reason: 'x' }, 'it gives another reason for its epoch'],
+  ])('of a checkpoint, or %s, is found', async (_, other, problem) => {
+    const { admin, changed, found } = house
+    const [row] = await admin`select jws from audit_checkpoints where number = 3`
+    const { key, secret } = makeAuditKey()
+    const jws = signCheckpoint({ ...readCheckpoint(row!['jws']).checkpoint, ...other }, key.kid, secret)
+    await changed(
+      () => admin`update audit_checkpoints set jws = ${jws} where number = 3`,
+      async () => expect(await found('users')).toContainEqual({ row: 'audit_checkpoints number=3', problem }),
+    )
+  })
+})
+
+describe('the beginning', () => {
+  test('cannot be cut off', async () => {
+    const { admin, changed, found } = house
+    await changed(
+      async () => {
+        await admin`
+          delete from events where (transaction_id, position) <= (
+            select transaction_id, position from audit_pages where number = 1
+          )
+        `
+        await admin`delete from audit_pages where number = 1`
+        await admin`delete from audit_checkpoints where page = 1`
+      },
+      async () =>
+        expect(await found('users')).toContainEqual({
+          row: 'audit_pages number=2',
+          problem: 'pages of the epoch are missing before it',
+        }),
+    )
+  })
+
+  test('has no event before it', async () => {
+    const { admin, changed, found } = house
+    await changed(
+      () => admin`
+        insert into events (position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload,
+          organization_id, creator, request_id, created_at)
+        overriding system value values (9900, '1', 'user', 'nobody', 1, 'locked', '{}', 'default', '', '', now())
+      `,
+      async () => {
+        const inserted = { row: 'events position=9900', problem: 'it was inserted: user nobody, sequence 1' }
+        expect(await found('users')).toEqual([inserted])
+        await admin`delete from audit_pages where number = 1`
+        expect(await found('users')).toContainEqual(inserted)
+      },
+    )
+  })
+})
+
+describe('a chain that does not go on', () => {
+  const later = `update events set created_at = created_at - interval '1 hour'`
+  test.each([
+    ['its place is far ahead', `update audit_chain set transaction_id = '99999999999'`, 'it does not say what the last page says'], // prettier-ignore
+    [
+      'it has no pages',
+      `${later}; delete from audit_pages; delete from audit_checkpoints;
+       update audit_chain set page = 0, events = 0, hash = '', transaction_id = '0', position = 0`,
+      'events that are older than five minutes are not in it',
+    ],
+    [
+      'an event is of a transaction to come',
+      `insert into events (position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload,
+         organization_id, creator, request_id, created_at)
+       overriding system value values (9900, '99999999999', 'user', 'nobody', 1, 'locked', '{}', 'default', '', '', now())`,
+      'events that are older than five minutes are not in it',
+    ],
+    ['it is held', 'update audit_chain set held = true', 'it is held: stored events are being changed'],
+  ])('is found: %s', async (_, change, problem) => {
+    const { admin, changed, found } = house
+    await changed(
+      () => admin.unsafe(change),
+      async () => expect(await found('users')).toContainEqual(chain(problem)),
+    )
+  })
+})
+
+describe('what cannot be read hinders nobody', () => {
+  const deep = `'${'['.repeat(5000)}${']'.repeat(5000)}'`
+  test.each([
+    ['a transaction id', `update audit_pages set header = replace(header, '"transactionId":"', '"transactionId":"x') where number = 2`, 'its header cannot be read'], // prettier-ignore
+    ['a header', `update audit_pages set header = 'null' where number = 2`, 'its header cannot be read'],
+    ['a time', `update events set created_at = 'infinity' where position = 3`, /^it cannot be read, so it was altered/],
+    [
+      'a deep payload',
+      `update events set payload = jsonb_build_object('a', ${deep}::jsonb) where position = 3`,
+      /altered/,
+    ],
+    ['a key', `update audit_keys set public_key = 'null'`, 'its signature is not that of its key'],
+    ['a key of another kind', `update audit_keys set public_key = jsonb_set(public_key, '{x}', '7')`, 'its signature is not that of its key'], // prettier-ignore
+    ['the chain', 'delete from audit_chain', 'it cannot be read to its end'],
+    ['a checkpoint', `update audit_checkpoints set jws = 'x' where number = 2`, 'it is no checkpoint'],
+  ])('%s', async (_, change, problem) => {
+    const { admin, changed, roster } = house
+    await changed(
+      () => admin.unsafe(change),
+      async () => {
+        const ran = await roster('verify', '--audit', 'users', 'grants')
+        expect(ran.status).toBe(1)
+        expect(ran.out).toMatch(
+          typeof problem === 'string' ? `: ${problem}` : new RegExp(problem.source.replace('^', '')),
+        )
+        expect(ran.out).toMatch(/^grants: \d+ events in the chain/m)
+      },
+    )
+  })
+
+  test.each([
+    ['audit_pages', `update audit_pages set number = 9007199254740993 + number`],
+    ['audit_checkpoints', `update audit_checkpoints set number = 9007199254740993 + number`],
+    ['audit_chain', `update audit_chain set page = 9223372036854775807`],
+  ])('numbers that are not exact, in %s', async (row, change) => {
+    const { admin, changed, found, roster } = house
+    await changed(
+      () => admin.unsafe(change),
+      async () => {
+        expect(await found('users')).toContainEqual({ row, problem: 'a number in it cannot be' })
+        if (row === 'audit_checkpoints') expect(await roster('checkpoints')).toMatchObject({ status: 1, out: '' })
+      },
+    )
+  })
+
+  test('an object that says it has a great many events', async () => {
+    const { admin, changed, found } = house
+    await changed(
+      async () => {
+        await admin`update aggregates set sequence = 9223372036854775807 where type = 'user'`
+        await admin`delete from events where position = 3`
+      },
+      async () =>
+        expect(await found('users')).toContainEqual({
+          row: 'events position=3',
+          problem: expect.stringMatching(/^it was removed; missing is: /),
+        }),
+    )
+  })
+})
+
+test.each([
+  [
+    'row level security',
+    'alter table events enable row level security',
+    'alter table events disable row level security',
+  ],
+  ['a rule', 'create rule r as on insert to events do also nothing', 'drop rule r on events'],
+  [
+    'a view',
+    'alter table events rename to hidden; create view events as select * from hidden; grant select on events to roster_operator', // prettier-ignore
+    'drop view events; alter table hidden rename to events',
+  ],
+])('%s of the events is found', async (_, change, restore) => {
+  await house.admin.unsafe(change)
+  try {
+    expect(await house.found('users')).toContainEqual({
+      row: 'events',
+      problem: 'it is no plain table, and may hide rows',
+    })
+  } finally {
+    await house.admin.unsafe(restore)
+  }
+})
+
+describe('checkpoints that are kept', () => {
+  const file = () => join(house.folder, 'more.jsonl')
+  const keep = (...lines: object[]) => writeFile(file(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  async function some(number: number) {
+    const lines = (await readFile(house.kept, 'utf8')).split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
+    const users = lines.filter(({ service }) => service === 'users')
+    return users.filter((line) => line.kind === 'key' || line.number <= number)
+  }
+
+  test('count for the service that was asked', async () => {
+    const [key, one] = await some(1)
+    const own = makeAuditKey()
+    const { checkpoint } = readCheckpoint(one.jws)
+    const forged = signCheckpoint({ ...checkpoint, hash: 'x' }, own.key.kid, own.secret)
+    await keep(key, one, { kind: 'key', service: 'grants', key: own.key }, { kind: 'checkpoint', service: 'grants', number: 1, jws: forged }) // prettier-ignore
+    expect(await house.found('users', '--checkpoints', file())).toEqual([])
+    const grants = await house.roster('verify', '--audit', 'grants', '--checkpoints', file())
+    expect(grants.status).toBe(1)
+    expect(grants.out).toContain('grants: kept checkpoint number=1: it names another service')
+    // The key of one service signs nothing of another one.
+    await keep({ kind: 'key', service: 'grants', key: key.key }, one)
+    expect((await house.found('users', '--keys', file()))[0]!.problem).toBe('its key is none of the given ones')
+    await rm(file())
+  })
+
+  test('go on from those that were kept, or nothing is written', async () => {
+    const { admin, changed, roster } = house
+    const all = await some(1000)
+    await keep(...(await some(2)))
+    const ran = await roster('checkpoints', 'users', '--after', file())
+    expect(ran.status).toBe(0)
+    expect(ran.json().filter(({ kind }) => kind === 'checkpoint')).toEqual(all.filter(({ number }) => number > 2))
+    const refused = async (problem: string, ...more: string[]) => {
+      const { status, out, err } = await roster('checkpoints', 'users', '--after', file(), ...more)
+      expect({ status, out }).toEqual({ status: 1, out: '' })
+      expect(err).toContain(problem)
+    }
+    await changed(
+      () => admin`delete from audit_checkpoints where number = 3`,
+      () => refused('3 is missing before it'),
+    )
+    await changed(
+      () => admin`delete from audit_checkpoints where number >= 2`,
+      () => refused('it is not the one that was kept'),
+    )
+    const { key, secret } = makeAuditKey()
+    const third = all.find(({ number }) => number === 3)
+    const forge = (other: Partial<Checkpoint>) => async () => {
+      const jws = signCheckpoint({ ...readCheckpoint(third.jws).checkpoint, ...other }, key.kid, secret)
+      await admin`delete from audit_checkpoints where number > 3`
+      await admin`update audit_checkpoints set jws = ${jws} where number = 3`
+      await admin`insert into audit_keys (kid, public_key) values (${key.kid}, ${admin.json({ ...key })})`
+    }
+    await changed(forge({}), () => refused('no checkpoint before it names its key'))
+    await changed(forge({ previous: 'x' }), () => refused('it does not name the one before it'))
+    await changed(forge({ service: 'grants' }), async () => {
+      await refused('it stands in the place of another one')
+      expect(await roster('checkpoints', 'users')).toMatchObject({ status: 1, out: '' })
+    })
+    await changed(forge({ epoch: 2, reason: 'x' }), () => refused('call it with --accept-epoch 2'))
+    await rm(file())
+  })
+})

@@ -1,0 +1,101 @@
+import { isSigned, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
+import type { Sql } from '#lib/eventstore/database'
+import type { StoringService } from '../../../provision.ts'
+import type { Finding } from '../finding.ts'
+import { checkCheckpoints, checkpointName, orderProblem } from './check-checkpoints.ts'
+import type { Kept, TrustedKeys } from './kept.ts'
+
+/** A checkpoint, and whether it was kept elsewhere. */
+export interface Witness {
+  signed: SignedCheckpoint
+  isKept: boolean
+}
+
+/** Checkpoints that testify to the chain as it is. */
+export interface Witnesses {
+  /** Those of the epoch, by their page. */
+  witnesses: Map<number, Witness[]>
+  /** The one of earlier epochs that has the highest page. */
+  former: Witness | undefined
+}
+
+const pageSize = 500
+
+/** Reads the checkpoints of the database and those that were kept, and tells what does not fit. */
+export async function readWitnesses(
+  sql: Sql,
+  service: StoringService,
+  epoch: number,
+  kept: Kept | undefined,
+  trusted: TrustedKeys | undefined,
+): Promise<Witnesses & { found: Finding[]; last: SignedCheckpoint | undefined }> {
+  const found: Finding[] = (kept?.found ?? []).filter((finding) => finding.service === service)
+  const witnesses = new Map<number, Witness[]>()
+  const known = await readAuditKeys(sql)
+  const checking = checkCheckpoints(service, known, trusted?.(service))
+  const ofService = new Map([...(kept?.checkpoints.get(service) ?? [])].sort(([one], [other]) => one - other))
+  const waiting = new Map(ofService)
+  let former: Witness | undefined
+  let ahead: Witness | undefined
+  let last: SignedCheckpoint | undefined
+
+  for (let after = 0; ;) {
+    const rows = await checkpointsAfter(sql, after, pageSize)
+    if (rows.length === 0) break
+    for (const { number, jws } of rows) {
+      const { signed, found: wrong } = checking.next(number, jws)
+      found.push(...wrong)
+      const own = waiting.get(number)
+      if (own && own.jws !== jws)
+        found.push({ service, row: checkpointName(number), problem: 'it is not the one that was kept' })
+      if (own?.jws === jws) waiting.delete(number)
+      if (!signed) continue
+      add(signed, own?.jws === jws)
+      last = signed
+    }
+    after = rows.at(-1)!.number
+  }
+  const keys = trusted?.(service) ?? [...(kept?.keys.get(service) ?? []), ...known]
+  for (const [number, signed] of waiting) {
+    if (!isSigned(signed, keys))
+      found.push({ service, row: keptName(number), problem: 'its signature is not that of a known key' })
+    else add(signed, true)
+    if (number > (last?.checkpoint.number ?? 0))
+      found.push({ service, row: checkpointName(number), problem: 'it is missing, and was kept elsewhere' })
+  }
+  checkEpochs()
+  return { found, witnesses, former, last }
+
+  function add(signed: SignedCheckpoint, isKept: boolean): void {
+    const { page, epoch: of } = signed.checkpoint
+    const witness = { signed, isKept }
+    if (of === epoch) witnesses.set(page, [...(witnesses.get(page) ?? []), witness])
+    else if (of > epoch) ahead = witness
+    else if (page >= (former?.signed.checkpoint.page ?? 0)) former = witness
+  }
+
+  function checkEpochs(): void {
+    let before: SignedCheckpoint | undefined
+    for (const [number, signed] of ofService) {
+      const problem = before && orderProblem(before.checkpoint, signed.checkpoint)
+      if (problem !== undefined) found.push({ service, row: keptName(number), problem })
+      before = signed
+    }
+    const newest = before?.checkpoint.epoch ?? epoch
+    if (newest < epoch)
+      found.push({ service, row: 'audit_chain', problem: `it began anew (epoch ${epoch}), and no kept checkpoint knows of that` }) // prettier-ignore
+    if (ahead)
+      found.push({ service, row: 'audit_chain', problem: `its epoch (${epoch}) is lower than that of ${witnessName(ahead)} (epoch ${ahead.signed.checkpoint.epoch})` }) // prettier-ignore
+  }
+}
+
+/** The name of a witness in findings. */
+export function witnessName({ signed, isKept }: Witness): string {
+  const { number } = signed.checkpoint
+  return isKept ? keptName(number) : checkpointName(number)
+}
+
+function keptName(number: number): string {
+  return `kept checkpoint number=${number}`
+}

@@ -1,0 +1,91 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { expect, vi } from 'vitest'
+import { callGrpc } from '../e2e/clients/grpc.ts'
+import { ok, profile, unique, uniqueEmail } from '../examples/people.ts'
+import { startHouse } from '../house.ts'
+import { startTestServers } from '../infra.ts'
+import { operatorSettings, type Ran, runOperator } from './operator.ts'
+
+/** The database of a Roster that was stopped, with some signed checkpoints of the users service. */
+export interface AuditedHouse {
+  admin: postgres.Sql
+  /** A folder with the file `kept.jsonl`: what `checkpoints` wrote. */
+  folder: string
+  kept: string
+  roster(...args: string[]): Promise<Ran>
+  /** Calls `verify --audit --json`, and gives the findings of the users service. */
+  found(...args: string[]): Promise<{ row: string; problem: string }[]>
+  /** Changes the tables, and restores them after `work`. */
+  changed(change: () => PromiseLike<unknown>, work: () => Promise<void>): Promise<void>
+  stop(): Promise<void>
+}
+
+const tables = ['events', 'aggregates', 'audit_chain', 'audit_pages', 'audit_checkpoints', 'audit_keys']
+
+/** Starts Roster, lets it work until it has signed some checkpoints, and stops it: nothing changes by itself then. */
+export async function startAuditedHouse(): Promise<AuditedHouse> {
+  const folder = await mkdtemp(join(tmpdir(), 'roster-audited-'))
+  const kept = join(folder, 'kept.jsonl')
+  const started = await startTestServers()
+  const { servers } = started
+  const admin = postgres(servers.databaseUrl, { max: 2, onnotice: () => {}, connection: { search_path: 'roster_users' } }) // prettier-ignore
+  const roster = (...args: string[]) => runOperator(args, operatorSettings(servers))
+  const house = await startHouse(servers.serviceDatabaseUrls, { WRITES_PER_CALLER: '100000', CHECKPOINT_INTERVAL: '1' }, { servers }) // prettier-ignore
+  try {
+    await vi.waitFor(
+      async () => {
+        const request = { userName: unique('human'), profile, email: { email: uniqueEmail() } }
+        ok(await callGrpc('AddHumanUser', request, { url: house.url, token: house.adminToken }))
+        expect((await admin`select from audit_checkpoints`).count).toBeGreaterThan(4)
+      },
+      { timeout: 60_000 },
+    )
+    await vi.waitFor(
+      async () => {
+        const [row] = await admin`
+          select (select count(*) from events) = c.events and c.page = (select max(page) from audit_checkpoints) as whole
+          from audit_chain c
+        `
+        expect(row!['whole']).toBe(true)
+      },
+      { timeout: 30_000 },
+    )
+  } finally {
+    await house.stop()
+  }
+  await writeFile(kept, (await roster('checkpoints')).out)
+  for (const table of tables) await admin.unsafe(`create table kept_${table} as table ${table}`)
+
+  return {
+    admin,
+    folder,
+    kept,
+    roster,
+    async found(...args) {
+      const ran = await roster('verify', '--audit', '--json', ...args)
+      const all = ran.status === 2 ? [{ service: 'users', row: 'status 2', problem: ran.err }] : ran.json()
+      return all.filter(({ service }) => service === 'users').map(({ row, problem }) => ({ row, problem }))
+    },
+    async changed(change, work) {
+      try {
+        await change()
+        await work()
+      } finally {
+        await admin.begin(async (sql) => {
+          for (const table of tables) {
+            await sql.unsafe(`delete from ${table}`)
+            await sql.unsafe(`insert into ${table} overriding system value table kept_${table}`)
+          }
+        })
+      }
+    },
+    async stop() {
+      await admin.end()
+      await started.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
