@@ -207,7 +207,7 @@ test.each([
   ['a rule', 'create rule r as on insert to events do also nothing', 'drop rule r on events'],
   [
     'a view',
-    'alter table events rename to hidden; create view events as select * from hidden; grant select on events to roster_operator', // prettier-ignore
+    'alter table events rename to hidden; create view events as select * from hidden',
     'drop view events; alter table hidden rename to events',
   ],
 ])('%s of the events is found', async (_, change, restore) => {
