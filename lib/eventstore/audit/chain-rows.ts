@@ -100,7 +100,7 @@ export interface CheckpointRow {
 /** The last checkpoint; undefined before the first one. */
 export async function lastCheckpoint(sql: Sql | Transaction): Promise<CheckpointRow | undefined> {
   const [row] = await sql<CheckpointRow[]>`
-    select number::float8, jws from audit_checkpoints order by number desc limit 1
+    select number::float8, jws from audit_checkpoints c order by c.number desc limit 1
   `
   return row
 }
@@ -109,7 +109,7 @@ export async function lastCheckpoint(sql: Sql | Transaction): Promise<Checkpoint
 export function checkpointsAfter(sql: Sql, number: number, limit: number) {
   return sql<CheckpointRow[]>`
     select number::float8, jws from audit_checkpoints where number > ${number} and number <= ${Number.MAX_SAFE_INTEGER}
-    order by number limit ${limit}
+    order by audit_checkpoints.number limit ${limit}
   `
 }
 

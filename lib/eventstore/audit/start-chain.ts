@@ -117,7 +117,7 @@ export function startChain(options: ChainOptions): Service {
   async function publishWaiting(): Promise<void> {
     const waiting = await sql<(CheckpointRow & { key: string; generation: number; signedAt: Date })[]>`
       select number::float8, jws, signed_at as "signedAt", message_key as key, generation
-      from audit_checkpoints, published where not audit_checkpoints.published order by number limit 50
+      from audit_checkpoints, published where not audit_checkpoints.published order by audit_checkpoints.number limit 50
     `
     for (const { key, generation, ...checkpoint } of waiting) {
       await publishCheckpoint(nats, { service, key, generation }, checkpoint)

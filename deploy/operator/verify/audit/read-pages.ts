@@ -66,7 +66,7 @@ export async function hasUnchained(sql: Sql): Promise<boolean> {
 /** The number of the first page. */
 export async function readFirstNumber(sql: Sql): Promise<number> {
   const [row] = await sql<{ number: number }[]>`
-    select number::float8 from audit_pages where number between 1 and ${most} order by number limit 1
+    select number::float8 from audit_pages p where number between 1 and ${most} order by p.number limit 1
   `
   return row?.number ?? 1
 }
