@@ -8,7 +8,6 @@ import {
   notFound,
   owner,
   powerless,
-  precondition,
   type World,
 } from './world.ts'
 
@@ -79,12 +78,4 @@ export const explainErrors: ErrorCase[] = [
     ({ human: { userId } }) => ({ userId, requestId: 'x', asOfPosition: '1' }),
     { fields: ['requestId'] },
   ),
-  fails('ExplainPermission', precondition('AS_OF_AHEAD'), 'no event has the position yet', (world) => ({
-    ...mayRead(world),
-    asOfPosition: '9007199254740991',
-  })),
-  fails('ExplainPermission', precondition('AS_OF_AHEAD'), 'the time is to come', (world) => ({
-    ...mayRead(world),
-    asOfTime: '2999-01-01T00:00:00Z',
-  })),
 ]

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
+import { PermissionServiceDefinition } from '#gen/roster/grants/v1/permission_service'
 import { ProjectMemberServiceDefinition } from '#gen/roster/grants/v1/project_member_service'
 import { ProjectServiceDefinition } from '#gen/roster/grants/v1/project_service'
 import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_service'
@@ -39,6 +40,7 @@ const definitions = [
   UsersInternal,
   InstanceServiceDefinition,
   OrganizationServiceDefinition,
+  PermissionServiceDefinition,
   ProjectServiceDefinition,
   ProjectMemberServiceDefinition,
   UserGrantServiceDefinition,

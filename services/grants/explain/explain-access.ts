@@ -9,7 +9,7 @@ import { isClosed, type Organization } from '../vocabulary/organization.ts'
 import { type AccessQuestion, passes } from './access-question.ts'
 import type { Explained } from './explained.ts'
 import { findMembers } from './find-members.ts'
-import { type Histories, type History, readHistories } from './histories.ts'
+import { type Histories, type History, readHistories, statesOf } from './histories.ts'
 import { showEvents } from './show-events.ts'
 import type { Sight } from './sight.ts'
 import type { Until } from './until.ts'
@@ -27,7 +27,7 @@ export async function explainAccess(
   sight: Sight,
   until: Until | undefined,
 ): Promise<Explained> {
-  const { ids, incomplete } = await findMembers(sql, asker, question, until)
+  const { ids, incomplete } = await findMembers(sql, asker, question, user.organizationId, sight, until)
   const read = await readMembers(
     sql,
     asker,
@@ -57,8 +57,7 @@ export async function explainAccess(
   const counting = question.permission === '' ? [] : members
   const grounds = await Promise.all(counting.map((member) => toGround(question, member, nobody, isOpen, sight)))
   const shown = grounds.filter((ground) => ground !== undefined)
-  const isSeen = ({ organizationId }: Ground) =>
-    organizationId === question.organizationId || sight.isSelf || sight.mayRead(organizationId)
+  const isSeen = ({ organizationId, projectId }: Ground) => sight.seesMember(organizationId, projectId || undefined)
   return {
     allowed,
     obstacles,
@@ -113,7 +112,8 @@ async function toGround(
   isOpen: (organizationId: string) => boolean,
   sight: Sight,
 ): Promise<Ground | undefined> {
-  const { id, organizationId, steps } = member
+  const { id, organizationId } = member
+  const states = statesOf(member)
   const { projectId, roles, removed } = member.state!
   const isOfInstance = organizationId === instance.id
   const isElsewhere =
@@ -121,9 +121,9 @@ async function toGround(
     (organizationId !== question.organizationId || (projectId !== undefined && projectId !== question.projectId))
   // Wherever it is: would it be enough there?
   const there = { ...question, organizationId: isOfInstance ? question.organizationId : organizationId, projectId: projectId ?? question.projectId } // prettier-ignore
-  const enough = await thatAreEnough(there, organizationId, steps.map(({ state }) => state), nobody) // prettier-ignore
+  const enough = await thatAreEnough(there, organizationId, states, nobody) // prettier-ignore
   const gives = (state: Member) => !state.removed && enough.has(JSON.stringify(state.roles))
-  if ((isElsewhere || removed) && !steps.some(({ state }) => gives(state))) return undefined
+  if ((isElsewhere || removed) && !states.some(gives)) return undefined
   const faults: GroundFault[] = []
   if (removed) faults.push(GroundFault.GROUND_FAULT_REMOVED)
   if (!enough.has(JSON.stringify(roles))) faults.push(GroundFault.GROUND_FAULT_LACKS_ROLE)

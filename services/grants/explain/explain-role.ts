@@ -16,7 +16,7 @@ import type { ProjectGrant } from '../vocabulary/project-grant.ts'
 import type { UserGrant } from '../vocabulary/user-grant.ts'
 import type { Explained } from './explained.ts'
 import { findGrants, type RoleQuestion } from './find-grants.ts'
-import { type Histories, type History, readHistories } from './histories.ts'
+import { type Histories, type History, readHistories, statesOf } from './histories.ts'
 import { showEvents } from './show-events.ts'
 import type { Sight } from './sight.ts'
 import type { Until } from './until.ts'
@@ -25,7 +25,8 @@ import { userObstacles } from './user-obstacles.ts'
 /**
  * Explains whether a user holds a role of a project. It counts as effective-roles.ts does, as of the moment: for the
  * owner of the project the grants of all organizations, for any other the grants of that one. NOT_FOUND
- * PROJECT_NOT_FOUND where the organization neither owns the project nor ever had a grant of it.
+ * PROJECT_NOT_FOUND where the organization neither owns the project nor ever had a grant of it, and the caller may read
+ * projects there.
  */
 export async function explainRole(
   { sql, store }: Context,
@@ -38,33 +39,52 @@ export async function explainRole(
   const project = await store.load<Project>('project', question.projectId)
   const found = await findGrants(sql, asker, question)
   const isOwner = project?.organizationId === question.organizationId
-  if (!project || (!isOwner && found.projectGrants.length === 0)) throw projectNotFound()
+  const mayRead = sight.mayReadProject(question.organizationId, question.projectId)
+  if (!project || (!isOwner && found.projectGrants.length === 0)) {
+    if (mayRead) throw projectNotFound()
+    return nothingOf({ sql }, asker, user, sight, until)
+  }
   const histories = await readAll({ sql }, asker, { question, found, project, user }, until)
-  const roleQuestion = { ...question, isOwner, sight }
+  const seesAll = (isOwner && mayRead) || sight.mayRead(project.organizationId)
+  const asked = { ...question, isOwner, seesAll, sight }
 
-  // An organization that lost its grant of the project learns nothing more of it. Nothing stands on that grant either.
-  const isGranted = found.projectGrants.some((id) => {
-    const { state } = histories<ProjectGrant>('project_grant', id)
-    return state !== undefined && !state.removed
-  })
-  const seesProject = isOwner || isGranted || sight.mayRead(project.organizationId)
-  const obstacles = [
-    ...userObstacles(user, histories<Organization>('organization', user.organizationId), sight),
-    ...(seesProject ? projectObstacles(roleQuestion, project, histories) : []),
-  ]
-  const grants = found.userGrants.flatMap((id) => userGround(roleQuestion, histories<UserGrant>('user_grant', id), histories)) // prettier-ignore
+  const grants = found.userGrants.flatMap((id) => userGround(asked, histories<UserGrant>('user_grant', id), histories))
   const standing = grants.map(({ projectGrantId }) => projectGrantId).filter((id) => id !== '')
   const projectGrants = [...new Set([...standing, ...found.projectGrants])].flatMap((id) =>
-    projectGround(roleQuestion, histories<ProjectGrant>('project_grant', id)),
+    projectGround(asked, histories<ProjectGrant>('project_grant', id)),
   )
-  const allowed = obstacles.length === 0 && grants.some(({ allows }) => allows)
-  return { allowed, obstacles, grounds: [...grants, ...projectGrants], hidden: false, incomplete: found.incomplete }
+  // Any other caller learns of a role alone that is given to it now. Nothing stands on a removed grant either.
+  const isGiven = [...grants, ...(mayRead ? projectGrants : [])].some(
+    ({ roles, faults }) => roles.includes(question.roleKey) && !faults.includes(GroundFault.GROUND_FAULT_REMOVED),
+  )
+  const ofUser = userObstacles(user, histories<Organization>('organization', user.organizationId), sight)
+  const ofProject = projectObstacles(asked, project, histories)
+  const obstacles = [...ofUser, ...(seesAll || isGiven ? ofProject : [])]
+  const allowed = ofUser.length + ofProject.length === 0 && grants.some(({ allows }) => allows)
+  const grounds = [...grants, ...(seesAll || mayRead ? projectGrants : [])]
+  return { allowed, obstacles, grounds, hidden: false, incomplete: found.incomplete }
 }
 
 interface Asked extends RoleQuestion {
   /** The acting organization owns the project. */
   isOwner: boolean
+  /** The caller may read the project where it belongs. */
+  seesAll: boolean
   sight: Sight
+}
+
+/** The same for every project that the user has nothing of, and may not read: so it learns of none. */
+async function nothingOf(
+  { sql }: Pick<Context, 'sql'>,
+  asker: Asker,
+  user: TraceUserStateResponse,
+  sight: Sight,
+  until: Until | undefined,
+): Promise<Explained> {
+  const keys = [{ type: 'organization', id: user.organizationId }]
+  const histories = await readHistories(sql, asker, { keys, until })
+  const obstacles = userObstacles(user, histories<Organization>('organization', user.organizationId), sight)
+  return { allowed: false, obstacles, grounds: [], hidden: false, incomplete: false }
 }
 
 interface Known {
@@ -96,21 +116,20 @@ async function readAll(
 }
 
 function projectObstacles(
-  { roleKey, isOwner, sight }: Asked,
+  { roleKey, seesAll, sight }: Asked,
   { id, organizationId }: Existing<Project>,
   histories: Histories,
 ): Obstacle[] {
   const project = histories<Project>('project', id)
   const owner = histories<Organization>('organization', organizationId)
-  const isSeen = isOwner || sight.mayRead(organizationId)
   const obstacles: Obstacle[] = []
   const isOpen = (state: Project) => !state.inactive && !state.removed
   const has = (state: Project) => Object.hasOwn(state.roles, roleKey)
   if (!project.state || !isOpen(project.state) || !owner.state || isClosed(owner.state)) {
     const events = [...showEvents(project, isOpen, sight), ...showEvents(owner, (state) => !isClosed(state), sight)]
-    obstacles.push({ kind: ObstacleKind.OBSTACLE_KIND_PROJECT_CLOSED, events: isSeen ? events : [] })
+    obstacles.push({ kind: ObstacleKind.OBSTACLE_KIND_PROJECT_CLOSED, events: seesAll ? events : [] })
   } else if (!has(project.state))
-    obstacles.push({ kind: ObstacleKind.OBSTACLE_KIND_ROLE_MISSING, events: isSeen ? showEvents(project, has, sight) : [] }) // prettier-ignore
+    obstacles.push({ kind: ObstacleKind.OBSTACLE_KIND_ROLE_MISSING, events: seesAll ? showEvents(project, has, sight) : [] }) // prettier-ignore
   return obstacles
 }
 
@@ -122,7 +141,7 @@ function userGround(asked: Asked, grant: History<UserGrant>, histories: Historie
   if (isElsewhere && !sight.isSelf && !sight.mayRead(organizationId)) return []
   const { projectId, projectGrantId, roleKeys, inactive, removed } = state
   const gives = (then: UserGrant) => !then.removed && !then.inactive && then.roleKeys.includes(roleKey)
-  if ((isElsewhere || removed) && !grant.steps.some((step) => gives(step.state))) return []
+  if ((isElsewhere || removed) && !statesOf(grant).some(gives)) return []
   const giver = histories<Organization>('organization', organizationId)
   const standsOn = projectGrantId === '' ? undefined : histories<ProjectGrant>('project_grant', projectGrantId)
   const faults: GroundFault[] = []
@@ -153,7 +172,7 @@ function projectGround({ roleKey, isOwner, sight, organizationId }: Asked, grant
   const { projectId, grantedOrganizationId, roleKeys, inactive, removed } = state
   if (!isOwner && grantedOrganizationId !== organizationId && !sight.mayRead(grantedOrganizationId)) return []
   const gives = (then: ProjectGrant) => givesRole(then, roleKey)
-  if (removed && !grant.steps.some((step) => gives(step.state))) return []
+  if (removed && !statesOf(grant).some(gives)) return []
   const faults: GroundFault[] = []
   if (removed) faults.push(GroundFault.GROUND_FAULT_REMOVED)
   if (inactive) faults.push(GroundFault.GROUND_FAULT_INACTIVE)

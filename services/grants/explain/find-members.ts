@@ -2,19 +2,25 @@ import type { Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { type Asker, inTurn } from '#lib/search/in-turn'
 import type { AccessQuestion } from './access-question.ts'
+import type { Sight } from './sight.ts'
 import type { Until } from './until.ts'
 
 /** Memberships that followed each other at one place, at most; and those at all other places. */
-const [mostAtPlace, mostElsewhere] = [20, 50]
+const [mostAtPlace, mostElsewhere] = [20, 20]
+/** Memberships elsewhere among which those are looked for that the caller may see. */
+const mostSought = 500
 
 /**
  * The ids of a user's memberships that were there before the moment, also of those that were removed: the newest at the
- * places that count, and at others those that are still there first.
+ * places that count, and at others those that are still there first. Elsewhere, those that the caller may not see are
+ * left out, except in the user's own organization.
  */
 export async function findMembers(
   sql: Sql,
   asker: Asker,
   { userId, organizationId, projectId }: AccessQuestion,
+  home: string,
+  sight: Sight,
   until: Until | undefined,
 ): Promise<{ ids: string[]; incomplete: boolean }> {
   const places = [[instance.id, ''], [organizationId, ''], ...(projectId ? [[organizationId, projectId]] : [])]
@@ -24,11 +30,11 @@ export async function findMembers(
   const rows = await inTurn(
     sql,
     asker,
-    sql<{ id: string; counts: boolean }[]>`
+    sql<Row[]>`
       with places as (
         select * from unnest(${places.map(([id]) => id!)}::text[], ${places.map(([, id]) => id!)}::text[]) p (organization_id, project_id)
       )
-      select here.id, true as counts from places
+      select here.id, true as counts, '' as "organizationId", null as "projectId" from places
       cross join lateral (
         select id from aggregates m
         where ${own} and m.organization_id = places.organization_id
@@ -36,16 +42,26 @@ export async function findMembers(
         order by m.created_at desc limit ${mostAtPlace}
       ) here
       union all
-      select elsewhere.id, false from (
-        select id from aggregates m where ${own} and not ${isPlace}
-        order by m.state ? 'removed', m.organization_id = ${organizationId} desc, m.created_at desc
-        limit ${mostElsewhere + 1}
+      select elsewhere.* from (
+        select id, false, m.organization_id, m.state ->> 'projectId' from aggregates m where ${own} and not ${isPlace}
+        order by m.organization_id in (${organizationId}, ${home}) desc, m.state ? 'removed', m.created_at desc
+        limit ${mostSought}
       ) elsewhere
     `,
   )
-  const elsewhere = rows.filter(({ counts }) => !counts).slice(0, mostElsewhere)
-  const ids = [...rows.filter(({ counts }) => counts), ...elsewhere].map(({ id }) => id)
-  return { ids, incomplete: ids.length < rows.length }
+  const elsewhere = rows.filter(
+    (row) =>
+      !row.counts && (row.organizationId === home || sight.seesMember(row.organizationId, row.projectId ?? undefined)),
+  )
+  const ids = [...rows.filter(({ counts }) => counts), ...elsewhere.slice(0, mostElsewhere)].map(({ id }) => id)
+  return { ids, incomplete: elsewhere.length > mostElsewhere }
+}
+
+interface Row {
+  id: string
+  counts: boolean
+  organizationId: string
+  projectId: string | null
 }
 
 /** Milliseconds by which the clocks of replicas may differ. */

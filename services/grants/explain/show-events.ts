@@ -12,12 +12,12 @@ const mostShown = 20
  * the last event alone.
  */
 export function showEvents<State>(
-  { steps }: History<State>,
+  { steps, before: earlier }: History<State>,
   gives: (state: State) => boolean,
   sight: Sight,
 ): ExplainedEvent[] {
   const shown: ExplainedEvent[] = []
-  let before = false
+  let before = earlier !== undefined && gives(earlier)
   for (const { event, state } of steps) {
     const after = gives(state)
     if (after !== before) shown.push(show(event, sight, after ? EventEffect.EVENT_EFFECT_GAVE : EventEffect.EVENT_EFFECT_TOOK)) // prettier-ignore

@@ -1,5 +1,4 @@
 import type { ExplainPermissionRequest } from '#gen/roster/grants/v1/permission_service'
-import { RosterError } from '#lib/errors'
 import { type Fragment, orUnavailable, type Sql } from '#lib/eventstore/database'
 
 /** A moment of the past: behind all events up to it. Its `time` holds for other services too. */
@@ -9,15 +8,12 @@ export interface Until {
   time: Date
 }
 
-/** Clocks of callers may be ahead of ours by so many milliseconds. */
-const tolerance = 60_000
-
-/** The moment that a request names; undefined for now. FAILED_PRECONDITION AS_OF_AHEAD. */
+/** The moment that a request names; undefined for now. A place ahead is now: so nobody learns how far the log is. */
 export async function readUntil(sql: Sql, asOf: ExplainPermissionRequest['asOf']): Promise<Until | undefined> {
   if (!asOf) return undefined
   if (asOf.$case === 'asOfPosition') return findPlace(sql, asOf.value)
-  if (asOf.value.getTime() > Date.now() + tolerance) throw asOfAhead()
   // PostgreSQL cannot read some times before the year 1, and no event is older than 1970.
+  if (asOf.value.getTime() > Date.now()) return undefined
   return { time: new Date(Math.max(asOf.value.getTime(), 0)) }
 }
 
@@ -30,7 +26,7 @@ export function happenedBy(sql: Sql, until: Until | undefined): Fragment {
 }
 
 // A position without an event means the one before it. No event can appear any more before one that is settled.
-async function findPlace(sql: Sql, position: number): Promise<Until> {
+async function findPlace(sql: Sql, position: number): Promise<Until | undefined> {
   const [found] = await orUnavailable(sql<Row[]>`
     select (select max(position) from events) >= ${position} as "isThere", before.*
     from (select) one
@@ -41,7 +37,7 @@ async function findPlace(sql: Sql, position: number): Promise<Until> {
     ) before on true
   `)
   const { isThere, isSettled, transactionId, position: last, time } = found!
-  if (!isThere || isSettled === false) throw asOfAhead()
+  if (!isThere || isSettled === false) return undefined
   if (transactionId === null) return { place: { transactionId: '0', position: '0' }, time: new Date(0) }
   return { place: { transactionId, position: last! }, time: time! }
 }
@@ -52,8 +48,4 @@ interface Row {
   transactionId: string | null
   position: string | null
   time: Date | null
-}
-
-function asOfAhead(): RosterError {
-  return new RosterError('FAILED_PRECONDITION', 'AS_OF_AHEAD', 'The event log has not come so far yet.')
 }

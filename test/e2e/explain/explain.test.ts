@@ -173,6 +173,77 @@ describe('what stands outside', () => {
     expect([allowed, obstacles, grounds.map(faults)]).toEqual([undefined, undefined, [['REMOVED']]])
   })
 
+  test('roles of others show only to callers who may read members', async () => {
+    const user = await newMember(home, ['ORG_OWNER'])
+    const manager = await newMember(home, ['ORG_USER_MANAGER'])
+    const viewer = await newMember(home, ['ORG_OWNER_VIEWER'])
+    const question = { permission: 'project.write' }
+    const told = await explain(user.userId, question, { token: manager.token })
+    expect(told).toEqual({ userId: user.userId, organizationId: home, permission: 'project.write', allowed: true, hidden: true }) // prettier-ignore
+    for (const { token } of [user, viewer])
+      expect((await explain(user.userId, question, { token })).grounds).toMatchObject([{ roles: ['ORG_OWNER'] }])
+  })
+
+  test('memberships that strangers gave are neither told to others nor counted', async () => {
+    const user = await newMember(home, [])
+    const owner = await newMember(home, ['ORG_OWNER'])
+    const projects = await Promise.all(Array.from({ length: 22 }, () => newProject(abroad)))
+    for (const projectId of projects)
+      ok(await json('AddProjectMember', { userId: user.userId, projectId, roles: ['PROJECT_OWNER'] }, admin(abroad)))
+    const question = { permission: 'project.write' }
+    const told = await explain(user.userId, question, { token: owner.token })
+    expect(told).toEqual({ userId: user.userId, organizationId: home, permission: 'project.write' })
+    const own = await explain(user.userId, question, { token: user.token })
+    expect([own.grounds.length, own.incomplete]).toEqual([20, true])
+  })
+
+  test('a user without roles learns nothing of projects, only of a role that it was given', async () => {
+    const projectId = await newProject(home, ['reader', 'secret'])
+    const user = await newMember(home, [])
+    const ask = (project: string, roleKey: string) =>
+      explain(user.userId, { role: { projectId: project, roleKey } }, { token: user.token })
+    const nothing = { userId: user.userId, organizationId: home }
+    for (const [project, roleKey] of [
+      [projectId, 'secret'],
+      [projectId, 'none'],
+      ['unknown', 'none'],
+    ])
+      // prettier-ignore
+      expect(await ask(project!, roleKey!)).toEqual(nothing)
+    ok(await json('AddUserGrant', { userId: user.userId, projectId, roleKeys: ['reader'] }, admin(home)))
+    ok(await json('DeactivateProject', { projectId }, admin(home)))
+    const held = await ask(projectId, 'reader')
+    expect([held.allowed, held.obstacles, held.grounds[0].roles]).toEqual([
+      undefined,
+      [{ kind: 'OBSTACLE_KIND_PROJECT_CLOSED' }],
+      ['reader'],
+    ])
+    const [secret, none] = [await ask(projectId, 'secret'), await ask(projectId, 'none')]
+    expect(secret).not.toHaveProperty('obstacles')
+    expect(secret).toEqual(none)
+  })
+
+  test('a place ahead is now, so nobody learns how far the log is', async () => {
+    const user = await newMember(home, ['ORG_OWNER'])
+    const ask = (asOf: object) => explain(user.userId, { permission: 'project.write', ...asOf }, { token: user.token })
+    const now = await ask({})
+    expect(now.allowed).toBe(true)
+    expect(await ask({ asOfPosition: '9007199254740991' })).toEqual(now)
+    expect(await ask({ asOfTime: '2999-01-01T00:00:00Z' })).toEqual(now)
+  })
+
+  test('whether there is the project of an operation is not looked at', async () => {
+    const owner = await newMember(home, ['ORG_OWNER'])
+    const operation = '/roster.grants.v1.ProjectService/UpdateProject'
+    const answers = await Promise.all(
+      [await newProject(home), await newProject(abroad), 'unknown'].map((projectId) =>
+        explain(owner.userId, { operation, projectId }, { token: owner.token }),
+      ),
+    )
+    expect(answers[0].allowed).toBe(true)
+    expect(answers.slice(1)).toEqual([answers[0], answers[0]])
+  })
+
   test('a removed user is unknown', async () => {
     const { userId } = await newHuman(home)
     const owner = await newMember(home, ['ORG_OWNER'])
