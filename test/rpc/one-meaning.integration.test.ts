@@ -10,6 +10,7 @@ import { UserGrantServiceDefinition } from '#gen/roster/grants/v1/user_grant_ser
 import { IdentityProviderServiceDefinition } from '#gen/roster/idp/v1/identity_provider_service'
 import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
 import { InternalServiceDefinition as IdpInternal } from '#gen/roster/idp/v1/internal_service'
+import { AuditServiceDefinition } from '#gen/roster/notifier/v1/audit_service'
 import { DeliveryServiceDefinition } from '#gen/roster/notifier/v1/delivery_service'
 import { EventServiceDefinition } from '#gen/roster/notifier/v1/event_service'
 import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
@@ -50,6 +51,7 @@ const definitions = [
   IdpInternal,
   EventServiceDefinition,
   WebhookServiceDefinition,
+  AuditServiceDefinition,
   DeliveryServiceDefinition,
 ]
 const codecs = new Map<string, MethodDefinition<any, any>>(
