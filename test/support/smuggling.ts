@@ -104,6 +104,7 @@ const texts = [
   '',
   'a\r\nPUB b',
   'x'.repeat(3000),
+  'users',
 ]
 
 const metadata = Buffer.from('<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"></EntityDescriptor>')

@@ -73,7 +73,7 @@ test('of a long history, the state before its newest events is known, now and as
   // It gave the role before its newest events already, so the first of them, if it took the role, shows so.
   const [first] = long.steps.slice(1)
   const { position, transaction_id: transactionId } = long.steps[0]!.event
-  const until = { place: { transactionId, position: String(position) }, time: first!.event.created_at }
+  const until = { place: { transactionId, position }, time: first!.event.created_at }
   const then = (await readHistories(sql, asker, { keys, until }))<UserGrant>('user_grant', 'long')
   expect([then.steps.length, then.state]).toMatchObject([50, { roleKeys: ['seller'], inactive: undefined }])
   const shown = showEvents(then, ({ inactive }) => inactive !== true, sightOf(anonymous, 'ada'))

@@ -75,7 +75,7 @@ function earlierThan(sql: Sql, cut: StoredEvent[], ofObject: Fragment): Fragment
   return sql`
     unnest(
       ${cut.map(({ aggregate_type: type }) => type)}::text[], ${cut.map(({ aggregate_id: id }) => id)}::text[],
-      ${cut.map(({ sequence }) => String(sequence))}::bigint[]
+      ${cut.map(({ sequence }) => sequence)}::bigint[]
     ) wanted (kind, id, until)
     cross join lateral (
       (select * from events e where ${ofObject} and e.sequence < wanted.until order by e.sequence limit 1)
