@@ -17,7 +17,7 @@ export interface OrganizationRemoval<State, Happens extends NewEvent> extends Pi
   type: string
   /** The ids of those of an organization behind an id, in their order: `portionSize` at most. */
   find(organizationId: string, after: string): PromiseLike<{ id: string }[]>
-  /** Removes one, if it is still there. */
+  /** Removes one, if it is still there, also where nobody can read it. */
   decide(aggregate: Aggregate<State>): Decision<Happens>
 }
 
@@ -47,7 +47,7 @@ async function removeAll<State, Happens extends NewEvent>(
   await notes.note(store, event)
   await inPortions(
     (after) => find(event.aggregateId, after),
-    ({ id }) => store.execute({ aggregate: { type, id }, call: because(event), decide }),
+    ({ id }) => store.execute({ aggregate: { type, id }, call: because(event), evenUnreadable: true, decide }),
     stopped,
   )
 }

@@ -89,8 +89,13 @@ async function* pages(
         ...(prover && { proof: prover.proofOf(stored[index]!) }),
       })),
       objects: objects
-        .filter(({ state }) => state !== undefined)
-        .map((object) => ({ kind: 'object', service, ...object })),
+        .filter(({ state, unreadable }) => state !== undefined || unreadable)
+        .map(({ unreadable, ...object }) => ({
+          kind: 'object',
+          service,
+          ...object,
+          ...(unreadable && { unreadable: true }),
+        })),
     }
     last = events.at(-1)!
   }

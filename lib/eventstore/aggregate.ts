@@ -18,6 +18,18 @@ export interface Aggregate<State = unknown> extends AggregateKey {
   createdAt: Date
   changedAt: Date
   state: State | undefined
+  /** Why nobody can read the state of an aggregate that exists. The state is undefined then. */
+  unreadable?: UnreadableState | undefined
+}
+
+/** The error of a row that somebody changed, or whose key is lost. It concerns this one aggregate. */
+export class UnreadableState extends Error {
+  readonly aggregate: Aggregate<never>
+
+  constructor(aggregate: Aggregate<never>, cause: unknown) {
+    super(`the state of ${aggregate.type} ${aggregate.id} cannot be read`, { cause })
+    this.aggregate = aggregate
+  }
 }
 
 /** An aggregate that exists. */
@@ -47,7 +59,7 @@ export async function loadAggregates(
       select * from unnest(${keys.map((key) => key.type)}::text[], ${keys.map((key) => key.id)}::text[])
     )
   `
-  if (personal && subjects) for (const { id, key } of rows) if (key) subjects.set(id, personal.unwrap(key))
+  if (personal && subjects) addKeys(subjects, rows, personal)
   const found = new Map(rows.map((row) => [keyText(row), row]))
   return keys.map((key) => {
     const row = found.get(keyText(key))
@@ -57,7 +69,7 @@ export async function loadAggregates(
 
 /**
  * Loads one aggregate; undefined where it does not exist. Loads that start at the same moment share one statement.
- * UNAVAILABLE STORE_UNAVAILABLE without a database.
+ * UNAVAILABLE STORE_UNAVAILABLE without a database. Throws `UnreadableState`.
  */
 export function createLoader(
   sql: Sql,
@@ -66,8 +78,19 @@ export function createLoader(
   const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys, personal)), { span: loading })
   return async <State>(type: string, id: string) => {
     const aggregate = await load({ type, id })
+    if (aggregate.unreadable) throw aggregate.unreadable
     return aggregate.state === undefined ? undefined : (aggregate as Existing<State>)
   }
+}
+
+/** What `loading` gives, or else the aggregate without its state, where nobody can read that. */
+export function evenUnreadable<State>(
+  loading: Promise<Existing<State> | undefined>,
+): Promise<Aggregate<State> | undefined> {
+  return loading.catch((error: unknown) => {
+    if (error instanceof UnreadableState) return error.aggregate
+    throw error
+  })
 }
 
 /** The details block of an answer about this aggregate. */
@@ -94,15 +117,30 @@ interface Row extends AggregateKey {
   key?: string | null
 }
 
+// A key that cannot be unwrapped is the fault of one row: all that it seals is unreadable.
+function addKeys(subjects: Map<string, KeyObject>, rows: Row[], personal: Personal): void {
+  for (const { id, key } of rows) {
+    if (!key) continue
+    try {
+      subjects.set(id, personal.unwrap(key))
+    } catch {}
+  }
+}
+
 function fromRow(row: Row, personal: Personal | undefined): Aggregate {
-  return {
+  const known = {
     type: row.type,
     id: row.id,
     organizationId: row.organization_id,
     sequence: Number(row.sequence),
     createdAt: row.created_at,
     changedAt: row.changed_at,
-    state: personal ? personal.openState(row) : row.state,
+    state: undefined,
+  }
+  try {
+    return { ...known, state: personal ? personal.openState(row) : row.state }
+  } catch (error) {
+    return { ...known, unreadable: new UnreadableState(known, error) }
   }
 }
 

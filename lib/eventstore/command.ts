@@ -77,6 +77,8 @@ export interface Command<State, Event extends NewEvent = NewEvent, Answer = void
    * to anybody, so If-Match treats the aggregate as missing.
    */
   creates?: true
+  /** It decides also on an aggregate whose state nobody can read. Any other command fails then, and it alone. */
+  evenUnreadable?: true
   /** Other aggregates that the decision depends on. They stay unchanged until it is stored. */
   reads?: AggregateKey[]
   /** If-Match is about the first of `reads`: callers know that one, and not the aggregate that changes. */

@@ -32,6 +32,7 @@ export function decideBatch(
     const refuseThis: Decided['refuse'] = (lost) => refuse(pending, decision, lost)
     const unchanged = { pending, before, after: before, reads, decision, events: [], refuse: refuseThis }
     try {
+      throwUnreadable(command, before, reads)
       decision = decideWhereItMatches(command, before, now, reads)
       const others = decision.claims?.find((claim) => held.has(claimText(claim)))
       const taken = others ?? decision.claims?.find((claim) => claimed.has(claimText(claim)))
@@ -58,6 +59,12 @@ export function decideBatch(
       return { ...unchanged, decision, ...(lost && { held: lost }), answer: () => reject(error) }
     }
   })
+}
+
+// Of a new aggregate only its absence counts.
+function throwUnreadable({ creates, evenUnreadable }: AnyCommand, before: Aggregate, reads: Aggregate[]): void {
+  const needed = creates || evenUnreadable ? reads : [before, ...reads]
+  for (const { unreadable } of needed) if (unreadable) throw unreadable
 }
 
 function longestWait(exceeded: Use[], over: ReadonlyMap<string, Over>): RosterError {
@@ -137,7 +144,8 @@ function apply(
   if (decision.events.length === 0) return { after: before, events: [] }
   const evolve = vocabulary.evolve[before.type]
   if (!evolve) throw new Error(`nobody knows how a ${before.type} evolves`)
-  const organizationId = before.state === undefined ? decision.organizationId : before.organizationId
+  const organizationId =
+    before.state === undefined && !before.unreadable ? decision.organizationId : before.organizationId
   if (organizationId === undefined) throw new Error(`a new ${before.type} needs an organization`)
   const events = decision.events.map(({ type, payload }, index) => ({
     aggregate_type: before.type,
@@ -156,9 +164,10 @@ function apply(
     ...before,
     organizationId,
     sequence: before.sequence + events.length,
-    createdAt: before.state === undefined ? now : before.createdAt,
+    createdAt: before.state === undefined && !before.unreadable ? now : before.createdAt,
     changedAt: now,
     state: decision.events.reduce((state, event) => evolve(state, event, now), before.state),
+    unreadable: undefined,
   }
   checkSizes(events, before.state, after.state, mostEventBytes)
   return { after, events }

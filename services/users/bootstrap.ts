@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { v7 as uuid } from 'uuid'
 import { AccessTokenType, Gender } from '#gen/roster/users/v1/user'
-import type { Aggregate } from '#lib/eventstore/aggregate'
+import { type Aggregate, evenUnreadable } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { untilReachable } from '#lib/eventstore/database'
 import { createWaits } from '#lib/health/waits'
@@ -38,7 +38,7 @@ export async function bootstrap(context: Context, waits = createWaits(context.lo
 
 async function addHuman({ config, store, log }: Context, password: string) {
   const { id, userName } = instance.humanAdministrator
-  if (await store.load('user', id)) return
+  if (await evenUnreadable(store.load('user', id))) return
   if (config.ROSTER_ADMIN_PASSWORD === undefined) {
     const file = join(dirname(config.ROSTER_ADMIN_TOKEN_FILE), 'admin-password')
     await writeSecret(file, password)
@@ -74,7 +74,7 @@ async function addHuman({ config, store, log }: Context, password: string) {
 async function addMachine(context: Context, token: string) {
   const { config, store, log } = context
   const { id, userName } = instance.machineAdministrator
-  if (await store.load('user', id)) return adoptToken(context)
+  if (await evenUnreadable(store.load('user', id))) return adoptToken(context)
   const tokenId = uuid()
   await writeSecret(config.ROSTER_ADMIN_TOKEN_FILE, token)
   log.info({ file: config.ROSTER_ADMIN_TOKEN_FILE }, 'wrote the token of the first administrator')

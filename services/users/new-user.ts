@@ -22,5 +22,6 @@ export function claimUserName(organizationId: string, userName: string): UniqueK
 
 /** Throws ALREADY_EXISTS USER_ID_TAKEN where the aggregate exists already. */
 export function refuseTakenId(user: Aggregate<User>): void {
-  if (user.state) throw new RosterError('ALREADY_EXISTS', 'USER_ID_TAKEN', 'There is already a user with this id.')
+  if (user.state || user.unreadable)
+    throw new RosterError('ALREADY_EXISTS', 'USER_ID_TAKEN', 'There is already a user with this id.')
 }

@@ -1,3 +1,4 @@
+import { evenUnreadable } from '#lib/eventstore/aggregate'
 import type { Store } from '#lib/eventstore/store'
 import type { FindOwner } from '#lib/rpc/authorize'
 import type { Context } from './context.ts'
@@ -15,7 +16,7 @@ export const ownerOfUser: FindOwner<Context> = async ({ store }, id) => {
   if (!known) knownBy.set(store, (known = new Map()))
   const found = known.get(id)
   if (found) return found
-  const user = await store.load('user', id)
+  const user = await evenUnreadable(store.load('user', id))
   if (!user) return undefined
   const owner = { userId: id, organizationId: user.organizationId }
   if (known.size >= mostKnown) known.clear()

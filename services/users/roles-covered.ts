@@ -1,3 +1,4 @@
+import { evenUnreadable } from '#lib/eventstore/aggregate'
 import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { rolesIn } from '#lib/rpc/caller'
@@ -26,8 +27,8 @@ export async function permitAddressOf(context: Context, userId: string, call: Ca
  * another organization could give the user a role and so lock them out. They count against every other caller.
  */
 export async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
-  const user = await store.load<User>('user', userId)
-  if (!user || (user.state.removed && !user.state.former)) return []
+  const user = await evenUnreadable(store.load<User>('user', userId))
+  if (!user || (user.state?.removed && !user.state.former)) return []
   const { caller } = call
   const { organizationId: home } = user
   const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships(

@@ -127,7 +127,7 @@ export function callerChangedBy(event: Happened): string | undefined {
     return event.aggregate_id
   if (event.aggregate_type === 'authentication' && event.type === 'token.revoked') return event.aggregate_id
   return event.aggregate_type === 'session' && event.type === 'ended'
-    ? (event.payload as { userId: string }).userId
+    ? (event.payload as { userId: string } | null)?.userId
     : undefined
 }
 

@@ -9,8 +9,8 @@ import { foldEvents, type Folded } from './fold-events.ts'
 /** Some aggregates, and all that was stored beside them at one moment. */
 export interface Page {
   stored: Aggregate[]
-  /** Those whose state no key opens: somebody changed the row. */
-  unreadable: Set<Aggregate>
+  /** Those whose state no key opens, and why: somebody changed the row, or the key is lost. */
+  unreadable: Map<Aggregate, string>
   /** What the events say, by `keyText`. */
   folded: Map<string, Folded>
   /** The rows of each view, as JSON. */
@@ -39,9 +39,10 @@ export async function readPage(
     if (stored.length === 0) return undefined
     const folded = await foldEvents(transaction, model, personal, stored)
     const views = (model.views ?? []).filter((view) => stored.some(({ type }) => type === view.type))
+    const readable = stored.filter((aggregate) => !unreadable.has(aggregate))
     const rows = new Map<View, Record<string, unknown>[]>()
-    for (const view of views) rows.set(view, await readRows(transaction, schema, view, stored))
-    const wanted = stored.flatMap((aggregate) => model.keys?.(folded.get(keyText(aggregate))!.aggregate) ?? [])
+    for (const view of views) rows.set(view, await readRows(transaction, schema, view, readable))
+    const wanted = readable.flatMap((aggregate) => model.keys?.(folded.get(keyText(aggregate))!.aggregate) ?? [])
     const forms = wanted.flatMap((key) => (personal?.formsOf(key) ?? [key.key]).map((form) => ({ ...key, key: form })))
     return { stored, unreadable, folded, rows, keys: await readKeys(transaction, forms) }
   })
@@ -66,13 +67,13 @@ async function readAggregates(
     where before < ${mostEvents}
     order by type, id
   `
-  const unreadable = new Set<Aggregate>()
+  const unreadable = new Map<Aggregate, string>()
   const stored = found.map(({ key, ...row }) => {
     const aggregate: Aggregate = { ...row, sequence: Number(row.sequence) }
     try {
       if (personal) aggregate.state = personal.openState({ ...row, key })
     } catch {
-      unreadable.add(aggregate)
+      unreadable.set(aggregate, key ? 'its sealed state cannot be opened' : 'the key of its sealed state is lost')
     }
     return aggregate
   })

@@ -7,6 +7,7 @@ import { makeRoom } from './make-room.ts'
 import { formsOf, hashedKey, type NameKey } from './name-keys.ts'
 import type { Phase } from './phase.ts'
 import { isSealed, openEvent, openState, sealedPart, type StoredState } from './sealed-rows.ts'
+import { sealedAs } from './sealed-text.ts'
 import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.ts'
 
 /** Seals and opens what a service stores of people. */
@@ -14,9 +15,15 @@ export interface Personal extends SubjectKeys {
   data: PersonalData
   /** As far as this process knows. The database tells it in the transaction of a change that it concerns. */
   phase: Phase
-  /** Events as they are told: opened, or without their personal fields where the key of the person is gone. */
+  /**
+   * Events as they are told: opened, or without their personal fields where the person is forgotten. Those that nobody
+   * can open stay sealed.
+   */
   openEvents<Row extends StoredEvent>(sql: Sql | Transaction, events: Row[]): Promise<Row[]>
-  /** A state as it was before it was sealed; undefined where the key of the person is gone. */
+  /**
+   * A state as it was before it was sealed. Throws where somebody changed the row, and where the key of a person is
+   * lost: the state of one who is forgotten is plain. Any other state without a key is undefined.
+   */
   openState(row: StoredState): unknown
   /** The forms in which a unique key is stored, in this phase or the present one. */
   formsOf(key: NameKey, phase?: Phase): string[]
@@ -50,17 +57,24 @@ export function createPersonal(
       const ids = new Set(events.filter(isSealed).map((event) => event.aggregate_id))
       if (ids.size === 0) return events
       const found = await findKeys(sql, passingOver(subjectKeys), [...ids])
+      const missing = [...ids].filter((id) => !found.has(id))
+      if (missing.length > 0) for (const id of await findLost(sql, data.subject, missing)) found.set(id, nobodys)
       return events.map((event) => openEvent(found.get(event.aggregate_id), event))
     },
     openState({ state, key, ...place }) {
       const sealed = sealedPart(state)
       if (sealed === undefined) return state
       // Whether there is a key comes first: what is remembered must not outlive it.
-      if (!key) return undefined
+      if (!key) {
+        if (place.type === data.subject) throw new Error('the key of this person is lost')
+        return undefined
+      }
+      // What is remembered must not outlast a key that opens nothing: the next state could not be sealed.
+      const own = subjectKeys.unwrap(key)
       const name = `${place.type}/${place.id}`
       const earlier = opened.get(name)
       if (earlier?.sealed === sealed && earlier.sequence === Number(place.sequence)) return earlier.state
-      const fresh = openState(subjectKeys.unwrap(key), sealed, place)
+      const fresh = openState(own, sealed, place)
       makeRoom(opened, mostOpened)
       opened.set(name, { sealed, sequence: Number(place.sequence), state: fresh })
       return fresh
@@ -102,6 +116,15 @@ export async function findKeys(
     select subject_id as id, wrapped::text as key from subject_keys where subject_id = any(${ids})
   `
   return new Map(rows.map(({ id, key }) => [id, subjectKeys.unwrap(key)]))
+}
+
+// Those without a key who are not forgotten: their state is still sealed. Ask it after the keys: a state becomes plain in
+// the transaction that destroys its key.
+async function findLost(sql: Sql | Transaction, subject: string, ids: string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from aggregates where type = ${subject} and id = any(${ids}) and state ? ${sealedAs}
+  `
+  return rows.map(({ id }) => id)
 }
 
 /** Selects the key of the person whose aggregate has this id. */

@@ -29,7 +29,7 @@ export function sealPayload(key: KeyObject, event: Event): object {
 
 /** Whether an event has a sealed part. */
 export function isSealed({ payload }: Pick<Event, 'payload'>): boolean {
-  return sealedAs in payload
+  return sealedPart(payload) !== undefined
 }
 
 /**

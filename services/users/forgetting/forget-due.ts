@@ -4,7 +4,7 @@ import { repeat } from '#lib/repeat'
 import type { Service } from '#lib/process'
 import { throttled } from '#lib/throttled'
 import type { Context } from '../context.ts'
-import { forgottenUser } from '../states/removed-user.ts'
+import { clearUnreadable, forgottenUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 
 const every = 60_000
@@ -34,6 +34,7 @@ export async function forgetDue({ sql, store }: Pick<Context, 'sql' | 'store'>, 
     due.map(({ userId, cause }) =>
       store.execute({
         aggregate: { type: 'user', id: userId },
+        evenUnreadable: true,
         call: { caller: { userId: '' }, requestId: '', deadline: Date.now() + 30_000, cause },
         decide: (user: Aggregate<User>) => decide(user, now),
       }),
@@ -43,7 +44,9 @@ export async function forgetDue({ sql, store }: Pick<Context, 'sql' | 'store'>, 
 }
 
 // The removal may have been undone meanwhile.
-function decide({ state, organizationId }: Aggregate<User>, now: Date): Decision<UserEvent> {
+function decide({ id, state, organizationId, unreadable }: Aggregate<User>, now: Date): Decision<UserEvent> {
+  if (unreadable)
+    return { events: [{ type: 'forgotten', payload: {} }], writes: clearUnreadable(id), answer: undefined }
   const { former, forgetAt = '' } = state ?? {}
   if (!former || !(Date.parse(forgetAt) <= now.getTime())) return { events: [], answer: undefined }
   return forgottenUser(former, organizationId)

@@ -8,7 +8,7 @@ import type { Service } from '#lib/process'
 import { notedEvents } from '../../organization-notes.ts'
 import { startOrganizationRemoval } from '../../organization-removal.ts'
 import type { Context } from '../context.ts'
-import { forgottenUser, removedUser } from '../states/removed-user.ts'
+import { forgottenUser, removedUnreadable, removedUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 import { notes } from './notes.ts'
 
@@ -48,7 +48,8 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
   ]
 }
 
-function removed({ organizationId, state }: Aggregate<User>): Decision<UserEvent> {
+function removed({ id, organizationId, state, unreadable }: Aggregate<User>): Decision<UserEvent> {
+  if (unreadable) return removedUnreadable(id)
   // Nobody can undo the removal of a user who waits to be forgotten: the organization is not there any more.
   if (state?.former) return forgottenUser(state.former, organizationId)
   if (!state || state.removed) return { events: [], answer: undefined }

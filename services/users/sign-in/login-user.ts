@@ -25,7 +25,7 @@ export interface LoginUser {
  * that the duration of the answer does not tell which names exist.
  */
 export async function findLoginUser(
-  context: Pick<Context, 'sql' | 'grants' | 'personal'>,
+  context: Pick<Context, 'sql' | 'grants' | 'personal' | 'log'>,
   loginName: string,
   call: Call,
 ): Promise<LoginUser | undefined> {
@@ -53,7 +53,7 @@ export async function findUserById(
 }
 
 async function select(
-  { sql, personal }: Pick<Context, 'sql' | 'personal'>,
+  { sql, personal, log }: Pick<Context, 'sql' | 'personal' | 'log'>,
   userName: string,
   organizationId?: string,
 ): Promise<LoginUser[]> {
@@ -66,18 +66,30 @@ async function select(
       ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
     limit ${2 * forms.length}
   `)
-  return open(personal, rows)
+  // A user of another organization may have the same name, and must not suffer.
+  return open(personal, rows, (error, userId) =>
+    log.error({ err: error, userId }, 'the state of a user cannot be opened: the user cannot sign in'),
+  )
 }
 
 type Row = Omit<LoginUser, 'state'> & Omit<StoredState, 'type' | 'id'>
 
 // A user may hold both forms of its name.
-function open(personal: Context['personal'], rows: Row[]): LoginUser[] {
+function open(personal: Context['personal'], rows: Row[], failed = rethrow): LoginUser[] {
   const users = [...new Map(rows.map((row) => [row.userId, row])).values()]
   return users.flatMap(({ sequence, key, ...row }) => {
-    const state = personal.openState({ type: 'user', id: row.userId, sequence, state: row.state, key })
-    return state === undefined ? [] : [{ ...row, state: state as User }]
+    try {
+      const state = personal.openState({ type: 'user', id: row.userId, sequence, state: row.state, key })
+      return state === undefined ? [] : [{ ...row, state: state as User }]
+    } catch (error) {
+      failed(error, row.userId)
+      return []
+    }
   })
+}
+
+function rethrow(error: unknown, _userId: string): void {
+  throw error
 }
 
 // State and hash come from one statement, so that they belong together. The ids of aggregates are in another order than

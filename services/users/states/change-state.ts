@@ -15,7 +15,8 @@ import type { User, UserEvent } from '../vocabulary/user.ts'
  * PERMISSION_DENIED, where the caller's roles do not cover the user's, and NOT_FOUND USER_NOT_FOUND. Afterwards
  * FAILED_PRECONDITION LAST_IAM_OWNER, where no active user with all permissions would be left, and ABORTED CONFLICT,
  * where the user gets or loses this role at the same moment. `more`: what the answer tells beside the details.
- * `find`: gives the user or throws USER_NOT_FOUND.
+ * `find`: gives the user or throws USER_NOT_FOUND. `unreadable`: the change of a user whose state nobody can
+ * read; without it, the call fails.
  */
 export async function changeState<More = unknown>(
   context: Context,
@@ -24,6 +25,7 @@ export async function changeState<More = unknown>(
   decide: (user: User, organizationId: string, now: Date) => Decision<UserEvent>,
   more?: (after: Existing<User>) => More,
   find = existing,
+  unreadable?: () => Decision<UserEvent>,
 ): Promise<{ details: ObjectDetails } & More> {
   const { store } = context
   const ended: Owners = { $case: 'userId', value: userId }
@@ -39,8 +41,9 @@ export async function changeState<More = unknown>(
     // The other owners stay unchanged until this is stored: of two owners removed at once, the second is then the last.
     reads: [ownership, ...(others ? others.reads : [])],
     call,
-    decide({ state, organizationId }: Aggregate<User>, now, [current, ...reads]: Aggregate[]) {
-      const decision = decide(find(state), organizationId, now)
+    ...(unreadable && { evenUnreadable: true }),
+    decide({ state, organizationId, ...user }: Aggregate<User>, now, [current, ...reads]: Aggregate[]) {
+      const decision = unreadable && user.unreadable ? unreadable() : decide(find(state), organizationId, now)
       if (!decision.events.some(({ type }) => endsUse.has(type))) return decision
       if (current!.sequence !== (known?.sequence ?? 0))
         throw new RosterError('ABORTED', 'CONFLICT', 'The roles of the user were changed at the same time.')

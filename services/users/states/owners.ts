@@ -1,5 +1,5 @@
 import { RosterError } from '#lib/errors'
-import type { Aggregate, AggregateKey } from '#lib/eventstore/aggregate'
+import { type Aggregate, type AggregateKey, evenUnreadable, type Existing } from '#lib/eventstore/aggregate'
 import type { Store } from '#lib/eventstore/store'
 import { isActive } from './user-state.ts'
 import { type Ownership, ownershipType } from '../vocabulary/ownership.ts'
@@ -27,8 +27,12 @@ export interface OthersLeft {
 
 /** Looks for the owners of the instance, by their ids, that are left when some end. */
 export async function findOthers(store: Store, ownerIds: string[], ended: Owners): Promise<OthersLeft> {
-  const owners = await Promise.all(ownerIds.map((id) => store.load<User>('user', id)))
-  const others = owners.filter((owner) => owner !== undefined).filter((owner) => !isOneOf(ended, owner))
+  const owners = await Promise.all(ownerIds.map((id) => evenUnreadable(store.load<User>('user', id))))
+  // Of one whom nobody can read, nobody knows whether it is active.
+  const others = owners
+    .filter((owner) => owner?.state !== undefined)
+    .map((owner) => owner as Existing<User>)
+    .filter((owner) => !isOneOf(ended, owner))
   return {
     reads: others.flatMap(({ id, organizationId }) => [
       { type: 'user', id },

@@ -29,7 +29,10 @@ export function findKnown(
   })
 }
 
-/** Remembers that a user signed in from an address. The last ten are kept. */
+/**
+ * Remembers that a user signed in from an address. The last ten are kept. A removal beside it deletes the password
+ * first, and waits for this lock, or this finds nothing.
+ */
 export async function rememberAddress(
   { sql, keys }: Pick<Context, 'sql' | 'keys'>,
   userId: string,
@@ -40,7 +43,8 @@ export async function rememberAddress(
   const mac = macOf(keys, keys.currentId, userId, address)!
   await orUnavailable(sql`
     with renewed as (
-      insert into known_addresses (user_id, address, key_id) values (${userId}, ${mac}, ${keys.currentId})
+      insert into known_addresses (user_id, address, key_id)
+      select user_id, ${mac}, ${keys.currentId} from passwords where user_id = ${userId} for key share
       on conflict (user_id, address) do update set used_at = now()
     )
     delete from known_addresses

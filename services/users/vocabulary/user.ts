@@ -47,6 +47,9 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
     const { userName, ...machine } = event.payload
     return { userName, machine }
   }
+  // Also of a user whom nobody can read.
+  if (event.type === 'removed' && event.payload.forgetAt === undefined) return gone
+  if (event.type === 'forgotten') return gone
   if (user === undefined) throw new Error(`a user begins with ${event.type}`)
   switch (event.type) {
     case 'deactivated':
@@ -59,14 +62,10 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
       return { ...user, locked: undefined }
     case 'username.changed':
       return { ...user, ...event.payload }
-    case 'removed': {
-      const { forgetAt } = event.payload
-      return { ...gone, ...(forgetAt !== undefined && { forgetAt, former: user }) }
-    }
+    case 'removed':
+      return { ...gone, forgetAt: event.payload.forgetAt!, former: user }
     case 'restored':
       return user.former ?? user
-    case 'forgotten':
-      return gone
   }
   if (user.human) return { ...user, human: evolveHuman(user.human, event as HumanEvent, at) }
   if (!user.machine) return user

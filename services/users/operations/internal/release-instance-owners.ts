@@ -1,5 +1,5 @@
 import type { ReleaseInstanceOwnersRequest, ReleaseInstanceOwnersResponse } from '#gen/roster/users/v1/internal_service'
-import type { Aggregate } from '#lib/eventstore/aggregate'
+import { type Aggregate, evenUnreadable } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
@@ -14,7 +14,7 @@ export async function releaseInstanceOwners(
   { owners, releaseId, isNew, ownerIds, untouchableIds }: ReleaseInstanceOwnersRequest,
   call: Call,
 ): Promise<ReleaseInstanceOwnersResponse> {
-  const untouchable = await Promise.all(untouchableIds.map((id) => store.load<User>('user', id)))
+  const untouchable = await Promise.all(untouchableIds.map((id) => evenUnreadable(store.load<User>('user', id))))
   if (untouchable.some((user) => user && isOneOf(owners!, user))) throw permissionDenied()
   const others = isNew ? undefined : await findOthers(store, ownerIds, owners!)
   return store.execute({

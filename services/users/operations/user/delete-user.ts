@@ -1,7 +1,7 @@
 import type { DeleteUserRequest, DeleteUserResponse } from '#gen/roster/users/v1/user_service'
 import type { Call } from '#lib/rpc/headers'
 import { changeState } from '../../states/change-state.ts'
-import { forgottenUser, removedUntil, removedUser } from '../../states/removed-user.ts'
+import { forgottenUser, removedUnreadable, removedUntil, removedUser } from '../../states/removed-user.ts'
 import { existing, existingOrFormer } from '../../states/user-state.ts'
 import { receiptOf } from '../../forgetting/receipt.ts'
 import type { Decision } from '#lib/eventstore/command'
@@ -26,6 +26,7 @@ export async function deleteUser(
       forgetAt: after.state.forgetAt === undefined ? undefined : new Date(after.state.forgetAt),
     }),
     forgetNow ? existingOrFormer : existing,
+    () => removedUnreadable(userId),
   )
 }
 
