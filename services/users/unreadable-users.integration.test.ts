@@ -125,14 +125,14 @@ describe.each(Object.entries(faults))('a user %s', (name, happens) => {
   })
 
   test('can be removed, and leaves no row that tells of it', async () => {
-    await deleteUser(users, { userId: id }, call())
+    await deleteUser(users, { userId: id, forgetNow: false }, call())
     expect(await tablesWith(users.sql, [`${id}-name`, `${id}-first`, `${id}@mail.example`])).toEqual([])
     for (const table of ['tokens', 'passwords', 'known_addresses', 'unsent_email_codes'])
       expect(await users.sql`select from ${users.sql(table)} where user_id = ${id}`).toHaveLength(0)
     expect(await users.sql`select from unique_keys where aggregate_id = ${id}`).toHaveLength(0)
     expect(await users.sql`select from subject_keys where subject_id = ${id}`).toHaveLength(0)
     expect(await reasonOf(getUser(users, { userId: id }))).toBe('USER_NOT_FOUND')
-    expect(await reasonOf(deleteUser(users, { userId: id }, call()))).toBe('USER_NOT_FOUND')
+    expect(await reasonOf(deleteUser(users, { userId: id, forgetNow: false }, call()))).toBe('USER_NOT_FOUND')
     expect(await reasonOf(addHuman(id))).toBe('USER_ID_TAKEN')
   })
 })
@@ -142,7 +142,7 @@ test('a machine whose key is lost leaves no secret once it is removed', async ()
   await addMachineUser(users, { userId: 'bot', userName: 'bot', name: 'B', description: '', accessTokenType }, call())
   await addMachineSecret.handle(users, { userId: 'bot', expirationDate: undefined }, call())
   await users.sql`delete from subject_keys where subject_id = 'bot'`
-  await deleteUser(users, { userId: 'bot' }, call())
+  await deleteUser(users, { userId: 'bot', forgetNow: false }, call())
   expect(await users.sql`select from machine_secrets where user_id = 'bot'`).toHaveLength(0)
 })
 
