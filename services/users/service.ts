@@ -73,6 +73,7 @@ import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
 import { startForgettingDue } from './forgetting/forget-due.ts'
 import { startForgetting } from './forgetting/forgetting.ts'
+import { startForgettingInStatistics } from './forgetting/forget-in-statistics.ts'
 import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
@@ -106,6 +107,7 @@ const users: StoringService<Config, Context> = {
       ...startFollowingOrganizations(context, nats, log),
       startForgettingDue(context),
       startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
+      startForgettingInStatistics({ sql, log }),
       startSealingUsers(context),
       signingKeys,
       later,

@@ -33,6 +33,7 @@ export async function lookForUser(system: System, userId: string): Promise<Found
     await statesOf(system, userId),
     await rows('unique_keys', 'aggregate_id'),
     ...(await Promise.all(tables.map((table) => rows(table)))),
+    await statisticsOf(system, userId),
     await streamOf(system, userId),
     await deliveriesOf(system, userId),
     ...(await jobsOf(system.redis(), userId)),
@@ -79,6 +80,14 @@ async function statesOf(system: System, userId: string): Promise<Found> {
       (type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined),
   )
   return { store: 'aggregates', rows: found.length, readable: readable.length }
+}
+
+// PostgreSQL's samples of the tables of searches hold values in plain. Whose they are, they do not tell.
+async function statisticsOf(system: System, userId: string): Promise<Found> {
+  const [row] = await system.sql('users')<{ sampled: boolean }[]>`
+    select statistics_at is null as sampled from forgettings where user_id = ${userId}
+  `
+  return { store: 'statistics', rows: 1, readable: row?.sampled === false ? 0 : 1 }
 }
 
 async function streamOf(system: System, userId: string): Promise<Found> {

@@ -18,6 +18,7 @@ import type { User } from '../vocabulary/user.ts'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { forgetDue } from './forget-due.ts'
 import { startForgetting } from './forgetting.ts'
+import { startForgettingInStatistics } from './forget-in-statistics.ts'
 
 const soon = { timeout: 20_000, interval: 20 }
 let [servers, database, users]: [Servers?, TestDatabase?, TestUsers?] = []
@@ -240,4 +241,26 @@ describe('a removal that can be undone', () => {
     ])
     expect(await stateOf(userId)).toMatchObject(undone.status === 'fulfilled' ? { human: {} } : { removed: true })
   })
+})
+
+test('PostgreSQL’s own samples of names and addresses are made anew after a removal', async () => {
+  const [userId, other] = [await addHuman(), await addHuman()]
+  const { sql, log } = users!
+  const samples = async () =>
+    JSON.stringify(
+      await sql`
+        select most_common_vals::text, histogram_bounds::text from pg_stats
+        where schemaname = current_schema() and tablename in ('found_users', 'found_addresses')
+      `,
+    )
+  await sql`analyze found_users, found_addresses`
+  expect(await samples()).toContain(`${userId}@example.org`)
+  await remove(userId)
+  running.push(startForgettingInStatistics({ sql, log, every: 50 }))
+  await vi.waitFor(async () => expect(await samples()).not.toContain(userId), soon)
+  expect(await samples()).toContain(other)
+  await vi.waitFor(async () => {
+    const [row] = await sql`select statistics_at is not null as done from forgettings where user_id = ${userId}`
+    expect(row).toEqual({ done: true })
+  }, soon)
 })

@@ -35,7 +35,8 @@ export function beginForgetting({ userId, organizationId, removedAt, forgetAt }:
   return (sql) => sql`
     insert into forgettings (user_id, organization_id, removed_at, forget_at)
     values (${userId}, ${organizationId}, ${removedAt}, ${forgetAt ?? null})
-    on conflict (user_id) do update set removed_at = excluded.removed_at, forget_at = excluded.forget_at
+    on conflict (user_id) do update
+    set removed_at = excluded.removed_at, forget_at = excluded.forget_at, statistics_at = null
   `
 }
 

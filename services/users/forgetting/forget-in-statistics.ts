@@ -1,0 +1,40 @@
+import type { Sql } from '#lib/eventstore/database'
+import type { Log } from '#lib/log'
+import type { Service } from '#lib/process'
+import { repeat } from '#lib/repeat'
+import { throttled } from '#lib/throttled'
+
+/** Milliseconds between two looks, at most one of which has PostgreSQL sample both tables. */
+const lookEvery = 30_000
+const portion = 10_000
+
+/**
+ * Has PostgreSQL sample the tables of searches anew after removals. Its statistics hold names and addresses in plain,
+ * and otherwise those of removed users might stay for months.
+ */
+export function startForgettingInStatistics({ sql, log, every = lookEvery }: Options): Service {
+  return repeat({
+    work: () => forgetInStatistics(sql),
+    every,
+    retryAfter: every,
+    failed: throttled(log, 'the statistics of the tables of searches are not made anew'),
+  })
+}
+
+interface Options {
+  sql: Sql
+  log: Log
+  every?: number
+}
+
+// What a statement before the sampling sees as removed, the sample lacks.
+async function forgetInStatistics(sql: Sql): Promise<'more' | undefined> {
+  const rows = await sql<{ id: string }[]>`
+    select user_id as id from forgettings where statistics_at is null and forget_at is null
+    order by user_id limit ${portion}
+  `
+  if (rows.length === 0) return undefined
+  await sql`analyze found_users, found_addresses`
+  await sql`update forgettings set statistics_at = now() where user_id = any(${rows.map(({ id }) => id)}::text[])`
+  return rows.length === portion ? 'more' : undefined
+}
