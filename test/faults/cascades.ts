@@ -19,9 +19,12 @@ const giveUpAfter = 60_000
 export async function makeDoomed(running: Running, id: string): Promise<Doomed> {
   const organizationId: string = (await act(running, 'AddOrganization', { name: id })).organizationId
   const there = { organization: organizationId }
-  const machines = Array.from({ length: users }, (_, i) => ({ machine: { userName: `${id}-${i}`, name: 'M' } }))
+  const marker = `marked-${id}`
+  const machines = Array.from({ length: users }, (_, i) => ({ machine: { userName: `${marker}-${i}`, name: marker } }))
   const { results } = await act(running, 'BulkAddUsers', { users: machines }, there)
   const userIds: string[] = results.map(({ done }: { done: { id: string } }) => done.id)
+  const human = { userName: marker, profile: { firstName: marker, lastName: marker } }
+  await act(running, 'AddHumanUser', { ...human, email: { email: `${marker}@example.com` } }, there)
   const guest: string = (await act(running, 'AddMachineUser', { userName: `${id}-guest`, name: 'M' })).userId
   const own: string = (await act(running, 'AddProject', { name: id }, there)).id
   const projectId: string = (await act(running, 'AddProject', { name: id })).id
@@ -54,7 +57,7 @@ export async function makeDoomed(running: Running, id: string): Promise<Doomed> 
       there,
     ),
   ])
-  return { organizationId, projectId, roleKey }
+  return { organizationId, projectId, roleKey, marker }
 }
 
 /** Removes them, however often the call has to be repeated. */
@@ -72,6 +75,15 @@ export async function checkDoomed(inspection: Inspection, doomed: Doomed): Promi
     const left = await inspection.left(doomed)
     if (left.length === 0) return inspection.uncaused(doomed)
     if (Date.now() > end) return left.map((what) => `${what} outlived the organization or role that it was part of`)
+  }
+}
+
+/** Waits until nothing can be read of its users. Gives the places where something still can. */
+export async function checkForgotten(inspection: Inspection, doomed: Doomed): Promise<string[]> {
+  for (const end = Date.now() + goneWithin; ; await sleep(200)) {
+    const places = await inspection.readable(doomed)
+    if (places.length === 0) return []
+    if (Date.now() > end) return places.map((place) => `${place} still tells who was removed`)
   }
 }
 

@@ -5,6 +5,8 @@ export interface Doomed {
   organizationId: string
   projectId: string
   roleKey: string
+  /** The names and addresses of its users have it. */
+  marker: string
 }
 
 /** What is left of them, as aggregates, memberships and tokens. */
@@ -44,4 +46,23 @@ export async function findUncaused(sql: Sql, { organizationId, projectId }: Doom
     ${of('users')} union all ${of('grants')} union all ${of('idp')} union all ${of('notifier')}
   `
   return rows.map(({ id }) => `${id} names no cause`)
+}
+
+/** Where the names and addresses of its users can still be read: the tables of all services, and the stream. */
+export async function findReadable(
+  sql: Sql,
+  streamed: (organizationId: string) => Promise<string[]>,
+  { organizationId, marker }: Doomed,
+): Promise<string[]> {
+  const tables = await sql<{ schema: string; name: string }[]>`
+    select schemaname as schema, tablename as name from pg_tables where schemaname like 'roster\\_%'
+  `
+  const places = await streamed(organizationId)
+  for (const { schema, name } of tables) {
+    const [row] = await sql<[{ tells: boolean }]>`
+      select exists (select from ${sql(schema)}.${sql(name)} t where t::text ilike ${`%${marker}%`}) as tells
+    `
+    if (row.tells) places.push(`${schema}.${name}`)
+  }
+  return places
 }

@@ -1,15 +1,16 @@
-import { connect, consumerOpts } from 'nats'
+import { connect, NatsError } from 'nats'
 import { checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
 import postgres, { type Sql } from 'postgres'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../../deploy/provision.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { compare, type Seen, type Stored } from './compare.ts'
-import { type Doomed, findLeft, findUncaused } from './doomed.ts'
+import { type Doomed, findLeft, findReadable, findUncaused } from './doomed.ts'
 import type { Remembered } from './load.ts'
 
 const settledWithin = 60_000
-const readWithin = 30_000
+/** Messages that are read at the same time. */
+const atOnce = 200
 
 /** Inspects the servers from outside, past every service. Each check gives its faults. */
 export interface Inspection {
@@ -22,6 +23,8 @@ export interface Inspection {
   stream(): Promise<string[]>
   /** What is left of a removed organization and of a removed role. */
   left(doomed: Doomed): Promise<string[]>
+  /** Where somebody can still read who was removed with them. */
+  readable(doomed: Doomed): Promise<string[]>
   /** What went with them, and does not name its cause. */
   uncaused(doomed: Doomed): Promise<string[]>
   /** Humans who should have been mailed a code that is still valid. */
@@ -57,10 +60,14 @@ export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
       for (const end = Date.now() + settledWithin; await isBehind(sql); await sleep(50))
         if (Date.now() > end) return ['events are still not published']
       const published = await readStream(natsUrl.admin)
-      const wrong = compare('in the stream', before, published, await readEvents(sql))
+      const after = await readEvents(sql)
+      const forgotten = forgottenIn(after)
+      const others = <Event extends { id: string }>(events: Event[]) => events.filter(({ id }) => !forgotten.has(id))
+      const wrong = compare('in the stream', others(before), others(published), others(after))
       return wrong.map(({ sentence }) => sentence)
     },
     left: (doomed) => findLeft(sql, doomed),
+    readable: (doomed) => findReadable(sql, (id) => streamedOf(natsUrl.admin, id), doomed),
     uncaused: (doomed) => findUncaused(sql, doomed),
     awaited: () => sql`
       select user_id as "userId", email from roster_users.found_addresses
@@ -76,6 +83,32 @@ export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
 
 /** The last of these says whether a code is to be mailed. */
 const aboutCodes = ['email.code.requested', 'email.code.returned', 'email.changed', 'email.verified']
+
+/** The events of removed users that leave the stream: all but the removal. */
+function forgottenIn(events: Stored[]): Set<string> {
+  const isEnd = ({ aggregate, type }: Stored) => aggregate.startsWith('user ') && type === 'removed'
+  const removed = new Set(events.filter(isEnd).map(({ aggregateId }) => aggregateId))
+  const leaves = (event: Stored) =>
+    event.id.startsWith('users-') &&
+    /^user[ .]/.test(event.aggregate) &&
+    removed.has(event.aggregateId) &&
+    !isEnd(event)
+  return new Set(events.filter(leaves).map(({ id }) => id))
+}
+
+// The subjects of users' events, but for the removals.
+async function streamedOf(url: string, organizationId: string): Promise<string[]> {
+  const { host, username, password } = new URL(url)
+  const connection = await connect({ servers: host, user: username, pass: password })
+  try {
+    const filter = `roster.events.users.${organizationId}.user.>`
+    const manager = await connection.jetstreamManager()
+    const { state } = await manager.streams.info('roster-events', { subjects_filter: filter })
+    return Object.keys(state.subjects ?? {}).filter((subject) => !subject.endsWith('.removed'))
+  } finally {
+    await connection.close()
+  }
+}
 
 function wrongWith(write: Remembered, events: Stored[]): string[] {
   const name = `${write.id} (${write.operation})`
@@ -124,18 +157,23 @@ async function readStream(url: string): Promise<Seen[]> {
   const { host, username, password } = new URL(url)
   const connection = await connect({ servers: host, user: username, pass: password })
   try {
-    const { state } = await (await connection.jetstreamManager()).streams.info('roster-events')
-    const seen: Seen[] = []
-    let read = 0
-    const messages = await connection.jetstream().subscribe('roster.events.>', consumerOpts().orderedConsumer())
-    const silence = setTimeout(() => messages.destroy(), readWithin)
-    for await (const message of messages) {
+    const manager = await connection.jetstreamManager()
+    const { state } = await manager.streams.info('roster-events')
+    // One by one: a consumer of nats-server 2.9 at times ends early where messages leave the stream meanwhile.
+    const read = async (seq: number) => {
+      const message = await manager.streams.getMessage('roster-events', { seq }).catch((error: unknown) => {
+        if (error instanceof NatsError && error.code === '404') return undefined
+        throw error
+      })
       // Checkpoints of the audit chains are no events of the log.
-      if (message.headers?.get('ce-type') !== checkpointType)
-        seen.push({ id: message.headers?.get('ce-id') ?? 'without an id' })
-      if (++read >= state.messages) break
+      if (!message || message.header.get('ce-type') === checkpointType) return []
+      return [{ id: message.header.get('ce-id') || 'without an id' }]
     }
-    clearTimeout(silence)
+    const seen: Seen[] = []
+    for (let first = state.first_seq; first <= state.last_seq; first += atOnce) {
+      const count = Math.min(atOnce, state.last_seq - first + 1)
+      seen.push(...(await Promise.all(Array.from({ length: count }, (_, index) => read(first + index)))).flat())
+    }
     return seen
   } finally {
     await connection.close()

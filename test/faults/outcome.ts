@@ -10,6 +10,7 @@ export const promises = {
   follow: 'who follows the API has what is stored',
   mail: 'each living code is mailed, again only the same',
   cascade: 'what is removed takes all with it, by name',
+  forgotten: 'of removed users no name is left to read',
   deadline: 'calls end in time',
   clear: 'errors say to come again',
   alone: 'nothing else ends',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkDoomed, makeDoomed, removeDoomed } from './cascades.ts'
+import { checkDoomed, checkForgotten, makeDoomed, removeDoomed } from './cascades.ts'
 import { inflict, processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
 import { type Load, replay, startLoad } from './load.ts'
@@ -86,6 +86,7 @@ async function perform(
     follow: await readers.caughtUp(),
     mail: [],
     cascade: await checkDoomed(inspection, doomed),
+    forgotten: await checkForgotten(inspection, doomed),
     deadline: load.slowest > deadlineMs + 1000 + frozen ? [`a call took ${Math.round(load.slowest)} ms`] : [],
     clear: load.wrong,
     alone: ended.map((name) => `${name} ended during ${nameOf(round.faults)}: ${lastWords(processOf(running, name))}`),
