@@ -10,9 +10,11 @@ import { subjectToken } from './subject.ts'
 export const forgetSubject = 'roster.stream.forget'
 
 /** The types that the keeper removes, by service: those that tell of a person, who is the aggregate `user`. */
-export const forgettable: Readonly<Record<string, readonly string[]>> = {
+export const forgettable: Forgettable = {
   users: ['user', 'user.email.code', 'user.password.code', 'user.email.notice'],
 }
+
+export type Forgettable = Readonly<Record<string, readonly string[]>>
 
 /** Milliseconds to wait for the keeper. A large stream takes its time. */
 const patience = 20_000
@@ -38,20 +40,25 @@ export async function forgetInStream({ ask }: Nats, service: string, ended: Ende
 }
 
 /** Does for the keeper what `forgetInStream` asks for on this subject. */
-export async function removeAsked(manager: JetStreamManager, subject: string): Promise<number> {
+export async function removeAsked(
+  manager: JetStreamManager,
+  subject: string,
+  allowed: Forgettable = forgettable,
+): Promise<number> {
   const [, tokens = ''] = subject.split(`${forgetSubject}.`)
   const [service, organization, type, id, ...more] = tokens.split('.')
   // A wildcard or an empty token would stand for the events of others.
   const areTokens = [service, organization, type, id].every((token) => token !== undefined && /^[\w%-]+$/.test(token))
   if (!areTokens || more.length > 0) throw new Error('this names no aggregate')
   // Nobody else's history goes: the signed checkpoints of the audit are in the same stream.
-  const isForgettable = Object.hasOwn(forgettable, service!) && forgettable[service!]!.map(subjectToken).includes(type!)
+  const isForgettable = Object.hasOwn(allowed, service!) && allowed[service!]!.map(subjectToken).includes(type!)
   if (!isForgettable) throw new Error('this tells of no person')
+  const [root] = type!.split(subjectToken('.'))
   const aggregate = (type: string) => `roster.events.${service}.${organization}.${type}.${id}`
   const filter = `${aggregate(type!)}.>`
   const end =
-    (await placeOfLast(manager, `${aggregate('user')}.forgotten`)) ??
-    (await placeOfLast(manager, `${aggregate('user')}.removed`))
+    (await placeOfLast(manager, `${aggregate(root!)}.forgotten`)) ??
+    (await placeOfLast(manager, `${aggregate(root!)}.removed`))
   if (end !== undefined) return (await manager.streams.purge(streamName, { filter, seq: end })).purged
   // The end, and with it all before it, may be past its maximum age.
   const { state } = await manager.streams.info(streamName, { subjects_filter: filter })

@@ -15,7 +15,7 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { consumers } from './consumers.ts'
-import { forgetSubject, removeAsked } from './forget-in-stream.ts'
+import { type Forgettable, forgetSubject, removeAsked } from './forget-in-stream.ts'
 import { consumerPending, consumerUnacknowledged, streamBytes } from './measures.ts'
 import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
 
@@ -35,7 +35,7 @@ const nanosecondsPerMillisecond = 1_000_000
  * Creates the stream and its consumers, now and whenever they are missing. Answers questions about the state of the
  * stream, and removes the events of an aggregate that came to its end. Of several keepers, one answers.
  */
-export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Service {
+export function startStreamKeeper({ nats, log, forgettable }: KeeperOptions): Service {
   const { connection } = nats
   let looking: Promise<StreamInfo> | undefined
   let next: Promise<StreamInfo> | undefined
@@ -96,7 +96,7 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
     try {
       const removed = await withApi(async (apiPrefix) => {
         const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false, timeout: forgetWithin })
-        return removeAsked(manager, message.subject)
+        return removeAsked(manager, message.subject, forgettable)
       })
       message.respond(JSON.stringify({ removed }))
     } catch (error) {
@@ -127,6 +127,13 @@ export function startStreamKeeper({ nats, log }: { nats: Nats; log: Log }): Serv
       await Promise.allSettled([looking, next])
     },
   }
+}
+
+export interface KeeperOptions {
+  nats: Nats
+  log: Log
+  /** What the keeper removes when it is asked. Default: what tells of a person. */
+  forgettable?: Forgettable
 }
 
 /** Creates the stream where it is missing, after `wait` milliseconds. Does not change an existing one. */

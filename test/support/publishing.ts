@@ -64,7 +64,8 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
   const replicas: [Replica, Replica] = [await openReplica(proxy.url), await openReplica(proxy.url)]
   const connect = (url: string, service: string) => connectNats(url, service, silent)
   const admin = await connect(servers.natsUrl.admin, 'admin')
-  const keeper = await startTestKeeper(servers.natsUrl)
+  // The tests know counters, and no person.
+  const keeper = await startTestKeeper(servers.natsUrl, { users: ['counter'] })
   const connections = await Promise.all(replicas.map(() => connect(servers.natsUrl.users, 'users')))
   const asked: [number, number] = [0, 0]
   const beforePublish = { run: async () => {} }

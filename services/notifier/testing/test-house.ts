@@ -27,6 +27,11 @@ import { readUsersConfig } from '../../users/config.ts'
 import { startUsers } from '../../users/service.ts'
 import { states } from '../show.ts'
 import { readNotifierConfig } from '../config.ts'
+import { eventColumns } from '#lib/eventstore/feed-rows'
+import { openPersonal } from '#lib/eventstore/personal/open-personal'
+import type { StoredEvent } from '#lib/events/stored-event'
+import { encryptionKey } from '#lib/keys'
+import { model as usersModel } from '../../users/model.ts'
 import { startNotifier } from '../service.ts'
 import { startTestMailServer } from './test-mail-server.ts'
 import { internalCalls } from '../../internal-calls.ts'
@@ -175,7 +180,7 @@ export async function openHouse() {
     /** Reads the address of a user from PostgreSQL. */
     async emailOf(userId: string): Promise<string> {
       const [row] = await sql<{ email: string }[]>`
-        select state -> 'human' ->> 'email' as email from aggregates where type = 'user' and id = ${userId}
+        select email from found_addresses where user_id = ${userId}
       `
       return row!.email
     },
@@ -202,11 +207,17 @@ export async function openHouse() {
     },
     /** Lists what happened to a user's codes, oldest first: requested, sent, or failed with the reason. */
     async codeEvents(userId: string): Promise<string[]> {
-      const rows = await sql<{ type: string; failure: string | null }[]>`
-        select aggregate_type || '.' || type as type, payload->>'failure' as failure from events
-        where aggregate_id = ${userId} and aggregate_type || '.' || type like 'user.email.code.%' order by position
+      const rows = await sql<StoredEvent[]>`
+        select ${eventColumns(sql)} from events
+        where aggregate_id = ${userId} and aggregate_type || '.' || type like 'user.email.code.%'
+        order by events.position
       `
-      return rows.map(({ type, failure }) => [type.replace('user.email.code.', ''), failure].filter(Boolean).join(': '))
+      const keys = encryptionKey.read(environment['ROSTER_ENCRYPTION_KEY']!)
+      const events = await (await openPersonal(sql, usersModel.personal!, keys)).openEvents(sql, rows)
+      return events.map(({ aggregate_type, type, payload }) => {
+        const what = `${aggregate_type}.${type}`.replace('user.email.code.', '')
+        return [what, (payload as { failure?: string }).failure].filter(Boolean).join(': ')
+      })
     },
     /** Lists the events of a user's codes by type, each with its own id and its cause's id. */
     async causes(userId: string): Promise<Record<string, { id: string; cause: string | null }>> {

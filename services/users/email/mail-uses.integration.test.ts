@@ -75,8 +75,8 @@ const throttled = async (work: Promise<unknown>) => {
 const mailsTo = async (email: string) =>
   (
     await a().sql`
-      select from events e join aggregates u on u.type = 'user' and u.id = e.aggregate_id
-      where e.type = 'email.code.requested' and u.state -> 'human' ->> 'email' = ${email}
+      select from events e join found_addresses a on a.user_id = e.aggregate_id
+      where e.type = 'email.code.requested' and a.email = ${email}
     `
   ).count
 
@@ -95,8 +95,7 @@ describe('one address gets five mails in ten minutes', () => {
     const answers = await tally(50, (context) => addHuman(randomUUID(), victim, unverified, context))
     expect(answers).toEqual({ mailed: 5, MAILS_THROTTLED: 45 })
     expect(await mailsTo(victim)).toBe(5)
-    const created = await a()
-      .sql`select from aggregates where type = 'user' and state -> 'human' ->> 'email' = ${victim}`
+    const created = await a().sql`select from found_addresses where email = ${victim}`
     expect(created.count).toBe(5)
   })
 

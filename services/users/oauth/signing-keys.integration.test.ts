@@ -1,5 +1,6 @@
 import { compactVerify, createLocalJWKSet, type JWK, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { rewrapKeys } from '#lib/eventstore/personal/rewrap-keys'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openUsers, type TestUsers } from '../test-users.ts'
 
@@ -85,6 +86,7 @@ test.each(['ES256', 'EdDSA', 'RS256'])(
 
 test('if the encryption key is lost, a new signing key signs at once', async () => {
   const [first] = await signers()
+  await replicas[0]!.sql`delete from sealing`
   const other = await openUsers(database.urls.users, { ROSTER_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') })
   replicas.push(other)
   expect(decodeProtectedHeader(await other.signingKeys.sign({})).kid).not.toBe(first)
@@ -93,12 +95,14 @@ test('if the encryption key is lost, a new signing key signs at once', async () 
 
 test('a signing key goes on signing after the encryption key was replaced and the old one is gone', async () => {
   await replicas[0]!.sql`delete from signing_keys`
+  await replicas[0]!.sql`delete from sealing`
   const [old, current] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'))
   const kids: (string | undefined)[] = []
   for (const ROSTER_ENCRYPTION_KEY of [old!, `${current},${old}`, current!]) {
     const other = await openUsers(database.urls.users, { ROSTER_ENCRYPTION_KEY })
     replicas.push(other)
     kids.push(decodeProtectedHeader(await other.signingKeys.sign({})).kid)
+    await rewrapKeys(other.sql, other.keys, other.log, AbortSignal.timeout(10_000))
   }
   expect(new Set(kids).size).toBe(1)
 })
