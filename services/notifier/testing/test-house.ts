@@ -31,10 +31,12 @@ import { eventColumns } from '#lib/eventstore/feed-rows'
 import { openPersonal } from '#lib/eventstore/personal/open-personal'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { encryptionKey } from '#lib/keys'
-import { model as usersModel } from '../../users/model.ts'
 import { startNotifier } from '../service.ts'
 import { startTestMailServer } from './test-mail-server.ts'
 import { internalCalls } from '../../internal-calls.ts'
+
+// As far as events are opened with it.
+const ofUsers = { subject: 'user', events: [], states: [], keyKinds: [], isForgotten: () => false }
 
 export type TestHouse = Awaited<ReturnType<typeof openHouse>>
 
@@ -213,7 +215,7 @@ export async function openHouse() {
         order by events.position
       `
       const keys = encryptionKey.read(environment['ROSTER_ENCRYPTION_KEY']!)
-      const events = await (await openPersonal(sql, usersModel.personal!, keys)).openEvents(sql, rows)
+      const events = await (await openPersonal(sql, ofUsers, keys)).openEvents(sql, rows)
       return events.map(({ aggregate_type, type, payload }) => {
         const what = `${aggregate_type}.${type}`.replace('user.email.code.', '')
         return [what, (payload as { failure?: string }).failure].filter(Boolean).join(': ')
