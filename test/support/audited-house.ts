@@ -43,16 +43,7 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
       },
       { timeout: 60_000 },
     )
-    await vi.waitFor(
-      async () => {
-        const [row] = await admin`
-          select (select count(*) from events) = c.events and c.page = (select max(page) from audit_checkpoints) as whole
-          from audit_chain c
-        `
-        expect(row!['whole']).toBe(true)
-      },
-      { timeout: 30_000 },
-    )
+    await everythingIsSigned(admin)
   } finally {
     await house.stop()
   }
@@ -88,4 +79,18 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Waits until a checkpoint covers every event of the users service. */
+export async function everythingIsSigned(admin: postgres.Sql): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const [row] = await admin`
+        select (select count(*) from events) = c.events and c.page = (select max(page) from audit_checkpoints) as whole
+        from audit_chain c
+      `
+      expect(row!['whole']).toBe(true)
+    },
+    { timeout: 30_000 },
+  )
 }

@@ -26,6 +26,7 @@ function idOf(text: string): string {
   return /^[\x21-\x7e]{1,200}$/.test(text) ? text : ''
 }
 
+// Nothing is decided by it: the service has refused the call. A wrong text could only spoil the explanation.
 function readText({ number }: DescField, request: Uint8Array): string {
   let text = ''
   try {
