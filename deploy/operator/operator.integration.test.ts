@@ -2,10 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { roster } from '#lib/health/release'
-import { connectNats } from '#lib/nats'
 import { operatorSettings, type Ran, runOperator } from '#test/support/operator'
-import { silent } from '#test/support/rpc'
 import { callGrpc } from '../../test/e2e/clients/grpc.ts'
 import type { Operation } from '../../test/examples/contract.ts'
 import { addEveryObject } from '../../test/examples/every-object.ts'
@@ -49,49 +46,6 @@ async function parkedPositions(): Promise<string[]> {
   const rows = await admin<{ position: string }[]>`select position::text from roster_users.parked_events`
   return rows.map(({ position }) => position)
 }
-
-test('status shows every service, its events and queues, and ends well', async () => {
-  await vi.waitFor(async () => expect((await run('status')).status).toBe(0), { timeout: 20_000 })
-  const { out } = await run('status')
-  for (const name of ['users', 'grants', 'idp', 'notifier'])
-    expect(out).toMatch(new RegExp(`^${name} +${roster.version} `, 'm'))
-  expect(out).toMatch(/^messages of the stream for notifier +0$/m)
-  expect(out).toMatch(/^jobs of email-codes, waiting +0$/m)
-  expect(out).toContain('All is well.')
-  const [found] = (await run('status', '--json')).json()
-  expect(Object.keys(found.services).toSorted()).toEqual(['grants', 'idp', 'notifier', 'users'])
-  expect(found).toMatchObject({ attention: [], tails: { users: { parked: 0 } }, intake: { users: 0 } })
-})
-
-test('status names a service that does not answer, and ends with 1', async () => {
-  await house.restart('idp', async () => {
-    const { status, out } = await run('status')
-    expect(status).toBe(1)
-    expect(out).toContain('! idp: no replica answers')
-  })
-})
-
-test.each([
-  ['that is no JSON', '{'],
-  ['of another shape', 'null'],
-  ['without a version', '{"id":"x"}'],
-  ['with strange numbers', '{"id":"x","version":"0.0.1","endpoints":[{"num_requests":"\u001B[2J"}]}'],
-])('status passes over an answer %s, and names the service that gives it', async (_, answer) => {
-  const { connection } = await connectNats(started.servers.natsUrl.users, 'users', silent)
-  try {
-    for (const subject of ['$SRV.INFO.users', '$SRV.STATS.users'])
-      connection.subscribe(subject, { callback: (_error, message) => void message.respond(answer) })
-    await connection.flush()
-    const [found] = (await run('status', '--json')).json()
-    expect(found.attention).toContainEqual(
-      expect.stringMatching(/^users: [12] answers about its replicas cannot be read$/),
-    )
-    expect(found.services.users).toContainEqual(expect.objectContaining({ version: roster.version }))
-    expect(found.services.idp).toHaveLength(1)
-  } finally {
-    await connection.close()
-  }
-})
 
 test('a parked event is listed, and stays parked with its reason when a retry fails', async () => {
   const position = await strangeEvent()

@@ -34,6 +34,7 @@ export function alerts(scale = 1): Alert[] {
   const failed = (is: string) =>
     `sum by (service) (increase(roster_failures_total{job="roster", service${is}"gateway"}[${minutes(10)}])) > 0`
   const mailServer = `${mails('unreachable|misconfigured')} unless ${mails('sent|refused|deferred')}`
+  const late = `max by (service) (roster_tail_lag_age{job="roster"}) > ${seconds(60)}`
   const stuck = `max by (service) (roster_store_waiting_age{job="roster"}) > ${seconds(10)}`
   return [
     {
@@ -91,8 +92,7 @@ export function alerts(scale = 1): Alert[] {
     {
       name: 'RosterEventsLate',
       expr:
-        `max by (service) (roster_tail_lag_age{job="roster"}) > ${seconds(60)}` +
-        ` unless on (service) (${cutOff}) unless on () (${down})` +
+        `${late} unless on (service) (${cutOff}) unless on () (${down})` +
         // Their transactions are open, and hold up the events of every service.
         ` unless on () (${stuck}) unless on () (${full})`,
       for: minutes(1),
@@ -105,6 +105,19 @@ export function alerts(scale = 1): Alert[] {
       for: minutes(1),
       severity: 'warning',
       summary: 'Events of {{ $labels.service }} are parked by the {{ $labels.roster_parked_by }}.',
+    },
+    {
+      name: 'RosterAuditLate',
+      expr:
+        `max by (service) (roster_audit_unsigned_age{job="roster"} - roster_audit_checkpoint_interval{job="roster"})` +
+        ` > ${seconds(600)}` +
+        // Where the chain works off what an upgrade found, the age falls.
+        ` and on (service) max by (service) (delta(roster_audit_unsigned_age{job="roster"}[${minutes(5)}])) > 0` +
+        ` unless on (service) (${cutOff}) unless on (service) (${down}) unless on (service) (${late})` +
+        ` unless on () (${stuck}) unless on () (${full})`,
+      for: minutes(10),
+      severity: 'warning',
+      summary: 'Events of {{ $labels.service }} are in no signed checkpoint of the audit chain.',
     },
     {
       name: 'RosterMailServer',

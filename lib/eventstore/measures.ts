@@ -59,6 +59,18 @@ export const unsignedAge = gauge({
   tells: 'how long the first event that no checkpoint of the audit chain signs has waited; 0 if there is none',
 })
 
+export const unchained = gauge({
+  name: 'roster.audit.unchained',
+  unit: '{event}',
+  tells: 'committed events that the audit chain does not have yet; the count ends at 10,001',
+})
+
+export const checkpointInterval = gauge({
+  name: 'roster.audit.checkpoint.interval',
+  unit: 's',
+  tells: 'the time between two checkpoints of the audit chain, at the least: CHECKPOINT_INTERVAL',
+})
+
 export const published = counter({
   name: 'roster.events.published',
   unit: '{event}',

@@ -10,6 +10,7 @@ import {
   pendingStatements,
   tailLag,
   tailLagAge,
+  unchained,
   unsignedAge,
 } from './measures.ts'
 
@@ -42,6 +43,7 @@ export function watchDatabase(url: string, service: string): void {
   })
   tailLag.watch(() => seen?.unpublished)
   tailLagAge.watch(() => seen && ageOf(seen.since, offset))
+  unchained.watch(() => seen?.unchained)
   unsignedAge.watch(() => seen && ageOf(seen.unsigned, offset))
   parkedEvents.watch(() => seen?.parked, 'tail')
   parkedEvents.watch(() => seen?.forFollowers, 'follower')
@@ -57,6 +59,7 @@ interface Seen {
   now: Date
   unpublished: number
   since: Date | null
+  unchained: number
   unsigned: Date | null
   parked: number
   forFollowers: number
@@ -72,6 +75,12 @@ function look(sql: postgres.Sql) {
     select clock_timestamp() as now,
       (select count(*)::int from waiting) as unpublished,
       (select min(created_at) from waiting) as since,
+      (
+        select count(*)::int from (
+          select from events where (transaction_id, position) > (select transaction_id, position from audit_chain)
+          order by events.transaction_id, events.position limit ${mostCounted + 1}
+        ) next
+      ) as unchained,
       (
         select created_at from events
         where (transaction_id, position) > (

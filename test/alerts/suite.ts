@@ -19,7 +19,7 @@ export interface Outcome {
 
 /** A minute of the rules takes so many minutes. */
 export const scale = 1 / 20
-const firesWithin = 90_000
+const firesWithin = 120_000
 const endsWithin = 120_000
 /** Milliseconds for which a trouble lasts at least: every other alert would come within this time. */
 const lastsFor = 20_000
@@ -32,6 +32,7 @@ export async function runAlerts(troubles: Trouble[], say: (line: string) => void
     OTEL_METRICS_EXPORTER: 'prometheus',
     OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
     SMTP_TIMEOUT: '2',
+    CHECKPOINT_INTERVAL: '1',
   })
   const begun: { stop(): Promise<void> | void }[] = [running]
   try {

@@ -73,6 +73,10 @@ export const troubles: Trouble[] = [
     alerts: ['RosterEventsLate users', 'RosterEventsLate idp'],
     make: (running) => hold(running, (sql) => sql`select pg_current_xact_id()`),
   },
+  // A lock that gives its transaction no number: that would hold up the tail, too.
+  locked('a lock on the pages of the audit chain of users', 'roster_users.audit_pages', 'share', [
+    'RosterAuditLate users',
+  ]),
   {
     name: 'an event that JetStream refused',
     alerts: ['RosterEventsParked users tail'],

@@ -1,12 +1,16 @@
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
-import { table } from '../output.ts'
+import { type ChainStatus, lookAtChains } from './look-at-chains.ts'
+import { lookAtKeys } from './look-at-keys.ts'
 import { lookAtDeliveries, lookAtJobs, lookAtStream } from './look-at-queues.ts'
-import { lookAtServices, type Replica } from './look-at-services.ts'
+import { lookAtServices } from './look-at-services.ts'
 import { lookAtForgettings, lookAtIntake, lookAtTails, most } from './look-at-tails.ts'
+import { statusLines } from './status-lines.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
+/** CHECKPOINT_INTERVAL is not more than a day. */
+const unsignedLate = 25 * 3600
 
 /** The command `status`. */
 export const status: Command = {
@@ -15,6 +19,7 @@ export const status: Command = {
   more: [
     `Exit status 1 where a service or server does not answer, an event is parked, or something waits for ${late} seconds.`,
     `Counts of waiting events end at ${most}.`,
+    'Of a large number of users, the keys of some are looked at, others each time. `verify` looks at all.',
   ],
   arguments: [0, 0],
   run,
@@ -27,7 +32,7 @@ async function run({ system, output }: Called): Promise<number> {
       failed[name] = (error as Error).message || String(error)
       return undefined
     })
-  const [heard, tails, intake, deliveries, stream, jobs, forgettings] = await Promise.all([
+  const [heard, tails, intake, deliveries, stream, jobs, forgettings, chains, keys] = await Promise.all([
     look('services', lookAtServices(system)),
     look('tails', lookAtTails(system)),
     look('intake', lookAtIntake(system)),
@@ -35,6 +40,8 @@ async function run({ system, output }: Called): Promise<number> {
     look('stream', lookAtStream(system)),
     look('jobs', lookAtJobs(system)),
     look('forgettings', lookAtForgettings(system)),
+    look('chains', lookAtChains(system)),
+    look('keys', lookAtKeys(system)),
   ])
   const services = heard?.replicas
   const attention = [
@@ -61,58 +68,25 @@ async function run({ system, output }: Called): Promise<number> {
     ...(forgettings && forgettings.seconds > late
       ? [`users: the stream still has events of a user who was removed ${Math.round(forgettings.seconds)} s ago`]
       : []),
+    ...Object.entries(chains ?? {}).flatMap(([name, chain]) => chainProblems(name, chain)),
+    ...(keys && keys.lost > 0
+      ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`]
+      : []),
     ...mixed(services ?? {}),
   ]
-  const found = { services, tails, intake, deliveries, stream, jobs, forgettings, attention }
+  const found = { services, tails, chains, intake, deliveries, stream, jobs, forgettings, keys, attention }
   if (output.isJson) await output.json(found)
-  else for (const line of lines(found)) output.line(line)
+  else for (const line of statusLines(found)) output.line(line)
   return attention.length > 0 ? 1 : 0
 }
 
-type Looked<T> = Awaited<T> | undefined
-
-interface Found {
-  services: Record<StoringService, Replica[]> | undefined
-  tails: Looked<ReturnType<typeof lookAtTails>>
-  intake: Looked<ReturnType<typeof lookAtIntake>>
-  deliveries: Looked<ReturnType<typeof lookAtDeliveries>>
-  stream: Looked<ReturnType<typeof lookAtStream>>
-  jobs: Looked<ReturnType<typeof lookAtJobs>>
-  forgettings: Looked<ReturnType<typeof lookAtForgettings>>
-  attention: string[]
+function chainProblems(service: string, { held, seconds, unsigned }: ChainStatus): string[] {
+  if (held) return [`${service}: the audit chain is held, because stored events are being changed`]
+  if (seconds > late) return [`${service}: an event waits ${Math.round(seconds)} s for the audit chain`]
+  return unsigned > unsignedLate ? [`${service}: no checkpoint was signed for ${Math.round(unsigned)} s`] : []
 }
 
 function mixed(services: Partial<Record<string, { version: string }[]>>): string[] {
   const versions = new Set(Object.values(services).flatMap((replicas) => replicas!.map(({ version }) => version)))
   return versions.size > 1 ? [`several versions run: ${[...versions].toSorted().join(', ')}`] : []
-}
-
-function lines({ services, tails, intake, deliveries, stream, jobs, forgettings, attention }: Found): string[] {
-  const replicas = Object.entries(services ?? {}).flatMap(([name, all]) =>
-    all.map(({ version, host, calls, errors }) => [name, version, host, calls, errors]),
-  )
-  const published = Object.entries(tails ?? {}).map(([name, tail]) => {
-    return [name, tail.waiting, tail.seconds.toFixed(1), tail.parked, tail.parkedForFollowers]
-  })
-  const waiting = [
-    ...Object.entries(intake ?? {}).map(([name, number]) => [`events of ${name} for the notifier`, number]),
-    ...Object.entries(stream?.consumers ?? {}).map(([name, { waiting, underWay }]) => {
-      return [`messages of the stream for ${name}`, waiting + underWay]
-    }),
-    ...(forgettings ? [['removed users with events in the stream', forgettings.waiting]] : []),
-    ...Object.entries(deliveries ?? {}).map(([kind, { waiting }]) => [`deliveries, ${kind}`, waiting]),
-    ...Object.entries(jobs ?? {}).flatMap(([name, counts]) =>
-      Object.entries(counts).map(([state, number]) => [`jobs of ${name}, ${state}`, number]),
-    ),
-  ]
-  return [
-    ...(replicas.length > 0 ? table(['SERVICE', 'VERSION', 'HOST', 'CALLS', 'ERRORS'], replicas) : []),
-    '',
-    ...table(['EVENTS OF', 'WAITING', 'SECONDS', 'PARKED', 'FOLLOWERS PARKED'], published),
-    '',
-    ...table(['WAITING', 'NUMBER'], waiting),
-    ...(stream ? ['', `stream: ${stream.messages} messages, ${stream.first} to ${stream.last}`] : []),
-    '',
-    ...(attention.length > 0 ? attention.map((line) => `! ${line}`) : ['All is well.']),
-  ]
 }

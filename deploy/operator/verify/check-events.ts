@@ -6,7 +6,7 @@ import type { Personal } from '#lib/eventstore/personal/personal'
 import { isSealed } from '#lib/eventstore/personal/sealed-rows'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
-import { type Finding, rowName } from './finding.ts'
+import type { Finding } from './finding.ts'
 import type { Positions } from './positions.ts'
 import type { Published } from './published.ts'
 
@@ -57,7 +57,8 @@ export async function* checkEvents(
     const rows = personal ? await personal.openEvents(sql, stored) : stored
     const found = rows.flatMap((row) => {
       const position = Number(row.position)
-      const name = rowName('events', { position })
+      // As text: a position may be larger than an exact number.
+      const name = `events position=${row.position}`
       if (!row.known && !forgotten.includes(row.aggregate_type)) {
         const object = `${row.aggregate_type} ${row.aggregate_id}`
         return [{ service, row: name, problem: `aggregates has no row for its object, ${object}` }]

@@ -1,18 +1,21 @@
-/** A set of positions of events, at the cost of a bit for each. */
+/** Positions that share a piece of the set: so few that a piece for a single one is small, too. */
+const together = 512
+
+/** A set of positions of events. Its memory follows how many there are, and not how large they are. */
 export class Positions {
-  private bits = new Uint8Array(1024)
+  private pieces = new Map<number, Uint8Array>()
 
   add(position: number): void {
-    const byte = Math.floor(position / 8)
-    if (byte >= this.bits.length) {
-      const larger = new Uint8Array(Math.max(byte + 1, this.bits.length * 2))
-      larger.set(this.bits)
-      this.bits = larger
-    }
-    this.bits[byte]! |= 1 << (position % 8)
+    const number = Math.floor(position / together)
+    let piece = this.pieces.get(number)
+    if (!piece) this.pieces.set(number, (piece = new Uint8Array(together / 8)))
+    const within = position - number * together
+    piece[within >> 3]! |= 1 << (within & 7)
   }
 
   has(position: number): boolean {
-    return ((this.bits[Math.floor(position / 8)] ?? 0) & (1 << (position % 8))) !== 0
+    const number = Math.floor(position / together)
+    const within = position - number * together
+    return ((this.pieces.get(number)?.[within >> 3] ?? 0) & (1 << (within & 7))) !== 0
   }
 }

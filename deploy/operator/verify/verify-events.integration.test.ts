@@ -108,6 +108,16 @@ describe('verify names the event or message, and ends with 1, after by hand', ()
     })
   })
 
+  test('an event was added at a position beyond all that a computer could count to', async () => {
+    const { aggregate_id } = await there.first('idp', 'events', `aggregate_type = 'idp' and sequence = 1`)
+    const largest = '9223372036854775807'
+    await there.added('idp', 'events', { position: largest, sequence: 0, aggregate_id }, async () => {
+      const { status, out } = await there.roster('verify', 'idp')
+      expect(status).toBe(1)
+      expect(out).toContain(`idp: events position=${largest}: its sequence is below 1\n`)
+    })
+  })
+
   test('a message was removed from the stream, and after a forged one took its place', async () => {
     const { position } = await there.first('users', 'events', `type = 'machine.added'`)
     const message = await messageOf(`users-${position}`)
@@ -125,4 +135,13 @@ describe('verify names the event or message, and ends with 1, after by hand', ()
     await there.manager.streams.deleteMessage(streamName, seq)
     expect((await there.roster('verify', '--without-stream')).status).toBe(0)
   })
+})
+
+test('verify is not stopped by a note of a parked event that has a huge position', async () => {
+  await there.admin`insert into roster_idp.parked_events (position, reason) values (9223372036854775807, 'by hand')`
+  try {
+    expect(await there.roster('verify')).toMatchObject({ status: 0, out: 'Nothing differs.\n' })
+  } finally {
+    await there.admin`delete from roster_idp.parked_events`
+  }
 })

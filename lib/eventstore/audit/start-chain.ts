@@ -7,6 +7,7 @@ import type { Service } from '../../process.ts'
 import { pause, repeat } from '../../repeat.ts'
 import { throttled } from '../../throttled.ts'
 import type { Sql } from '../database.ts'
+import { checkpointInterval } from '../measures.ts'
 import { reseal } from '../reseal.ts'
 import { sealedAuditKeys, takeSigner } from './audit-keys.ts'
 import { addPage, type ChainRow, type CheckpointRow, lastCheckpoint, nextRows, readChain } from './chain-rows.ts'
@@ -40,11 +41,12 @@ const lock = 7_265_010
  */
 export function startChain(options: ChainOptions): Service {
   const { service, sql, nats, log, keys, recent, checkpointEvery } = options
+  const unwatch = checkpointInterval.watch(() => checkpointEvery / 1000)
   let isResealed = false
   /** The epoch in which this replica has seen the end of the events. */
   let caughtUpIn: number | undefined
 
-  return repeat({
+  const turns = repeat({
     async work(stopped) {
       const chain = await readChain(sql)
       const more = chain.hasMore && !chain.held && (await append(chain))
@@ -58,6 +60,12 @@ export function startChain(options: ChainOptions): Service {
     retryAfter,
     failed: throttled(log, 'the audit chain waits and tries again'),
   })
+  return {
+    stop() {
+      unwatch()
+      return turns.stop()
+    },
+  }
 
   // Returns whether there may be more.
   async function append(chain: ChainRow): Promise<boolean> {

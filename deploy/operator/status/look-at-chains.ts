@@ -1,0 +1,43 @@
+import { storingServices, type StoringService } from '../../provision.ts'
+import type { System } from '../system.ts'
+import { most } from './look-at-tails.ts'
+
+/** How far a service's audit chain goes. */
+export interface ChainStatus {
+  epoch: number
+  /** Nothing is added, because stored events are being changed. */
+  held: boolean
+  /** Events that are not in the chain yet, counted to `most`, and the seconds since the oldest of them was stored. */
+  waiting: number
+  seconds: number
+  /** Seconds since the oldest event was stored that no checkpoint signs; 0 if there is none. */
+  unsigned: number
+}
+
+/** How far the audit chain of each service goes. */
+export async function lookAtChains(system: System): Promise<Record<StoringService, ChainStatus>> {
+  const found = await Promise.all(storingServices.map(async (name) => [name, await chainOf(system, name)]))
+  return Object.fromEntries(found) as Record<StoringService, ChainStatus>
+}
+
+async function chainOf(system: System, service: StoringService): Promise<ChainStatus> {
+  const [row] = await system.sql(service)<[ChainStatus]>`
+    with waiting as materialized (
+      select created_at from events
+      where (transaction_id, position) > (select transaction_id, position from audit_chain)
+      order by events.transaction_id, events.position limit ${most}
+    ), unsigned as (
+      select created_at from events
+      where (transaction_id, position) > (
+        coalesce((select transaction_id from audit_checkpoints order by number desc limit 1), '0'),
+        coalesce((select position from audit_checkpoints order by number desc limit 1), 0)
+      )
+      order by events.transaction_id, events.position limit 1
+    )
+    select epoch, held, (select count(*)::int from waiting) as waiting,
+      coalesce(extract(epoch from now() - (select min(created_at) from waiting)), 0)::float8 as seconds,
+      coalesce(extract(epoch from now() - (select created_at from unsigned)), 0)::float8 as unsigned
+    from audit_chain
+  `
+  return { ...row, seconds: Math.max(0, row.seconds), unsigned: Math.max(0, row.unsigned) }
+}

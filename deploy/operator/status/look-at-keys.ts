@@ -1,0 +1,59 @@
+import { subjectKeyOf } from '#lib/eventstore/personal/personal'
+import { sealedAs } from '#lib/eventstore/personal/sealed-text'
+import { models } from '../models.ts'
+import { Refusal } from '../refusal.ts'
+import type { System } from '../system.ts'
+
+/** What was found of the keys of users. */
+export interface KeyStatus {
+  /** Users who were looked at, and whether these are all. */
+  looked: number
+  isAll: boolean
+  /** Whether the command has the key that opens those of users. Without it, it only sees whether they are there. */
+  opened: boolean
+  /** Users whose key is missing or cannot be opened, and some of them by their ids. */
+  lost: number
+  users: string[]
+}
+
+/** Blocks of `aggregates` that are read, at most: a database may have any number of users. */
+const mostBlocks = 1000
+const mostNamed = 5
+
+/**
+ * Looks whether users have the keys that open what is stored of them. Of a large table it looks at some blocks, which are
+ * others each time: a lost encryption key shows at once, and `verify` finds each single user.
+ */
+export async function lookAtKeys(system: System): Promise<KeyStatus> {
+  const sql = system.sql('users')
+  const { subject } = models.users.personal!
+  const personal = await system.personal('users').catch((error: unknown) => {
+    if (error instanceof Refusal) return undefined
+    throw error
+  })
+  const [{ share }] = await sql<[{ share: number }]>`
+    select least(100, 100.0 * ${mostBlocks} * current_setting('block_size')::int
+      / greatest(1, pg_relation_size('aggregates')))::float8 as share
+  `
+  const rows = await sql<{ id: string; key: string | null }[]>`
+    select id, ${subjectKeyOf(sql, sql`a.id`)} as key from aggregates a tablesample system (${share})
+    where type = ${subject} and state ? ${sealedAs}
+  `
+  const lost = rows.filter(({ key }) => key === null || (personal && !opens(() => personal.unwrap(key))))
+  return {
+    looked: rows.length,
+    isAll: share === 100,
+    opened: personal !== undefined,
+    lost: lost.length,
+    users: lost.slice(0, mostNamed).map(({ id }) => id),
+  }
+}
+
+function opens(unwrap: () => unknown): boolean {
+  try {
+    unwrap()
+    return true
+  } catch {
+    return false
+  }
+}
