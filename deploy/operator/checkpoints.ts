@@ -77,7 +77,6 @@ async function readService(
   try {
     if ((await strangeNumbers(sql)).includes('audit_checkpoints')) say('audit_checkpoints', 'a number in it cannot be')
     const keys = await readAuditKeys(sql)
-    for (const key of keys) read.lines.push({ kind: 'key', service, key })
     const known = [...(kept?.keys.get(service) ?? []), ...keys]
     const checking = checkCheckpoints(service, known, undefined, before)
     const first = before?.checkpoint.number ?? 0
@@ -101,6 +100,10 @@ async function readService(
       }
       after = rows.at(-1)!.number
     }
+    // Anybody who can write to the database can add a key, and whoever verifies an export trusts each one.
+    const own = new Set(kept?.keys.get(service)?.map(({ kid }) => kid))
+    const counting = keys.filter(({ kid }) => !before || own.has(kid) || checking.counts(kid))
+    read.lines.unshift(...counting.map((key) => ({ kind: 'key', service, key })))
   } catch (error) {
     if (!isOfService(error)) throw error
     say('audit_checkpoints', 'they cannot be read to their end')

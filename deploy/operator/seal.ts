@@ -3,6 +3,7 @@ import type { Sql } from '#lib/eventstore/database'
 import type { Phase } from '#lib/eventstore/personal/phase'
 import { roster } from '#lib/health/release'
 import type { Called, Command } from './command.ts'
+import type { Output } from './output.ts'
 import { Refusal } from './refusal.ts'
 
 /** The command `seal`. */
@@ -13,6 +14,7 @@ export const seal: Command = {
     'The service users does it, a portion after the other, while it answers. If you end the command, it goes on.',
     'Afterwards the release before this one cannot start on this database any more, so replace every replica first.',
     'It goes through all users until nothing is found in plain, and takes a minute and a half at least.',
+    'A user whose key is lost or cannot be opened is passed over and named: exit status 1.',
     'A database that began with this release is sealed from its first event.',
   ],
   arguments: [0, 0],
@@ -33,14 +35,16 @@ async function run({ system, output, confirm }: Called): Promise<number> {
   if (others.length > 0)
     throw new Refusal(`Replicas of another release are connected: ${others.join(', ')}. Replace them first.`)
   await confirm('There is no way back to the release before this one. Have a backup of the database.')
+  const { walks: before } = await look(sql)
   await sql`update sealing set wanted = true`
   let last = ''
   for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
-    const { phase, sealed, remaining } = await look(sql)
+    const { phase, sealed, remaining, walks, ...skipped } = await look(sql)
     if (phase === 'on') {
       output.line('All is sealed.')
-      return 0
+      return tellSkipped(output, skipped)
     }
+    if (walks !== before && skipped.hindering > 0) return tellSkipped(output, skipped)
     output.progress(phase === 'off' ? 'waits for the service users' : `${sealed} users are done, ${remaining} remain`)
     if (`${phase} ${sealed}` !== last) since = Date.now()
     last = `${phase} ${sealed}`
@@ -49,14 +53,38 @@ async function run({ system, output, confirm }: Called): Promise<number> {
   return 1
 }
 
-interface Progress {
+// The exit status.
+function tellSkipped(output: Output, { skipped, hindering, ids }: Skipped): number {
+  if (skipped === 0) return 0
+  output.line(`Passed over because no key opens what is sealed of them: ${skipped} users, such as ${ids.join(', ')}.`)
+  if (hindering > 0) {
+    output.line(`${hindering} of them, named first, still have rows in plain. So it is not over, and the audit chain is held.`) // prettier-ignore
+    output.line(
+      'Bring their rows of subject_keys back from a backup, or remove these users. It goes on then by itself.',
+    )
+  }
+  return 1
+}
+
+interface Skipped {
+  /** Users whom the last walk passed over, those of them who hinder the end, and some of their ids. */
+  skipped: number
+  hindering: number
+  ids: string[]
+}
+
+interface Progress extends Skipped {
   phase: Phase
   sealed: string
   remaining: string
+  /** Walks through all users that came to their end. */
+  walks: string
 }
 
 async function look(sql: Sql): Promise<Progress> {
-  const [row] = await sql<Progress[]>`select phase, sealed, remaining from sealing`
+  const [row] = await sql<Progress[]>`
+    select phase, sealed, remaining, walks, skipped::int, hindering::int, skipped_ids as ids from sealing
+  `
   if (!row) throw new Refusal('The service users of this release has never run here: start it first.')
   return row
 }

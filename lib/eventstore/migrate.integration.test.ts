@@ -33,6 +33,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: 'schema-10.sql' },
     { name: 'schema-11.sql' },
     { name: 'schema-12.sql' },
+    { name: 'schema-13.sql' },
     { name: 'schema-2.sql' },
     { name: 'schema-3.sql' },
     { name: 'schema-4.sql' },

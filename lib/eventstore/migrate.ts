@@ -24,6 +24,7 @@ const tables = [
   'schema-10.sql',
   'schema-11.sql',
   'schema-12.sql',
+  'schema-13.sql',
 ]
 
 /**

@@ -5,7 +5,8 @@ grant select on migrations, events, aggregates, unique_keys, followers, parked_e
 grant select (only_row, transaction_id, position, stream_created, stream_sequence, stream_floor, published_at, generation)
   on published to roster_operator;
 grant select on subject_keys to roster_operator;
-grant select (phase, secret, wanted, sealed, remaining), update (wanted) on sealing to roster_operator;
+grant select (phase, secret, wanted, sealed, remaining, walks, skipped, hindering, skipped_ids), update (wanted)
+  on sealing to roster_operator;
 grant update (stream_created) on published to roster_operator;
 grant update (retry), delete on parked_events to roster_operator;
 grant update (next_try_at), delete on parked_for_followers to roster_operator;

@@ -37,8 +37,12 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
   try {
     await vi.waitFor(
       async () => {
+        const act = async (operation: 'AddHumanUser' | 'SetEmail', request: Parameters<typeof callGrpc>[1]) =>
+          ok(await callGrpc(operation, request, { url: house.url, token: house.adminToken }))
         const request = { userName: unique('human'), profile, email: { email: uniqueEmail() } }
-        ok(await callGrpc('AddHumanUser', request, { url: house.url, token: house.adminToken }))
+        const { userId } = await act('AddHumanUser', request)
+        await act('SetEmail', { userId: userId!, email: uniqueEmail() })
+        await act('SetEmail', { userId: userId!, email: uniqueEmail() })
         expect((await admin`select from audit_checkpoints`).count).toBeGreaterThan(4)
       },
       { timeout: 60_000 },

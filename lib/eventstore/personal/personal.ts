@@ -107,11 +107,11 @@ export function passingOver({ unwrap }: Pick<SubjectKeys, 'unwrap'>): Pick<Subje
 }
 
 /** The keys of these people, by their ids. */
-export async function findKeys(
+export async function findKeys<Key>(
   sql: Sql | Transaction,
-  subjectKeys: Pick<SubjectKeys, 'unwrap'>,
+  subjectKeys: { unwrap(text: string): Key },
   ids: string[],
-): Promise<Map<string, KeyObject>> {
+): Promise<Map<string, Key>> {
   const rows = await sql<{ id: string; key: string }[]>`
     select subject_id as id, wrapped::text as key from subject_keys where subject_id = any(${ids})
   `

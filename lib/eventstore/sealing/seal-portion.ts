@@ -21,14 +21,21 @@ export interface Sealing {
 
 const portion = 50
 
+/** What became of some people. */
+export interface SealedPortion {
+  last: string
+  people: number
+  /** Whether anything was still plain. */
+  changed: boolean
+  /** Those whom it passed over, because their key is lost or cannot be opened; and whether they have plain rows. */
+  skipped: { id: string; hinders: boolean }[]
+}
+
 /**
- * Seals all rows of the next people after this id, in one transaction. Gives the last id, and whether anything was
- * still plain. Undefined after the last one. A second run changes nothing.
+ * Seals all rows of the next people after this id, in one transaction. Undefined after the last one. A second run changes
+ * nothing.
  */
-export async function sealPortion(
-  sealing: Sealing,
-  after: string,
-): Promise<{ last: string; people: number; changed: boolean } | undefined> {
+export async function sealPortion(sealing: Sealing, after: string): Promise<SealedPortion | undefined> {
   const { sql, personal } = sealing
   const { data } = personal
   const types = [data.subject, ...data.events]
@@ -40,16 +47,24 @@ export async function sealPortion(
     ).map(({ id }) => id)
     if (ids.length === 0) return undefined
     // In the order in which appends lock them.
-    const aggregates = await transaction<Row[]>`
+    const all = await transaction<Row[]>`
       select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
         changed_at as "changedAt", state
       from aggregates where type = any(${types}) and id = any(${ids}) order by type, id for update
     `
-    const events = await transaction<StoredEvent[]>`
+    const allEvents = await transaction<StoredEvent[]>`
       select ${eventColumns(transaction)} from events
       where aggregate_type = any(${types}) and aggregate_id = any(${ids}) order by events.position
     `
-    const { keys, made } = await giveKeys(transaction, personal, aggregates)
+    const { keys, made, without } = await giveKeys(transaction, personal, all)
+    const aggregates = all.filter(({ id }) => !without.has(id))
+    const events = allEvents.filter((event) => !without.has(event.aggregate_id))
+    const skipped = Array.from(without, (id) => ({
+      id,
+      hinders:
+        all.some((row) => row.id === id && isPlain(personal, row)) ||
+        allEvents.some((event) => event.aggregate_id === id && sealPayload(lost, event) !== event.payload),
+    }))
     const payloads = events.flatMap((event) => {
       const payload = sealPayload(keys.get(event.aggregate_id) ?? lost, event)
       return payload === event.payload ? [] : [{ position: event.position, payload }]
@@ -62,7 +77,7 @@ export async function sealPortion(
     await sealing.sealed(transaction, people)
     const changed = made + payloads.length + plain.length > 0
     if (changed) await transaction`update sealing set changed_at = now()`
-    return { last: ids.at(-1)!, people: ids.length, changed }
+    return { last: ids.at(-1)!, people: ids.length, changed, skipped }
   })
 }
 
@@ -72,23 +87,35 @@ function toAggregate(row: Row): Aggregate {
   return { ...row, sequence: Number(row.sequence) }
 }
 
-// Whoever is forgotten already gets no key.
+// Whoever is forgotten already gets no key. Whoever has lost it gets no other one: the first may come back.
 async function giveKeys(transaction: Transaction, personal: Personal, aggregates: Row[]) {
   const { data } = personal
   const people = aggregates.filter(({ type, state }) => type === data.subject && !data.isForgotten(state))
-  const keys = await findKeys(
+  const unwrap = (text: string) => unwrapOr(personal, text)
+  const found = await findKeys(
     transaction,
-    personal,
+    { unwrap },
     people.map(({ id }) => id),
   )
-  const without = people.filter(({ id }) => !keys.has(id))
-  const made = personal.make(without.length).map((key, index) => ({ id: without[index]!.id, ...key }))
+  const isLost = ({ id, state }: Row) => (found.has(id) ? !found.get(id) : sealedPart(state) !== undefined)
+  const without = new Set(people.filter(isLost).map(({ id }) => id))
+  const keys = new Map([...found].flatMap(([id, key]) => (key ? [[id, key] as const] : [])))
+  const fresh = people.filter(({ id }) => !found.has(id) && !without.has(id))
+  const made = personal.make(fresh.length).map((key, index) => ({ id: fresh[index]!.id, ...key }))
   if (made.length > 0)
     await transaction`
       insert into subject_keys ${transaction(made.map(({ id, wrapped }) => ({ subject_id: id, wrapped })))}
     `
   for (const { id, key } of made) keys.set(id, key)
-  return { keys, made: made.length }
+  return { keys, made: made.length, without }
+}
+
+function unwrapOr({ unwrap }: Personal, text: string): KeyObject | undefined {
+  try {
+    return unwrap(text)
+  } catch {
+    return undefined
+  }
 }
 
 function isPlain({ data }: Personal, { type, state }: Row): boolean {

@@ -6,11 +6,13 @@ import { throttled } from '../../throttled.ts'
 import type { Transaction } from '../database.ts'
 import { runningReleases, sealedNote } from '../releases.ts'
 import type { Phase } from '../personal/phase.ts'
-import { type Sealing, sealPortion } from './seal-portion.ts'
+import { type SealedPortion, type Sealing, sealPortion } from './seal-portion.ts'
 
 const lookEvery = 2000
 /** Milliseconds after which no change is under way any more that began before all people had keys. */
 const grace = 90_000
+/** People who are named. */
+const mostNamed = 20
 
 export interface SealingOptions extends Sealing {
   log: Log
@@ -26,9 +28,9 @@ export function startSealing(options: SealingOptions): Service {
   const wrong = throttled(log, 'what is personal is not sealed: replicas of another release are connected')
   if (personal.phase === 'on') return { stop: async () => {} }
 
-  const nothing = { after: '', people: 0, since: 0, found: false }
-  // The walk through all people that is under way, and whether it found anything plain.
+  const nothing: Walk = { after: '', people: 0, since: 0, found: false, skipped: 0, hindering: 0, ids: [] }
   let pass = nothing
+  let notBefore = 0
 
   const turns = repeat({
     async work() {
@@ -38,17 +40,22 @@ export function startSealing(options: SealingOptions): Service {
       personal.phase = row.phase
       if (row.phase === 'on') return 'done'
       if (row.phase === 'off') return row.wanted && (await begin()) ? 'more' : undefined
+      if (performance.now() < notBefore) return undefined
       if (pass === nothing) pass = { ...nothing, since: performance.now() }
       const done = await sealPortion(options, pass.after)
       if (done) {
-        pass = { ...pass, after: done.last, people: pass.people + done.people, found: pass.found || done.changed }
+        pass = goOn(pass, done)
         await noteProgress(pass.people)
         return 'more'
       }
-      // A change that began before its person had a key may have been stored in plain since, by any replica.
-      const isOver = !pass.found && row.quiet - (performance.now() - pass.since) >= graceMs
-      if (isOver) await finish()
+      const { found, since, skipped, hindering, ids } = pass
       pass = nothing
+      await noteSkipped(skipped, hindering, ids)
+      // An operator must do something first.
+      if (hindering > 0) notBefore = performance.now() + graceMs / 3
+      // A change that began before its person had a key may have been stored in plain since, by any replica.
+      const isOver = !found && hindering === 0 && row.quiet - (performance.now() - since) >= graceMs
+      if (isOver) await finish()
       return isOver ? 'more' : undefined
     },
     every: lookEvery,
@@ -59,6 +66,13 @@ export function startSealing(options: SealingOptions): Service {
   function noteProgress(people: number) {
     return sql`
       update sealing set sealed = ${people}, remaining = greatest(remaining + sealed - ${people}, 0)
+    `
+  }
+
+  async function noteSkipped(skipped: number, hindering: number, ids: string[]) {
+    if (skipped > 0) log.error({ skipped, hindering, subjects: ids }, 'users whose key is lost could not be sealed')
+    await sql`
+      update sealing set walks = walks + 1, skipped = ${skipped}, hindering = ${hindering}, skipped_ids = ${ids}
     `
   }
 
@@ -99,6 +113,36 @@ export function startSealing(options: SealingOptions): Service {
   }
 
   return { stop: () => turns.stop() }
+}
+
+/** A walk through all people. */
+interface Walk {
+  after: string
+  people: number
+  since: number
+  /** Whether it found anything plain. */
+  found: boolean
+  skipped: number
+  hindering: number
+  /** Some of those who were skipped; first those who hinder the end. */
+  ids: string[]
+}
+
+function goOn(walk: Walk, { last, people, changed, skipped }: SealedPortion): Walk {
+  const hindering = skipped.filter(({ hinders }) => hinders).map(({ id }) => id)
+  const others = skipped.filter(({ hinders }) => !hinders).map(({ id }) => id)
+  return {
+    ...walk,
+    after: last,
+    people: walk.people + people,
+    found: walk.found || changed,
+    skipped: walk.skipped + skipped.length,
+    hindering: walk.hindering + hindering.length,
+    ids: [...walk.ids.slice(0, walk.hindering), ...hindering, ...walk.ids.slice(walk.hindering), ...others].slice(
+      0,
+      mostNamed,
+    ),
+  }
 }
 
 interface State {

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Checkpoint, makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
@@ -220,68 +220,4 @@ test.each([
   } finally {
     await house.admin.unsafe(restore)
   }
-})
-
-describe('checkpoints that are kept', () => {
-  const file = () => join(house.folder, 'more.jsonl')
-  const keep = (...lines: object[]) => writeFile(file(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  async function some(number: number) {
-    const lines = (await readFile(house.kept, 'utf8')).split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
-    const users = lines.filter(({ service }) => service === 'users')
-    return users.filter((line) => line.kind === 'key' || line.number <= number)
-  }
-
-  test('count for the service that was asked', async () => {
-    const [key, one] = await some(1)
-    const own = makeAuditKey()
-    const { checkpoint } = readCheckpoint(one.jws)
-    const forged = signCheckpoint({ ...checkpoint, hash: 'x' }, own.key.kid, own.secret)
-    await keep(key, one, { kind: 'key', service: 'grants', key: own.key }, { kind: 'checkpoint', service: 'grants', number: 1, jws: forged }) // prettier-ignore
-    expect(await house.found('users', '--checkpoints', file())).toEqual([])
-    const grants = await house.roster('verify', '--audit', 'grants', '--checkpoints', file())
-    expect(grants.status).toBe(1)
-    expect(grants.out).toContain('grants: kept checkpoint number=1: it names another service')
-    // The key of one service signs nothing of another one.
-    await keep({ kind: 'key', service: 'grants', key: key.key }, one)
-    expect((await house.found('users', '--keys', file()))[0]!.problem).toBe('its key is none of the given ones')
-    await rm(file())
-  })
-
-  test('go on from those that were kept, or nothing is written', async () => {
-    const { admin, changed, roster } = house
-    const all = await some(1000)
-    await keep(...(await some(2)))
-    const ran = await roster('checkpoints', 'users', '--after', file())
-    expect(ran.status).toBe(0)
-    expect(ran.json().filter(({ kind }) => kind === 'checkpoint')).toEqual(all.filter(({ number }) => number > 2))
-    const refused = async (problem: string, ...more: string[]) => {
-      const { status, out, err } = await roster('checkpoints', 'users', '--after', file(), ...more)
-      expect({ status, out }).toEqual({ status: 1, out: '' })
-      expect(err).toContain(problem)
-    }
-    await changed(
-      () => admin`delete from audit_checkpoints where number = 3`,
-      () => refused('3 is missing before it'),
-    )
-    await changed(
-      () => admin`delete from audit_checkpoints where number >= 2`,
-      () => refused('it is not the one that was kept'),
-    )
-    const { key, secret } = makeAuditKey()
-    const third = all.find(({ number }) => number === 3)
-    const forge = (other: Partial<Checkpoint>) => async () => {
-      const jws = signCheckpoint({ ...readCheckpoint(third.jws).checkpoint, ...other }, key.kid, secret)
-      await admin`delete from audit_checkpoints where number > 3`
-      await admin`update audit_checkpoints set jws = ${jws} where number = 3`
-      await admin`insert into audit_keys (kid, public_key) values (${key.kid}, ${admin.json({ ...key })})`
-    }
-    await changed(forge({}), () => refused('no checkpoint before it names its key'))
-    await changed(forge({ previous: 'x' }), () => refused('it does not name the one before it'))
-    await changed(forge({ service: 'grants' }), async () => {
-      await refused('it stands in the place of another one')
-      expect(await roster('checkpoints', 'users')).toMatchObject({ status: 1, out: '' })
-    })
-    await changed(forge({ epoch: 2, reason: 'x' }), () => refused('call it with --accept-epoch 2'))
-    await rm(file())
-  })
 })

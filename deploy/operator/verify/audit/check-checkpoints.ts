@@ -13,6 +13,8 @@ import { isBefore } from './is-before.ts'
 export interface CheckpointCheck {
   /** Gives the checkpoint if it can be read, and what is wrong with it. */
   next(number: number, jws: string): { signed: SignedCheckpoint | undefined; found: Finding[] }
+  /** Whether this key may sign, as far as it has looked. */
+  counts(kid: string): boolean
 }
 
 /**
@@ -60,6 +62,7 @@ export function checkCheckpoints(
       before = signed
       return { signed, found }
     },
+    counts: (kid) => counting?.has(kid) ?? false,
   }
 }
 

@@ -1,0 +1,90 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
+import { runOperator } from '#test/support/operator'
+
+let house: AuditedHouse
+let lines: any[]
+
+beforeAll(async () => {
+  house = await startAuditedHouse()
+  const { status, json } = await house.roster('export', 'default', '--proof')
+  expect(status).toBe(0)
+  lines = json()
+}, 120_000)
+afterAll(() => house?.stop())
+
+// Without a server: the settings name none.
+async function verifyExport(some: any[]) {
+  const file = join(house.folder, 'export')
+  await writeFile(file, some.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const ran = await runOperator(['verify', '--audit', '--json', '--export', file, '--keys', house.kept], {})
+  await rm(file)
+  return { ...ran, found: ran.status === 2 ? [] : ran.json().map(({ row, problem }) => ({ row, problem })) }
+}
+const copy = () => structuredClone(lines)
+const events = (some: any[]) => some.filter(({ kind }) => kind === 'event')
+const named = ({ service, position }: any) => `event ${service}-${position}`
+
+test('an export is verified by the public keys alone', async () => {
+  expect(events(lines).length).toBeGreaterThan(20)
+  expect(await verifyExport(lines)).toMatchObject({ status: 0, out: '' })
+})
+
+test('an export holds nothing that tells of the events of others', () => {
+  const own = new Set(events(lines).map(({ service, proof }) => `${service} ${proof.page}`))
+  expect(lines.filter(({ kind }) => kind === 'page').every((page) => page.salt === undefined)).toBe(true)
+  expect(own.size).toBeGreaterThan(0)
+})
+
+test.each([
+  ['payload', { more: 1 }],
+  ['creator', 'nobody'],
+  ['createdAt', '2020-01-01T00:00:00.000Z'],
+  ['aggregateId', 'other'],
+])('an export with another %s of an event is found', async (name, value) => {
+  const some = copy()
+  const event = events(some).findLast(({ service }) => service === 'users')
+  event[name] = name === 'payload' ? { ...event[name], ...(value as object) } : value
+  const { status, found } = await verifyExport(some)
+  expect(status).toBe(1)
+  expect(found).toContainEqual({ row: named(event), problem: 'it does not say what is proven' })
+})
+
+test('an export with a proof that was made for another text is found', async () => {
+  const some = copy()
+  const event = events(some).at(-1)
+  event.creator = 'nobody'
+  event.proof.row = event.proof.row.replace(/"creator":"[^"]*"/, '"creator":"nobody"')
+  expect((await verifyExport(some)).found).toEqual([{ row: named(event), problem: 'it is not what its page says' }])
+})
+
+test('an export with a missing event of an object, or without its end, is found', async () => {
+  const some = copy()
+  const { aggregateId: id } = events(some).find(({ sequence }) => sequence === '3')
+  const gone = some.findIndex(({ aggregateId, sequence }) => aggregateId === id && sequence === '2')
+  const [event] = some.splice(gone, 1)
+  const { found } = await verifyExport(some)
+  expect(found).toContainEqual({
+    row: expect.stringMatching(/^event /),
+    problem: `events before it are missing: ${event.aggregateType} ${event.aggregateId}, sequence 2`,
+  })
+  expect(found).toContainEqual({ row: 'the export', problem: 'it is not whole: lines are missing' })
+  expect((await verifyExport(lines.slice(0, -1))).status).toBe(1)
+})
+
+test('an export without its checkpoints, or with those of another key, is found', async () => {
+  const without = await verifyExport(lines.filter(({ kind }) => kind !== 'checkpoint'))
+  expect(without.found).toContainEqual({ row: expect.stringMatching(/^page /), problem: 'no checkpoint signs it' })
+  const { key, secret } = makeAuditKey()
+  const forged = copy().map((line: any) => {
+    if (line.kind !== 'checkpoint') return line
+    return { ...line, jws: signCheckpoint(readCheckpoint(line.jws).checkpoint, key.kid, secret) }
+  })
+  expect((await verifyExport(forged)).found).toContainEqual({
+    row: 'a checkpoint',
+    problem: 'its signature is not that of a given key',
+  })
+})
