@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import { createFeed } from '#lib/eventstore/feed'
-import { startTail, type Tail } from '#lib/eventstore/tail'
+import { startTail, type Tail } from '#lib/eventstore/tail/start-tail'
 import { streamName } from '#lib/events/stream'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'

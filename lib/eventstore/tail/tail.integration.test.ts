@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { EventPosition } from '#gen/roster/feed/v1/feed'
-import { connectNats } from '../nats.ts'
-import { callersChanged, type Hint, hintSubject, readHints } from '../events/hints.ts'
+import { connectNats } from '../../nats.ts'
+import { callersChanged, type Hint, hintSubject, readHints } from '../../events/hints.ts'
 import { add, count, rename, type Replica, silent } from '#test/support/counters'
 import {
   byAggregate,

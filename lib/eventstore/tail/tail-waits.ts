@@ -1,7 +1,7 @@
-import type { Log } from '../log.ts'
-import type { Nats } from '../nats.ts'
-import { throttled } from '../throttled.ts'
-import { isConnectionError } from './database.ts'
+import type { Log } from '../../log.ts'
+import type { Nats } from '../../nats.ts'
+import { throttled } from '../../throttled.ts'
+import { isConnectionError } from '../database.ts'
 
 /** Milliseconds after which a stream that takes no events, or a database that says nothing, counts as away. */
 const patience = 5000

@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../events/stored-event.ts'
-import type { StreamState } from '../events/stream.ts'
-import type { Sql, Transaction } from './database.ts'
-import { eventColumns } from './feed-rows.ts'
+import type { StoredEvent } from '../../events/stored-event.ts'
+import type { StreamState } from '../../events/stream.ts'
+import type { Sql, Transaction } from '../database.ts'
+import { eventColumns } from '../feed-rows.ts'
 
 /** Events in a page, at most. */
 export const pageSize = 500

@@ -1,27 +1,17 @@
 import type { FileRegistry } from '@bufbuild/protobuf'
-import type { PubAck } from 'nats'
-import { publish } from '../events/publish.ts'
-import { publishing } from '../events/spans.ts'
-import { isIntact, streamName, type StreamState, streamState } from '../events/stream.ts'
-import type { Service } from '../process.ts'
-import { pause, repeat } from '../repeat.ts'
-import { type AnnouncerOptions, createAnnouncer } from '../events/announcer.ts'
-import type { RecentEvents } from '../events/recent-events.ts'
-import type { Sql, Transaction } from './database.ts'
-import type { EventRow } from '../events/stored-event.ts'
-import { published as publishedEvents } from './measures.ts'
-import type { Personal } from './personal/personal.ts'
-import { noteTaken, type Refused, saveParked, unpark } from './parked.ts'
+import type { Service } from '../../process.ts'
+import { pause, repeat } from '../../repeat.ts'
+import { type AnnouncerOptions, createAnnouncer } from '../../events/announcer.ts'
+import type { RecentEvents } from '../../events/recent-events.ts'
+import type { Sql, Transaction } from '../database.ts'
+import type { EventRow } from '../../events/stored-event.ts'
+import type { Personal } from '../personal/personal.ts'
+import { createForward } from './forward.ts'
+import { noteTaken, park, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
-import { telemetry } from '../telemetry/telemetry.ts'
 import { noteTailWaits } from './tail-waits.ts'
-import { findUnpublished, page, type PageRow, pageSize, type Published, setBack } from './tail-rows.ts'
+import { findUnpublished, page, pageSize, type Published, setBack } from './tail-rows.ts'
 
-/**
- * Milliseconds after which the stream may no longer know that it has an event. It remembers twice as long; half of that
- * is left to clocks that differ.
- */
-const knownFor = 60_000
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
 const pollEvery = 200
 /**
@@ -31,8 +21,6 @@ const pollEvery = 200
 const collectFor = 40
 /** Milliseconds between two looks at the stream when there is nothing to publish: it may have been lost or cut back. */
 const inspectEvery = 2000
-/** Milliseconds for which the look at the stream after a turn also counts as the look before the next turn. */
-const trustFor = 200
 const retryAfter = 1000
 const lock = 7_265_002
 
@@ -67,8 +55,8 @@ export function startTail(options: TailOptions): Tail {
   const { sql, nats, log, service, recent, personal } = options
   const waits = noteTailWaits(options)
   const announcer = createAnnouncer(options)
+  const forward = createForward(options, waits, announcer)
   let inspectAt = 0
-  let intactAt = 0
   let parked = 0
   // Whether there may be more to do than one statement finds out.
   let isWoken = true
@@ -148,7 +136,7 @@ export function startTail(options: TailOptions): Tail {
     }
     if (failure) {
       waits.streamIsAway(failure.cause)
-      await Promise.all([park(transaction, refused), noteTaken(transaction, added)])
+      await Promise.all([park(transaction, log, refused), noteTaken(transaction, added)])
       return { more: false, failure }
     }
     waits.streamIsThere()
@@ -159,7 +147,7 @@ export function startTail(options: TailOptions): Tail {
     // If a crash sets the cursor back, the tail publishes events twice, and the stream drops the second ones.
     await Promise.all([
       transaction`set local synchronous_commit = off`,
-      park(transaction, refused),
+      park(transaction, log, refused),
       parked > 0 && unpark(transaction, added),
       transaction`
         update published set transaction_id = ${last.transaction_id}::xid8, position = ${last.position},
@@ -168,77 +156,6 @@ export function startTail(options: TailOptions): Tail {
       `,
     ])
     return { more: last.found === pageSize || all.length < last.found }
-  }
-
-  // Looks at the stream before and after publishing; only after, if the last look was a moment ago. The stream must
-  // still have the events of before: else the tail publishes those again first. Returns the places of the events, and
-  // the events that were refused. Or the reason why some events may not be there. Or the state of a stream that lost
-  // events.
-  async function forward(all: PageRow[], published: Published): Promise<Forwarded> {
-    const { generation, in_doubt, message_key: key } = published
-    const taken = all.flatMap((event) => {
-      const seq = published.taken[event.position]
-      return seq === undefined ? [] : [{ event, seq }]
-    })
-    const events = all.filter(({ position }) => published.taken[position] === undefined)
-    const sequence = Math.max(Number(published.stream_sequence ?? 0), ...taken.map(({ seq }) => seq)) || undefined
-    const mark = { created: published.stream_created, sequence, at: published.published_at }
-    const earlier = taken.map(({ event, seq }) => ({
-      stream: streamName,
-      position: event.position,
-      seq,
-      duplicate: true,
-    }))
-    if (events.length === 0 || Date.now() - intactAt > trustFor) {
-      const state = await streamState(nats).catch((cause: unknown) => {
-        waits.streamIsAway(cause)
-        throw cause
-      })
-      if (!isIntact(state, mark)) return { state }
-    }
-    if (events.length === 0) return { added: earlier }
-    announcer.callers(events)
-    announcer.hint(events)
-    const began = Date.now()
-    const old = began - knownFor
-    const outcomes = await publish(nats, events, {
-      service,
-      generation,
-      key,
-      messages: options.messages,
-      floor: Number(published.stream_sequence ?? published.stream_floor),
-      taken,
-      inDoubt: ({ created_at }) => in_doubt || created_at.getTime() < old,
-    })
-    const ended = Date.now()
-    const [added, refused, failures]: [Added[], Refused[], { cause: unknown }[]] = [earlier, [], []]
-    for (const [index, outcome] of outcomes.entries()) {
-      const event = events[index]!
-      if ('ack' in outcome) {
-        added.push({ ...outcome.ack, position: event.position })
-        if (!outcome.ack.duplicate) publishedEvents.add(1)
-        if (event.traceparent) telemetry.tracing?.add(publishing, event.traceparent, began, ended)
-      } else if ('refused' in outcome) refused.push({ event, reason: outcome.refused })
-      else failures.push({ cause: outcome.failed })
-    }
-    try {
-      const state = await streamState(nats)
-      if (!isIntact(state, mark, added)) return { state }
-      intactAt = Date.now()
-    } catch (cause) {
-      failures.push({ cause })
-    }
-    return { added, refused, failure: failures[0] }
-  }
-
-  async function park(transaction: Transaction, refused: Refused[]) {
-    for (const { event, reason } of await saveParked(transaction, refused)) {
-      const { position, aggregate_type, aggregate_id, sequence, type } = event
-      log.error(
-        { err: reason, position, aggregate_type, aggregate_id, sequence, type },
-        'an event was refused for good: it is parked, and the ones behind it go on',
-      )
-    }
   }
 
   return {
@@ -261,13 +178,3 @@ interface Turn {
 }
 
 const nothing: Turn = { more: false }
-
-type Added = PubAck & { position: string }
-
-interface Forwarded {
-  added?: Added[]
-  refused?: Refused[]
-  failure?: { cause: unknown } | undefined
-  /** Set if the stream lost events. */
-  state?: StreamState
-}

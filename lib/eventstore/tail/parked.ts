@@ -1,5 +1,6 @@
-import type { StoredEvent } from '../events/stored-event.ts'
-import type { Transaction } from './database.ts'
+import type { StoredEvent } from '../../events/stored-event.ts'
+import type { Log } from '../../log.ts'
+import type { Transaction } from '../database.ts'
 
 /** An event that the broker or proto/ will always refuse, and the reason. */
 export interface Refused {
@@ -9,9 +10,9 @@ export interface Refused {
 
 const longestReason = 1000
 
-/** Notes events that were refused for good. Gives only the newly noted ones. */
-export async function saveParked(transaction: Transaction, refused: Refused[]): Promise<Refused[]> {
-  if (refused.length === 0) return []
+/** Notes events that were refused for good, and logs each once. */
+export async function park(transaction: Transaction, log: Log, refused: Refused[]): Promise<void> {
+  if (refused.length === 0) return
   const rows = refused.map(({ event, reason }) => ({
     position: event.position,
     reason: parkedFor(reason),
@@ -20,7 +21,14 @@ export async function saveParked(transaction: Transaction, refused: Refused[]): 
     insert into parked_events ${transaction(rows)} on conflict do nothing returning position
   `
   const positions = new Set(noted.map(({ position }) => position))
-  return refused.filter(({ event }) => positions.has(event.position))
+  for (const { event, reason } of refused) {
+    const { position, aggregate_type, aggregate_id, sequence, type } = event
+    if (!positions.has(position)) continue
+    log.error(
+      { err: reason, position, aggregate_type, aggregate_id, sequence, type },
+      'an event was refused for good: it is parked, and the ones behind it go on',
+    )
+  }
 }
 
 /** The reason as it is stored. */

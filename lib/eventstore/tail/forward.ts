@@ -1,0 +1,102 @@
+import type { FileRegistry } from '@bufbuild/protobuf'
+import type { PubAck } from 'nats'
+import type { createAnnouncer } from '../../events/announcer.ts'
+import { publish } from '../../events/publish.ts'
+import { publishing } from '../../events/spans.ts'
+import { isIntact, streamName, type StreamState, streamState } from '../../events/stream.ts'
+import type { Nats } from '../../nats.ts'
+import { telemetry } from '../../telemetry/telemetry.ts'
+import { published as publishedEvents } from '../measures.ts'
+import type { Refused } from './parked.ts'
+import type { PageRow, Published } from './tail-rows.ts'
+import type { TailWaits } from './tail-waits.ts'
+
+/**
+ * Milliseconds after which the stream may no longer know that it has an event. It remembers twice as long; half of that
+ * is left to clocks that differ.
+ */
+const knownFor = 60_000
+/** Milliseconds for which the look at the stream after a turn also counts as the look before the next turn. */
+const trustFor = 200
+
+/**
+ * Brings a page of events to the stream. Looks at the stream before and after; only after, if the last look was a moment
+ * ago. The stream must still have the events of before: else the tail publishes those again first.
+ */
+export type Forward = (all: PageRow[], published: Published) => Promise<Forwarded>
+
+/** The places of the events, and the events that were refused. Or the reason why some events may not be there. */
+export interface Forwarded {
+  added?: (PubAck & { position: string })[]
+  refused?: Refused[]
+  failure?: { cause: unknown } | undefined
+  /** Set if the stream lost events. */
+  state?: StreamState
+}
+
+/** Opens the way of a tail into the stream. */
+export function createForward(
+  { service, nats, messages }: { service: string; nats: Nats; messages?: FileRegistry },
+  waits: Pick<TailWaits, 'streamIsAway'>,
+  announcer: ReturnType<typeof createAnnouncer>,
+): Forward {
+  let intactAt = 0
+
+  return async (all, published) => {
+    const { generation, in_doubt, message_key: key } = published
+    const taken = all.flatMap((event) => {
+      const seq = published.taken[event.position]
+      return seq === undefined ? [] : [{ event, seq }]
+    })
+    const events = all.filter(({ position }) => published.taken[position] === undefined)
+    const sequence = Math.max(Number(published.stream_sequence ?? 0), ...taken.map(({ seq }) => seq)) || undefined
+    const mark = { created: published.stream_created, sequence, at: published.published_at }
+    const earlier = taken.map(({ event, seq }) => ({
+      stream: streamName,
+      position: event.position,
+      seq,
+      duplicate: true,
+    }))
+    if (events.length === 0 || Date.now() - intactAt > trustFor) {
+      const state = await streamState(nats).catch((cause: unknown) => {
+        waits.streamIsAway(cause)
+        throw cause
+      })
+      if (!isIntact(state, mark)) return { state }
+    }
+    if (events.length === 0) return { added: earlier }
+    announcer.callers(events)
+    announcer.hint(events)
+    const began = Date.now()
+    const old = began - knownFor
+    const outcomes = await publish(nats, events, {
+      service,
+      generation,
+      key,
+      messages,
+      floor: Number(published.stream_sequence ?? published.stream_floor),
+      taken,
+      inDoubt: ({ created_at }) => in_doubt || created_at.getTime() < old,
+    })
+    const ended = Date.now()
+    const added: NonNullable<Forwarded['added']> = earlier
+    const [refused, failures]: [Refused[], { cause: unknown }[]] = [[], []]
+    for (const [index, outcome] of outcomes.entries()) {
+      const event = events[index]!
+      if ('ack' in outcome) {
+        added.push({ ...outcome.ack, position: event.position })
+        if (!outcome.ack.duplicate) publishedEvents.add(1)
+        if (event.traceparent) telemetry.tracing?.add(publishing, event.traceparent, began, ended)
+      } else if ('refused' in outcome) refused.push({ event, reason: outcome.refused })
+      else failures.push({ cause: outcome.failed })
+    }
+    try {
+      const state = await streamState(nats)
+      if (!isIntact(state, mark, added)) return { state }
+      intactAt = Date.now()
+    } catch (cause) {
+      failures.push({ cause })
+    }
+    return { added, refused, failure: failures[0] }
+  }
+}
