@@ -1,6 +1,10 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { migrate } from '#lib/eventstore/migrate'
+import { openDatabase } from '#lib/eventstore/database'
+import { silent } from '#test/support/rpc'
 import { startServers, type Servers } from './local/servers.ts'
+import { models } from './operator/models.ts'
 import { provision, storingServices } from './provision.ts'
 
 const elsewhere = { NATS_URL: 'nats://none', REDIS_URL: 'redis://none', SMTP_URL: 'smtp://none' }
@@ -83,6 +87,26 @@ test('an administrator who is no superuser can do it too', { timeout: 30_000 }, 
   await provision(url.href, all)
   await open(urls.operator!.replace('roster_operator', 'roster_operator_idp'))`create temp table mine (x int)`
   expect([...(await open(urls.idp)`select current_schema() as name`)]).toEqual([{ name: 'roster_idp' }])
+  // Then each service makes its tables, and lets the operator's command read them.
+  for (const service of storingServices) {
+    const sql = openDatabase(urls[service], service, silent)
+    onTestFinished(() => sql.end({ timeout: 1 }))
+    await migrate(sql, new URL(`../services/${service}/migrations/`, import.meta.url), silent, models[service])
+    const operator = open(urls.operator!.replace('roster_operator', `roster_operator_${service}`))
+    expect(await operator`select from ${operator(`roster_${service}`)}.events`).toHaveLength(0)
+  }
+})
+
+test('one who may make roles alone provisions a database that is there and is his', { timeout: 30_000 }, async () => {
+  const fresh = await startServers({ ephemeral: true, ports: 'random', env: elsewhere })
+  onTestFinished(() => fresh.stop())
+  const root = open(fresh.databaseUrl.replace(/roster$/, 'postgres'))
+  await root`create role manager login createrole password 'manager'`
+  await root`create database managed owner manager`
+  const url = new URL(fresh.databaseUrl)
+  Object.assign(url, { username: 'manager', password: 'manager', pathname: '/managed' })
+  const { users } = await provision(url.href, passwords)
+  expect([...(await open(users)`select current_schema() as name`)]).toEqual([{ name: 'roster_users' }])
 })
 
 function open(url: string): postgres.Sql {
