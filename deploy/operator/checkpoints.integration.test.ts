@@ -1,5 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Checkpoint, makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
@@ -11,8 +10,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => house?.stop())
 
-const file = () => join(house.folder, 'more.jsonl')
-const keep = (...lines: object[]) => writeFile(file(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+const keep = (...lines: object[]) => house.keep('more.jsonl', ...lines)
 async function some(number: number) {
   const lines = (await readFile(house.kept, 'utf8')).split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []))
   const users = lines.filter(({ service }) => service === 'users')
@@ -24,26 +22,25 @@ test('checkpoints that are kept count for the service that was asked', async () 
   const own = makeAuditKey()
   const { checkpoint } = readCheckpoint(one.jws)
   const forged = signCheckpoint({ ...checkpoint, hash: 'x' }, own.key.kid, own.secret)
-  await keep(key, one, { kind: 'key', service: 'grants', key: own.key }, { kind: 'checkpoint', service: 'grants', number: 1, jws: forged }) // prettier-ignore
-  expect(await house.found('users', '--checkpoints', file())).toEqual([])
-  const grants = await house.roster('verify', '--audit', 'grants', '--checkpoints', file())
+  const file = await keep(key, one, { kind: 'key', service: 'grants', key: own.key }, { kind: 'checkpoint', service: 'grants', number: 1, jws: forged }) // prettier-ignore
+  expect(await house.found('users', '--checkpoints', file)).toEqual([])
+  const grants = await house.roster('verify', '--audit', 'grants', '--checkpoints', file)
   expect(grants.status).toBe(1)
   expect(grants.out).toContain('grants: kept checkpoint number=1: it names another service')
   // The key of one service signs nothing of another one.
   await keep({ kind: 'key', service: 'grants', key: key.key }, one)
-  expect((await house.found('users', '--keys', file()))[0]!.problem).toBe('its key is none of the given ones')
-  await rm(file())
+  expect((await house.found('users', '--keys', file))[0]!.problem).toBe('its key is none of the given ones')
 })
 
 test('checkpoints go on from those that were kept, or nothing is written', async () => {
   const { admin, changed, roster } = house
   const all = await some(1000)
-  await keep(...(await some(2)))
-  const ran = await roster('checkpoints', 'users', '--after', file())
+  const file = await keep(...(await some(2)))
+  const ran = await roster('checkpoints', 'users', '--after', file)
   expect(ran.status).toBe(0)
   expect(ran.json().filter(({ kind }) => kind === 'checkpoint')).toEqual(all.filter(({ number }) => number > 2))
   const refused = async (problem: string, ...more: string[]) => {
-    const { status, out, err } = await roster('checkpoints', 'users', '--after', file(), ...more)
+    const { status, out, err } = await roster('checkpoints', 'users', '--after', file, ...more)
     expect({ status, out }).toEqual({ status: 1, out: '' })
     expect(err).toContain(problem)
   }
@@ -70,7 +67,6 @@ test('checkpoints go on from those that were kept, or nothing is written', async
     expect(await roster('checkpoints', 'users')).toMatchObject({ status: 1, out: '' })
   })
   await changed(forge({ epoch: 2, reason: 'x' }), () => refused('call it with --accept-epoch 2'))
-  await rm(file())
 })
 
 test('a new epoch is written only where somebody accepts it', async () => {
@@ -81,7 +77,7 @@ test('a new epoch is written only where somebody accepts it', async () => {
   const { number, page } = one.checkpoint
   const anew: Checkpoint = { ...one.checkpoint, number: number + 1, previous: one.hash, page: page + 1, epoch: 2, reason: 'sealed' } // prettier-ignore
   const jws = signCheckpoint(anew, key.kid, secret)
-  await keep({ kind: 'key', service: 'users', key }, { ...first, jws: one.jws })
+  const file = await keep({ kind: 'key', service: 'users', key }, { ...first, jws: one.jws })
   await changed(
     async () => {
       await admin`delete from audit_checkpoints where number > 2`
@@ -90,7 +86,7 @@ test('a new epoch is written only where somebody accepts it', async () => {
       await admin`insert into audit_keys (kid, public_key) values (${key.kid}, ${admin.json({ ...key })})`
     },
     async () => {
-      const write = (...more: string[]) => roster('checkpoints', 'users', '--after', file(), ...more)
+      const write = (...more: string[]) => roster('checkpoints', 'users', '--after', file, ...more)
       for (const more of [[], ['--accept-epoch', '1']])
         expect(await write(...more)).toMatchObject({
           status: 1,
@@ -105,21 +101,60 @@ test('a new epoch is written only where somebody accepts it', async () => {
       expect(await write('--accept-epoch', 'two')).toMatchObject({ status: 2, out: '' })
     },
   )
-  await rm(file())
 })
 
 test("a key that signed nothing is not written beside kept checkpoints: it may be anybody's", async () => {
   const { admin, changed, roster } = house
-  await keep(...(await some(2)))
+  const file = await keep(...(await some(2)))
   const { key } = makeAuditKey()
   const [known] = await some(0)
   await changed(
     () => admin`insert into audit_keys (kid, public_key) values (${key.kid}, ${admin.json({ ...key })})`,
     async () => {
-      const { status, json } = await roster('checkpoints', 'users', '--after', file())
+      const { status, json } = await roster('checkpoints', 'users', '--after', file)
       expect(status).toBe(0)
       expect(json().filter(({ kind }) => kind === 'key')).toEqual([known])
     },
   )
-  await rm(file())
+})
+
+test('checkpoints that were kept are looked at by themselves, too', async () => {
+  const [key, one] = await some(1)
+  const own = makeAuditKey()
+  const forged = signCheckpoint({ ...readCheckpoint(one.jws).checkpoint, hash: 'x' }, own.key.kid, own.secret)
+  const found = async (...lines: object[]) => house.found('users', '--checkpoints', await keep(...lines))
+  const row = 'kept checkpoint number=1'
+  expect(await found(key, one, { ...one, jws: forged })).toEqual([{ row, problem: 'two of this number were kept, and they differ' }]) // prettier-ignore
+  expect(await found(key, { ...one, jws: forged })).toEqual([
+    { row: 'audit_checkpoints number=1', problem: 'it is not the one that was kept' },
+    { row, problem: 'its signature is not that of a known key' },
+  ])
+  expect(await found(key, { ...one, number: 2 })).toContainEqual({ row: 'kept checkpoint number=2', problem: 'it has another number' }) // prettier-ignore
+})
+
+test('after a change of keys, the new one is written beside the kept one, which names it', async () => {
+  const { admin, changed, roster } = house
+  const [, first] = await some(1)
+  const [one, two, stranger] = [makeAuditKey(), makeAuditKey(), makeAuditKey()]
+  const { checkpoint } = readCheckpoint(first.jws)
+  const naming = signCheckpoint({ ...checkpoint, nextKey: two.key.kid }, one.key.kid, one.secret)
+  const next = readCheckpoint((await some(2)).at(-1).jws).checkpoint
+  const followed = signCheckpoint({ ...next, previous: readCheckpoint(naming).hash }, two.key.kid, two.secret)
+  const file = await keep({ kind: 'key', service: 'users', key: one.key }, { ...first, jws: naming })
+  await changed(
+    async () => {
+      await admin`delete from audit_keys`
+      for (const { key } of [one, two, stranger])
+        await admin`insert into audit_keys (kid, public_key) values (${key.kid}, ${admin.json({ ...key })})`
+      await admin`delete from audit_checkpoints where number > 2`
+      await admin`update audit_checkpoints set jws = ${naming} where number = 1`
+      await admin`update audit_checkpoints set jws = ${followed} where number = 2`
+    },
+    async () => {
+      const { status, json } = await roster('checkpoints', 'users', '--after', file)
+      expect(status).toBe(0)
+      const kids = json().flatMap(({ kind, key }) => (kind === 'key' ? [key.kid] : []))
+      expect(kids.toSorted()).toEqual([one.key.kid, two.key.kid].toSorted())
+    },
+  )
 })

@@ -16,6 +16,8 @@ export interface AuditedHouse {
   folder: string
   kept: string
   roster(...args: string[]): Promise<Ran>
+  /** Writes a file of lines as `checkpoints` does, outside of that folder, and gives its path. */
+  keep(name: string, ...lines: object[]): Promise<string>
   /** Calls `verify --audit --json`, and gives the findings of the users service. */
   found(...args: string[]): Promise<{ row: string; problem: string }[]>
   /** Changes the tables, and restores them after `work`. */
@@ -28,6 +30,7 @@ const tables = ['events', 'aggregates', 'audit_chain', 'audit_pages', 'audit_che
 /** Starts Roster, lets it work until it has signed some checkpoints, and stops it: nothing changes by itself then. */
 export async function startAuditedHouse(): Promise<AuditedHouse> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-audited-'))
+  const elsewhere = await mkdtemp(join(tmpdir(), 'roster-elsewhere-'))
   const kept = join(folder, 'kept.jsonl')
   const started = await startTestServers()
   const { servers } = started
@@ -64,6 +67,11 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
       const all = ran.status === 2 ? [{ service: 'users', row: 'status 2', problem: ran.err }] : ran.json()
       return all.filter(({ service }) => service === 'users').map(({ row, problem }) => ({ row, problem }))
     },
+    async keep(name, ...lines) {
+      const file = join(elsewhere, name)
+      await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      return file
+    },
     async changed(change, work) {
       try {
         await change()
@@ -80,7 +88,7 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
     async stop() {
       await admin.end()
       await started.stop()
-      await rm(folder, { recursive: true, force: true })
+      for (const one of [folder, elsewhere]) await rm(one, { recursive: true, force: true })
     },
   }
 }

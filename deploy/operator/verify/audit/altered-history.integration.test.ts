@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Checkpoint, makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
-import { makePage } from '#lib/eventstore/audit/page'
 import { eventColumns } from '#lib/eventstore/feed-rows'
 import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
@@ -152,65 +150,16 @@ test.each([
   )
 })
 
-/** Makes chain and checkpoints anew, as the owner of the database can: with a key of his own. */
-async function signAnew() {
-  const rows = await admin<AuditedRow[]>`
-    select ${eventColumns(admin)} from events order by events.transaction_id, events.position
-  `
-  const page = makePage(
-    'users',
-    { epoch: 1, page: 0, events: 0, hash: '', transactionId: '0', position: '0' },
-    rows,
-    'salt',
-  )
-  const { key, secret } = makeAuditKey()
-  const { last, events } = page.header
-  await admin`delete from audit_pages`
-  await admin`delete from audit_checkpoints`
-  await admin`delete from audit_keys`
-  await admin`insert into audit_keys values (${key.kid}, ${admin.json({ ...key })}, null)`
-  await admin`
-    insert into audit_pages
-    values (1, ${page.headerText}, 'salt', ${page.entries}::bytea, ${last.transactionId}::xid8, ${last.position})
-  `
-  await admin`update audit_chain set page = 1, hash = ${page.hash}`
-  const [first] = await admin<[{ jws: string }]>`select jws from kept_audit_checkpoints order by number limit 1`
-  const forged: Checkpoint = { ...readCheckpoint(first.jws).checkpoint, page: 1, hash: page.hash, last, events }
-  await admin`
-    insert into audit_checkpoints values (1, ${signCheckpoint(forged, key.kid, secret)}, 1, 1,
-      ${last.transactionId}::xid8, ${last.position}, now())
-  `
-}
-
-test('a history that was signed anew is whole in itself, and contradicts what was kept', async () => {
-  const { position } = await someEvent()
+test('an event between two pages is found', async () => {
+  const [page] = await admin`select transaction_id::text as transaction from audit_pages where number = 2`
   await changed(
-    async () => {
-      await admin`update events set creator = 'nobody' where position = ${position}`
-      await signAnew()
-    },
-    async () => {
-      expect(await verify('users')).toMatchObject({ status: 0, out: '' })
-      const found = (await verify('users', '--checkpoints', house.kept)).json()
-      expect(found).toContainEqual({ service: 'users', row: 'audit_checkpoints number=1', problem: 'it is not the one that was kept' }) // prettier-ignore
-      expect(found).toContainEqual(expect.objectContaining({ row: 'kept checkpoint number=2' }))
-      const byKey = (await verify('users', '--keys', house.kept)).json()
-      expect(byKey).toContainEqual({ service: 'users', row: 'audit_checkpoints number=1', problem: 'its key is none of the given ones' }) // prettier-ignore
-    },
-  )
-})
-
-test('a chain that began anew after the last kept checkpoint is found', async () => {
-  await changed(
-    () => admin`select audit_begin('no reason')`,
-    async () => {
-      const found = (await verify('users', '--checkpoints', house.kept)).json()
-      expect(found).toContainEqual({
-        service: 'users',
-        row: 'audit_chain',
-        problem: 'it began anew (epoch 2), and no kept checkpoint knows of that',
-      })
-    },
+    () => admin`
+      insert into events (position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload,
+        organization_id, creator, request_id, created_at)
+      overriding system value values (99000001, ${page!['transaction']}::xid8, 'user', 'nobody', 1, 'locked', '{}',
+        'default', '', '', now())
+    `,
+    () => expectFound([{ row: 'events position=99000001', problem: 'it was inserted: user nobody, sequence 1' }]),
   )
 })
 

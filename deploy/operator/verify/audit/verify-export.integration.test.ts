@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
 import { makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { readEntries } from '#lib/eventstore/audit/page'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
 import { runOperator } from '#test/support/operator'
 
@@ -87,4 +90,45 @@ test('an export without its checkpoints, or with those of another key, is found'
     row: 'a checkpoint',
     problem: 'its signature is not that of a given key',
   })
+})
+
+// The owner of the database has the key of each event that the proof has. So he makes another text fit its entry.
+function forgeEntry(some: any[], event: any) {
+  const page = some.find(({ kind, service, header }) => kind === 'page' && service === event.service && JSON.parse(header).page === event.proof.page) // prettier-ignore
+  event.creator = 'nobody'
+  event.proof.row = event.proof.row.replace(/"creator":"[^"]*"/, '"creator":"nobody"')
+  const entries = Buffer.from(page.entries, 'base64')
+  const at = [...readEntries(entries).keys()].indexOf(event.position) * 40 + 8
+  entries.write(hash('sha256', `${event.proof.key}.${event.proof.row}`), at, 'hex')
+  page.entries = entries.toString('base64')
+  return page
+}
+const headerOf = (page: any) => JSON.parse(page.header)
+
+test('an export whose page has a forged entry is found, also where the page fits to it', async () => {
+  const some = copy()
+  const event = events(some).find(({ service }) => service === 'users')
+  const page = forgeEntry(some, event)
+  expect((await verifyExport(some)).found).toContainEqual({ row: named(event), problem: 'its page does not have it' })
+  page.header = canonicalJson({ ...headerOf(page), entries: hash('sha256', Buffer.from(page.entries, 'base64')) })
+  expect((await verifyExport(some)).found).toContainEqual({
+    row: `page ${event.proof.page}`,
+    problem: 'no checkpoint signs it',
+  })
+})
+
+test('an export proves a page by the next one that is signed, and finds it forged by that', async () => {
+  const numbers = lines.filter(({ kind, service }) => kind === 'page' && service === 'users').map((page) => headerOf(page).page) // prettier-ignore
+  const number = numbers.find((one) => numbers.includes(one + 1))
+  const withoutOwn = () =>
+    copy().filter(
+      ({ kind, service, jws }: any) =>
+        kind !== 'checkpoint' || service !== 'users' || readCheckpoint(jws).checkpoint.page !== number,
+    )
+  expect(await verifyExport(withoutOwn())).toMatchObject({ status: 0, out: '' })
+  const some = withoutOwn()
+  const event = events(some).find(({ service, proof }) => service === 'users' && proof.page === number)
+  const page = forgeEntry(some, event)
+  page.header = canonicalJson({ ...headerOf(page), entries: hash('sha256', Buffer.from(page.entries, 'base64')) })
+  expect((await verifyExport(some)).found).toContainEqual({ row: `page ${number}`, problem: 'no checkpoint signs it' })
 })
