@@ -153,7 +153,7 @@ test('after a change of keys, the new one is written beside the kept one, which 
     async () => {
       const { status, json } = await roster('checkpoints', 'users', '--after', file)
       expect(status).toBe(0)
-      const kids = json().flatMap(({ kind, key }) => (kind === 'key' ? [key.kid] : []))
+      const kids: string[] = json().flatMap(({ kind, key }) => (kind === 'key' ? [key.kid] : []))
       expect(kids.toSorted()).toEqual([one.key.kid, two.key.kid].toSorted())
     },
   )

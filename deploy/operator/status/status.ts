@@ -1,4 +1,4 @@
-import { storingServices, type StoringService } from '../../provision.ts'
+import { storingServices } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
 import { type ChainStatus, lookAtChains } from './look-at-chains.ts'
 import { lookAtKeys } from './look-at-keys.ts'

@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Keyring } from '../../keys.ts'
 import type { Fragment, Sql, Transaction } from '../database.ts'
