@@ -50,7 +50,7 @@ function seal() {
 
 const plainUsers = async () => {
   const rows = await users.sql<{ id: string }[]>`
-    select distinct aggregate_id as id from events where payload ->> 'firstName' is not null order by 1
+    select distinct aggregate_id as id from events where payload::text like '%Plain-First%' order by 1
   `
   return rows.map(({ id }) => id)
 }

@@ -140,7 +140,7 @@ describe('verify names the event or message, and ends with 1, after by hand', ()
 test('verify is not stopped by a note of a parked event that has a huge position', async () => {
   await there.admin`insert into roster_idp.parked_events (position, reason) values (9223372036854775807, 'by hand')`
   try {
-    expect(await there.roster('verify')).toMatchObject({ status: 0, out: 'Nothing differs.\n' })
+    expect(await there.roster('verify', 'idp')).toMatchObject({ status: 0, out: 'Nothing differs.\n' })
   } finally {
     await there.admin`delete from roster_idp.parked_events`
   }
