@@ -5,30 +5,34 @@ import { type Line, openHttpLine } from '../load/http.ts'
 import { addHumans } from '../load/users.ts'
 import type { Workload } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
-import { cpuTime } from '../cpu.ts'
 import { saveResults } from '../save-results.ts'
+import { median } from '../speed/measure.ts'
 import { startSystem, type System } from '../system.ts'
+import { startBareMailChain } from './bare-chain.ts'
+import { addressOf, arrivalOf, latencyOfOne, steadyLatency, steadyRate } from './latency.ts'
+import { type Rate, rateOf } from './rate.ts'
 import { startSink } from './sink.ts'
 
 const backlog = 5000
 // An organization may not send as many mails in an hour.
 const organizations = 50
-/** Mails a second of the steady load. */
-const steadyRate = 500
-const patience = 60_000
+
+/** Milliseconds in which the ends of the last mails are recorded. */
+const restBefore = 1000
 
 /** What the issue of each phase may cost at most; the least rate of a notifier. */
 const goals = { rate: 1000, p99: 1000, idle: 30 }
 
 /**
- * Measures three things: the rate at which one notifier sends a backlog, the latency of mails at a steady rate, and
- * that of a single mail. Gives the goals that were missed.
+ * Measures three things: the rate at which one notifier sends a backlog, in turns with the bare mail chain; the latency
+ * of mails at a steady rate; and that of a single mail. Gives the goals that were missed.
  */
 export async function measureMails(options: Options): Promise<string[]> {
   const sink = await startSink()
   const arrivals = new Map<string, number>()
   const system = await startSystem({ smtpUrl: sink.url, root: options.beside, profiles: options.profiles })
   sink.onMail = (recipient) => arrivals.set(recipient, performance.now())
+  const chain = startBareMailChain(system, sink)
   const userIds = await addUsers(system)
   // Each phase opens its own lines, because the gateway closes those that wait.
   const withLines = async <T>(count: number, work: (lines: Line[]) => Promise<T>) => {
@@ -47,23 +51,43 @@ export async function measureMails(options: Options): Promise<string[]> {
     const steady = await withLines(options.connections, (lines) =>
       steadyLatency(lines, arrivals, options.seconds, 10_000),
     )
-    console.log('A backlog ...')
-    const drained = await withLines(options.connections, (lines) => drain(system, lines, arrivals, 100_000))
+    // The notifier, too, has sent thousands of mails by now.
+    await chain.measure(backlog, 'queued')
+    const [drained, bare, alone]: Rate[][] = [[], [], []]
+    for (let round = 1; round <= options.rounds; round++) {
+      console.log(`A backlog, round ${round} ...`)
+      await sleep(restBefore)
+      alone.push(await chain.measure(backlog, 'alone'))
+      bare.push(await chain.measure(backlog, 'queued'))
+      drained.push(
+        await withLines(options.connections, (lines) => drain(system, lines, arrivals, 100_000 + round * backlog)),
+      )
+    }
+    const rates = { drained: medianOf(drained), bare: medianOf(bare), alone: medianOf(alone) }
     console.log(`\none mail alone   p50 ${idle.p50.toFixed(1)} ms, p99 ${idle.p99.toFixed(1)} ms`)
     console.log(`${steadyRate} mails a second   p50 ${steady.p50.toFixed(1)} ms, p99 ${steady.p99.toFixed(1)} ms`)
-    console.log(
-      `a backlog of ${backlog}   ${drained.rate.toFixed(0)} mails/s, CPU µs/mail: ${JSON.stringify(drained.cpu)}`,
-    )
-    if (options.save) saveResults('mails', { idle, steady, drained })
+    for (const [name, { rate, cpu }] of Object.entries(rates)) {
+      const costs = Object.entries(cpu).map(([process_, cost]) => `${process_} ${cost.toFixed(0)}`)
+      console.log(`${names[name as keyof typeof rates]}   ${rate.toFixed(0)} mails/s, CPU µs/mail: ${costs.join(', ')}`)
+    }
+    if (options.save) saveResults('mails', { idle, steady, ...rates })
+    const { rate } = rates.drained
     return [
-      ...(drained.rate < goals.rate ? [`a notifier sends ${drained.rate.toFixed(0)} mails/s`] : []),
+      ...(rate < goals.rate ? [`a notifier sends ${rate.toFixed(0)} mails/s`] : []),
       ...(steady.p99 > goals.p99 ? [`at ${steadyRate} mails/s, p99 is ${steady.p99.toFixed(0)} ms`] : []),
       ...(idle.p50 > goals.idle ? [`a single mail takes ${idle.p50.toFixed(0)} ms`] : []),
     ]
   } finally {
+    chain.stop()
     await system.stop()
     await sink.stop()
   }
+}
+
+const names = {
+  drained: `a backlog of ${backlog}`,
+  bare: 'the bare mail chain',
+  alone: 'its connections alone',
 }
 
 async function addUsers(system: System): Promise<string[]> {
@@ -77,8 +101,6 @@ async function addUsers(system: System): Promise<string[]> {
   return ids.flat()
 }
 
-const addressOf = (n: number) => `mail-${n}@example.com`
-
 const sendCode: Workload = {
   http: ({ userIds }, n) => ({
     verb: 'POST',
@@ -87,70 +109,28 @@ const sendCode: Workload = {
   }),
 }
 
-async function latencyOfOne(line: Line, arrivals: Map<string, number>, count: number, first: number) {
-  const latencies: number[] = []
-  for (let n = first; n < first + count; n++) {
-    const sent = performance.now()
-    await line.ask(n)
-    latencies.push((await arrivalOf(arrivals, n)) - sent)
-    // Until the outcome is recorded and published, so that the next mail finds an idle system.
-    await sleep(100)
-  }
-  return quantiles(latencies)
-}
-
-// An open loop: a request is sent at its time, whether or not those before it were answered.
-async function steadyLatency(lines: Line[], arrivals: Map<string, number>, seconds: number, first: number) {
-  const begin = performance.now()
-  const count = steadyRate * seconds
-  const free = [...lines]
-  const sent: number[] = []
-  const asked: Promise<void>[] = []
-  while (sent.length < count) {
-    const due = Math.min(count, Math.floor(((performance.now() - begin) / 1000) * steadyRate))
-    while (sent.length < due && free.length > 0) {
-      const line = free.pop()!
-      asked.push(line.ask(first + sent.length).then(() => void free.push(line)))
-      // A request that no line was free for has waited since its time.
-      sent.push(begin + (sent.length / steadyRate) * 1000)
-    }
-    await sleep(1)
-  }
-  await Promise.all(asked)
-  const latencies = []
-  for (const [n, at] of sent.entries()) latencies.push((await arrivalOf(arrivals, first + n)) - at)
-  return quantiles(latencies)
-}
-
+// The notifier is held while the backlog grows, so it works on it as a process that runs for long.
 async function drain({ services, pids }: System, lines: Line[], arrivals: Map<string, number>, first: number) {
   const { notifier } = services.handles
-  await notifier.stop()
+  await notifier.kill('SIGSTOP')
   let next = 0
   const drive = async (line: Line) => {
     while (next < backlog) await line.ask(first + next++)
   }
   await Promise.all(lines.map(drive))
-  const read = (name: string) => cpuTime(name === 'notifier' ? notifier.pid! : pids[name]![0]!)
-  const names = ['notifier', 'users', 'nats-server', 'postgres', 'redis']
-  const used = new Map(names.filter((name) => name !== 'notifier').map((name) => [name, read(name)]))
-  await notifier.start()
+  const measured = rateOf(Object.fromEntries(counted.map((name) => [name, pids[name]![0]!])))
+  await notifier.kill('SIGCONT')
   const times = []
   for (let n = 0; n < backlog; n++) times.push(await arrivalOf(arrivals, first + n))
-  const [begin, end] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
-  const cpu = names.map((name) => [name, Math.round((read(name) - (used.get(name) ?? 0)) / backlog)] as const)
-  return { rate: (backlog - 1) / ((end - begin) / 1000), cpu: Object.fromEntries(cpu) }
+  return measured(times)
 }
 
-async function arrivalOf(arrivals: Map<string, number>, n: number): Promise<number> {
-  for (const until = performance.now() + patience; performance.now() < until; await sleep(1)) {
-    const arrival = arrivals.get(addressOf(n))
-    if (arrival !== undefined) return arrival
+const counted = ['notifier', 'users', 'nats-server', 'postgres', 'redis']
+
+function medianOf(rates: Rate[]): Rate {
+  const processes = Object.keys(rates[0]!.cpu)
+  return {
+    rate: median(rates.map(({ rate }) => rate)),
+    cpu: Object.fromEntries(processes.map((name) => [name, median(rates.map(({ cpu }) => cpu[name]!))])),
   }
-  throw new Error(`the mail to ${addressOf(n)} did not come within a minute`)
-}
-
-function quantiles(latencies: number[]) {
-  const sorted = latencies.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)]!
-  return { p50: at(0.5), p99: at(0.99) }
 }

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import type { Rate } from '../mails/rate.ts'
 import type { Memory } from '../memory-of.ts'
 import type { Parts } from '../speed/parts.ts'
 import type { Row } from '../speed/report.ts'
@@ -12,7 +13,9 @@ export type Result = { time: string; commit: string } & (
       kind: 'mails'
       idle: { p50: number; p99: number }
       steady: { p50: number; p99: number }
-      drained: { rate: number; cpu: Record<string, number> }
+      drained: Rate
+      bare: Rate
+      alone: Rate
     }
   | {
       kind: 'memory'

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { encodeWord, isPlainText, quoteString } from 'nodemailer/lib/mime-funcs'
 import type { Sender } from '../config.ts'
 import type { Mail } from './render.ts'
@@ -16,7 +16,7 @@ export interface Letter extends Mail {
  * of what nodemailer's composer for any form takes.
  */
 export function compose({ from, to, id, language, subject, text, html }: Letter): string {
-  const boundary = `roster-${randomBytes(12).toString('hex')}`
+  const boundary = `roster-${randomUUID()}`
   const headers = {
     From: `${phrase(from.name)} <${from.address}>`,
     To: to,

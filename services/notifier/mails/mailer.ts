@@ -1,9 +1,9 @@
-import { createTransport } from 'nodemailer'
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import { inSpan } from '#lib/telemetry/in-span'
 import type { Config } from '../config.ts'
 import { compose } from './compose.ts'
 import type { Mails } from './render.ts'
+import { openSmtpPool } from './smtp-pool.ts'
 import type { MailKind } from './templates.ts'
 import { writtenAddress, writtenId, writtenLink } from './written.ts'
 
@@ -21,16 +21,13 @@ export interface Mailer {
 /** Sends mails over a few connections that stay open. */
 export function openMailer(config: Config, mails: Mails): Mailer {
   const from = config.MAIL_FROM
-  const transport = createTransport({
+  const pool = openSmtpPool({
     url: config.SMTP_URL,
-    pool: true,
     maxConnections: config.MAIL_CONCURRENCY,
     connectionTimeout: connectWithin,
     greetingTimeout: connectWithin,
     dnsTimeout: connectWithin,
     socketTimeout: config.SMTP_TIMEOUT * 1000,
-    disableFileAccess: true,
-    disableUrlAccess: true,
   })
   const { hostname, port } = new URL(config.SMTP_URL)
   const attributes = {
@@ -49,9 +46,9 @@ export function openMailer(config: Config, mails: Mails): Mailer {
           : { ...common, kind, code, url: writtenLink(url), validFor: expirationDate!.getTime() - Date.now() }
       const mail = mails.render(preferredLanguage, shown)
       const raw = compose({ ...mail, from, to: recipient, id: writtenId(id) })
-      await inSpan(span, () => transport.sendMail({ envelope: { from: from.address, to: [recipient] }, raw }))
+      await inSpan(span, () => pool.send(from.address, recipient, raw))
     },
-    verify: () => transport.verify(),
-    close: () => transport.close({ force: true }),
+    verify: () => pool.verify(),
+    close: () => pool.close(),
   }
 }
