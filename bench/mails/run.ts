@@ -17,6 +17,8 @@ const backlog = 5000
 // An organization may not send as many mails in an hour.
 const organizations = 50
 
+/** Seconds of the steady load that do not count: the processes have just begun. */
+const warmUp = 4
 /** Milliseconds in which the ends of the last mails are recorded. */
 const restBefore = 1000
 
@@ -48,19 +50,20 @@ export async function measureMails(options: Options): Promise<string[]> {
     await withLines(1, ([line]) => latencyOfOne(line!, arrivals, 20, 0))
     const idle = await withLines(1, ([line]) => latencyOfOne(line!, arrivals, 100, 1000))
     console.log(`${steadyRate} mails a second ...`)
-    const steady = await withLines(options.connections, (lines) =>
-      steadyLatency(lines, arrivals, options.seconds, 10_000),
-    )
+    const load = (seconds: number, first: number) =>
+      withLines(options.connections, (lines) => steadyLatency(lines, arrivals, seconds, first))
+    await load(warmUp, 10_000)
+    const steady = await load(options.seconds, 20_000)
     // The notifier, too, has sent thousands of mails by now.
     await chain.measure(backlog, 'queued')
-    const [drained, bare, alone]: Rate[][] = [[], [], []]
+    const [drained, bare, alone]: [Rate[], Rate[], Rate[]] = [[], [], []]
     for (let round = 1; round <= options.rounds; round++) {
       console.log(`A backlog, round ${round} ...`)
       await sleep(restBefore)
       alone.push(await chain.measure(backlog, 'alone'))
       bare.push(await chain.measure(backlog, 'queued'))
       drained.push(
-        await withLines(options.connections, (lines) => drain(system, lines, arrivals, 100_000 + round * backlog)),
+        await withLines(options.connections, (lines) => drain(system, lines, arrivals, 1_000_000 + round * backlog)),
       )
     }
     const rates = { drained: medianOf(drained), bare: medianOf(bare), alone: medianOf(alone) }
@@ -98,7 +101,8 @@ async function addUsers(system: System): Promise<string[]> {
     ids.push(await addHumans(system, backlog / organizations, organizationId))
   }
   client.close()
-  return ids.flat()
+  // Mails of a moment come from all organizations.
+  return Array.from({ length: backlog }, (_, n) => ids[n % organizations]![Math.floor(n / organizations)]!)
 }
 
 const sendCode: Workload = {

@@ -74,5 +74,5 @@ test('lines that begin with a dot arrive as they are', async () => {
   const { mails, send } = await openServer({ at: 'mail', mail: Infinity })
   await send('dots')
   await send('.a\r\n..b\r\n.')
-  expect(mails.at(-1)!.split('\r\n').slice(2)).toEqual(['..a', '...b', '..'])
+  expect(mails.at(-1)!.split('\r\n\r\n')[1]!.split('\r\n')).toEqual(['..a', '...b', '..'])
 })
