@@ -8,6 +8,7 @@ import {
   ListEventsResponse,
 } from '#gen/roster/feed/v1/feed'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { encodeEvent } from '../events/cloud-event.ts'
 import { testMessages } from '#test/support/event-messages'
 import type { Log } from '../log.ts'
@@ -45,8 +46,10 @@ function feedOf(mostLookedAt?: number, recent?: RecentEvents, sql = b.sql) {
     ...(recent && { recent }),
     ...(mostLookedAt && { mostLookedAt }),
   })
-  return (request: Partial<ListEventsRequest>) =>
-    answer({}, { after: undefined, fromEnd: false, filter: undefined, limit: 1000, ...request })
+  return async (request: Partial<ListEventsRequest>) => {
+    await untilForeignTransactionsEnd(b.sql)
+    return answer({}, { after: undefined, fromEnd: false, filter: undefined, limit: 1000, ...request })
+  }
 }
 
 /** All events, as a tail that has just read them has them. */

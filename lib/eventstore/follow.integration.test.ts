@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } 
 import type { Event, ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import { add, count, openReplica, type Replica, silent } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { testMessages } from '#test/support/event-messages'
 import { openProxy, type Proxy } from '#test/support/outage'
 import { RosterError } from '../errors.ts'
@@ -107,13 +108,8 @@ test('a hint wakes a follower at once; one about other events does not', async (
   follow({ lookEvery: never })
   await vi.waitFor(async () => expect(await place()).toHaveLength(1), soon)
   await addCounters(['c1'])
-  // Another test's transaction may hold the event back, and no second look would find it.
-  await vi.waitFor(async () => {
-    const [row] = await replica.sql<[{ settled: boolean }]>`
-      select max(transaction_id) < pg_snapshot_xmin(pg_current_snapshot()) as settled from events
-    `
-    expect(row.settled).toBe(true)
-  }, soon)
+  // Otherwise no second look would find the event.
+  await untilForeignTransactionsEnd(replica.sql)
   const hint = async (type: string) => {
     const event = { organization_id: 'house', aggregate_type: 'counter', type }
     other.connection.publish(hintSubject(`users-${number}`), writeHints([event]))

@@ -7,6 +7,7 @@ import { rewrapKeys } from '#lib/eventstore/personal/rewrap-keys'
 import { keepRecentEvents } from '#lib/events/recent-events'
 import { tablesWith } from '#test/support/all-rows'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { findLoginUser } from './sign-in/login-user.ts'
 import { addHumanUser } from './operations/user/add-human-user.ts'
 import { bulkAddUsers } from './operations/user/bulk-add-users.ts'
@@ -61,7 +62,8 @@ async function remove(userId: string, by = users) {
 }
 
 const everything = { organizationId: '', aggregateTypes: [], eventTypes: [], actors: [], since: undefined }
-function list(by: TestUsers, userId: string, recent = keepRecentEvents()): Promise<ListEventsResponse> {
+async function list(by: TestUsers, userId: string, recent = keepRecentEvents()): Promise<ListEventsResponse> {
+  await untilForeignTransactionsEnd(by.sql)
   const feed = createFeed({ service: 'users', sql: by.sql, log: by.log, personal: by.personal, recent })
   const filter = { ...everything, aggregateIds: [userId] }
   return feed({}, { after: { transactionId: 0, position: 0 }, fromEnd: false, filter, limit: 100 })

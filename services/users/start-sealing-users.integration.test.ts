@@ -4,6 +4,7 @@ import { sealPortion } from '#lib/eventstore/sealing/seal-portion'
 import { sealedNote } from '#lib/eventstore/releases'
 import { tablesWith } from '#test/support/all-rows'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { findLoginUser } from './sign-in/login-user.ts'
 import { findNotice } from './email/notice.ts'
 import { model } from './model.ts'
@@ -47,6 +48,7 @@ const add = (by: TestUsers, userId: string, userName: string) =>
   addHumanUser.handle(by, { userId, userName, profile, email: { email: `${userId}@zyxwvut.example`, verification: verified } }, call()) // prettier-ignore
 
 async function told(by: TestUsers) {
+  await untilForeignTransactionsEnd(by.sql)
   const feed = createFeed({ service: 'users', sql: by.sql, log: by.log, personal: by.personal })
   const { events } = await feed({}, { after: undefined, fromEnd: false, filter: undefined, limit: 1000 })
   return events.map(({ event }) => [event!.id, event!.type, event!.dataOmitted, event!.data])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import type { Event } from '#gen/roster/feed/v1/feed'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
@@ -88,6 +89,7 @@ async function give(projectId: string, count: number, projectGrantId = '', organ
 }
 
 async function lastCause(projectOrGrant: string, stopped = new AbortController().signal) {
+  await untilForeignTransactionsEnd(sql)
   const feed = createFeed({ service: 'grants', sql, log: silent })
   const filter = { organizationId: '', aggregateTypes: [], aggregateIds: [projectOrGrant], eventTypes: [], actors: [], since: undefined } // prettier-ignore
   const { events } = await feed(context, { after: undefined, fromEnd: false, filter, limit: 100 })
