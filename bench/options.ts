@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { projectRoot } from '../deploy/local/home.ts'
-import { roster } from './load/workloads.ts'
+import { names } from './load/workloads.ts'
 
 export interface Options {
   /** A measurement of its own, instead of the workloads. */
   measurement: Measurement | undefined
-  only: (typeof roster)[number][]
+  only: (typeof names)[number][]
   encodings: ('json' | 'grpc' | 'connect')[]
   seconds: number
   rounds: number
@@ -15,6 +15,7 @@ export interface Options {
   objects: number
   replicas: number
   beside: string | undefined
+  telemetry: boolean
   url: string | undefined
   tokenFile: string
   profiles: string | undefined
@@ -25,7 +26,7 @@ export const measurements = ['Scale', 'Replicas', 'HotUser', 'Mails', 'Memory'] 
 export type Measurement = (typeof measurements)[number]
 
 export const usage = `npm run bench -- [options]
-  --only NAMES       of ${roster.join(',')}
+  --only NAMES       of ${names.join(',')}
                      or one of these alone: ${measurements.join(', ')}
   --encodings NAMES  of json,grpc,connect
   --seconds N        timed seconds of a round (8)
@@ -35,6 +36,7 @@ export const usage = `npm run bench -- [options]
   --objects N        users that Scale loads, with three grants each (100000)
   --replicas N       processes of users, and as many of the gateway (1)
   --beside FOLDER    takes turns with another checkout, which is installed and generated
+  --telemetry        takes turns with a Roster that sends metrics, and 1 % of all traces
   --url URL          loads a Roster that runs already, and shows rates only
   --token-file FILE  its administrator's token (.roster/admin-token)
   --profiles FOLDER  writes a CPU profile of each service there
@@ -47,7 +49,7 @@ export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
-      only: text(roster.join(',')),
+      only: text(names.join(',')),
       encodings: text('json,grpc,connect'),
       seconds: text('8'),
       rounds: text('3'),
@@ -56,6 +58,7 @@ export function readOptions(args: string[]): Options {
       objects: text('100000'),
       replicas: text('1'),
       beside: { type: 'string' },
+      telemetry: { type: 'boolean', default: false },
       url: { type: 'string' },
       'token-file': text(join(projectRoot, '.roster/admin-token')),
       profiles: { type: 'string' },
@@ -65,7 +68,7 @@ export function readOptions(args: string[]): Options {
   const measurement = measurements.find((name) => name === values.only)
   return {
     measurement,
-    only: measurement ? [] : list('only', values.only, [...roster]),
+    only: measurement ? [] : list('only', values.only, [...names]),
     encodings: list('encodings', values.encodings, ['json', 'grpc', 'connect']),
     seconds: number('seconds', values.seconds),
     rounds: number('rounds', values.rounds),
@@ -74,6 +77,7 @@ export function readOptions(args: string[]): Options {
     objects: number('objects', values.objects),
     replicas: number('replicas', values.replicas),
     beside: values.beside,
+    telemetry: values.telemetry,
     url: values.url,
     tokenFile: values['token-file'],
     profiles: values.profiles,

@@ -30,6 +30,8 @@ export interface SystemOptions {
   replicas?: number
   /** The mail server. Default: the local mailbox. */
   smtpUrl?: string
+  /** More settings of the services. */
+  settings?: Record<string, string>
 }
 
 const running = new Set<() => Promise<void>>()
@@ -40,7 +42,13 @@ export async function stopSystems(): Promise<void> {
 }
 
 /** Starts the same as `npm start`, just as durable, on free ports and in a folder that `stop` deletes. */
-export async function startSystem({ root, profiles, replicas = 1, smtpUrl }: SystemOptions = {}): Promise<System> {
+export async function startSystem({
+  root,
+  profiles,
+  replicas = 1,
+  smtpUrl,
+  settings,
+}: SystemOptions = {}): Promise<System> {
   const folder = mkdtempSync(join(tmpdir(), 'roster-bench-'))
   const begun: { stop(): Promise<void> }[] = [{ stop: async () => rmSync(folder, { recursive: true, force: true }) }]
   const stop = async () => {
@@ -60,7 +68,7 @@ export async function startSystem({ root, profiles, replicas = 1, smtpUrl }: Sys
       port: await freePort(0),
       adminTokenFile: join(servers.home.dir, 'admin-token'),
       encryptionKey: servers.home.key('encryption-key'),
-      env: { ...process.env, ...(profiles && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` }) },
+      env: { ...process.env, ...settings, ...(profiles && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` }) },
       backoff: 'off',
       // A profile names the files of the sources.
       ...(!profiles && { entry: await bundledEntry(console.log) }),

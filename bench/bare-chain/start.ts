@@ -8,6 +8,7 @@ import type { Servers } from '../../deploy/local/servers.ts'
 
 export interface BareChain {
   url: string
+  grpcUrl: string
   /** Process ids by name. */
   pids: Record<string, number[]>
   /** Changes that it has stored. */
@@ -16,7 +17,7 @@ export interface BareChain {
 }
 
 /**
- * Starts the two processes of the bare chain, over the same servers as Roster. Its tables are in a schema of their own.
+ * Starts the processes of the bare chain, over the same servers as Roster. Its tables are in a schema of their own.
  * The processes also answer the evented chain and the echo chain.
  */
 export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): Promise<BareChain> {
@@ -34,8 +35,8 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
   `
   await addStream(natsUrl.admin)
 
-  const port = await freePort(0)
-  const url = `http://127.0.0.1:${port}`
+  const [port, grpcPort] = [await freePort(0), await freePort(0)]
+  const [url, grpcUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${grpcPort}`]
   const start = async (program: string, ready: (log: string) => Promise<boolean>) => {
     const name = `bare-chain-${program}`
     const env = {
@@ -43,6 +44,7 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
       BENCH_NATS_URL: natsUrl.admin,
       BENCH_DATABASE_URL: databaseUrl,
       BENCH_PORT: String(port),
+      BENCH_GRPC_PORT: String(grpcPort),
     }
     const process_ = daemon(home, {
       name,
@@ -56,11 +58,13 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
     await process_.start()
     return process_
   }
-  const responder = await start('responder', async (log) => readFileSync(log, 'utf8').includes('ready'))
+  const responder = await start('responder', isReady)
+  const grpc = await start('grpc', isReady)
   const http = await start('http', async () => (await fetch(url, { method: 'POST', body: '{}' })).ok)
   return {
     url,
-    pids: { 'bare http': [http.pid!], 'bare responder': [responder.pid!] },
+    grpcUrl,
+    pids: { 'bare http': [http.pid!], 'bare grpc': [grpc.pid!], 'bare responder': [responder.pid!] },
     async stored() {
       const [row] = await sql<[{ count: string }]>`
         select (select count(*) from bench.bare) + (select count(*) from bench.tokens)
@@ -69,9 +73,13 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
       return Number(row.count)
     },
     async stop() {
-      await Promise.all([http.stop(), responder.stop(), sql.end()])
+      await Promise.all([http.stop(), grpc.stop(), responder.stop(), sql.end()])
     },
   }
+}
+
+async function isReady(log: string): Promise<boolean> {
+  return readFileSync(log, 'utf8').includes('ready')
 }
 
 async function addStream(url: string): Promise<void> {

@@ -3,7 +3,7 @@ import { AddMachineUserRequest, GetUserRequest, SetEmailRequest } from '#gen/ros
 import { AccessTokenType } from '#gen/roster/users/v1/user'
 import { tokenByAssertion, tokenBySecret, type TokenClient } from './tokens.ts'
 
-export const roster = [
+export const names = [
   'SetEmail',
   'SetEmail+key',
   'SetEmail+match',
@@ -14,6 +14,7 @@ export const roster = [
   'Evented',
   'Minted',
   'Echo',
+  'bare',
 ] as const
 
 /** Workloads of the processes in bench/bare-chain, not of Roster. */
@@ -24,7 +25,7 @@ export const chains: Partial<Record<WorkloadName, string>> = {
   Echo: 'echo chain',
 }
 
-export type WorkloadName = 'bare' | (typeof roster)[number]
+export type WorkloadName = (typeof names)[number]
 
 /** The objects that a workload's requests name. */
 export interface Subjects {
@@ -40,7 +41,7 @@ export interface Subjects {
 export interface Workload {
   /** The n-th request over HTTP. */
   http(subjects: Subjects, n: number): { verb: string; path: string; body: string; type?: string }
-  /** The same over gRPC. The chains have none. */
+  /** The same over gRPC. Not every chain has it. */
   grpc?: { path: string; encode(subjects: Subjects, n: number): Uint8Array }
   /** Further headers or metadata of the request. */
   headers?(subjects: Subjects, n: number): Record<string, string>
@@ -63,9 +64,17 @@ const setEmailGrpc = {
     }).finish(),
 }
 
+const getUserGrpc = {
+  path: `${service}/GetUser`,
+  encode: (subjects: Subjects, n: number) => GetUserRequest.encode({ userId: userOf(subjects, n) }).finish(),
+}
+
 export const workloads: Record<WorkloadName, Workload> = {
   // The body of a SetEmail, so that both chains carry the same bytes.
-  bare: { http: (subjects, n) => ({ ...setEmail(subjects, n), path: '/' }) },
+  bare: {
+    http: (subjects, n) => ({ ...setEmail(subjects, n), path: '/' }),
+    grpc: { ...setEmailGrpc, path: '/bench.Chain/bare' },
+  },
   // What a durable change with events costs where nobody checks anything. It does not go to Roster.
   Evented: {
     http: (subjects, n) => ({
@@ -79,7 +88,10 @@ export const workloads: Record<WorkloadName, Workload> = {
     http: (subjects, n) => ({ ...token((client) => tokenBySecret(client)).http(subjects, n), path: '/minted' }),
   },
   // What any answer costs that takes this way, even from memory.
-  Echo: { http: (subjects, n) => ({ verb: 'GET', path: `/echo/${userOf(subjects, n)}`, body: '' }) },
+  Echo: {
+    http: (subjects, n) => ({ verb: 'GET', path: `/echo/${userOf(subjects, n)}`, body: '' }),
+    grpc: { ...getUserGrpc, path: '/bench.Chain/echo' },
+  },
   SetEmail: { http: setEmail, grpc: setEmailGrpc },
   'SetEmail+key': {
     http: setEmail,
@@ -112,10 +124,7 @@ export const workloads: Record<WorkloadName, Workload> = {
   },
   GetUser: {
     http: (subjects, n) => ({ verb: 'GET', path: `/v2/users/${userOf(subjects, n)}`, body: '' }),
-    grpc: {
-      path: `${service}/GetUser`,
-      encode: (subjects, n) => GetUserRequest.encode({ userId: userOf(subjects, n) }).finish(),
-    },
+    grpc: getUserGrpc,
   },
   Token: token((client) => tokenBySecret(client)),
   'Token+assertion': token((client, { issuer }) => tokenByAssertion(client, issuer)),

@@ -1,19 +1,20 @@
-// Puts Roster and the bare chain under the same load, on the same servers, in turn. Then another checkout, if one is
-// named.
+// Puts Roster and the bare chain under the same load, on the same servers, in turn. Then another checkout, and a Roster
+// with telemetry, where they are wanted.
 import { type BareChain, startBareChain } from '../bare-chain/start.ts'
 import { type Check, openCheck, type Stored } from '../check.ts'
 import { type Generator, startGenerator } from '../load/generator.ts'
 import type { Round } from '../load/load.ts'
 import { addClients, issuerOf } from '../load/tokens.ts'
 import { addHumans } from '../load/users.ts'
-import { chains, type Subjects } from '../load/workloads.ts'
+import { chains, type Subjects, workloads } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { saveResults } from '../save-results.ts'
-import { startSystem, type System } from '../system.ts'
+import { startSystem, type System, type SystemOptions } from '../system.ts'
 import { measure } from './measure.ts'
 import { readParts } from './parts.ts'
 import { compareToSigning, facts, render, type Run, summarize } from './report.ts'
 import { measureSigning } from './signing.ts'
+import { startCollector } from './collector.ts'
 
 /** A system under load, with its subjects. */
 interface Side {
@@ -33,17 +34,19 @@ export async function measureSpeed(options: Options): Promise<string[]> {
     for (const part of begun.splice(0).toReversed()) await part.stop()
   }
   try {
-    const open = async (name: string, root?: string) => {
-      const system = await startSystem({
-        root,
-        profiles: root ? undefined : options.profiles,
-        replicas: options.replicas,
-      })
+    const open = async (name: string, own: SystemOptions = {}) => {
+      const system = await startSystem({ replicas: options.replicas, ...own })
       begun.push(system)
       return openSide(name, system, options.users)
     }
-    const ours = await open('')
-    const sides = options.beside ? [ours, await open(', beside', options.beside)] : [ours]
+    const ours = await open('', { profiles: options.profiles })
+    const sides = [ours]
+    if (options.beside) sides.push(await open(', beside', { root: options.beside }))
+    if (options.telemetry) {
+      const collector = await startCollector()
+      begun.push(collector)
+      sides.push(await open(', telemetry', { settings: collector.settings }))
+    }
     begun.push(...sides.map(({ check }) => ({ stop: () => check.close() })))
     const bare = await startBareChain(ours.system.servers)
     begun.push(bare)
@@ -75,7 +78,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
     const { system, check } = side
     const isBare = isChain(workload)
     const subjects = { ...side.subjects, round: number++ }
-    const urls = isBare ? [bare.url] : system.urls
+    const urls = isBare ? [encoding === 'grpc' ? bare.grpcUrl : bare.url] : system.urls
     const { connections } = options
     const round = { workload, encoding, urls, token: system.token, subjects, connections, warmUp: 0.5, seconds }
     const pids = { ...system.pids, ...bare.pids, 'load generator': [generator.pid] }
@@ -89,7 +92,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
 
   const plan = options.only.flatMap((workload) =>
     options.encodings
-      .filter((encoding) => encoding === 'json' || !isChain(workload))
+      .filter((encoding) => !isChain(workload) || isOffered(workload, encoding))
       .map((encoding) => [workload, encoding] as const),
   )
   console.log('Warming up ...')
@@ -105,7 +108,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
       const inTurns = round % 2 === 1 ? sides : sides.toReversed()
       for (const side of isChain(workload) ? [ours] : inTurns) {
         const measured = await take(side, workload, encoding, options.seconds)
-        const name = chains[workload] ?? `${workload} ${encoding}${side.name}`
+        const name = nameOf(workload, encoding) + side.name
         runs.push({ name, measured, ofBare: measured.rate / chain.rate })
         console.log(`  round ${round}: ${name} ${measured.rate.toFixed(0)}/s`)
       }
@@ -129,6 +132,17 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
 }
 
 const isChain = (workload: Round['workload']) => workload in chains
+
+// The bare chain over JSON comes before each round anyway.
+function isOffered(chain: Round['workload'], encoding: Round['encoding']): boolean {
+  return encoding === 'json' ? chain !== 'bare' : encoding === 'grpc' && workloads[chain].grpc !== undefined
+}
+
+function nameOf(workload: Round['workload'], encoding: Round['encoding']): string {
+  const chain = chains[workload]
+  if (!chain) return `${workload} ${encoding}`
+  return encoding === 'json' ? chain : `${chain} ${encoding}`
+}
 
 async function findLost({ name, check, before, acknowledged }: Side): Promise<string[]> {
   const after = await check.stored()
