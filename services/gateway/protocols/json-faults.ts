@@ -9,6 +9,7 @@ import {
 import { RosterError, type Violation } from '#lib/errors'
 import { registry } from '#lib/registry'
 import { expectationOf } from './json-expectations.ts'
+import { isStrict } from './json-strictness.ts'
 import type { JsonPath } from './json-text.ts'
 
 /** The most faults of a request that an error tells. */
@@ -143,7 +144,7 @@ function checkSingle(field: DescField, value: JsonValue, path: string, faults: V
 function canRead(desc: DescMessage, json: JsonValue): boolean {
   try {
     fromJson(desc, json, { registry })
-    return true
+    return isStrict(desc, json)
   } catch {
     return false
   }

@@ -56,6 +56,38 @@ describe('the reader accepts', () => {
     expect(profile('{"nickName":""}')).toEqual({ nickName: '' }))
 })
 
+describe('numbers and times', () => {
+  const explain = (body: object) => read('POST', '/management/v1/permissions/_explain', JSON.stringify(body))
+  const checkpoints = (query: string) => read('GET', '/admin/v1/audit/users/checkpoints', undefined, query)
+
+  test.each(['0', '16', '18446744073709551615', 16])('%j is a whole number', (asOfPosition) =>
+    expect(explain({ asOfPosition })).toEqual({ asOfPosition: String(asOfPosition) }),
+  )
+  test.each(['0x10', '0b11', ' 5', '5 ', '+5', ' ', '', '007', '1e3', '1.0', '-1', '18446744073709551616', 2 ** 53])(
+    '%j is none',
+    (asOfPosition) => {
+      const error = refusal(() => explain({ asOfPosition }))
+      expect(error.violations).toEqual([
+        { field: 'asOfPosition', description: 'must be a whole number of 64 bits, not negative' },
+      ])
+    },
+  )
+  test('also in a query', () => {
+    expect(checkpoints('after=16')).toMatchObject({ after: 16 })
+    expect(fields(() => checkpoints('after=0x10'))).toEqual(['after'])
+  })
+  test.each(['2026-02-28T23:59:59.5Z', '2024-02-29T00:00:00+01:00'])('%j is a time', (asOfTime) =>
+    expect(explain({ asOfTime })).toHaveProperty('asOfTime'),
+  )
+  test.each(['2026-02-30T00:00:00Z', '2026-02-29T00:00:00Z', '2026-04-31T12:00:00Z', '2026-01-01T24:00:00Z'])(
+    '%j is none',
+    (asOfTime) => {
+      const error = refusal(() => explain({ asOfTime }))
+      expect(error.violations).toEqual([{ field: 'asOfTime', description: 'must be an RFC 3339 time' }])
+    },
+  )
+})
+
 describe('path variables', () => {
   test('are percent-decoded as UTF-8', () => {
     expect(setEmail('{}', '/v2/users/a%2Fb%20%C3%A9/email')).toEqual({ userId: 'a/b é' })

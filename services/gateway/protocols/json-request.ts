@@ -16,6 +16,7 @@ import { tooManyValues } from '../arrival/body.ts'
 import type { Match } from '../calls/routes.ts'
 import { fewValues, isMany, type ValueLimit } from '../limits/value-limit.ts'
 import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
+import { isStrict, isStrictText } from './json-strictness.ts'
 import { findTextFault, placeOf, type TextFault } from './json-text.ts'
 import { splitPair, unescapePart } from './percent-encoding.ts'
 
@@ -55,10 +56,12 @@ function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined, { most
     if (fault) throw explain(desc, text, fault, most)
   }
   try {
-    return fromJsonString(desc, text, { registry })
+    const message = fromJsonString(desc, text, { registry })
+    if (isStrictText(desc, text)) return message
   } catch {
-    return readUnset(desc, text, most)
+    // The slower reader finds the fault, or that there is none.
   }
+  return readUnset(desc, text, most)
 }
 
 function readUnset(desc: DescMessage, text: string, most: number): Message {
@@ -155,9 +158,11 @@ function bindQuery(desc: DescMessage, message: Message, query: string, bound: re
 function merge(desc: DescMessage, message: Message, json: Record<string, JsonValue>) {
   try {
     mergeFromJson(desc, message, json, { registry })
+    if (isStrict(desc, json)) return
   } catch {
-    throw malformed(findFaults(desc, json))
+    // The faults are found below.
   }
+  throw malformed(findFaults(desc, json))
 }
 
 // JSON takes a string for a number, an enum name and a time as well. Booleans and enum numbers need their own form.
