@@ -7,7 +7,6 @@ import {
 } from '#gen/roster/grants/v1/permission_service'
 import type { TraceUserStateResponse } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
-import type { Existing } from '#lib/eventstore/aggregate'
 import type { Asker } from '#lib/search/in-turn'
 import type { Context } from '../context.ts'
 import { isClosed, type Organization } from '../vocabulary/organization.ts'
@@ -29,15 +28,15 @@ import { userObstacles } from './user-obstacles.ts'
  * projects there.
  */
 export async function explainRole(
-  { sql, store }: Context,
+  { sql }: Pick<Context, 'sql'>,
   asker: Asker,
   question: RoleQuestion,
   user: TraceUserStateResponse,
   sight: Sight,
   until: Until | undefined,
 ): Promise<Explained> {
-  const project = await store.load<Project>('project', question.projectId)
   const found = await findGrants(sql, asker, question)
+  const project = found.owner === undefined ? undefined : { id: question.projectId, organizationId: found.owner }
   const isOwner = project?.organizationId === question.organizationId
   const mayRead = sight.mayReadProject(question.organizationId, question.projectId)
   if (!project || (!isOwner && found.projectGrants.length === 0)) {
@@ -87,10 +86,16 @@ async function nothingOf(
   return { allowed: false, obstacles, grounds: [], hidden: false, incomplete: false }
 }
 
+/** A project, and the organization that it belongs to. */
+interface Owned {
+  id: string
+  organizationId: string
+}
+
 interface Known {
   question: RoleQuestion
   found: Awaited<ReturnType<typeof findGrants>>
-  project: Existing<Project>
+  project: Owned
   user: TraceUserStateResponse
 }
 
@@ -117,7 +122,7 @@ async function readAll(
 
 function projectObstacles(
   { roleKey, seesAll, sight }: Asked,
-  { id, organizationId }: Existing<Project>,
+  { id, organizationId }: Owned,
   histories: Histories,
 ): Obstacle[] {
   const project = histories<Project>('project', id)

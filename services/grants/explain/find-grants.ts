@@ -14,13 +14,14 @@ export interface RoleQuestion {
 
 /**
  * The ids of a user's grants of the project, and of the project's grants to the organization: also of those that were
- * removed. First come those of the organization, then those that are still there, then the newest.
+ * removed. First come those of the organization, then those that are still there, then the newest. Besides, the
+ * organization that owns the project. Its state is not read: the time that it takes would tell that the project exists.
  */
 export async function findGrants(
   sql: Sql,
   asker: Asker,
   { userId, projectId, organizationId }: RoleQuestion,
-): Promise<{ userGrants: string[]; projectGrants: string[]; incomplete: boolean }> {
+): Promise<{ owner: string | undefined; userGrants: string[]; projectGrants: string[]; incomplete: boolean }> {
   const newest = sql`g.state ? 'removed', g.created_at desc`
   const rows = await inTurn(
     sql,
@@ -38,11 +39,14 @@ export async function findGrants(
           and g.state ->> 'grantedOrganizationId' = ${organizationId}
         order by ${newest} limit ${most + 1}
       )
+      union all
+      select organization_id, type from aggregates where type = 'project' and id = ${projectId}
     `,
   )
   const ids = (type: string) => rows.filter((row) => row.type === type).map(({ id }) => id)
   const [userGrants, projectGrants] = [ids('user_grant'), ids('project_grant')]
   return {
+    owner: ids('project')[0],
     userGrants: userGrants.slice(0, most),
     projectGrants: projectGrants.slice(0, most),
     incomplete: userGrants.length > most || projectGrants.length > most,
