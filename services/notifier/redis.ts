@@ -13,10 +13,6 @@ export function connectRedis(url: string, waits: Waits): Redis {
     maxRetriesPerRequest: null,
     connectTimeout: 5000,
     socketTimeout: 20_000,
-    // Commands of one turn of the event loop share a write. Jobs end together, and each write costs more than a command.
-    enableAutoPipelining: true,
-    // A command that waits for a job would hold up those behind it.
-    autoPipeliningIgnoredCommands: ['bzpopmin'],
     retryStrategy: (times) => Math.min(100 * times, 2000) + Math.random() * 100,
   })
   let reason = new Error('the connection is lost')
