@@ -154,6 +154,26 @@ describe('export', () => {
     })
   })
 
+  test('has a user whom nobody can read, and says so, and all others', async () => {
+    const { organizationId } = await act('AddOrganization', { name: 'With an unreadable user' })
+    const add = (userName: string) => act('AddMachineUser', { userName, name: `${userName}-name` }, organizationId)
+    const [{ userId: lost }, { userId: healthy }] = [await add('lost-machine'), await add('healthy-machine')]
+    await admin`delete from roster_users.subject_keys where subject_id = ${lost}`
+    const { status, out, json } = await run('export', organizationId)
+    const lines = json()
+    expect(status).toBe(0)
+    expect(lines.at(-1)).toMatchObject({ kind: 'end' })
+    expect(lines.find(({ kind, id }) => kind === 'object' && id === lost)).toMatchObject({ unreadable: true })
+    expect(lines.find(({ kind, id }) => kind === 'object' && id === healthy)).toMatchObject({
+      state: { userName: 'healthy-machine' },
+    })
+    expect(lines.find(({ kind, aggregateId }) => kind === 'event' && aggregateId === lost)).toHaveProperty('sealed')
+    expect(out).not.toContain('lost-machine')
+    await act('DeleteUser', { userId: lost }, organizationId)
+    const after = (await run('export', organizationId)).json()
+    expect(after.find(({ kind, id }) => kind === 'object' && id === lost)).not.toHaveProperty('unreadable')
+  })
+
   test('of an unknown organization ends with 2', async () =>
     expect(await run('export', 'nobody')).toMatchObject({ status: 2, out: '' }))
 })

@@ -71,6 +71,7 @@ import { updateMyProfile } from './operations/user/update-my-profile.ts'
 import { traceUserState } from './operations/internal/trace-user-state.ts'
 import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
+import { startForgettingAgain } from './forgetting/forget-again.ts'
 import { startForgettingDue } from './forgetting/forget-due.ts'
 import { startForgetting } from './forgetting/forgetting.ts'
 import { startForgettingInStatistics } from './forgetting/forget-in-statistics.ts'
@@ -107,6 +108,7 @@ const users: StoringService<Config, Context> = {
       ...startFollowingOrganizations(context, nats, log),
       startForgettingDue(context),
       startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
+      startForgettingAgain({ sql, nats, log }),
       startForgettingInStatistics({ sql, log }),
       startSealingUsers(context),
       signingKeys,

@@ -117,7 +117,7 @@ describe.each(encodings)(`over $encoding${why}`, ({ call }) => {
         removedAt: details.changeDate,
         removedBy: 'admin-machine',
         forgotten: [],
-        follows: ['stream', 'deliveries'],
+        follows: ['stream', 'deliveries', 'statistics'],
       })
       expect(JSON.stringify(said)).not.toMatch(/gigi|giraffe|@/i)
       const [head, body, signature] = (receipt as string).split('.')

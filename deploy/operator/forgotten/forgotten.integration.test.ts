@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose'
 import { connect } from 'nats'
 import { pino } from 'pino'
 import postgres from 'postgres'
@@ -12,6 +13,7 @@ import { callJson } from '../../../test/e2e/clients/json.ts'
 import { type House, startHouse } from '../../../test/house.ts'
 import { startTestServers } from '../../../test/infra.ts'
 import { storingServices } from '../../provision.ts'
+import type { Found } from './look-for-user.ts'
 import { tablesWith } from '#test/support/all-rows'
 import { operatorSettings, runOperator } from '#test/support/operator'
 
@@ -37,6 +39,11 @@ const act = async (operation: Operation, request: object) => {
   if (answer.error) throw new Error(JSON.stringify(answer.error))
   return answer.ok
 }
+const status = async () => (await run('status', '--json')).json()[0]
+const storesThatTell = async (userId: string) => {
+  const [{ stores }] = (await run('forgotten', userId, '--json')).json() as [{ stores: Found[] }]
+  return stores.filter(({ readable }) => readable > 0).map(({ store }) => store)
+}
 const soon = { timeout: 60_000, interval: 500 }
 
 /** A human with everything that leaves copies: a mail, events, and deliveries to a webhook that nobody answers. */
@@ -51,12 +58,17 @@ async function newHuman(word: string) {
   return userId as string
 }
 
-/** Where the word is: tables of each service, messages of the stream, keys of Redis, lines of the log. */
+/** Where the word is: tables of each service and PostgreSQL's samples of them, messages of the stream, keys of Redis, lines of the log. */
 async function placesOf(word: string): Promise<string[]> {
   const places: string[] = []
   for (const service of storingServices) {
     const sql = postgres(started.servers.serviceDatabaseUrls[service], { max: 1, onnotice: () => {} })
     places.push(...(await tablesWith(sql, [word])))
+    const samples = await sql<{ name: string }[]>`
+      select distinct 'samples of ' || tablename as name from pg_stats
+      where most_common_vals::text ilike ${`%${word}%`} or histogram_bounds::text ilike ${`%${word}%`}
+    `
+    places.push(...samples.map(({ name }) => name))
     await sql.end()
   }
   const { host, username, password } = new URL(started.servers.natsUrl.admin)
@@ -93,6 +105,10 @@ test('of a removed user nothing readable is left: the command says so, and no st
       expect([store, readable(store) > 0]).toEqual([store, true])
   }, soon)
 
+  const admin = postgres(started.servers.databaseUrl, { max: 1, onnotice: () => {} })
+  await admin`analyze`
+  await admin.end()
+  expect(await placesOf(word)).toContain('samples of found_users')
   await act('DeleteUser', { userId })
   await vi.waitFor(
     async () => expect((await run('forgotten', userId)).out).toContain('Nothing readable is left.'),
@@ -100,6 +116,25 @@ test('of a removed user nothing readable is left: the command says so, and no st
   )
   expect(await placesOf(word)).toEqual([])
   expect(await run('forgotten', userId)).toMatchObject({ status: 0 })
+})
+
+test('while the notifier is away, deliveries may still come to tell of a removed user, and status counts them', async () => {
+  const { userId } = await act('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'M' })
+  await vi.waitFor(async () => expect((await status()).forgettings.deliveries.waiting).toBe(0), soon)
+  await house.restart('notifier', async () => {
+    await act('DeleteUser', { userId })
+    // The stream and the statistics do not wait for the notifier.
+    await vi.waitFor(async () => expect(await storesThatTell(userId)).toEqual(['deliveries']), soon)
+    expect((await status()).forgettings).toMatchObject({ stream: { waiting: 0 }, deliveries: { waiting: 1 } })
+    const admin = postgres(started.servers.databaseUrl, { max: 1 })
+    await admin`update roster_users.forgettings set removed_at = removed_at - interval '2 minutes' where user_id = ${userId}`
+    await admin.end()
+    expect((await status()).attention).toContainEqual(
+      expect.stringMatching(/^the deliveries of the notifier may still tell of a user who was removed \d+ s ago$/),
+    )
+  })
+  await vi.waitFor(async () => expect(await storesThatTell(userId)).toEqual([]), soon)
+  expect((await status()).forgettings).toMatchObject({ deliveries: { waiting: 0 } })
 })
 
 test('the command refuses a user who never was', async () => {
@@ -118,6 +153,18 @@ describe('a receipt', () => {
     return { userId, receipt: receipt as string, file, keys }
   }
 
+  /** An access token, which the same keys sign. */
+  async function newToken(): Promise<string> {
+    const machine = { userName: `machine-${randomUUID()}`, name: 'M', accessTokenType: 'ACCESS_TOKEN_TYPE_JWT' }
+    const { userId } = await act('AddMachineUser', machine)
+    const { clientSecret } = await act('AddMachineSecret', { userId })
+    const answer = await fetch(`${house.url}/oauth/v2/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials', client_id: userId, client_secret: clientSecret }),
+    })
+    return ((await answer.json()) as { access_token: string }).access_token
+  }
+
   test('verifies without any server', async () => {
     const { userId, file, keys } = await files()
     const { status, out } = await runOperator(['receipt', file, keys], {})
@@ -131,5 +178,17 @@ describe('a receipt', () => {
     expect((await runOperator(['receipt', file, keys], {})).status).toBe(1)
     writeFileSync(keys, 'none')
     expect((await runOperator(['receipt', file, keys], {})).status).toBe(2)
+  })
+
+  test('of another Roster does not, nor anything else that these keys sign', async () => {
+    const { file, keys } = await files()
+    const token = await newToken()
+    expect((await jwtVerify(token, createLocalJWKSet(JSON.parse(readFileSync(keys, 'utf8'))))).payload).toBeDefined()
+    writeFileSync(file, token)
+    expect((await runOperator(['receipt', file, keys], {})).status).toBe(1)
+    const { publicKey } = await generateKeyPair('ES256', { extractable: true })
+    const other = await files()
+    writeFileSync(other.keys, JSON.stringify({ keys: [await exportJWK(publicKey)] }))
+    expect((await runOperator(['receipt', other.file, other.keys], {})).status).toBe(1)
   })
 })

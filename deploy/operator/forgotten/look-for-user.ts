@@ -6,10 +6,14 @@ import { streamName } from '#lib/events/stream'
 import { subjectToken } from '#lib/events/subject'
 import { queuePrefix } from '../../../services/notifier/redis.ts'
 import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
+import { placeOfNotifier, startOfStream } from '../status/look-at-forgettings.ts'
 import { partTypes } from '../../../services/users/forgetting/parts.ts'
 import type { System } from '../system.ts'
 
-/** What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is sealed. */
+/**
+ * What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is sealed. At
+ * least 1 while a service may still have to clean the store.
+ */
 export interface Found {
   store: string
   rows: number
@@ -21,6 +25,7 @@ export async function lookForUser(system: System, userId: string): Promise<Found
   const events = await eventsOf(system, userId)
   if (events.rows === 0) return undefined
   const users = system.sql('users')
+  const work = await workBehind(system, userId)
   const rows = async (table: string, column = 'user_id'): Promise<Found> => {
     const [{ count }] = await users<[{ count: number }]>`
       select count(*)::int as count from ${users(table)} where ${users(column)} = ${userId}
@@ -33,9 +38,10 @@ export async function lookForUser(system: System, userId: string): Promise<Found
     await statesOf(system, userId),
     await rows('unique_keys', 'aggregate_id'),
     ...(await Promise.all(tables.map((table) => rows(table)))),
-    await statisticsOf(system, userId),
-    await streamOf(system, userId),
-    await deliveriesOf(system, userId),
+    // PostgreSQL's samples of the tables of searches hold values in plain. Whose they are, they do not tell.
+    until(work.statistics, { store: 'statistics', rows: 1, readable: 0 }),
+    until(work.stream, await streamOf(system, userId)),
+    until(work.deliveries, await deliveriesOf(system, userId)),
     ...(await jobsOf(system.redis(), userId)),
   ]
 }
@@ -82,12 +88,29 @@ async function statesOf(system: System, userId: string): Promise<Found> {
   return { store: 'aggregates', rows: found.length, readable: readable.length }
 }
 
-// PostgreSQL's samples of the tables of searches hold values in plain. Whose they are, they do not tell.
-async function statisticsOf(system: System, userId: string): Promise<Found> {
-  const [row] = await system.sql('users')<{ sampled: boolean }[]>`
-    select statistics_at is null as sampled from forgettings where user_id = ${userId}
+interface Work {
+  stream: boolean
+  deliveries: boolean
+  statistics: boolean
+}
+
+// Which stores were cleaned after the removal. Of a user who is not forgotten, none.
+async function workBehind(system: System, userId: string): Promise<Work> {
+  const [place, since] = [await placeOfNotifier(system), await startOfStream(system)]
+  const [work] = await system.sql('users')<Work[]>`
+    select stream_at is not null and (stream_generation is not distinct from generation or removed_at <= ${since}) as stream,
+      statistics_at is not null as statistics,
+      coalesce((
+        select (transaction_id, position) <= (${place?.transaction_id ?? '0'}::xid8, ${place?.position ?? '0'}) from events e
+        where e.aggregate_type = 'user' and e.aggregate_id = f.user_id order by sequence desc limit 1
+      ), false) as deliveries
+    from forgettings f, published where user_id = ${userId} and forget_at is null
   `
-  return { store: 'statistics', rows: 1, readable: row?.sampled === false ? 0 : 1 }
+  return work ?? { stream: false, deliveries: false, statistics: false }
+}
+
+function until(isDone: boolean, found: Found): Found {
+  return isDone ? found : { ...found, readable: Math.max(found.readable, 1) }
 }
 
 async function streamOf(system: System, userId: string): Promise<Found> {

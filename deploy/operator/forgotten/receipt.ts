@@ -19,12 +19,26 @@ export const receipt: Command = {
 }
 
 async function run({ output, args }: Called): Promise<number> {
-  const [text, keys] = args.map((file) => readFileSync(file, 'utf8').trim()) as [string, string]
-  const content = await contentOf(text, readKeys(keys))
+  const [text, keys] = args.map((file) => readFileSync(file, 'utf8')) as [string, string]
+  const content = await verifyReceipt(text, keys)
   if (output.isJson) await output.json({ verified: content !== undefined, ...content })
   else if (content) for (const line of JSON.stringify(content, undefined, 2).split('\n')) output.line(line)
   else output.line('! No key of these made this receipt.')
   return content ? 0 : 1
+}
+
+/**
+ * What a receipt says; undefined where no key of these made it. `keys`: the text of an answer of /oauth/v2/keys. Throws
+ * a Refusal where it is none.
+ */
+export async function verifyReceipt(text: string, keys: string): Promise<object | undefined> {
+  const known = readKeys(keys)
+  try {
+    const { payload, protectedHeader } = await compactVerify(text.trim(), known)
+    return protectedHeader.typ === receiptType ? (JSON.parse(Buffer.from(payload).toString()) as object) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function readKeys(text: string): ReturnType<typeof createLocalJWKSet> {
@@ -32,14 +46,5 @@ function readKeys(text: string): ReturnType<typeof createLocalJWKSet> {
     return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet)
   } catch {
     throw new Refusal('The second file has no list of keys.')
-  }
-}
-
-async function contentOf(text: string, keys: ReturnType<typeof createLocalJWKSet>): Promise<object | undefined> {
-  try {
-    const { payload, protectedHeader } = await compactVerify(text, keys)
-    return protectedHeader.typ === receiptType ? (JSON.parse(Buffer.from(payload).toString()) as object) : undefined
-  } catch {
-    return undefined
   }
 }

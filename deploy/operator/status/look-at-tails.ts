@@ -56,12 +56,3 @@ export async function lookAtIntake(system: System): Promise<Record<string, numbe
     })
   return Object.fromEntries(await Promise.all(counts))
 }
-
-/** Removed users of whom the stream may still have events, and the seconds since the first of them was removed. */
-export async function lookAtForgettings(system: System): Promise<{ waiting: number; seconds: number }> {
-  const [row] = await system.sql('users')<[{ waiting: number; seconds: number }]>`
-    select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
-    from forgettings where stream_at is null and forget_at is null
-  `
-  return { ...row, seconds: Math.max(0, row.seconds) }
-}

@@ -4,7 +4,8 @@ import type { ChainStatus } from './look-at-chains.ts'
 import type { KeyStatus } from './look-at-keys.ts'
 import type { lookAtDeliveries, lookAtJobs, StreamStatus } from './look-at-queues.ts'
 import type { Replica } from './look-at-services.ts'
-import type { lookAtForgettings, TailStatus } from './look-at-tails.ts'
+import { type lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
+import type { TailStatus } from './look-at-tails.ts'
 
 /** What `status` found. Undefined is what could not be looked at. */
 export interface Status {
@@ -38,7 +39,7 @@ export function statusLines(found: Status): string[] {
     ...Object.entries(stream?.consumers ?? {}).map(([name, { waiting, underWay }]) => {
       return [`messages of the stream for ${name}`, waiting + underWay]
     }),
-    ...(forgettings ? [['removed users with events in the stream', forgettings.waiting]] : []),
+    ...storesToClean(forgettings).map(({ store, waiting }) => [`removed users in ${store}`, waiting]),
     ...Object.entries(deliveries ?? {}).map(([kind, { waiting }]) => [`deliveries, ${kind}`, waiting]),
     ...Object.entries(jobs ?? {}).flatMap(([name, counts]) =>
       Object.entries(counts).map(([state, number]) => [`jobs of ${name}, ${state}`, number]),

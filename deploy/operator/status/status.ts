@@ -4,7 +4,8 @@ import { type ChainStatus, lookAtChains } from './look-at-chains.ts'
 import { lookAtKeys } from './look-at-keys.ts'
 import { lookAtDeliveries, lookAtJobs, lookAtStream } from './look-at-queues.ts'
 import { lookAtServices } from './look-at-services.ts'
-import { lookAtForgettings, lookAtIntake, lookAtTails, most } from './look-at-tails.ts'
+import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
+import { lookAtIntake, lookAtTails, most } from './look-at-tails.ts'
 import { statusLines } from './status-lines.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
@@ -65,9 +66,9 @@ async function run({ system, output }: Called): Promise<number> {
       ...(tail.parkedForFollowers > 0 ? [`${name}: followers went on without ${tail.parkedForFollowers} events`] : []),
       ...(tail.seconds > late ? [`${name}: an event waits for ${Math.round(tail.seconds)} s`] : []),
     ]),
-    ...(forgettings && forgettings.seconds > late
-      ? [`users: the stream still has events of a user who was removed ${Math.round(forgettings.seconds)} s ago`]
-      : []),
+    ...storesToClean(forgettings)
+      .filter(({ seconds }) => seconds > late)
+      .map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`),
     ...Object.entries(chains ?? {}).flatMap(([name, chain]) => chainProblems(name, chain)),
     ...(keys && keys.lost > 0
       ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`]

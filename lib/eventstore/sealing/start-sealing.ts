@@ -98,6 +98,8 @@ export function startSealing(options: SealingOptions): Service {
   }
 
   async function finish(): Promise<void> {
+    // PostgreSQL's statistics sampled what was plain, and would keep it for long.
+    await sql`analyze events, aggregates`
     await sql.begin(async (transaction) => {
       await transaction`set local statement_timeout = 0`
       await lockPhase(transaction)
@@ -106,6 +108,7 @@ export function startSealing(options: SealingOptions): Service {
       await transaction`
         delete from unique_keys where kind = any(${personal.data.keyKinds}) and left(key, 1) <> 'H'
       `
+      await transaction`analyze unique_keys`
       await transaction`select audit_begin('sealed')`
       await options.finished(transaction)
     })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Event } from '#gen/roster/feed/v1/feed'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
@@ -113,6 +114,25 @@ test('a removal that can be undone takes nothing, until the user is forgotten', 
   expect(JSON.stringify(await deliveries('y'))).toContain('gigi@example.com')
   await takeIn('users', event('y', 'forgotten'))
   expect(JSON.stringify(await deliveries('y'))).not.toMatch(/gigi/i)
+})
+
+test('PostgreSQL’s own samples have nothing of the deliveries, also where an earlier version left some', async () => {
+  const samples = async () =>
+    JSON.stringify(
+      await sql`
+        select attname, most_common_vals::text, histogram_bounds::text from pg_stats
+        where schemaname = current_schema() and tablename = 'deliveries'
+      `,
+    )
+  await takeIn('users', ...Array.from({ length: 50 }, (_, n) => added(`sampled-${n}`)))
+  await sql`alter table deliveries alter column payload set statistics -1`
+  await sql`analyze deliveries`
+  expect(await samples()).toMatch(/gigi/)
+  await sql.unsafe(readFileSync(new URL('../migrations/0007-no-samples.sql', import.meta.url), 'utf8'))
+  expect(await samples()).not.toMatch(/gigi/)
+  await sql`analyze deliveries`
+  expect(await samples()).not.toMatch(/gigi/)
+  expect(await samples()).toContain('event_id')
 })
 
 test('another service cannot make users forgotten', async () => {

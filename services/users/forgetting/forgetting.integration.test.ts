@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import { createFeed } from '#lib/eventstore/feed'
 import { startTail, type Tail } from '#lib/eventstore/tail/start-tail'
-import { streamName } from '#lib/events/stream'
+import { stateSubject, streamName } from '#lib/events/stream'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createDatabase, type TestDatabase } from '#test/support/database'
@@ -16,6 +16,7 @@ import { removedUntil, removedUser } from '../states/removed-user.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
 import type { Aggregate } from '#lib/eventstore/aggregate'
+import { startForgettingAgain } from './forget-again.ts'
 import { forgetDue } from './forget-due.ts'
 import { startForgetting } from './forgetting.ts'
 import { startForgettingInStatistics } from './forget-in-statistics.ts'
@@ -232,6 +233,25 @@ describe('a removal that can be undone', () => {
     expect(await stateOf(userId)).toEqual(before)
   })
 
+  test.each([
+    ['is lost', (userId: string) => users!.sql`delete from subject_keys where subject_id = ${userId}`],
+    [
+      'is broken',
+      (userId: string) => users!.sql`update subject_keys set wrapped = '\\x00' where subject_id = ${userId}`,
+    ],
+  ])('forgets a user whose key %s, too, and hinders no other', async (_, happens) => {
+    const [userId, other] = [await addHuman(), await addHuman()]
+    for (const id of [userId, other]) await removeFor(id, tomorrow())
+    await happens(userId)
+    await forgetDue(users!, later)
+    for (const id of [userId, other]) {
+      expect(await keys(id)).toBe(0)
+      expect(await claimed(id)).toBe(0)
+      expect(await stateOf(id)).toEqual({ userName: '', removed: true })
+    }
+    expect(await users!.sql`select user_id from forgettings where forget_at <= ${later}`).toEqual([])
+  })
+
   test('is undone or forgotten, never both', async () => {
     const userId = await addHuman()
     await removeFor(userId, tomorrow())
@@ -263,4 +283,86 @@ test('PostgreSQL’s own samples of names and addresses are made anew after a re
     const [row] = await sql`select statistics_at is not null as done from forgettings where user_id = ${userId}`
     expect(row).toEqual({ done: true })
   }, soon)
+})
+
+describe('a stream that was lost, or set back to an older copy', () => {
+  const again = (through: Nats = nats) =>
+    running.push(startForgettingAgain({ sql: users!.sql, log: users!.log, nats: through, every: 100 }))
+  const generation = async () => {
+    const [row] = await users!.sql<[{ generation: number }]>`select generation from published`
+    return row.generation
+  }
+  const allPublished = () =>
+    vi.waitFor(async () => {
+      const [row] = await users!
+        .sql`select exists (select from events where position > (select position from published))`
+      expect(row).toEqual({ exists: false })
+    }, soon)
+  async function removedOne() {
+    start()
+    const userId = await addHuman()
+    await remove(userId)
+    await done(userId)
+    return userId
+  }
+  async function textsOf(userId: string) {
+    const { streams } = await admin.connection.jetstreamManager()
+    const { state } = await streams.info(streamName)
+    const texts: string[] = []
+    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+      const message = await streams.getMessage(streamName, { seq }).catch(() => undefined)
+      if (message?.subject.includes(`.${userId}.`)) texts.push(message.string())
+    }
+    return texts
+  }
+  const onlyTheEndOf = (userId: string) =>
+    vi.waitFor(async () => expect(await held(userId)).toEqual(onlyTheEnd(userId)), soon)
+  const told = (userId: string) => `roster.events.users.acme.user.${userId}.human.added`
+
+  test('gets nothing personal of a removed user again, and soon nothing but the removal', async () => {
+    const userId = await removedOne()
+    const before = await generation()
+    const { streams } = await admin.connection.jetstreamManager()
+    await streams.delete(streamName)
+    await vi.waitFor(async () => expect(await generation()).toBe(before + 1), soon)
+    await allPublished()
+    expect(await held(userId)).toContain(told(userId))
+    expect((await textsOf(userId)).join()).not.toMatch(/@example|firstName|userName/)
+    again()
+    await onlyTheEndOf(userId)
+  })
+
+  test('loses what the copy has of a removed user', async () => {
+    const userId = await removedOne()
+    await admin.connection.jetstream().publish(told(userId), `{"email":"${userId}@example.com"}`)
+    await users!.sql`update published set stream_created = ''`
+    again()
+    await onlyTheEndOf(userId)
+    expect((await textsOf(userId)).join()).not.toContain('@example')
+  })
+
+  test('is cleaned once the removal is published again, by another replica where one was lost', async () => {
+    const userId = await removedOne()
+    await tail.stop()
+    await users!.sql`update published set generation = generation + 1, transaction_id = '0', position = 0`
+    let [asked, looks] = [0, 0]
+    const lost = Promise.withResolvers<void>()
+    const ask: Nats['ask'] = (subject, ...rest) => {
+      if (subject === stateSubject) looks++
+      if (subject.startsWith('roster.stream.forget.') && subject.endsWith(`.${userId}`) && asked++ > 0) {
+        lost.resolve()
+        return { answer: new Promise(() => {}), fail: () => {} }
+      }
+      return nats.ask(subject, ...rest)
+    }
+    again({ ...nats, ask })
+    running.pop()
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(2), soon)
+    expect(asked).toBe(0)
+    tail = startTail({ service: 'users', sql: users!.sql, nats, log: users!.log, personal: users!.personal })
+    await lost.promise
+    await allPublished()
+    again()
+    await onlyTheEndOf(userId)
+  })
 })

@@ -69,13 +69,23 @@ async function forget(
 ): Promise<void> {
   const { aggregateId: userId, organizationId } = event
   if (event.data?.['forgetAt'] !== undefined) return
+  // Before all else: where the stream is lost meanwhile, it is cleaned again.
+  const [{ generation }] = await sql<[{ generation: number }]>`select generation from published`
   await untilPublished(sql, event, stopped)
-  if (stopped.aborted) return
+  if (!stopped.aborted) await cleanStream({ sql, nats }, { userId, organizationId, generation })
+}
+
+/** Has the keeper remove a user's events from the stream, and notes it. `generation`: that of the stream before. */
+export async function cleanStream(
+  { sql, nats }: Pick<ForgettingOptions, 'sql' | 'nats'>,
+  { userId, organizationId, generation }: Pick<Removed, 'userId' | 'organizationId'> & { generation: number },
+): Promise<void> {
   let removed = 0
   for (const type of partTypes)
     removed += await forgetInStream(nats, 'users', { organizationId, type, id: userId }).catch(away)
   await sql`
-    update forgettings set stream_at = now(), stream_events = coalesce(stream_events, 0) + ${removed}
+    update forgettings set stream_at = now(), stream_events = coalesce(stream_events, 0) + ${removed},
+      stream_generation = ${generation}
     where user_id = ${userId}
   `
 }

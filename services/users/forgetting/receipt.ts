@@ -25,7 +25,7 @@ export function receiptOf(
       ...(forgetAt !== undefined && { forgetAt }),
       forgotten: forgetAt === undefined ? takenAtOnce : [],
       // The services clean these after the answer; `npm run roster -- forgotten` tells whether they have.
-      follows: ['stream', 'deliveries'],
+      follows: ['stream', 'deliveries', 'statistics'],
     },
   })
 }

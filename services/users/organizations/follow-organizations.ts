@@ -31,16 +31,11 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
       store,
       notes,
       type: 'user',
+      // Also who waits to be forgotten, and whom no search finds because nobody can read it.
       find: (organizationId, after) => sql<{ id: string }[]>`
-        (
-          select user_id as id from found_users
-          where organization_id = ${organizationId} and user_id > ${after}
-          order by user_id limit ${portionSize}
-        ) union (
-          select user_id from forgettings
-          where organization_id = ${organizationId} and user_id > ${after} and forget_at is not null
-          order by user_id limit ${portionSize}
-        )
+        select id from aggregates
+        where type = 'user' and organization_id = ${organizationId} and id > ${after}
+          and (not state ? 'removed' or state ? 'former')
         order by id limit ${portionSize}
       `,
       decide: removed,

@@ -1,0 +1,150 @@
+import { Redis } from 'ioredis'
+import { connect } from 'nats'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Operation } from '../../../test/examples/contract.ts'
+import { callJson } from '../../../test/e2e/clients/json.ts'
+import { type House, startHouse } from '../../../test/house.ts'
+import { startTestServers } from '../../../test/infra.ts'
+import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
+import { queuePrefix } from '../../../services/notifier/redis.ts'
+import { operatorSettings } from '#test/support/operator'
+import { readUrls } from '../settings.ts'
+import { openSystem, type System } from '../system.ts'
+import { lookForUser } from './look-for-user.ts'
+
+let started: Awaited<ReturnType<typeof startTestServers>>
+let house: House
+let system: System
+let admin: postgres.Sql
+let userId = ''
+let organizationId = ''
+
+// A user who was removed, of whom nothing readable is left.
+beforeAll(async () => {
+  started = await startTestServers()
+  house = await startHouse(started.servers.serviceDatabaseUrls, {}, { servers: started.servers })
+  system = openSystem(readUrls(operatorSettings(started.servers)))
+  admin = postgres(started.servers.databaseUrl, { max: 2, onnotice: () => {} })
+  await act('AddWebhook', { url: 'https://hook.invalid/', eventTypes: [] })
+  const profile = { firstName: 'Wyx', lastName: 'Wyx' }
+  const added = await act('AddHumanUser', { userName: 'wyx', profile, email: { email: 'wyx@example.com' } })
+  ;[userId, organizationId] = [added.userId, added.details.resourceOwner]
+  await act('SetEmail', { userId, email: 'wyx2@example.com', isVerified: true })
+  const deliveries = () => admin`select from roster_notifier.deliveries where aggregate = ${`user/${userId}`}`
+  await vi.waitFor(async () => expect((await deliveries()).length).toBeGreaterThan(1), soon)
+  await act('DeleteUser', { userId })
+  await vi.waitFor(async () => expect(await storesThatTell()).toEqual([]), soon)
+}, 120_000)
+afterAll(async () => {
+  await system?.close()
+  await admin?.end()
+  await house?.stop()
+  await started?.stop()
+})
+
+const soon = { timeout: 60_000, interval: 200 }
+const act = async (operation: Operation, request: object) => {
+  const answer = await callJson(operation, request as never, { token: house.adminToken, url: house.url })
+  if (answer.error) throw new Error(JSON.stringify(answer.error))
+  return answer.ok
+}
+const storesThatTell = async () =>
+  (await lookForUser(system, userId))!.filter(({ readable }) => readable > 0).map(({ store }) => store)
+
+const table = (columns: string, values: string, name: string) => async () => {
+  await admin.unsafe(`insert into roster_users.${name} (${columns}) values (${values.replaceAll('$user', userId)})`)
+  return () => admin.unsafe(`delete from roster_users.${name} where ${columns.split(', ')[0]} = '${userId}'`)
+}
+const changed = (name: string, condition: string, change: string, back: string) => async () => {
+  const where = condition.replaceAll('$user', userId)
+  await admin.unsafe(`update ${name} set ${change} where ${where}`)
+  return () => admin.unsafe(`update ${name} set ${back} where ${where}`)
+}
+const ofUser = "type = 'user' and id = '$user'"
+const first = "aggregate_type = 'user' and aggregate_id = '$user' and sequence = 1"
+const streamed = async () => {
+  const { host, username, password } = new URL(started.servers.natsUrl.admin)
+  const nats = await connect({ servers: host, user: username, pass: password })
+  const subject = `roster.events.users.${organizationId}.user.${userId}.email.changed`
+  await nats.jetstream().publish(subject, JSON.stringify({ email: 'w@example.com' }))
+  return async () => {
+    await (await nats.jetstreamManager()).streams.purge('roster-events', { filter: subject })
+    await nats.close()
+  }
+}
+// Meanwhile nobody makes them anew.
+const sampled = async () => {
+  const open = await admin.reserve()
+  await open`begin`
+  await open`lock table roster_users.found_users in share update exclusive mode`
+  await admin`update roster_users.forgettings set statistics_at = null where user_id = ${userId}`
+  return async () => {
+    await admin`update roster_users.forgettings set statistics_at = now() where user_id = ${userId}`
+    await open`rollback`
+    open.release()
+  }
+}
+const queued = async () => {
+  const redis = new Redis(started.servers.redisUrl)
+  const key = `${queuePrefix}:${mailQueueName}:wyx`
+  await redis.hset(key, 'data', JSON.stringify({ userId, address: 'w@example.com' }))
+  return async () => {
+    await redis.del(key)
+    redis.disconnect()
+  }
+}
+
+test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]>([
+  ['subject_keys', table('subject_id, wrapped', "'$user', ''", 'subject_keys')],
+  [
+    'events',
+    changed('roster_users.events', first, `payload = payload || '{"email": "w"}'`, "payload = payload - 'email'"),
+  ],
+  [
+    'aggregates',
+    changed('roster_users.aggregates', ofUser, `state = state - 'removed'`, `state = state || '{"removed": true}'`),
+  ],
+  [
+    'aggregates',
+    changed('roster_users.aggregates', ofUser, `state = state || '{"former": {}}'`, `state = state - 'former'`),
+  ],
+  ['unique_keys', table('aggregate_id, kind, scope, key', "'$user', 'k', 's', 'k'", 'unique_keys')],
+  ['found_addresses', table('user_id, organization_id, email', "'$user', 'o', 'w'", 'found_addresses')],
+  ['passwords', table('user_id, hash', "'$user', ''", 'passwords')],
+  ['known_addresses', table('user_id, address, key_id', "'$user', '', ''", 'known_addresses')],
+  [
+    'unsent_mails',
+    table('user_id, mail_id, kind, requested_at, expires_at', "'$user', 'm', '', now(), now()", 'unsent_mails'),
+  ],
+  [
+    'unsent_email_codes',
+    table('user_id, code_id, requested_at, expires_at', "'$user', 'c', now(), now()", 'unsent_email_codes'),
+  ],
+  ['tokens', table('user_id, hash, organization_id, human, session_id', "'$user', '', '', true, ''", 'tokens')],
+  ['statistics', sampled],
+  ['stream', changed('roster_users.forgettings', "user_id = '$user'", 'stream_at = null', 'stream_at = now()')],
+  [
+    'stream',
+    changed('roster_users.forgettings', "user_id = '$user'", 'stream_generation = -1', 'stream_generation = 0'),
+  ],
+  ['stream', streamed],
+  [
+    'deliveries',
+    changed(
+      'roster_notifier.deliveries',
+      "aggregate = 'user/$user' and event_type like '%email.changed%'",
+      `payload = jsonb_set(payload::jsonb, '{data,email}', '"w"')::text`,
+      `payload = (payload::jsonb #- '{data,email}')::text`,
+    ),
+  ],
+  ['redis', queued],
+])('what tells of a removed user again is named: %s', async (store, happens) => {
+  const undo = await happens()
+  try {
+    expect(await storesThatTell()).toEqual([store])
+  } finally {
+    await undo()
+  }
+  expect(await storesThatTell()).toEqual([])
+})

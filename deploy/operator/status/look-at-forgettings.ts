@@ -1,0 +1,93 @@
+import { streamName } from '#lib/events/stream'
+import type { System } from '../system.ts'
+
+/** Removed users of whom a store may still tell, and the seconds since the first of them was removed. */
+export interface Backlog {
+  waiting: number
+  seconds: number
+}
+
+/** The stores that are cleaned after the removal of a user. */
+export async function lookAtForgettings(
+  system: System,
+): Promise<Record<'stream' | 'deliveries' | 'statistics', Backlog>> {
+  const [stream, deliveries, statistics] = await Promise.all([
+    inStream(system),
+    inDeliveries(system),
+    inStatistics(system),
+  ])
+  return { stream, deliveries, statistics }
+}
+
+/** Each of these stores with its name. */
+export function storesToClean(backlogs: Record<string, Backlog> | undefined): (Backlog & { store: string })[] {
+  return Object.entries(backlogs ?? {}).map(([store, backlog]) => ({ store: names[store]!, ...backlog }))
+}
+
+const names: Record<string, string> = {
+  stream: 'the stream',
+  deliveries: 'the deliveries of the notifier',
+  statistics: 'the statistics of PostgreSQL',
+}
+
+async function inStream(system: System): Promise<Backlog> {
+  const since = await startOfStream(system)
+  return counted(
+    await system.sql('users')<[Backlog]>`
+    select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
+    from forgettings, published
+    where forget_at is null
+      and (stream_at is null or stream_generation is distinct from generation and removed_at > ${since})
+  `,
+  )
+}
+
+// The notifier strips the deliveries in the transaction in which it takes in the removal. So its place tells.
+async function inDeliveries(system: System): Promise<Backlog> {
+  const place = await placeOfNotifier(system)
+  if (!place) return { waiting: 0, seconds: 0 }
+  // No removal is committed an hour after its time.
+  return counted(
+    await system.sql('users')<[Backlog]>`
+    select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
+    from forgettings f
+    where forget_at is null
+      and removed_at > coalesce((select created_at - interval '1 hour' from events where position = ${place.position}), '-infinity')
+      and (
+        select (transaction_id, position) > (${place.transaction_id}::xid8, ${place.position}) from events e
+        where e.aggregate_type = 'user' and e.aggregate_id = f.user_id order by sequence desc limit 1
+      )
+  `,
+  )
+}
+
+async function inStatistics(system: System): Promise<Backlog> {
+  return counted(
+    await system.sql('users')<[Backlog]>`
+    select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
+    from forgettings where statistics_at is null and forget_at is null
+  `,
+  )
+}
+
+/** Since when the stream may have events. A stream that was lost gets no older ones again. */
+export async function startOfStream(system: System): Promise<Date> {
+  const { config } = await (await system.jetstream()).streams.info(streamName)
+  return new Date(config.max_age > 0 ? Date.now() - config.max_age / nanosecondsPerMillisecond : 0)
+}
+
+const nanosecondsPerMillisecond = 1_000_000
+
+/** How far the notifier has taken in the events of users. Undefined where it has not begun. */
+export async function placeOfNotifier(
+  system: System,
+): Promise<{ transaction_id: string; position: string } | undefined> {
+  const [place] = await system.sql('notifier')<{ transaction_id: string; position: string }[]>`
+    select transaction_id::text, position::text from cursors where service = 'users'
+  `
+  return place
+}
+
+function counted([row]: [Backlog]): Backlog {
+  return { ...row, seconds: Math.max(0, row.seconds) }
+}
