@@ -5,7 +5,7 @@ import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
-import { openProver } from './verify/audit/prove-events.ts'
+import { openProver } from './verify/audit/export/prove-events.ts'
 import { Refusal } from './refusal.ts'
 import type { System } from './system.ts'
 

@@ -4,6 +4,10 @@ import { admin, newMember, newOrganization, ok } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
 
+interface Named {
+  service: string
+}
+
 describe.each(encodings)('checkpoints of the audit chains over $encoding', ({ call }) => {
   const list = async (service: string, request = {}) =>
     (ok(await call('ListAuditCheckpoints', { service, ...request }, admin())).checkpoints ?? []) as {
@@ -12,7 +16,7 @@ describe.each(encodings)('checkpoints of the audit chains over $encoding', ({ ca
     }[]
 
   test.each(['users', 'grants', 'idp', 'notifier'])(
-    '%s: each is signed with a public key, and names its service',
+    '%s: each is signed with a public key of that service, and names it',
     async (service) => {
       const [first] = await vi.waitFor(
         async () => {
@@ -27,8 +31,9 @@ describe.each(encodings)('checkpoints of the audit chains over $encoding', ({ ca
       // The keys are shared for a minute: a key that was just made may come later.
       await vi.waitFor(
         async () => {
-          const { keys } = ok(await call('ListAuditKeys', {}, {})) as unknown as { keys: AuditKey[] }
-          expect(isSigned(signed, keys)).toBe(true)
+          const { keys } = ok(await call('ListAuditKeys', {}, {})) as unknown as { keys: (AuditKey & Named)[] }
+          expect(isSigned(signed, keys.filter((key) => key.service === service))).toBe(true)
+          expect(isSigned(signed, keys.filter((key) => key.service !== service))).toBe(false)
         },
         { timeout: 90_000, interval: 1000 },
       )

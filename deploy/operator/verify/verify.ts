@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.ts'
 import { readServices } from '../services.ts'
 import type { System } from '../system.ts'
 import { readKeys } from './audit/kept.ts'
-import { verifyExport } from './audit/verify-export.ts'
+import { verifyExport } from './audit/export/verify-export.ts'
 import { verifyAudit } from './audit/verify-audit.ts'
 import { checkAggregates } from './check-aggregates.ts'
 import { checkEvents, type Expected } from './check-events.ts'
@@ -36,7 +36,7 @@ export const verify: Command = {
     '--without-stream    looks at the database alone',
     '--audit             walks the audit chain instead: names each event that was altered, removed or inserted',
     '--checkpoints FILE  compares with checkpoints that were kept elsewhere: a file, or a folder of files',
-    '--keys FILE         trusts these public keys alone: a JSON Web Key Set',
+    '--keys FILE         trusts these public keys alone: kept ones, or the answer of /.well-known/audit-keys',
     '--export FILE       with --audit and --keys: looks at an export with proofs instead. It needs no server',
   ],
   arguments: [0, storingServices.length],
@@ -62,6 +62,7 @@ async function run({ system, output, args, options }: Called): Promise<number> {
     const { export: file, keys } = options
     if (file === undefined) await verifyAudit({ system, output, options }, services, report)
     else if (typeof keys !== 'string') throw new Refusal('--export goes with --keys.')
+    else if (options['checkpoints'] !== undefined) throw new Refusal('--export does not go with --checkpoints.')
     else await verifyExport({ output }, String(file), readKeys(keys), report)
     return ended()
   }

@@ -28,8 +28,9 @@ export function shareKeys(lists: CheckpointLists): (call: ServiceCall) => Promis
   let known: { at: number; keys: Promise<AuditKey[]> } | undefined
   return (call) => {
     if (known && Date.now() - known.at < keysCount) return known.keys
-    const asked = Object.keys(lists).map((service) => askForCheckpoints(lists, service, { after: 0, limit: 0 }, call))
-    const keys = Promise.all(asked).then((answers) => answers.flatMap((answer) => answer.keys))
+    const keys = Promise.all(Object.keys(lists).map((service) => keysOf(lists, service, call))).then((all) =>
+      all.flat(),
+    )
     const own = { at: Date.now(), keys }
     known = own
     keys.catch(() => {
@@ -37,4 +38,10 @@ export function shareKeys(lists: CheckpointLists): (call: ServiceCall) => Promis
     })
     return keys
   }
+}
+
+// Whatever it says itself: a service names no key of another one.
+async function keysOf(lists: CheckpointLists, service: string, call: ServiceCall): Promise<AuditKey[]> {
+  const { keys } = await askForCheckpoints(lists, service, { after: 0, limit: 0 }, call)
+  return keys.map((key) => ({ ...key, service }))
 }

@@ -51,28 +51,31 @@ function addCheckpoint(kept: Kept, line: Record<string, unknown>, file: string):
   kept.checkpoints.set(service, ofService.set(number, signed))
 }
 
-/** Reads public keys: a JSON Web Key Set for all services, or what `checkpoints` wrote, with the keys of each service. */
+/** Reads public keys: the JSON Web Key Set of all services, or what `checkpoints` wrote. Each key is one service's. */
 export function readKeys(file: string): TrustedKeys {
   const text = take(() => readFileSync(file, 'utf8'), file)
-  if (!text.trimStart().startsWith('{"kind"')) {
-    const all = take(() => (JSON.parse(text) as { keys: AuditKey[] }).keys, file)
-    if (!Array.isArray(all) || all.length === 0) throw new Refusal(`${file} has no public key.`)
-    return () => all
-  }
   const keys: Kept['keys'] = new Map()
-  for (const line of linesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
+  if (text.trimStart().startsWith('{"kind"')) {
+    for (const line of linesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
+  } else {
+    const set = take(() => (JSON.parse(text) as { keys?: unknown } | null)?.keys, file)
+    // A key that signs for one service may not sign for another, so a set that does not tell them apart is of no use.
+    for (const key of Array.isArray(set) ? set : []) addKey(keys, { service: key?.service, key }, file)
+  }
   if (keys.size === 0) throw new Refusal(`${file} has no public key.`)
   return (service) => keys.get(service) ?? []
 }
 
 function addKey(keys: Kept['keys'], line: Record<string, unknown>, file: string): void {
   const service = serviceOf(line, file)
-  keys.set(service, [...(keys.get(service) ?? []), line['key'] as AuditKey])
+  const key = line['key'] as AuditKey | undefined
+  if (typeof key?.kid !== 'string' || typeof key.x !== 'string') throw new Refusal(`${file}: a public key is none.`)
+  keys.set(service, [...(keys.get(service) ?? []), key])
 }
 
 function serviceOf({ service }: Record<string, unknown>, file: string): StoringService {
   const known = storingServices.find((name) => name === service)
-  if (!known) throw new Refusal(`${file}: a line names no service.`)
+  if (!known) throw new Refusal(`${file}: a line or key names no service.`)
   return known
 }
 

@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
 import { makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { readEntries } from '#lib/eventstore/audit/page'
+import { eventColumns } from '#lib/eventstore/feed-rows'
+import type { StoredEvent } from '#lib/events/stored-event'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
 import { runOperator } from '#test/support/operator'
+import { openProver } from './prove-events.ts'
 
 let house: AuditedHouse
 let lines: any[]
@@ -38,8 +41,9 @@ test('an export is verified by the public keys alone', async () => {
 
 test('an export holds nothing that tells of the events of others', () => {
   const own = new Set(events(lines).map(({ service, proof }) => `${service} ${proof.page}`))
-  expect(lines.filter(({ kind }) => kind === 'page').every((page) => page.salt === undefined)).toBe(true)
   expect(own.size).toBeGreaterThan(0)
+  expect(lines.filter(({ kind }) => kind === 'entries').every(({ service, page }) => own.has(`${service} ${page}`))).toBe(true)
+  expect(lines.every((line) => line.salt === undefined && line.header?.includes('salt') !== true)).toBe(true)
 })
 
 test.each([
@@ -94,23 +98,27 @@ test('an export without its checkpoints, or with those of another key, is found'
 
 // The owner of the database has the key of each event that the proof has. So he makes another text fit its entry.
 function forgeEntry(some: any[], event: any) {
-  const page = some.find(({ kind, service, header }) => kind === 'page' && service === event.service && JSON.parse(header).page === event.proof.page) // prettier-ignore
+  const own = ({ service, page }: any) => service === event.service && page === event.proof.page
+  const page = some.find((line) => line.kind === 'page' && own({ ...line, page: headerOf(line).page }))
+  const told = some.find((line) => line.kind === 'entries' && own(line))
   event.creator = 'nobody'
   event.proof.row = event.proof.row.replace(/"creator":"[^"]*"/, '"creator":"nobody"')
-  const entries = Buffer.from(page.entries, 'base64')
+  const entries = Buffer.from(told.entries, 'base64')
   const at = [...readEntries(entries).keys()].indexOf(event.position) * 40 + 8
   entries.write(hash('sha256', `${event.proof.key}.${event.proof.row}`), at, 'hex')
-  page.entries = entries.toString('base64')
-  return page
+  told.entries = entries.toString('base64')
+  return () => {
+    page.header = canonicalJson({ ...headerOf(page), entries: hash('sha256', entries) })
+  }
 }
 const headerOf = (page: any) => JSON.parse(page.header)
 
 test('an export whose page has a forged entry is found, also where the page fits to it', async () => {
   const some = copy()
   const event = events(some).find(({ service }) => service === 'users')
-  const page = forgeEntry(some, event)
+  const fit = forgeEntry(some, event)
   expect((await verifyExport(some)).found).toContainEqual({ row: named(event), problem: 'its page does not have it' })
-  page.header = canonicalJson({ ...headerOf(page), entries: hash('sha256', Buffer.from(page.entries, 'base64')) })
+  fit()
   expect((await verifyExport(some)).found).toContainEqual({
     row: `page ${event.proof.page}`,
     problem: 'no checkpoint signs it',
@@ -128,7 +136,49 @@ test('an export proves a page by the next one that is signed, and finds it forge
   expect(await verifyExport(withoutOwn())).toMatchObject({ status: 0, out: '' })
   const some = withoutOwn()
   const event = events(some).find(({ service, proof }) => service === 'users' && proof.page === number)
-  const page = forgeEntry(some, event)
-  page.header = canonicalJson({ ...headerOf(page), entries: hash('sha256', Buffer.from(page.entries, 'base64')) })
+  const fit = forgeEntry(some, event)
+  fit()
   expect((await verifyExport(some)).found).toContainEqual({ row: `page ${number}`, problem: 'no checkpoint signs it' })
+})
+
+test('an export that is made in many portions tells each page, its entries and each checkpoint once', async () => {
+  const { admin, changed } = house
+  await changed(
+    // One checkpoint signs all pages, so the first portion has the headers of all.
+    () => admin`delete from audit_checkpoints where page < (select page from audit_chain)`,
+    async () => {
+      const prover = await openProver(admin as never, 'users')
+      const stored = await admin<StoredEvent[]>`
+        select ${eventColumns(admin as never)} from events where organization_id = 'default'
+        order by events.transaction_id, events.position
+      `
+      const some = lines.filter(({ kind, service }) => kind === 'export' || service === 'users' && kind === 'object')
+      for (const row of stored) {
+        some.push(...(await prover!.lines([row])))
+        const told = events(lines).find(({ service, position }) => service === 'users' && position === row.position)
+        some.push({ ...told, proof: prover!.proofOf(row) })
+      }
+      const objects = some.filter(({ kind }) => kind === 'object').length
+      some.push({ kind: 'end', events: stored.length, objects })
+      expect(new Set(events(some).map(({ proof }) => proof.page)).size).toBeGreaterThan(1)
+      expect(await verifyExport(JSON.parse(JSON.stringify(some)))).toMatchObject({ status: 0, out: '' })
+    },
+  )
+})
+
+test('a key of one service signs nothing of another, in a set of keys, too', async () => {
+  const { key } = JSON.parse((await readFile(house.kept, 'utf8')).split('\n').find((line) => line.includes('"service":"users"'))!) // prettier-ignore
+  const file = join(house.folder, '..', `${key.kid}.json`)
+  const found = async (...keys: object[]) => {
+    await writeFile(file, JSON.stringify({ keys }))
+    return house.roster('verify', '--audit', 'users', '--keys', file)
+  }
+  try {
+    expect((await found({ ...key, service: 'users' })).status).toBe(0)
+    const ofAnother = await found({ ...key, service: 'grants' })
+    expect(ofAnother).toMatchObject({ status: 1, out: expect.stringContaining('its key is none of the given ones') })
+    expect(await found(key)).toMatchObject({ status: 2, err: expect.stringContaining('names no service') })
+  } finally {
+    await rm(file)
+  }
 })

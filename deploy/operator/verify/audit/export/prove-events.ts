@@ -2,7 +2,7 @@ import { readCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type AuditedRow, canonicalRow } from '#lib/eventstore/audit/canonical-row'
 import { type ChainPlace, rowKey } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
-import { Refusal } from '../../refusal.ts'
+import { Refusal } from '../../../refusal.ts'
 
 /** Makes proofs for some events of a service: what must stand before them in an export, and what beside them. */
 export interface Prover {
@@ -16,7 +16,6 @@ export interface Prover {
 
 interface PageRow {
   number: number
-  header: string
   salt: string
   entries: Buffer
   transactionId: string
@@ -32,7 +31,7 @@ export async function openProver(sql: Sql, service: string): Promise<Prover | un
   const [any] = await sql`select from events limit 1`
   if (!any) return undefined
   if (!last?.isOfEpoch) throw new Refusal(`No event of ${service} is signed yet. Call it again in some minutes.`)
-  const given = new Set<number>()
+  const given = { headers: new Set<number>(), entries: new Set<number>(), checkpoints: new Set<string>() }
   let pages: PageRow[] = []
 
   return {
@@ -42,18 +41,14 @@ export async function openProver(sql: Sql, service: string): Promise<Prover | un
       const lines: object[] = []
       for (const page of pages) {
         const jws = await nextCheckpoint(sql, page.number)
-        if (!given.has(page.number))
-          lines.push({ kind: 'page', service, header: page.header, entries: page.entries.toString('base64') })
-        given.add(page.number)
         // The page's hash goes on through the headers, up to the one that is signed.
         const { page: signed } = readCheckpoint(jws).checkpoint
-        const between = await headers(sql, page.number, signed)
-        for (const { number, header } of between) {
-          if (given.has(number) || pages.some((own) => own.number === number)) continue
-          given.add(number)
-          lines.push({ kind: 'page', service, header })
-        }
-        lines.push({ kind: 'checkpoint', service, jws })
+        for (const { number, header } of await headers(sql, page.number, signed))
+          if (isNew(given.headers, number)) lines.push({ kind: 'page', service, header })
+        // The header may have been given before, for a page before it.
+        if (isNew(given.entries, page.number))
+          lines.push({ kind: 'entries', service, page: page.number, entries: page.entries.toString('base64') })
+        if (isNew(given.checkpoints, jws)) lines.push({ kind: 'checkpoint', service, jws })
       }
       return lines
     },
@@ -66,10 +61,16 @@ export async function openProver(sql: Sql, service: string): Promise<Prover | un
   }
 }
 
+function isNew<Value>(given: Set<Value>, value: Value): boolean {
+  if (given.has(value)) return false
+  given.add(value)
+  return true
+}
+
 function pagesOf(sql: Sql, rows: AuditedRow[]) {
   const [ids, positions] = [rows.map((row) => row.transaction_id), rows.map((row) => row.position)]
   return sql<PageRow[]>`
-    select number::float8, header, salt, entries, transaction_id::text as "transactionId", position::text
+    select number::float8, salt, entries, transaction_id::text as "transactionId", position::text
     from audit_pages where number in (
       select p.number from unnest(${ids}::text[], ${positions}::bigint[]) as e (transaction_id, position),
         lateral (
@@ -89,9 +90,9 @@ async function nextCheckpoint(sql: Sql, page: number): Promise<string> {
   return row?.jws ?? Promise.reject(new Refusal('A checkpoint is missing: call verify --audit.'))
 }
 
-function headers(sql: Sql, after: number, upTo: number) {
+function headers(sql: Sql, from: number, upTo: number) {
   return sql<{ number: number; header: string }[]>`
-    select number::float8, header from audit_pages where number > ${after} and number <= ${upTo} order by number
+    select number::float8, header from audit_pages where number >= ${from} and number <= ${upTo} order by number
   `
 }
 
