@@ -32,8 +32,18 @@ describe.each(encodings)('checkpoints of the audit chains over $encoding', ({ ca
       await vi.waitFor(
         async () => {
           const { keys } = ok(await call('ListAuditKeys', {}, {})) as unknown as { keys: (AuditKey & Named)[] }
-          expect(isSigned(signed, keys.filter((key) => key.service === service))).toBe(true)
-          expect(isSigned(signed, keys.filter((key) => key.service !== service))).toBe(false)
+          expect(
+            isSigned(
+              signed,
+              keys.filter((key) => key.service === service),
+            ),
+          ).toBe(true)
+          expect(
+            isSigned(
+              signed,
+              keys.filter((key) => key.service !== service),
+            ),
+          ).toBe(false)
         },
         { timeout: 90_000, interval: 1000 },
       )

@@ -42,7 +42,9 @@ test('an export is verified by the public keys alone', async () => {
 test('an export holds nothing that tells of the events of others', () => {
   const own = new Set(events(lines).map(({ service, proof }) => `${service} ${proof.page}`))
   expect(own.size).toBeGreaterThan(0)
-  expect(lines.filter(({ kind }) => kind === 'entries').every(({ service, page }) => own.has(`${service} ${page}`))).toBe(true)
+  expect(
+    lines.filter(({ kind }) => kind === 'entries').every(({ service, page }) => own.has(`${service} ${page}`)),
+  ).toBe(true)
   expect(lines.every((line) => line.salt === undefined && line.header?.includes('salt') !== true)).toBe(true)
 })
 
@@ -152,7 +154,7 @@ test('an export that is made in many portions tells each page, its entries and e
         select ${eventColumns(admin as never)} from events where organization_id = 'default'
         order by events.transaction_id, events.position
       `
-      const some = lines.filter(({ kind, service }) => kind === 'export' || service === 'users' && kind === 'object')
+      const some = lines.filter(({ kind, service }) => kind === 'export' || (service === 'users' && kind === 'object'))
       for (const row of stored) {
         some.push(...(await prover!.lines([row])))
         const told = events(lines).find(({ service, position }) => service === 'users' && position === row.position)

@@ -62,7 +62,7 @@ function chain(service: StoringService, end: ChainEnd = beginning): Chain {
     [row(4, 'b', 2, 'locked', sealed)],
   ]
   const pages: Chain['pages'] = []
-  for (let last = end; pages.length < portions.length; ) {
+  for (let last = end; pages.length < portions.length;) {
     const rows = portions[pages.length]!
     const page = makePage(service, last, rows, salt)
     pages.push({ ...page, rows })
@@ -122,8 +122,7 @@ function exportOf(...chains: Chain[]): Told[] {
   ]
 }
 
-const allKeys = () =>
-  JSON.stringify({ keys: Object.entries(keys).map(([service, { key }]) => ({ ...key, service })) })
+const allKeys = () => JSON.stringify({ keys: Object.entries(keys).map(([service, { key }]) => ({ ...key, service })) })
 
 async function found(some: (Told | string)[], trusted = allKeys()): Promise<string[]> {
   const [file, keyFile] = [join(folder, 'export'), join(folder, 'keys')]
@@ -287,7 +286,9 @@ test('an event under a key that moves the border between key and row', async () 
   const event = of('event')[0]!
   const { key, row: text } = event['proof']
   const proof = { page: 1, key: `${key}.`, row: text }
-  expect(await found(changedLine(event, { proof }))).toContainEqual(expect.stringContaining('no export has such a line'))
+  expect(await found(changedLine(event, { proof }))).toContainEqual(
+    expect.stringContaining('no export has such a line'),
+  )
 })
 
 test('another organization than that of the first line', async () => {
