@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { silent } from '#test/support/counters'
 import { model } from '../model.ts'
 import { happenedBy, readUntil } from './until.ts'
@@ -26,6 +27,7 @@ async function happens(): Promise<{ position: number; time: Date }> {
     values ('member', 'm', ${++number}, 'changed', '{}', 'home', '', '', date_trunc('milliseconds', clock_timestamp()))
     returning position::text, created_at as time
   `
+  await untilForeignTransactionsEnd(sql)
   return { position: Number(row.position), time: row.time }
 }
 const atPosition = (value: number) => readUntil(sql, { $case: 'asOfPosition', value })
