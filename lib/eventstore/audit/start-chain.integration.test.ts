@@ -5,8 +5,11 @@ import type { Service } from '../../process.ts'
 import { counting, insertEvent, type Publishing, readStream, startPublishing } from '#test/support/publishing'
 import { add, count, keys, type Replica, silent } from '#test/support/counters'
 import type { Sql } from '../database.ts'
+import { eventColumns } from '../feed-rows.ts'
+import type { AuditedRow } from './canonical-row.ts'
 import { checkpointsAfter, readAuditKeys } from './chain-rows.ts'
 import { isSigned, readCheckpoint } from './checkpoint.ts'
+import { readEntries, rowHash, rowKey } from './page.ts'
 import { startChain } from './start-chain.ts'
 
 let publishing: Publishing
@@ -72,6 +75,18 @@ async function everythingIsSigned() {
   )
 }
 
+async function untilPublished() {
+  await vi.waitFor(
+    async () => {
+      const [row] = await sql`
+        select exists (select from events e, published p where (e.transaction_id, e.position) > (p.transaction_id, p.position)) as waits
+      `
+      expect(row!['waits']).toBe(false)
+    },
+    { timeout: 15_000 },
+  )
+}
+
 test('what was stored before the chain began is in it, in the order of commits', async () => {
   await a!.store.execute(add('old', 'old'))
   for (let i = 0; i < 20; i++) await a!.store.execute(count('old'))
@@ -129,18 +144,27 @@ test('an event that the tail parked is in the chain', async () => {
 
 test('the chain goes on where it stopped, however far the tail is meanwhile', async () => {
   for (let i = 0; i < 30; i++) await b!.store.execute(count('c1'))
-  await vi.waitFor(
-    async () => {
-      const [row] = await sql`
-        select exists (select from events e, published p where (e.transaction_id, e.position) > (p.transaction_id, p.position)) as waits
-      `
-      expect(row!['waits']).toBe(false)
-    },
-    { timeout: 15_000 },
-  )
+  await untilPublished()
   expect((await state())['events']).toBeLessThan((await state())['stored'])
   start(0, undefined)
   await everythingIsChained()
+})
+
+test('an event that PostgreSQL does not have any more is not added', async () => {
+  const [last] = await sql<AuditedRow[]>`select ${eventColumns(sql)} from events order by events.position desc limit 1`
+  const ghost = { ...last!, position: '99000000', transaction_id: '99000000' }
+  start(0, { after: () => [ghost], add() {}, clear() {} })
+  await a!.store.execute(count('old'))
+  await everythingIsChained()
+  // Now it takes what it is told.
+  await a!.store.execute(count('old'))
+  const looked = asked
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(looked + 4), { timeout: 20_000 })
+  expect((await sql`select from audit_pages where position = 99000000`).count).toBe(0)
+  await stop()
+  start()
+  await everythingIsChained()
+  await everythingIsSigned()
 })
 
 test('a key that has served its time names the next one, and signs no more', async () => {
@@ -164,6 +188,9 @@ test('while it is held, nothing is added; then it begins anew, and the next chec
   start()
   await sql`select audit_hold()`
   await a!.store.execute(count('old'))
+  await untilPublished()
+  // The tail has told of it as it was before.
+  await sql`update events set creator = 'by hand' where position = (select max(position) from events)`
   const looked = asked
   await vi.waitFor(() => expect(asked).toBeGreaterThan(looked + 2), { timeout: 20_000 })
   expect(await state()).toMatchObject({ pages: 0, hash: before['hash'] })
@@ -174,4 +201,7 @@ test('while it is held, nothing is added; then it begins anew, and the next chec
   expect(last!.checkpoint).toMatchObject({ epoch: 2, reason: 'sealed', events: (await state())['stored'] })
   const [first] = await sql`select header from audit_pages order by number limit 1`
   expect(JSON.parse(first!['header'])).toMatchObject({ page: before['page'] + 1, previous: before['hash'], epoch: 2 })
+  const [row] = await sql<AuditedRow[]>`select ${eventColumns(sql)} from events order by events.position desc limit 1`
+  const [page] = await sql`select salt, entries from audit_pages order by number desc limit 1`
+  expect(readEntries(page!['entries']).get(row!.position)).toBe(rowHash(rowKey(page!['salt'], row!.position), row!))
 })

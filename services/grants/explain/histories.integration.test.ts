@@ -67,6 +67,8 @@ test('of a long history, the state before its newest events is known, now and as
   const long = read<UserGrant>('user_grant', 'long')
   expect(long.before).toMatchObject({ roleKeys: ['seller'], inactive: true })
   expect(long.steps.map(({ state }) => state.inactive === true)).toEqual(times(50, (index) => index % 2 === 1))
+  const sold = showEvents(long, ({ roleKeys }) => roleKeys.includes('seller'), sightOf(anonymous, 'ada'))
+  expect(sold.map(({ effect, type }) => [effect, type])).toEqual([[0, expect.stringContaining('deactivated')]])
   expect(new Set(long.steps.flatMap(({ state }) => state.roleKeys))).toEqual(new Set(['seller']))
   expect(read<UserGrant>('user_grant', 'other').state).toMatchObject({ roleKeys: ['k99'], inactive: true })
 
