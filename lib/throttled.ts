@@ -6,10 +6,10 @@ const sameErrorEvery = 30_000
 const startsWithin = 10
 
 /**
- * Warns of errors, at most every 30 s: while a server is away, every connection and every try fails. A service that is
+ * Warns of errors, or logs them as errors, at most every 30 s: while a server is away, every connection and every try fails. A service that is
  * unavailable while this process starts is not worth a warning.
  */
-export function throttled(log: Log, message: string): (error: Error) => void {
+export function throttled(log: Log, message: string, level: 'warn' | 'error' = 'warn'): (error: Error) => void {
   let next = 0
   let silent = 0
   return (error) => {
@@ -18,7 +18,7 @@ export function throttled(log: Log, message: string): (error: Error) => void {
       silent++
       return
     }
-    log.warn({ err: error, silent }, message)
+    log[level]({ err: error, silent }, message)
     next = Date.now() + sameErrorEvery
     silent = 0
   }

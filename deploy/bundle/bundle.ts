@@ -19,6 +19,7 @@ const readAtRunTime = [
   'package.json',
   'gen/*.binpb',
   '{lib,services}/**/*.{sql,html,txt,css,js}',
+  'deploy/operator/**/*.txt',
   'node_modules/swagger-ui-dist/{package.json,swagger-ui.css,swagger-ui-bundle.js}',
   'node_modules/{@grpc/reflection/build/proto/grpc,grpc-health-check/proto}/**/*.proto',
 ]

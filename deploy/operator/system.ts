@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis'
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
-import postgres from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
 import type { OperatorUrls } from '../local/operator-urls.ts'
 import type { Personal } from '#lib/eventstore/personal/personal'
 import type { StoringService } from '../provision.ts'
 import { models } from './models.ts'
 import { openPersonal } from './open-personal.ts'
+import { openSchema } from './open-schema.ts'
 import { Refusal } from './refusal.ts'
 
 /** The running system, as the command reaches it. Each part connects when it is asked for first. */
@@ -27,12 +27,17 @@ const patience = 5000
 /** Opens the system. Nothing waits for a server that is away. */
 export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls): System {
   const schemas = new Map<string, Sql>()
+  const opened: Sql[] = []
   let nats: Promise<NatsConnection> | undefined
   let redis: Redis | undefined
   const connected = () => (nats ??= openNats(natsUrl))
   const sqlOf = (service: StoringService) => {
-    let sql = schemas.get(service)
-    if (!sql) schemas.set(service, (sql = openSchema(databaseUrl, service)))
+    const known = schemas.get(service)
+    if (known) return known
+    // What could not begin may be tried again.
+    const sql = openSchema(databaseUrl, service, patience, () => schemas.delete(service))
+    schemas.set(service, sql)
+    opened.push(sql)
     return sql
   }
   return {
@@ -48,30 +53,10 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
     },
     async close() {
       redis?.disconnect()
-      await Promise.all(Array.from(schemas.values(), (sql) => sql.end({ timeout: 1 })))
+      await Promise.all(opened.map((sql) => sql.end({ timeout: 1 })))
       await (await nats?.catch(() => undefined))?.close()
     },
   }
-}
-
-// As the role that reads this service alone, because to read its tables may run code that the service wrote. One
-// connection: the tables that `verify` compares with are temporary ones of this connection.
-function openSchema(url: string, service: StoringService): Sql {
-  const asReader = new URL(url)
-  asReader.username += `_${service}`
-  return postgres(asReader.href, {
-    max: 1,
-    connect_timeout: patience / 1000,
-    onnotice: () => {},
-    connection: {
-      application_name: 'roster-operator',
-      search_path: `roster_${service}`,
-      statement_timeout: 30_000,
-      enable_seqscan: 'off',
-      enable_hashjoin: 'off',
-      enable_mergejoin: 'off',
-    },
-  })
 }
 
 async function openNats(url: string): Promise<NatsConnection> {

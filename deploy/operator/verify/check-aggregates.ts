@@ -7,6 +7,7 @@ import type { StoringService } from '../../provision.ts'
 import { differences, type Finding, rowName } from './finding.ts'
 import { type Page, readPage } from './read-page.ts'
 import { expectedRows, makeShadows } from './shadow-tables.ts'
+import { knownTables } from './shape/check-shape.ts'
 
 /**
  * Makes every aggregate anew from its events, and from it its rows of the views and its unique keys. Yields what
@@ -19,7 +20,7 @@ export async function* checkAggregates(
   personal: Personal | undefined,
 ): AsyncGenerator<{ found: Finding[]; looked: number }> {
   const schema = `roster_${service}`
-  await makeShadows(sql, schema)
+  await makeShadows(sql, schema, knownTables(service))
   let last: AggregateKey | undefined
   for (let looked = 0; ;) {
     const page = await readPage(sql, schema, model, personal, last)
@@ -29,6 +30,7 @@ export async function* checkAggregates(
     const readable = page.stored.filter((stored) => !page.unreadable.has(stored))
     const expected = await expectedRows(
       sql,
+      schema,
       model,
       views,
       readable.map((stored) => page.folded.get(keyText(stored))!.aggregate),

@@ -12,6 +12,7 @@ import { eventColumns } from '#lib/eventstore/feed-rows'
 import type { Personal } from '#lib/eventstore/personal/personal'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
+import { isOfService } from './audit/is-of-service.ts'
 import { differences, type Finding, rowName } from './finding.ts'
 import { Positions } from './positions.ts'
 
@@ -20,10 +21,14 @@ export type InStream = Record<StoringService, Positions>
 
 const atOnce = 200
 
-/** Reads the whole stream, and yields the messages that are not what the database says. Adds each event to `seen`. */
+/**
+ * Reads the whole stream, and yields the messages that are not what the database says. Adds each event to `seen`. Passes
+ * over messages of services that are not in `readable`, and takes out each one that cannot be read.
+ */
 export async function* checkStream(
   system: System,
   seen: InStream,
+  readable: Set<StoringService>,
 ): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
   const manager = await system.jetstream()
   const { state } = await manager.streams.info(streamName)
@@ -35,6 +40,7 @@ export async function* checkStream(
       system,
       messages.filter((message) => message !== undefined),
       seen,
+      readable,
     )
     yield { found, looked: from + numbers.length - first, of: last - first + 1 }
   }
@@ -56,12 +62,17 @@ interface Told {
   position: number
 }
 
-async function compare(system: System, messages: StoredMsg[], seen: InStream): Promise<Finding[]> {
+async function compare(
+  system: System,
+  messages: StoredMsg[],
+  seen: InStream,
+  readable: Set<StoringService>,
+): Promise<Finding[]> {
   const told = new Map<StoringService, Told[]>(storingServices.map((service) => [service, []]))
   const found: Finding[] = []
   for (const message of messages) {
     const service = storingServices.find((name) => message.subject.startsWith(`roster.events.${name}.`))
-    if (!service) continue
+    if (!service || !readable.has(service)) continue
     const read = readMessage(message)
     if (!read) {
       found.push(strange(service, message, 'it has no attributes of CloudEvents'))
@@ -75,11 +86,16 @@ async function compare(system: System, messages: StoredMsg[], seen: InStream): P
   }
   for (const [service, some] of told) {
     if (some.length === 0) continue
-    const stored = await readEvents(
-      system.sql(service),
-      await system.personal(service),
-      some.map(({ position }) => position),
-    )
+    let stored: Map<string, StoredEvent>
+    try {
+      const positions = some.map(({ position }) => position)
+      stored = await readEvents(system.sql(service), await system.personal(service), positions)
+    } catch (error) {
+      if (!isOfService(error)) throw error
+      readable.delete(service)
+      found.push({ service, row: 'events', problem: 'they cannot be read' })
+      continue
+    }
     for (const one of some) {
       const event = stored.get(String(one.position))
       // A position that no event has may be of any size, and is not remembered.

@@ -1,13 +1,13 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { toSteps } from '#lib/eventstore/append'
-import { callFunction, type Sql } from '#lib/eventstore/database'
+import type { Sql } from '#lib/eventstore/database'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 
 /**
- * Makes an empty temporary table for each table of the service. PostgreSQL takes a temporary table before any other of
- * its name. So the service's own `project` writes there, and reaches nothing else.
+ * Makes an empty temporary table for each of these tables of the service, in place of the view of this session. So the
+ * service's own `project` writes there, and reaches nothing else.
  */
-export async function makeShadows(sql: Sql, schema: string): Promise<void> {
+export async function makeShadows(sql: Sql, schema: string, known: string[]): Promise<void> {
   const tables = await sql<{ name: string; columns: string; constraints: string }[]>`
     select c.relname as name,
       (
@@ -25,13 +25,15 @@ export async function makeShadows(sql: Sql, schema: string): Promise<void> {
         where k.conrelid = c.oid and k.contype in ('p', 'u')
       ), '') as constraints
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = ${schema} and c.relkind = 'r' and not c.relname = any(${ofTheStore})
+    where n.nspname = ${schema} and c.relkind = 'r' and c.relname = any(${known}) and not c.relname = any(${ofTheStore})
   `
   await sql.begin(async (transaction) => {
-    for (const { name, columns, constraints } of tables)
+    for (const { name, columns, constraints } of tables) {
+      await transaction.unsafe(`drop view if exists pg_temp.${JSON.stringify(name)}`)
       await transaction.unsafe(
         `create temp table ${JSON.stringify(name)} (${columns}${constraints}) on commit delete rows`,
       )
+    }
   })
 }
 
@@ -57,6 +59,7 @@ const ofTheStore = [
 /** The rows of each view that the service would have written for these aggregates. */
 export async function expectedRows(
   sql: Sql,
+  schema: string,
   { project }: Vocabulary,
   views: View[],
   aggregates: Aggregate[],
@@ -71,7 +74,11 @@ export async function expectedRows(
   )
   return sql.begin(async (transaction) => {
     for (const step of toSteps(writes))
-      await (typeof step === 'function' ? step(transaction) : callFunction(transaction, step))
+      await (typeof step === 'function'
+        ? step(transaction)
+        : transaction`
+            select ${transaction(schema)}.${transaction(step.name)}(${JSON.stringify(step.rows)}::text::json)
+          `)
     const rows = new Map<View, Record<string, unknown>[]>()
     for (const view of views) {
       const found = await transaction<{ row: Record<string, unknown> }[]>`

@@ -11,7 +11,9 @@ import { verifyAudit } from './audit/verify-audit.ts'
 import { checkAggregates } from './check-aggregates.ts'
 import { checkEvents, type Expected } from './check-events.ts'
 import { checkStream } from './check-stream.ts'
+import { checkSource } from './check-source.ts'
 import { checkSurplus } from './check-surplus.ts'
+import { eachService } from './each-service.ts'
 import type { Finding } from './finding.ts'
 import { Positions } from './positions.ts'
 import { type Published, readPublished } from './published.ts'
@@ -68,9 +70,22 @@ async function run({ system, output, args, options }: Called): Promise<number> {
   }
   if ([options['checkpoints'], options['keys'], options['export']].some((option) => option !== undefined))
     throw new Refusal('--checkpoints, --keys and --export go with --audit.')
-  const expectedOf = options['without-stream'] === true ? () => undefined : await readStream(system, services)
+  // Code of a service might run where its tables are read, so they are looked at first.
+  const withStream = options['without-stream'] !== true
+  const readable = new Set<StoringService>()
+  const reportAsked = (found: Finding[]) => report(found.filter(({ service }) => services.includes(service)))
+  const look = async (service: StoringService) => {
+    const { found, isReadable } = await checkSource(system.sql(service), service)
+    await reportAsked(found)
+    if (isReadable) readable.add(service)
+  }
+  await eachService(withStream ? storingServices : services, 'events', look, reportAsked)
+  const expectedOf = withStream ? await readStream(system) : () => undefined
+  const asked = services.filter((service) => readable.has(service))
+  await eachService(asked, 'events', (service) => verifyService(service, expectedOf(service)), report)
+  return ended()
 
-  for (const service of services) {
+  async function verifyService(service: StoringService, expected: Expected | undefined) {
     const [sql, model] = [system.sql(service), models[service]]
     const personal = await system.personal(service)
     const [{ all }] = await sql<[{ all: number }]>`select count(*)::int as all from aggregates`
@@ -82,29 +97,34 @@ async function run({ system, output, args, options }: Called): Promise<number> {
       output.progress(`${service}: ${table}`)
       await report(found)
     }
-    const expected = expectedOf(service)
     for await (const { found, looked, of } of checkEvents(sql, service, model, personal, expected)) {
       output.progress(`${service}: event ${looked} of ${of}`)
       await report(await stillMissing(system, service, found, expected?.published))
     }
   }
-  return ended()
 
-  async function readStream(system: System, of: readonly StoringService[]) {
+  async function readStream(from: System) {
     // First how far each tail is: by then the stream had all of that.
     const published = new Map<StoringService, Published>()
-    for (const service of of) published.set(service, await readPublished(system.sql(service)))
+    await eachService(
+      services.filter((service) => readable.has(service)),
+      'published',
+      async (service) => void published.set(service, await readPublished(from.sql(service))),
+      report,
+    )
     const seen = Object.fromEntries(storingServices.map((service) => [service, new Positions()])) as Record<
       StoringService,
       Positions
     >
-    for await (const { found, looked, of: all } of checkStream(system, seen)) {
+    for await (const { found, looked, of: all } of checkStream(from, seen, readable)) {
       output.progress(`stream: ${looked} of ${all} messages`)
-      await report(found.filter(({ service }) => services.includes(service)))
+      await reportAsked(found)
     }
-    const since = await oldest(system)
-    return (service: StoringService): Expected | undefined =>
-      since && { published: published.get(service)!, inStream: seen[service], since }
+    const since = await oldest(from)
+    return (service: StoringService): Expected | undefined => {
+      const known = published.get(service)
+      return since && known && { published: known, inStream: seen[service], since }
+    }
   }
 }
 

@@ -91,6 +91,9 @@ export async function addPage(sql: Sql, end: ChainEnd, page: Page, salt: string)
   return count > 0
 }
 
+/** Characters of a checkpoint. Of a longer one only the beginning is read, so it is none. */
+const longestJws = 64 * 1024
+
 /** A checkpoint of the table. */
 export interface CheckpointRow {
   number: number
@@ -108,13 +111,23 @@ export async function lastCheckpoint(sql: Sql | Transaction): Promise<Checkpoint
 /** Checkpoints after a number, in order. Leaves out numbers that are not exact here: one might be read forever. */
 export function checkpointsAfter(sql: Sql, number: number, limit: number) {
   return sql<CheckpointRow[]>`
-    select number::float8, jws from audit_checkpoints where number > ${number} and number <= ${Number.MAX_SAFE_INTEGER}
+    select number::float8, left(jws, ${longestJws}) as jws from audit_checkpoints where number > ${number} and number <= ${Number.MAX_SAFE_INTEGER}
     order by audit_checkpoints.number limit ${limit}
   `
 }
 
 /** Every key that ever signed, the oldest first. */
 export async function readAuditKeys(sql: Sql | Transaction): Promise<AuditKey[]> {
-  const rows = await sql<{ key: AuditKey }[]>`select public_key as key from audit_keys order by created_at, kid`
+  const rows = await sql<{ key: AuditKey }[]>`
+    select public_key as key from audit_keys where ${isSmallKey(sql)} order by created_at, kid limit ${mostKeys}
+  `
   return rows.map(({ key }) => key)
+}
+
+const mostKeys = 10_000
+
+/** Whether a row of `audit_keys` is as small as a key: whoever reads a larger one may run out of memory. */
+export function isSmallKey(sql: Pick<Sql, 'unsafe'>) {
+  // The length of the text is counted for small values alone: others would have to be unpacked.
+  return sql.unsafe('case when pg_column_size(public_key) < 2000 then octet_length(public_key::text) < 2000 else false end')
 }

@@ -45,12 +45,13 @@ export function startChain(options: ChainOptions): Service {
   let isResealed = false
   /** The epoch in which this replica has seen the end of the events. */
   let caughtUpIn: number | undefined
+  const notStored = throttled(log, 'a checkpoint that was signed is not stored, so nothing newer is signed', 'error')
 
   const turns = repeat({
     async work(stopped) {
       const chain = await readChain(sql)
       const more = chain.hasMore && !chain.held && (await append(chain))
-      if (isDue(chain)) await signNext()
+      if (isDue(chain)) await signNext().catch(sayNotStored)
       if (chain.unpublished && nats.connected()) await publishWaiting()
       if (!more) return undefined
       await pause(breath, stopped)
@@ -80,6 +81,12 @@ export function startChain(options: ChainOptions): Service {
   function isDue({ page, signedPage, signedAt, held }: ChainRow): boolean {
     if (held || page === 0 || page === signedPage) return false
     return !signedAt || Date.now() - signedAt.getTime() >= checkpointEvery
+  }
+
+  // The chain itself goes on.
+  function sayNotStored(error: unknown): void {
+    if (!(error instanceof NotStored)) throw error
+    notStored(error)
   }
 
   async function signNext(): Promise<void> {
@@ -113,11 +120,14 @@ export function startChain(options: ChainOptions): Service {
         events: chain.events,
         ...(nextKid !== undefined && { nextKey: nextKid }),
       }
-      await transaction`
+      const jws = signCheckpoint(checkpoint, kid, secret)
+      const stored = await transaction<{ jws: string }[]>`
         insert into audit_checkpoints (number, jws, epoch, page, transaction_id, position, signed_at)
-        values (${checkpoint.number}, ${signCheckpoint(checkpoint, kid, secret)}, ${chain.epoch}, ${chain.page},
-          ${transactionId}::xid8, ${position}, ${checkpoint.at})
+        values (${checkpoint.number}, ${jws}, ${chain.epoch}, ${chain.page}, ${transactionId}::xid8, ${position}, ${checkpoint.at})
+        returning jws
       `
+      // All is undone, so that a key whose last checkpoint it was can sign again.
+      if (stored[0]?.jws !== jws) throw new NotStored('PostgreSQL did not store the row: look for a trigger or a rule')
     })
   }
 
@@ -133,3 +143,5 @@ export function startChain(options: ChainOptions): Service {
     }
   }
 }
+
+class NotStored extends Error {}

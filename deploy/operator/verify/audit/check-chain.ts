@@ -11,16 +11,18 @@ const beginning: ChainPlace = { transactionId: '0', position: '0' }
 
 /**
  * Walks the chain of a service, up to `end`. Compares each page with the events, and with the checkpoints of this epoch.
+ * Returns how many events it read in the order of commits; no number where pages are missing or cannot be read.
  */
 export async function* checkChain(
   sql: Sql,
   service: StoringService,
   end: Awaited<ReturnType<typeof readEnd>>,
   { witnesses, former }: Witnesses,
-): AsyncGenerator<{ found: Finding[]; events: number }> {
+): AsyncGenerator<{ found: Finding[]; events: number }, number> {
   let before: ReadPage | undefined
   let place = beginning
   let agreed = beginning
+  let read = 0
   const first = await readFirstNumber(sql)
   let number = first
   if (former && (former.signed.checkpoint.page >= first || former.signed.checkpoint.page > end.page))
@@ -39,6 +41,7 @@ export async function* checkChain(
       const page = readOrSay(one, say)
       if (!page) {
         before = undefined
+        read = Number.NaN
         continue
       }
       const follows = before?.number === page.number - 1
@@ -55,13 +58,17 @@ export async function* checkChain(
       witnesses.delete(page.number)
       // Events between two pages would be in none. Where a page is missing, its events are not known.
       const from = follows || page.number === first ? place : justBefore(page.told.first)
-      found.push(...(await compareEvents(sql, service, page, from)))
+      if (from !== place) read = Number.NaN
+      const compared = await compareEvents(sql, service, page, from)
+      found.push(...compared.found)
+      read += compared.read
       place = page.told.last
       before = page
     }
     yield { found, events: before?.told.events ?? 0 }
   }
   yield { found: lastFindings(service, end, before, witnesses), events: end.events }
+  return isSame(place, end) ? read : Number.NaN
 }
 
 function readOrSay(page: StoredPage, say: (problem: string) => void): ReadPage | undefined {

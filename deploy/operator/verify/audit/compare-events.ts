@@ -8,34 +8,44 @@ import { isPlace } from './is-before.ts'
 import { isOfService } from './is-of-service.ts'
 import { readGaps, readRows } from './read-pages.ts'
 
-/** Compares the events after a place up to the end of a page with what the page says. */
+/** Findings of a page. Whoever inserted more events has made his point. */
+const mostFindings = 2000
+
+/** Compares the events after a place up to the end of a page with what the page says. `read`: so many were there. */
 export async function compareEvents(
   sql: Sql,
   service: StoringService,
   page: ReadPage,
   from: ChainPlace,
-): Promise<Finding[]> {
+): Promise<{ found: Finding[]; read: number }> {
   const found: Finding[] = []
+  let read = 0
+  const row = rowName('audit_pages', { number: page.number })
   const missing = readEntries(page.entries)
   try {
     for (let place = from; ;) {
       const rows = await readRows(sql, place, page.told.last)
       if (rows.length === 0) break
+      read += rows.length
       const { altered, inserted, unreadable } = compareRows(page.salt, missing, rows)
-      for (const row of altered) say(row.position, `it was altered: ${told(row)}`)
-      for (const row of inserted) say(row.position, `it was inserted: ${told(row)}`)
-      for (const row of unreadable) say(row.position, `it cannot be read, so it was altered: ${told(row)}`)
+      for (const one of altered) say(one.position, `it was altered: ${told(one)}`)
+      for (const one of inserted) say(one.position, `it was inserted: ${told(one)}`)
+      for (const one of unreadable) say(one.position, `it cannot be read, so it was altered: ${told(one)}`)
       place = placeOf(rows.at(-1)!)
+      if (found.length > mostFindings) {
+        found.push({ service, row, problem: 'it has more events that differ' })
+        return { found, read: Number.NaN }
+      }
     }
-    if (missing.size === 0) return found
+    if (missing.size === 0) return { found, read }
     const gone = await whatIsGone(sql, [...missing.keys()])
     for (const position of missing.keys()) say(position, gone(position))
   } catch (error) {
     if (!isOfService(error)) throw error
-    const row = rowName('audit_pages', { number: page.number })
     found.push({ service, row, problem: 'its events cannot be read' })
+    read = Number.NaN
   }
-  return found
+  return { found, read }
 
   // As text: a number may be larger than an exact one.
   function say(position: string, problem: string): void {
@@ -50,7 +60,7 @@ export function justBefore({ transactionId, position }: ChainPlace): ChainPlace 
 }
 
 function told({ aggregate_type, aggregate_id, sequence }: AuditedRow): string {
-  return `${aggregate_type} ${aggregate_id}, sequence ${sequence}`
+  return `${aggregate_type.slice(0, 200)} ${aggregate_id.slice(0, 200)}, sequence ${sequence}`
 }
 
 // An event may also stand at another place now.

@@ -1,10 +1,14 @@
+import { isConnectionError } from '#lib/eventstore/database'
 import { Refusal } from '../../refusal.ts'
 
-/** Whether an error comes from what a service stored. Otherwise no service can be looked at. */
+/**
+ * Whether an error may come from what a service stored: anything but a refusal, and a server that does not answer. A
+ * service that has the server end a connection is only one more reason to look at the others.
+ */
 export function isOfService(error: unknown): boolean {
   if (error instanceof Refusal) return false
-  const { name, code } = error as { name?: string; code?: string }
-  // PostgreSQL answered. It is not down, and the connection is not lost.
-  if (name === 'PostgresError') return !/^(08|28|53|57P)/.test(code ?? '')
-  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
+  const code = String((error as { code?: unknown }).code)
+  // A statement that took too long.
+  if (code === '57014') return true
+  return !isConnectionError(error) && !/^(08|28|53|57P)/.test(code)
 }

@@ -1,32 +1,31 @@
 import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
+import { isSmallKey } from '#lib/eventstore/audit/chain-rows'
 import type { ChainEnd, ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/feed-rows'
+import type { StoringService } from '../../../provision.ts'
+import { eachBlock } from '../each-block.ts'
 import type { StoredPage } from './check-page.ts'
 
 const mostPages = 100
 const mostRows = 1000
 /** Bytes of entries: those of 2,000 events. The last page may exceed it. */
 const mostBytes = 2000 * 40
+/** Bytes of events. The last one may exceed it, up to `largestRow`. */
+const mostRowBytes = 8 * 1024 * 1024
+/** Bytes of an event. Of a larger one only the beginning is read, so that it differs. */
+const largestRow = 4 * 1024 * 1024
+/** Characters of a header, a salt or a reason. */
+const longestText = 4000
 
 /** The row of `audit_chain`. */
 export async function readEnd(sql: Sql): Promise<ChainEnd & { reason: string; held: boolean }> {
   const [row] = await sql<[ChainEnd & { reason: string; held: boolean }]>`
-    select epoch, reason, held, page::float8, transaction_id::text as "transactionId", position::text, events::float8, hash
-    from audit_chain
+    select epoch, left(reason, ${longestText}) as reason, held, page::float8, transaction_id::text as "transactionId",
+      position::text, events::float8, left(hash, ${longestText}) as hash
+    from audit_chain limit 1
   `
   return row
-}
-
-/** Tables that may show other rows than they have: by row level security, rules or children, or because they are views. */
-export async function strangeTables(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ name: string }[]>`
-    select name from unnest(array['events', 'audit_chain', 'audit_pages', 'audit_checkpoints', 'audit_keys']) name
-    left join pg_class c on c.oid = to_regclass(name)
-    where c.relkind is distinct from 'r' or c.relrowsecurity or exists (select from pg_rewrite where ev_class = c.oid)
-      or exists (select from pg_inherits where inhparent = c.oid)
-  `
-  return rows.map(({ name }) => name)
 }
 
 /** Larger numbers are not exact. */
@@ -45,6 +44,17 @@ export async function strangeNumbers(sql: Sql): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
+/** Tables with values that are larger than any of Roster's. They are not read, or only in part. */
+export async function tooLarge(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select 'audit_chain' as name where exists (
+      select from audit_chain where octet_length(reason) > ${longestText} or octet_length(hash) > ${longestText}
+    )
+    union all select 'audit_keys' where (select count(*) from audit_keys) > (select count(*) from audit_keys where ${isSmallKey(sql)})
+  `
+  return rows.map(({ name }) => name)
+}
+
 /**
  * Whether the chain does not go on: it lacks settled events that are older than some minutes, or events of transactions
  * that did not begin yet.
@@ -53,14 +63,60 @@ export async function hasUnchained(sql: Sql): Promise<boolean> {
   const { count } = await sql`
     select from events e, pg_current_snapshot() running
     where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
-      and (
-        e.transaction_id >= pg_snapshot_xmax(running)
-        or e.transaction_id < pg_snapshot_xmin(running)
-          and e.created_at not between now() - interval '5 minutes' and now() + interval '5 minutes'
-      )
+      and ${isOverdue(sql)}
     limit 1
   `
   return count > 0
+}
+
+// An event `e` that the chain should have, in the snapshot `running`.
+function isOverdue(sql: Pick<Sql, 'unsafe'>) {
+  return sql.unsafe(`(
+    e.transaction_id >= pg_snapshot_xmax(running)
+    or e.transaction_id < pg_snapshot_xmin(running)
+      and e.created_at not between now() - interval '5 minutes' and now() + interval '5 minutes'
+  )`)
+}
+
+/** Whether events after a place, up to the end of the chain, are older than so many seconds, or of a time to come. */
+export async function hasOlder(sql: Sql, after: ChainPlace, end: ChainPlace, seconds: number): Promise<boolean> {
+  const { count } = await sql`
+    select from events
+    where (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
+      and (transaction_id, position) <= (${end.transactionId}::xid8, ${end.position}::bigint)
+      and created_at not between now() - make_interval(secs => ${seconds}) and now() + interval '5 minutes'
+    limit 1
+  `
+  return count > 0
+}
+
+/** Counts the events of the table: those up to the end of the chain, and those that should be in it. */
+export async function countInTable(
+  sql: Sql,
+  service: StoringService,
+  end: ChainPlace,
+): Promise<{ chained: number; unchained: number }> {
+  const counted = { chained: 0, unchained: 0 }
+  const counting = eachBlock(
+    sql,
+    `roster_${service}`,
+    'events',
+    (transaction, from, where) => transaction<[typeof counted]>`
+      select count(*) filter (
+          where (e.transaction_id, e.position) <= (${end.transactionId}::xid8, ${end.position}::bigint)
+        )::float8 as chained,
+        count(*) filter (
+          where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
+            and ${isOverdue(transaction)}
+        )::float8 as unchained
+      from (select * from ${from} where ${where}) e, pg_current_snapshot() running
+    `,
+  )
+  for await (const [{ chained, unchained }] of counting) {
+    counted.chained += chained
+    counted.unchained += unchained
+  }
+  return counted
 }
 
 /** The number of the first page. */
@@ -74,9 +130,11 @@ export async function readFirstNumber(sql: Sql): Promise<number> {
 /** Some pages after a number, up to another. */
 export function readPages(sql: Sql, after: number, upTo: number) {
   return sql<StoredPage[]>`
-    select number::float8, header, salt, entries from (
+    select number::float8, left(header, ${longestText}) as header, left(salt, ${longestText}) as salt,
+      case when octet_length(entries) <= ${mostBytes} then entries else '' end as entries
+    from (
       select *, sum(octet_length(entries)) over (order by number) - octet_length(entries) as before from (
-        select * from audit_pages where number > ${after} and number <= ${upTo} order by number limit ${mostPages}
+        select number, header, salt, entries from audit_pages where number > ${after} and number <= ${upTo} order by number limit ${mostPages}
       ) next
     ) pages
     where before < ${mostBytes} order by number
@@ -86,13 +144,29 @@ export function readPages(sql: Sql, after: number, upTo: number) {
 /** Some events after a place up to another, as they are stored. */
 export function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace) {
   return sql<AuditedRow[]>`
-    select ${eventColumns(sql)} from events
-    where (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
-      and (transaction_id, position) <= (${upTo.transactionId}::xid8, ${upTo.position}::bigint)
+    select ${eventColumns(sql)} from (
+      select position, transaction_id, sequence, created_at, ${sql.unsafe(beginnings)},
+        case when bytes <= ${largestRow} then payload else 'null' end as payload,
+        sum(least(bytes, ${largestRow})) over (order by next.transaction_id, next.position)
+          - least(bytes, ${largestRow}) as before
+      from (
+        select *, octet_length(payload::text)::bigint + ${sql.unsafe(textBytes)} as bytes from events
+        where (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
+          and (transaction_id, position) <= (${upTo.transactionId}::xid8, ${upTo.position}::bigint)
+        order by events.transaction_id, events.position
+        limit ${mostRows}
+      ) next
+    ) events
+    where before < ${mostRowBytes}
     order by events.transaction_id, events.position
-    limit ${mostRows}
   `
 }
+
+const texts = 'aggregate_type aggregate_id type organization_id creator request_id cause traceparent'.split(' ')
+const textBytes = texts.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
+const beginnings = texts
+  .map((name) => `case when bytes <= ${largestRow} then ${name} else left(${name}, 100) end as ${name}`)
+  .join()
 
 /** An object of which events are missing. */
 export interface Gap {
@@ -106,7 +180,7 @@ const mostGaps = 20
 /** Events that are missing, by what their objects count. It reads the whole log, so it is asked only after a finding. */
 export function readGaps(sql: Sql) {
   return sql<Gap[]>`
-    select a.type, a.id, missing.number::text as sequence
+    select left(a.type, 100) as type, left(a.id, 100) as id, missing.number::text as sequence
     from (
       -- Whatever an object says: so many numbers have those that are missing first.
       select a.type, a.id, least(a.sequence, there.count + ${mostGaps}) as sequence

@@ -29,7 +29,7 @@ export async function readWitnesses(
   epoch: number,
   kept: Kept | undefined,
   trusted: TrustedKeys | undefined,
-): Promise<Witnesses & { found: Finding[]; last: SignedCheckpoint | undefined }> {
+): Promise<Witnesses & { found: Finding[]; last: SignedCheckpoint | undefined; gap: number }> {
   const found: Finding[] = (kept?.found ?? []).filter((finding) => finding.service === service)
   const witnesses = new Map<number, Witness[]>()
   const known = await readAuditKeys(sql)
@@ -39,6 +39,7 @@ export async function readWitnesses(
   let former: Witness | undefined
   let ahead: Witness | undefined
   let last: SignedCheckpoint | undefined
+  const gaps: number[] = []
 
   for (let after = 0; ;) {
     const rows = await checkpointsAfter(sql, after, pageSize)
@@ -52,8 +53,10 @@ export async function readWitnesses(
       if (own?.jws === jws) waiting.delete(number)
       if (!signed) continue
       add(signed, own?.jws === jws)
+      if (last) gaps.push(Date.parse(signed.checkpoint.at) - Date.parse(last.checkpoint.at))
       last = signed
     }
+    gaps.splice(0, gaps.length - 3)
     after = rows.at(-1)!.number
   }
   const keys = trusted?.(service) ?? [...(kept?.keys.get(service) ?? []), ...known]
@@ -65,7 +68,8 @@ export async function readWitnesses(
       found.push({ service, row: checkpointName(number), problem: 'it is missing, and was kept elsewhere' })
   }
   checkEpochs()
-  return { found, witnesses, former, last }
+  // Of the last ones: there may have been no events between others.
+  return { found, witnesses, former, last, gap: Math.min(...gaps) }
 
   function add(signed: SignedCheckpoint, isKept: boolean): void {
     const { page, epoch: of } = signed.checkpoint

@@ -1,0 +1,55 @@
+import type { Sql } from '#lib/eventstore/database'
+import type { StoringService } from '../../provision.ts'
+import { storeTables } from '../open-schema.ts'
+import { models } from '../models.ts'
+import { eachBlock } from './each-block.ts'
+import { checkShape, type ShapeCheck } from './shape/check-shape.ts'
+
+/** Bytes of a value, such as the state of an object. No service stores larger ones. */
+const largest = 8 * 1024 * 1024
+
+/** Whether the tables that `verify` reads are those of the migrations, and have no value that would fill the memory. */
+export async function checkSource(sql: Sql, service: StoringService): Promise<ShapeCheck> {
+  const { found, isReadable } = await checkShape(sql, service)
+  if (!isReadable) return { found, isReadable }
+  const large = await largeTables(sql, service)
+  const problem = 'a value in it is larger than any of Roster'
+  return { found: [...found, ...large.map((row) => ({ service, row, problem }))], isReadable: large.length === 0 }
+}
+
+async function largeTables(sql: Sql, service: StoringService): Promise<string[]> {
+  const schema = `roster_${service}`
+  const names = [...storeTables, ...(models[service].views ?? []).map(({ table }) => table)]
+  const columns = await sql<{ name: string; column: string; isText: boolean }[]>`
+    select relname as name, attname as column, atttypid = any(array['text', 'bytea']::regtype[]) as "isText"
+    from pg_class c join pg_namespace n on n.oid = relnamespace join pg_attribute a on attrelid = c.oid
+    where nspname = ${schema} and relname = any(${names}) and attnum > 0 and not attisdropped and attlen = -1
+      and has_table_privilege(c.oid, 'select')
+  `
+  const large: string[] = []
+  for (const [name, some] of Map.groupBy(columns, (column) => column.name)) {
+    const isLarge = some
+      .map(({ column, isText }) => {
+        const value = JSON.stringify(column)
+        // What is small as it is stored cannot be large: so it need not be unpacked.
+        return isText
+          ? `octet_length(${value}) > ${largest}`
+          : `case when pg_column_size(${value}) > 2000 then octet_length(${value}::text) > ${largest} else false end`
+      })
+      .join(' or ')
+    const look = eachBlock(
+      sql,
+      schema,
+      name,
+      (transaction, from, where) => transaction`
+        select from ${from} where ${where} and (${transaction.unsafe(isLarge)}) limit 1
+      `,
+    )
+    for await (const { count } of look)
+      if (count > 0) {
+        large.push(name)
+        break
+      }
+  }
+  return large
+}

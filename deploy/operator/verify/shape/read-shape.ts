@@ -1,0 +1,74 @@
+import type { Sql } from '#lib/eventstore/database'
+
+/** Something that a table has, such as a column. */
+export interface Part {
+  /** The table, or the function. */
+  name: string
+  part: string
+}
+
+const mostParts = 10_000
+const longestPart = 2000
+
+/**
+ * Reads what the tables of these names are made of in PostgreSQL's own catalogue, and the functions of these names that
+ * take rows. The session finds the names of PostgreSQL alone, so every other name is told with its schema.
+ */
+export function readShape(sql: Sql, schema: string, names: string[] | undefined) {
+  return sql<Part[]>`
+    with tables as (
+      select c.* from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = ${schema} and c.relkind in ('r', 'v', 'm', 'f', 'p')
+        and (${names ?? null}::text[] is null or c.relname::text = any(${names ?? []}::text[]))
+    )
+    select name, left(part, ${longestPart}) as part from (
+      select relname::text as name, concat_ws(' ', 'table', 'kind=' || relkind, 'persistence=' || relpersistence,
+        'method=' || coalesce((select amname from pg_am a where a.oid = relam), 'none'),
+        'owner=' || case when pg_get_userbyid(relowner) = ${schema} then 'service' else pg_get_userbyid(relowner) end,
+        case when relrowsecurity or relforcerowsecurity then 'row security' end,
+        case when relispartition then 'partition' end) as part
+      from tables
+      union all
+      select relname, concat_ws(' ', 'column', quote_ident(attname), format_type(atttypid, atttypmod),
+        case when attnotnull then 'not null' end,
+        case when attidentity <> '' then 'identity=' || attidentity end,
+        case when attgenerated <> '' then 'generated=' || attgenerated end,
+        case when attcollation <> 0 then 'collate ' || (
+          select concat_ws('.', nullif(quote_ident(nspname), 'pg_catalog'), quote_ident(collname))
+          from pg_collation l join pg_namespace n on n.oid = l.collnamespace where l.oid = attcollation
+        ) end,
+        'default ' || (select pg_get_expr(adbin, adrelid) from pg_attrdef where adrelid = attrelid and adnum = attnum))
+      from tables join pg_attribute on attrelid = tables.oid where attnum > 0 and not attisdropped
+      union all
+      select relname, 'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(k.oid)
+        || case when convalidated then '' else ' not validated' end
+      from tables join pg_constraint k on conrelid = tables.oid where contype <> 'n'
+      union all
+      select tables.relname, concat_ws(' ', 'index', replace(pg_get_indexdef(indexrelid), trigrams.schema || '.', ''),
+        case when not (indisvalid and indisready and indislive) then 'unusable' end)
+      from tables join pg_index on indrelid = tables.oid left join (
+        select quote_ident(nspname) as schema from pg_extension join pg_namespace n on n.oid = extnamespace
+        where extname = 'pg_trgm'
+      ) trigrams on schema not in ('pg_catalog', ${schema})
+      union all
+      select relname, 'trigger ' || pg_get_triggerdef(g.oid) || ' enabled=' || tgenabled
+      from tables join pg_trigger g on tgrelid = tables.oid where not tgisinternal
+      union all
+      select relname, 'rule ' || quote_ident(rulename) from tables join pg_rewrite on ev_class = tables.oid
+      union all
+      select relname, 'policy ' || quote_ident(polname) from tables join pg_policy on polrelid = tables.oid
+      union all
+      select relname, 'parent ' || inhparent::regclass from tables join pg_inherits on inhrelid = tables.oid
+      union all
+      select relname, 'child ' || inhrelid::regclass from tables join pg_inherits on inhparent = tables.oid
+      union all
+      select proname, concat_ws(' ', 'function', pg_get_function_identity_arguments(p.oid), 'returns',
+        format_type(prorettype, null), 'language ' || (select lanname from pg_language l where l.oid = prolang),
+        'kind=' || prokind, case when prosecdef then 'as its owner' end, proconfig::text, 'text ' || md5(prosrc))
+      from pg_proc p join pg_namespace n on n.oid = pronamespace
+      where nspname = ${schema} and pg_get_function_identity_arguments(p.oid) = 'rows json'
+        and (${names ?? null}::text[] is null or proname::text = any(${names ?? []}::text[]))
+    ) parts
+    order by name collate "C", part collate "C" limit ${mostParts}
+  `
+}
