@@ -87,8 +87,14 @@ test('a captured service, whose code runs where its tables are read, does not re
       alter table published enable row level security;
       create policy trap on published using (roster_idp.evil());
     `)
-    await runOperator(['status'], settings)
-    expect(new Set(await takes())).toEqual(new Set(['42501']))
+    const { out } = await runOperator(['status'], settings)
+    expect(out).toContain('row-level security')
+    expect(await takes()).toEqual([])
+    // A program of somebody who has the same credentials.
+    const sql = asOperator('idp')
+    await sql`select generation from roster_idp.published`
+    await sql.end()
+    expect(await takes()).toEqual(['42501'])
   } finally {
     await idp.unsafe('drop policy if exists trap on published; alter table published disable row level security;')
     await idp.unsafe('drop function if exists evil; drop table if exists loot;')

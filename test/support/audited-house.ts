@@ -12,6 +12,8 @@ import { operatorSettings, type Ran, runOperator } from './operator.ts'
 /** The database of a Roster that was stopped, with some signed checkpoints of the users service. */
 export interface AuditedHouse {
   admin: postgres.Sql
+  adminUrl: string
+  operatorUrl: string
   /** A folder with the file `kept.jsonl`: what `checkpoints` wrote. */
   folder: string
   kept: string
@@ -59,6 +61,8 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
 
   return {
     admin,
+    adminUrl: servers.databaseUrl,
+    operatorUrl: servers.serviceDatabaseUrls.operator,
     folder,
     kept,
     roster,

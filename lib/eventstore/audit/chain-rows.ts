@@ -129,5 +129,7 @@ const mostKeys = 10_000
 /** Whether a row of `audit_keys` is as small as a key: whoever reads a larger one may run out of memory. */
 export function isSmallKey(sql: Pick<Sql, 'unsafe'>) {
   // The length of the text is counted for small values alone: others would have to be unpacked.
-  return sql.unsafe('case when pg_column_size(public_key) < 2000 then octet_length(public_key::text) < 2000 else false end')
+  return sql.unsafe(
+    'case when pg_column_size(public_key) < 2000 then octet_length(public_key::text) < 2000 else false end',
+  )
 }

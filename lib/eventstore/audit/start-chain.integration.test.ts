@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { RecentEvents } from '../../events/recent-events.ts'
+import { createLog } from '../../log.ts'
 import { connectNats, type Nats } from '../../nats.ts'
 import type { Service } from '../../process.ts'
 import { counting, insertEvent, type Publishing, readStream, startPublishing } from '#test/support/publishing'
@@ -204,4 +205,23 @@ test('while it is held, nothing is added; then it begins anew, and the next chec
   const [row] = await sql<AuditedRow[]>`select ${eventColumns(sql)} from events order by events.position desc limit 1`
   const [page] = await sql`select salt, entries from audit_pages order by number desc limit 1`
   expect(readEntries(page!['entries']).get(row!.position)).toBe(rowHash(rowKey(page!['salt'], row!.position), row!))
+})
+
+test('a checkpoint that PostgreSQL does not store is told as an error, and the chain goes on', async () => {
+  const errors: string[] = []
+  const stream = { write: (line: string) => void errors.push((JSON.parse(line) as { msg: string }).msg) }
+  await sql.unsafe(`
+    create function nothing() returns trigger language plpgsql as $$ begin return null; end $$;
+    create trigger quiet before insert on audit_checkpoints for each row execute function nothing();
+  `)
+  try {
+    await a!.store.execute(add('unsigned', 'unsigned'))
+    const options = { service: 'users', nats: connections[0]!, keys, checkpointEvery: 0, sql }
+    running.push(startChain({ ...options, log: createLog('test', 'error', stream) }))
+    await vi.waitFor(() => expect(errors).toContainEqual(expect.stringMatching(/^a checkpoint that was signed is not stored/)), { timeout: 20_000 }) // prettier-ignore
+    await everythingIsChained()
+  } finally {
+    await sql.unsafe('drop trigger quiet on audit_checkpoints; drop function nothing')
+  }
+  await everythingIsSigned()
 })

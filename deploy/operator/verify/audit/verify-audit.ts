@@ -25,7 +25,8 @@ export async function verifyAudit(
     const shape = await checkShape(sql, service)
     await report(shape.found)
     // Code of the service might run where they are read.
-    if (!shape.isReadable) return output.line(`${service}: its tables are not those of this version, so no event was read`)
+    if (!shape.isReadable)
+      return output.line(`${service}: its tables are not those of this version, so no event was read`)
     const large = await tooLarge(sql)
     await report(large.map((row) => ({ service, row, problem: 'a value in it is larger than any of Roster' })))
     const strange = await strangeNumbers(sql)

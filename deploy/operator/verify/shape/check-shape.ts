@@ -32,7 +32,8 @@ export async function checkShape(sql: Sql, service: StoringService): Promise<Sha
       say(name, 'it is missing')
       continue
     }
-    for (const part of expected) if (!is.has(part)) say(name, `it is not as the migrations make it: without ${part}`, part)
+    for (const part of expected)
+      if (!is.has(part)) say(name, `it is not as the migrations make it: without ${part}`, part)
     for (const part of is) if (!expected.has(part)) say(name, `it is not as the migrations make it: with ${part}`, part)
   }
   return { found: found.slice(0, mostFindings), isReadable }

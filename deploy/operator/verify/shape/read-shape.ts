@@ -22,17 +22,17 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
         and (${names ?? null}::text[] is null or c.relname::text = any(${names ?? []}::text[]))
     )
     select name, left(part, ${longestPart}) as part from (
-      select relname::text as name, concat_ws(' ', 'table', 'kind=' || relkind, 'persistence=' || relpersistence,
-        'method=' || coalesce((select amname from pg_am a where a.oid = relam), 'none'),
-        'owner=' || case when pg_get_userbyid(relowner) = ${schema} then 'service' else pg_get_userbyid(relowner) end,
+      select relname::text as name, concat_ws(' ', 'table', 'kind=' || relkind::text, 'persistence=' || relpersistence::text,
+        'method=' || coalesce((select amname::text from pg_am a where a.oid = relam), 'none'),
+        'owner=' || case when pg_get_userbyid(relowner) = ${schema} then 'service' else pg_get_userbyid(relowner)::text end,
         case when relrowsecurity or relforcerowsecurity then 'row security' end,
         case when relispartition then 'partition' end) as part
       from tables
       union all
       select relname, concat_ws(' ', 'column', quote_ident(attname), format_type(atttypid, atttypmod),
         case when attnotnull then 'not null' end,
-        case when attidentity <> '' then 'identity=' || attidentity end,
-        case when attgenerated <> '' then 'generated=' || attgenerated end,
+        case when attidentity <> '' then 'identity=' || attidentity::text end,
+        case when attgenerated <> '' then 'generated=' || attgenerated::text end,
         case when attcollation <> 0 then 'collate ' || (
           select concat_ws('.', nullif(quote_ident(nspname), 'pg_catalog'), quote_ident(collname))
           from pg_collation l join pg_namespace n on n.oid = l.collnamespace where l.oid = attcollation
@@ -51,7 +51,7 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
         where extname = 'pg_trgm'
       ) trigrams on schema not in ('pg_catalog', ${schema})
       union all
-      select relname, 'trigger ' || pg_get_triggerdef(g.oid) || ' enabled=' || tgenabled
+      select relname, 'trigger ' || pg_get_triggerdef(g.oid) || ' enabled=' || tgenabled::text
       from tables join pg_trigger g on tgrelid = tables.oid where not tgisinternal
       union all
       select relname, 'rule ' || quote_ident(rulename) from tables join pg_rewrite on ev_class = tables.oid
@@ -64,7 +64,7 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
       union all
       select proname, concat_ws(' ', 'function', pg_get_function_identity_arguments(p.oid), 'returns',
         format_type(prorettype, null), 'language ' || (select lanname from pg_language l where l.oid = prolang),
-        'kind=' || prokind, case when prosecdef then 'as its owner' end, proconfig::text, 'text ' || md5(prosrc))
+        'kind=' || prokind::text, case when prosecdef then 'as its owner' end, proconfig::text, 'text ' || md5(prosrc))
       from pg_proc p join pg_namespace n on n.oid = pronamespace
       where nspname = ${schema} and pg_get_function_identity_arguments(p.oid) = 'rows json'
         and (${names ?? null}::text[] is null or proname::text = any(${names ?? []}::text[]))

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
+
+let house: AuditedHouse
+
+beforeAll(async () => {
+  house = await startAuditedHouse()
+}, 120_000)
+afterAll(() => house?.stop())
+
+const manyKeys = `
+  insert into audit_keys (kid, public_key, created_at)
+  select 'big-' || n, jsonb_build_object('x', repeat('x', 100000000)), now() from generate_series(1, 8) n
+`
+
+test.each([
+  [
+    'a salt',
+    `update audit_pages set salt = repeat('x', 540000000) where number = 1`,
+    /^users: events position=\d+: it was altered/m,
+  ],
+  ['keys', manyKeys, /^users: audit_keys: a value in it is larger than any of Roster$/m],
+  [
+    'a checkpoint',
+    `update audit_checkpoints set jws = repeat('x', 540000000) where number = 2`,
+    /^users: audit_checkpoints number=2: it is no checkpoint$/m,
+  ],
+  [
+    'a header',
+    `update audit_pages set header = repeat(' ', 540000000) || header where number = 2`,
+    /^users: audit_pages number=2: its header cannot be read$/m,
+  ],
+  [
+    'entries',
+    `update audit_pages set entries = decode(repeat('00', 100000000), 'hex') where number = 2`,
+    /^users: audit_pages number=2: its entries were altered$/m,
+  ],
+  [
+    'a reason',
+    `update audit_chain set reason = repeat('x', 540000000)`,
+    /^users: audit_chain: a value in it is larger than any of Roster$/m,
+  ],
+  [
+    'a creator',
+    `update events set creator = repeat('x', 540000000) where position = 3`,
+    /^users: events position=3: it was altered/m,
+  ],
+  [
+    'payloads',
+    `update events set payload = jsonb_build_object('x', repeat('x', 100000000)) where position < 6`,
+    /^users: events position=3: it was altered/m,
+  ],
+])('%s that would fill the memory does not hinder that others are looked at', async (_, change, problem) => {
+  await house.changed(
+    () => house.admin.unsafe(change),
+    async () => {
+      const { status, out, err } = await house.roster('verify', '--audit', 'users', 'grants')
+      expect({ status, err }).toEqual({ status: 1, err: '' })
+      expect(out).toMatch(problem)
+      expect(out).toMatch(/^grants: \d+ events in the chain/m)
+    },
+  )
+})
+
+test.each([
+  [
+    'aggregates',
+    `update aggregates set state = jsonb_build_object('x', repeat('x', 100000000)) where id = (select min(id) from aggregates)`,
+  ],
+  ['events', `update events set creator = repeat('x', 540000000) where position = 3`],
+])(
+  'verify without --audit names %s whose values would fill the memory, and looks at the other services',
+  async (table, change) => {
+    const { admin, changed, roster } = house
+    await changed(
+      () => admin.unsafe(change),
+      async () => {
+        await admin`update roster_grants.aggregates set sequence = sequence + 1 where type = 'organization'`
+        const { status, out } = await roster('verify', '--without-stream', 'users', 'grants')
+        await admin`update roster_grants.aggregates set sequence = sequence - 1 where type = 'organization'`
+        expect(status).toBe(1)
+        expect(out).toMatch(new RegExp(`^users: ${table}: a value in it is larger than any of Roster$`, 'm'))
+        expect(out).toMatch(/^grants: aggregates type="organization" .*: sequence: not what its events say$/m)
+      },
+    )
+  },
+)
