@@ -23,8 +23,8 @@ export const storeTables = [
 
 /**
  * Connects to the schema of a service, as the role that reads this service alone. The service is a suspect: whatever it
- * made in its schema must not run here. So names of functions and operators lead to PostgreSQL's own alone, and names of
- * tables to temporary views of this session. The one connection has them, and also the tables that `verify` compares with.
+ * made in its schema must not run here. So functions and operators are PostgreSQL's own alone, and names of tables lead
+ * to temporary views of this session. The one connection has them, and also the tables that `verify` compares with.
  */
 export function openSchema(url: string, service: StoringService, patience: number, failed: () => void): Sql {
   const asReader = new URL(url)
@@ -69,7 +69,7 @@ function makeViews(service: StoringService): string {
         group by c.relname
       loop
         execute format(
-          'create temp view %I as select %s from %I.%I', of_table.name, of_table.columns, 'roster_${service}', of_table.name
+          'create temp view %I as select %s from roster_${service}.%I', of_table.name, of_table.columns, of_table.name
         );
       end loop;
     end $$

@@ -54,8 +54,8 @@ test.each([
   await house.changed(
     () => house.admin.unsafe(change),
     async () => {
-      const { status, out, err } = await house.roster('verify', '--audit', 'users', 'grants')
-      expect({ status, err }).toEqual({ status: 1, err: '' })
+      const { status, out } = await house.roster('verify', '--audit', 'users', 'grants')
+      expect(status).toBe(1)
       expect(out).toMatch(problem)
       expect(out).toMatch(/^grants: \d+ events in the chain/m)
     },
