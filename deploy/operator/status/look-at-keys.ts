@@ -33,10 +33,10 @@ export async function lookAtKeys(system: System): Promise<KeyStatus> {
   })
   const [{ share }] = await sql<[{ share: number }]>`
     select least(100, 100.0 * ${mostBlocks} * current_setting('block_size')::int
-      / greatest(1, pg_relation_size('aggregates')))::float8 as share
+      / greatest(1, pg_relation_size('roster_users.aggregates')))::float8 as share
   `
   const rows = await sql<{ id: string; key: string | null }[]>`
-    select id, ${subjectKeyOf(sql, sql`a.id`)} as key from aggregates a tablesample system (${share})
+    select id, ${subjectKeyOf(sql, sql`a.id`)} as key from roster_users.aggregates a tablesample system (${share})
     where type = ${subject} and state ? ${sealedAs}
   `
   const lost = rows.filter(({ key }) => key === null || (personal && !opens(() => personal.unwrap(key))))

@@ -12,7 +12,7 @@ import { eventColumns } from '#lib/eventstore/feed-rows'
 import type { Personal } from '#lib/eventstore/personal/personal'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
-import { isOfService } from './audit/is-of-service.ts'
+import { isOfService } from './is-of-service.ts'
 import { differences, type Finding, rowName } from './finding.ts'
 import { Positions } from './positions.ts'
 

@@ -1,6 +1,6 @@
 import type { StoringService } from '../../provision.ts'
 import { Refusal } from '../refusal.ts'
-import { isOfService } from './audit/is-of-service.ts'
+import { isOfService } from './is-of-service.ts'
 import type { Finding } from './finding.ts'
 
 /**

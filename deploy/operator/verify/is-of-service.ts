@@ -1,5 +1,5 @@
 import { isConnectionError } from '#lib/eventstore/database'
-import { Refusal } from '../../refusal.ts'
+import { Refusal } from '../refusal.ts'
 
 /**
  * Whether an error may come from what a service stored: anything but a refusal, and a server that does not answer. A
