@@ -25,7 +25,7 @@ const lookEvery = 2000
  * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone. A
  * stream created at once would lose its files to that removal, and could never store an event.
  */
-const goneFor = 1000
+const goneFor = 2000
 /** Milliseconds to wait until nats-server has removed events. */
 const forgetWithin = 15_000
 

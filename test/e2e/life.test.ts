@@ -174,10 +174,12 @@ describe.each(encodings.filter(({ encoding }) => encoding === 'json' || encoding
       await own('RemoveProjectRole', { projectId: project, roleKey: 'auditor' })
       const grant = (userId: string, grantId: string, options: Parameters<typeof send>[2] = owner) =>
         send('GetUserGrant', { userId, grantId }, options)
-      await expect.poll(async () => ok(await grant(ids['ann'], grants['ann'])).userGrant.roleKeys).toEqual(['seller'])
+      await expect
+        .poll(async () => ok(await grant(ids['ann'], grants['ann'])).userGrant.roleKeys, soon)
+        .toEqual(['seller'])
       const partners = admin(await partner)
       await expect
-        .poll(async () => factsOf(await grant(ids['cid'], grants['guest'], partners)).reason)
+        .poll(async () => factsOf(await grant(ids['cid'], grants['guest'], partners)).reason, soon)
         .toBe('USER_GRANT_NOT_FOUND')
       const { projectGrant: left } = await own('GetProjectGrant', { projectId: project, grantId: projectGrant })
       expect(left.grantedRoleKeys).toEqual(['buyer'])

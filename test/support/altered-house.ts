@@ -1,6 +1,7 @@
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
 import postgres from 'postgres'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
+import { storingServices } from '../../deploy/provision.ts'
 import { callGrpc } from '../e2e/clients/grpc.ts'
 import { addEveryObject, type EveryObject } from '../examples/every-object.ts'
 import { ok } from '../examples/people.ts'
@@ -42,6 +43,7 @@ export async function startAlteredHouse(): Promise<AlteredHouse> {
   const removed = await addEveryObject(callGrpc, caller, 'https://hooks.example.com/')
   ok(await callGrpc('RemoveOrganization', { orgId: removed.values['orgId']! }, caller))
   const roster = (...args: string[]) => runOperator(args, operatorSettings(servers))
+  await everythingIsPublished(admin)
   const insert = (from: string, rows: object[]) =>
     admin.unsafe(
       `insert into ${from} overriding system value select * from jsonb_populate_recordset(null::${from}, $1::text::jsonb)`,
@@ -102,4 +104,19 @@ export async function startAlteredHouse(): Promise<AlteredHouse> {
       await started.stop()
     },
   }
+}
+
+// What a test alters before it was published would come into the stream as it is then.
+async function everythingIsPublished(admin: postgres.Sql): Promise<void> {
+  for (const schema of storingServices.map((service) => admin(`roster_${service}`)))
+    await vi.waitFor(
+      async () => {
+        const waiting = await admin`
+          select from ${schema}.events e, ${schema}.published p
+          where (e.transaction_id, e.position) > (p.transaction_id, p.position) limit 1
+        `
+        expect(waiting).toHaveLength(0)
+      },
+      { timeout: 30_000 },
+    )
 }
