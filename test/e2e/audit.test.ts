@@ -1,8 +1,13 @@
-import { describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { type AuditKey, isSigned, readCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { addEveryObject } from '../examples/every-object.ts'
 import { admin, newMember, newOrganization, ok } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
 import { encodings } from './clients/encodings.ts'
+import { callGrpc } from './clients/grpc.ts'
+
+// Each service signs something then.
+beforeAll(() => addEveryObject(callGrpc, admin(), 'https://hooks.example.com/'))
 
 interface Named {
   service: string
