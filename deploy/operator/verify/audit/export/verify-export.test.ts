@@ -195,6 +195,12 @@ describe('a forged page beside the true one', () => {
     ])
   })
 
+  test('in place of all that is true', async () => {
+    const forged = forgedPage()
+    const others = new Map<Told | undefined, Told>([[of('page')[1], forged.page], [of('entries')[1], forged.entries], [of('event')[2], forged.event]]) // prettier-ignore
+    expect(await found(lines.map((line) => others.get(line) ?? line))).toEqual(['page 2: no checkpoint signs it'])
+  })
+
   test.each(['2 x', '2', 2.5, 0, -2, null, true, [2]])('under the number %j', async (number) => {
     const forged = forgedPage(number)
     const some = lines.flatMap((line) => {
@@ -359,7 +365,29 @@ test('checkpoints that contradict each other, or that are told twice', async () 
   expect(await found([...some.slice(0, -1), signed(wrong), some.at(-1)!])).toContainEqual('page 2: no checkpoint signs it') // prettier-ignore
 })
 
+test('a signed page that does not follow the signed page before it', async () => {
+  const { pages, checkpoints } = chain('users')
+  const [first, second] = pages
+  const { header, rows } = second!
+  const stranger = makePage('users', { ...first!.header, ...first!.header.last, hash: hash('sha256', 'x') }, rows, salt)
+  expect(stranger.header).toMatchObject({ page: header.page, events: header.events })
+  const some = exportOf({
+    service: 'users',
+    pages: [first!, { ...stranger, rows }],
+    checkpoints: [checkpoints[0]!, checkpointOf(stranger, 2)],
+  })
+  expect(await found(some)).toEqual(['page 2: it does not name the one before it'])
+})
+
 describe('a service', () => {
+  test('cannot give a checkpoint that names another one, though its own key signs it', async () => {
+    const { checkpoints } = chain('users')
+    const told = { ...signed({ ...checkpoints[0]!, service: 'grants' }), service: 'users' }
+    expect(await found(lines.map((line) => (line === of('checkpoint')[0] ? told : line)))).toContainEqual(
+      'a checkpoint: its signature is not that of a given key',
+    )
+  })
+
   test('signs nothing for another one, whatever keys are given', async () => {
     const grants = chain('grants')
     const forged = exportOf(grants)
