@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '@bufbuild/protobuf'
-import type { Operation } from '../examples/contract.ts'
-import { factsOf } from '../e2e/clients/call.ts'
-import { callJson } from '../e2e/clients/json.ts'
+import { act } from './act.ts'
 import type { Doomed } from './doomed.ts'
 import type { Inspection } from './inspect.ts'
-import { retriable, unlessItHangs } from './load.ts'
 import type { Running } from './running.ts'
 
 const users = 60
 const goneWithin = 60_000
-const giveUpAfter = 60_000
 
 /**
  * Makes an organization with users, members, projects, grants, a webhook and an identity provider, and a role of
@@ -84,20 +79,5 @@ export async function checkForgotten(inspection: Inspection, doomed: Doomed): Pr
     const places = await inspection.readable(doomed)
     if (places.length === 0) return []
     if (Date.now() > end) return places.map((place) => `${place} still tells who was removed`)
-  }
-}
-
-async function act(
-  { url, adminToken: token }: Running,
-  operation: Operation,
-  request: JsonObject,
-  options: object = {},
-) {
-  for (const end = Date.now() + giveUpAfter; ; await sleep(200)) {
-    const answer = await unlessItHangs(callJson(operation, request, { url, token, ...options })).catch(() => undefined)
-    if (answer && !answer.error) return answer.ok
-    if (answer && !retriable.includes(factsOf(answer).code))
-      throw new Error(`${operation}: ${JSON.stringify(answer.error)}`)
-    if (Date.now() > end) throw new Error(`${operation} was never answered`)
   }
 }

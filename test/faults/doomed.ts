@@ -48,19 +48,22 @@ export async function findUncaused(sql: Sql, { organizationId, projectId }: Doom
   return rows.map(({ id }) => `${id} names no cause`)
 }
 
-/** Where the names and addresses of its users can still be read: the tables of all services, and the stream. */
+/** Whose names and addresses are to be forgotten: those of all users of an organization, or of one. */
+export type Forgotten = Pick<Doomed, 'organizationId' | 'marker'> & { userId?: string }
+
+/** Where the names and addresses of users can still be read: the tables of all services, and the stream. */
 export async function findReadable(
   sql: Sql,
-  streamed: (organizationId: string) => Promise<string[]>,
-  { organizationId, marker }: Doomed,
+  streamed: (forgotten: Forgotten) => Promise<string[]>,
+  forgotten: Forgotten,
 ): Promise<string[]> {
   const tables = await sql<{ schema: string; name: string }[]>`
     select schemaname as schema, tablename as name from pg_tables where schemaname like 'roster\\_%'
   `
-  const places = await streamed(organizationId)
+  const places = await streamed(forgotten)
   for (const { schema, name } of tables) {
     const [row] = await sql<[{ tells: boolean }]>`
-      select exists (select from ${sql(schema)}.${sql(name)} t where t::text ilike ${`%${marker}%`}) as tells
+      select exists (select from ${sql(schema)}.${sql(name)} t where t::text ilike ${`%${forgotten.marker}%`}) as tells
     `
     if (row.tells) places.push(`${schema}.${name}`)
   }

@@ -9,7 +9,7 @@ const chosen = ['kill', 'pause users', 'cut gateway↔nats', 'stall users↔post
 
 test(
   'a kill -9, a pause or a lost connection under load loses and doubles no write',
-  { timeout: 300_000 },
+  { timeout: 480_000 },
   async () => {
     const outcomes = await runSuite(seed, makePlan(seed, { rounds: 1, pairs: 0, only: chosen }), console.log)
     expect(outcomes.length).toBe(11)

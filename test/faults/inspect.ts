@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { storingServices } from '../../deploy/provision.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { compare, type Seen, type Stored } from './compare.ts'
-import { type Doomed, findLeft, findReadable, findUncaused } from './doomed.ts'
+import { type Doomed, findLeft, findReadable, findUncaused, type Forgotten } from './doomed.ts'
 import type { Remembered } from './load.ts'
 
 const settledWithin = 60_000
@@ -23,8 +23,8 @@ export interface Inspection {
   stream(): Promise<string[]>
   /** What is left of a removed organization and of a removed role. */
   left(doomed: Doomed): Promise<string[]>
-  /** Where somebody can still read who was removed with them. */
-  readable(doomed: Doomed): Promise<string[]>
+  /** Where somebody can still read who was removed. */
+  readable(forgotten: Forgotten): Promise<string[]>
   /** What went with them, and does not name its cause. */
   uncaused(doomed: Doomed): Promise<string[]>
   /** Humans who should have been mailed a code that is still valid. */
@@ -67,7 +67,7 @@ export function openInspection({ databaseUrl, natsUrl }: Servers): Inspection {
       return wrong.map(({ sentence }) => sentence)
     },
     left: (doomed) => findLeft(sql, doomed),
-    readable: (doomed) => findReadable(sql, (id) => streamedOf(natsUrl.admin, id), doomed),
+    readable: (forgotten) => findReadable(sql, (those) => streamedOf(natsUrl.admin, those), forgotten),
     uncaused: (doomed) => findUncaused(sql, doomed),
     awaited: () => sql`
       select user_id as "userId", email from roster_users.found_addresses
@@ -97,11 +97,11 @@ function forgottenIn(events: Stored[]): Set<string> {
 }
 
 // The subjects of users' events, but for the removals.
-async function streamedOf(url: string, organizationId: string): Promise<string[]> {
+async function streamedOf(url: string, { organizationId, userId = '*' }: Forgotten): Promise<string[]> {
   const { host, username, password } = new URL(url)
   const connection = await connect({ servers: host, user: username, pass: password })
   try {
-    const filter = `roster.events.users.${organizationId}.user.>`
+    const filter = `roster.events.users.${organizationId}.user.${userId}.>`
     const manager = await connection.jetstreamManager()
     const { state } = await manager.streams.info('roster-events', { subjects_filter: filter })
     return Object.keys(state.subjects ?? {}).filter((subject) => !subject.endsWith('.removed'))

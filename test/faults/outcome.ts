@@ -11,6 +11,7 @@ export const promises = {
   mail: 'each living code is mailed, again only the same',
   cascade: 'what is removed takes all with it, by name',
   forgotten: 'of removed users no name is left to read',
+  receipt: 'each removal has a receipt that verifies offline',
   deadline: 'calls end in time',
   clear: 'errors say to come again',
   alone: 'nothing else ends',

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deriveKeys } from '../../deploy/derive-keys.ts'
+import type { OperatorUrls } from '../../deploy/local/operator-urls.ts'
 import { freePort } from '../../deploy/local/ports.ts'
 import { startServers, type Servers } from '../../deploy/local/servers.ts'
 import { startServices, type Services } from '../../deploy/local/services.ts'
@@ -15,6 +17,8 @@ export interface Running {
   cables: Record<Line, Cable>
   url: string
   adminToken: string
+  /** Where the operator's command finds the servers, past the cables. */
+  operator: OperatorUrls
   stop(): Promise<void>
 }
 
@@ -39,8 +43,10 @@ export async function startRunning(settings: Record<string, string> = {}): Promi
       grants: 'grants-password',
       idp: 'idp-password',
       notifier: 'notifier-password',
+      operator: 'operator-password',
     }
     const databaseUrls = await provision(servers.databaseUrl, passwords)
+    const encryptionKey = randomBytes(32).toString('base64')
     const adminTokenFile = join(servers.home.dir, 'admin-token')
     const through = (url: string, line: Line) => withPort(url, cables[line].port)
     const natsUrl = { ...servers.natsUrl }
@@ -62,7 +68,7 @@ export async function startRunning(settings: Record<string, string> = {}): Promi
       },
       port: await freePort(0),
       adminTokenFile,
-      encryptionKey: randomBytes(32).toString('base64'),
+      encryptionKey,
       env: {
         PATH: process.env['PATH'],
         SWEEP_INTERVAL: '3',
@@ -84,6 +90,12 @@ export async function startRunning(settings: Record<string, string> = {}): Promi
       cables,
       url: services.url,
       adminToken: readFileSync(adminTokenFile, 'utf8').trim(),
+      operator: {
+        databaseUrl: databaseUrls.operator!,
+        natsUrl: servers.natsUrl.operator,
+        redisUrl: servers.redisUrl,
+        personalKey: deriveKeys(encryptionKey).operator['ROSTER_OPERATOR_PERSONAL_KEY'],
+      },
       stop,
     }
   } catch (error) {

@@ -3,12 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDoomed, checkForgotten, makeDoomed, removeDoomed } from './cascades.ts'
 import { inflict, processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
+import { checkReceipts, type Left, makeLeavers, removeLeavers } from './leavers.ts'
 import { type Load, replay, startLoad } from './load.ts'
 import { type Outcome, violationsOf } from './outcome.ts'
 import { nameOf, type Process, processes, type Round } from './plan.ts'
 import { collectPost, type Post } from './post.ts'
 import { type Readers, startReaders } from './readers.ts'
 import { seeded } from './random.ts'
+import { checkLeft } from './still-told.ts'
 import { deadlineMs, type Running, startRunning } from './running.ts'
 import { settle } from './settle.ts'
 import type { Belongings } from './writes.ts'
@@ -29,8 +31,9 @@ export async function runSuite(seed: number, plan: Round[], say: (line: string) 
     readers = await startReaders(running, inspection)
     const owners = await Promise.all(Array.from({ length: writers }, (_, writer) => settle(running, writer)))
     const outcomes: Outcome[] = []
+    const left: Left[] = []
     for (const round of plan) {
-      const outcome = await perform(running, inspection, readers, seed, round, owners)
+      const outcome = await perform(running, inspection, readers, seed, round, owners, left)
       outcomes.push(outcome)
       const { name, writes, retries, unanswered, errors } = outcome
       say(
@@ -39,6 +42,8 @@ export async function runSuite(seed: number, plan: Round[], say: (line: string) 
       for (const wrong of violationsOf(outcome)) say(`  ${wrong}`)
     }
     await judgeReaders(outcomes, readers)
+    // PostgreSQL's samples, which are made anew twice a minute. And nothing may have come back since.
+    outcomes.at(-1)!.violations.forgotten.push(...(await checkLeft(running, inspection, left)))
     judgePost(outcomes, seed, post, await post.check(inspection, running.url))
     return outcomes
   } finally {
@@ -56,21 +61,26 @@ async function perform(
   seed: number,
   round: Round,
   owners: Belongings[],
+  allLeft: Left[],
 ): Promise<Outcome> {
   const { url, adminToken: token } = running
   const victims: string[] = round.faults.map(({ victim }) => victim)
   const doomed = await makeDoomed(running, `c${seed}-${round.number}`)
+  const leavers = await makeLeavers(running, `${seed}-${round.number}`)
   // A killed process has a new pid and no last words. A process that ended by itself says why.
   const marks = processes.map((name) => markOf(running, name, victims))
   const load = startLoad({ url, token, seed, round: round.number, writers: owners })
   await acknowledged(load, before)
   // The fault comes before the removal, into its cascade, or after it.
   const removing = removeDoomed(running, doomed)
+  const leaving = removeLeavers(running, leavers, seeded(seed, `leavers ${round.number}`))
   await sleep(seeded(seed, `removal ${round.number}`).between(0, 400))
   await inflict(running, round)
   await acknowledged(load, load.acknowledged + after)
   await load.stop()
   await removing
+  const left = await leaving
+  allLeft.push(...left)
   const ended = processes.filter((name, index) => markOf(running, name, victims) !== marks[index])
 
   const again = load.writes.filter(({ attempts }, index) => attempts > 1 || index % repeated === 0)
@@ -86,7 +96,11 @@ async function perform(
     follow: await readers.caughtUp(),
     mail: [],
     cascade: await checkDoomed(inspection, doomed),
-    forgotten: await checkForgotten(inspection, doomed),
+    forgotten: [
+      ...(await checkForgotten(inspection, doomed)),
+      ...(await checkLeft(running, inspection, left, ['statistics'])),
+    ],
+    receipt: await checkReceipts(running, inspection, left),
     deadline: load.slowest > deadlineMs + 1000 + frozen ? [`a call took ${Math.round(load.slowest)} ms`] : [],
     clear: load.wrong,
     alone: ended.map((name) => `${name} ended during ${nameOf(round.faults)}: ${lastWords(processOf(running, name))}`),
