@@ -50,15 +50,5 @@ export function createLog(
       ...ofPostgres.flatMap((name) => [`*.${name}`, `*.aggregateErrors[*].${name}`]),
     ],
   }
-  return withoutDetours(pino(options, destination))
-}
-
-// A text has no fields, but pino leads each one through the redaction of fields. That costs more than all the rest.
-function withoutDetours(log: Log): Log {
-  const { stringifiersSym, wildcardFirstSym } = pino.symbols
-  const stringifiers = (log as unknown as Record<symbol, Record<symbol, (value: unknown) => string>>)[stringifiersSym]!
-  const redact = stringifiers[wildcardFirstSym]!
-  const hasNoFields = (value: unknown) => typeof value === 'string' || typeof value === 'number'
-  stringifiers[wildcardFirstSym] = (value) => (hasNoFields(value) ? JSON.stringify(value) : redact(value))
-  return log
+  return pino(options, destination)
 }
