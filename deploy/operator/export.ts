@@ -1,6 +1,6 @@
 import { loadAggregates } from '#lib/eventstore/aggregate'
 import type { Sql } from '#lib/eventstore/database'
-import { eventColumns } from '#lib/eventstore/feed-rows'
+import { eventColumns } from '#lib/eventstore/event-page'
 import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { storingServices, type StoringService } from '../provision.ts'

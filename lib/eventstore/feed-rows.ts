@@ -1,7 +1,7 @@
 import type { EventFilter, EventPosition } from '#gen/roster/feed/v1/feed'
 import { plainType } from '../events/event-type.ts'
-import type { StoredEvent } from '../events/stored-event.ts'
 import type { Sql } from './database.ts'
+import { readPage } from './event-page.ts'
 
 /** The place of a row, as a statement selects it. */
 export interface Place {
@@ -10,14 +10,6 @@ export interface Place {
 }
 
 const beginning: EventPosition = { transactionId: 0, position: 0 }
-
-/** The columns of a stored event. */
-export function eventColumns(sql: Pick<Sql, 'unsafe'>) {
-  return sql.unsafe(
-    `position, transaction_id::text, aggregate_type, aggregate_id, sequence, type, payload,
-      organization_id, creator, request_id, cause, traceparent, created_at`,
-  )
-}
 
 /**
  * Gives the position to begin at for events since this time; without a time, the beginning. A binary search over the
@@ -97,29 +89,17 @@ const mostBytes = 1024 * 1024
  */
 export function read(sql: Sql, after: EventPosition, upTo: EventPosition, filter: EventFilter, limit: number) {
   const { organizationId, aggregateTypes, aggregateIds, eventTypes, actors, since } = filter
-  return sql<(StoredEvent & { found: number })[]>`
-    select ${eventColumns(sql)}, found
-    from (
-      select *, count(*) over ()::int as found,
-        sum(bytes) over (order by passing.transaction_id, passing.position) - bytes as before
-      from (
-        select *, octet_length(payload::text) as bytes
-        from events
-        where (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position})
-          and (transaction_id, position) <= (${String(upTo.transactionId)}::xid8, ${upTo.position})
-          ${ofOrganization(sql, organizationId)}
-          ${aggregateTypes.length > 0 ? sql`and aggregate_type = any(${aggregateTypes})` : sql``}
-          ${aggregateIds.length > 0 ? sql`and aggregate_id = any(${aggregateIds})` : sql``}
-          ${eventTypes.length > 0 ? sql`and aggregate_type || '.' || type like any(${eventTypes.map(toLike)})` : sql``}
-          ${actors.length > 0 ? sql`and creator = any(${actors})` : sql``}
-          ${since ? sql`and created_at >= ${since}` : sql``}
-        order by events.transaction_id, events.position
-        limit ${limit}
-      ) passing
-    ) events
-    where before < ${mostBytes}
-    order by events.transaction_id, events.position
+  const where = sql`
+    (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position})
+    and (transaction_id, position) <= (${String(upTo.transactionId)}::xid8, ${upTo.position})
+    ${ofOrganization(sql, organizationId)}
+    ${aggregateTypes.length > 0 ? sql`and aggregate_type = any(${aggregateTypes})` : sql``}
+    ${aggregateIds.length > 0 ? sql`and aggregate_id = any(${aggregateIds})` : sql``}
+    ${eventTypes.length > 0 ? sql`and aggregate_type || '.' || type like any(${eventTypes.map(toLike)})` : sql``}
+    ${actors.length > 0 ? sql`and creator = any(${actors})` : sql``}
+    ${since ? sql`and created_at >= ${since}` : sql``}
   `
+  return readPage(sql, where, limit, mostBytes)
 }
 
 // An organization has an index of its own, so that PostgreSQL need not look at the events of others.

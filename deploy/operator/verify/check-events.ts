@@ -1,7 +1,7 @@
 import { describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { Sql } from '#lib/eventstore/database'
-import { eventColumns } from '#lib/eventstore/feed-rows'
+import { eventColumns } from '#lib/eventstore/event-page'
 import type { Personal } from '#lib/eventstore/personal/personal'
 import { isSealed } from '#lib/eventstore/personal/sealed-rows'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'

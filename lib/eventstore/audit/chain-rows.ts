@@ -1,6 +1,6 @@
 import type { RecentEvents } from '../../events/recent-events.ts'
 import type { Sql, Transaction } from '../database.ts'
-import { eventColumns } from '../feed-rows.ts'
+import { readPage } from '../event-page.ts'
 import type { AuditedRow } from './canonical-row.ts'
 import type { AuditKey } from './checkpoint.ts'
 import type { ChainEnd, Page } from './page.ts'
@@ -47,23 +47,11 @@ export interface NextRows {
 export async function nextRows(sql: Sql, end: ChainEnd, recent: RecentEvents | undefined): Promise<NextRows> {
   const known = recent?.after({ transactionId: Number(end.transactionId), position: Number(end.position) })
   if (known) return { rows: known.slice(0, pageSize), endReached: known.length <= pageSize }
-  const rows = await sql<(AuditedRow & { found: number })[]>`
-    select ${eventColumns(sql)}, found
-    from (
-      select *, count(*) over ()::int as found,
-        sum(octet_length(payload::text)) over (order by next.transaction_id, next.position)
-          - octet_length(payload::text) as before
-      from (
-        select * from events
-        where (transaction_id, position) > (${end.transactionId}::xid8, ${end.position}::bigint)
-          and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-        order by events.transaction_id, events.position
-        limit ${pageSize}
-      ) next
-    ) events
-    where before < ${mostBytes}
-    order by events.transaction_id, events.position
+  const where = sql`
+    (transaction_id, position) > (${end.transactionId}::xid8, ${end.position}::bigint)
+    and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
   `
+  const rows = await readPage(sql, where, pageSize, mostBytes)
   return { rows, endReached: rows.length === (rows[0]?.found ?? 0) && rows.length < pageSize }
 }
 

@@ -8,7 +8,8 @@ import type { Nats } from '../../nats.ts'
 import { telemetry } from '../../telemetry/telemetry.ts'
 import { published as publishedEvents } from '../measures.ts'
 import type { Refused } from './parked.ts'
-import type { PageRow, Published } from './tail-rows.ts'
+import type { Published } from './tail-rows.ts'
+import type { PageRow } from '../event-page.ts'
 import type { TailWaits } from './tail-waits.ts'
 
 /**

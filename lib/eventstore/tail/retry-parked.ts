@@ -2,7 +2,7 @@ import type { Nats } from '../../nats.ts'
 import { type Outcome, publish, type PublishOptions } from '../../events/publish.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Transaction } from '../database.ts'
-import { eventColumns } from '../feed-rows.ts'
+import { eventColumns } from '../event-page.ts'
 import type { Personal } from '../personal/personal.ts'
 import { parkedFor, unpark } from './parked.ts'
 

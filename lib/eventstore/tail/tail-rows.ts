@@ -1,7 +1,6 @@
-import type { StoredEvent } from '../../events/stored-event.ts'
 import type { StreamState } from '../../events/stream.ts'
 import type { Sql, Transaction } from '../database.ts'
-import { eventColumns } from '../feed-rows.ts'
+import { readPage } from '../event-page.ts'
 
 /** Events in a page, at most. */
 export const pageSize = 500
@@ -24,12 +23,6 @@ export interface Published {
   retried: number
 }
 
-/**
- * An event of a page. `before`: bytes of the payloads before it in the page. `found` also counts the events that are
- * left out because they are too large for one page.
- */
-export type PageRow = StoredEvent & { found: number; before: string }
-
 /** Whether there is something to publish, and how many events are parked. */
 export async function findUnpublished(sql: Sql): Promise<{ hasWork: boolean; parked: number }> {
   const [found] = await sql<[{ hasWork: boolean; parked: number }]>`
@@ -43,24 +36,12 @@ export async function findUnpublished(sql: Sql): Promise<{ hasWork: boolean; par
 
 /** The next settled events after the cursor: no event can appear before them any more. */
 export function page(transaction: Transaction) {
-  // With a subquery, unlike a join, the index scan starts at the cursor under any statistics. `order by` names the
-  // columns of the table. Unqualified, it would sort the selected text, where 10 comes before 9.
-  return transaction<PageRow[]>`
-    select ${eventColumns(transaction)}, found, before
-    from (
-      select *, count(*) over ()::int as found,
-        sum(bytes) over (order by next.transaction_id, next.position) - bytes as before
-      from (
-        select *, octet_length(payload::text) as bytes from events
-        where (transaction_id, position) > (select transaction_id, position from published)
-          and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-        order by events.transaction_id, events.position
-        limit ${pageSize}
-      ) next
-    ) events
-    where before < ${mostBytes}
-    order by events.transaction_id, events.position
+  // With a subquery, unlike a join, the index scan starts at the cursor under any statistics.
+  const where = transaction`
+    (transaction_id, position) > (select transaction_id, position from published)
+    and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
   `
+  return readPage(transaction, where, pageSize, mostBytes)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type AggregateKey, keyText } from '#lib/eventstore/aggregate'
 import type { Fragment, Sql } from '#lib/eventstore/database'
-import { eventColumns } from '#lib/eventstore/feed-rows'
+import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { type Asker, inTurn } from '#lib/search/in-turn'
 import { evolve } from '../vocabulary/evolve.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventColumns } from '#lib/eventstore/feed-rows'
+import { eventColumns } from '#lib/eventstore/event-page'
 import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
 

@@ -8,7 +8,7 @@ import {
   signCheckpoint,
 } from '#lib/eventstore/audit/checkpoint'
 import { type ChainEnd, type ChainPlace, makePage, type PageHeader } from '#lib/eventstore/audit/page'
-import { eventColumns } from '#lib/eventstore/feed-rows'
+import { eventColumns } from '#lib/eventstore/event-page'
 import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
 
