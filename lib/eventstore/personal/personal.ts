@@ -3,7 +3,6 @@ import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Keyring } from '../../keys.ts'
 import type { Fragment, Sql, Transaction } from '../database.ts'
 import type { PersonalData } from './personal-data.ts'
-import { makeRoom } from './make-room.ts'
 import { formsOf, hashedKey, type NameKey } from './name-keys.ts'
 import type { Phase } from './phase.ts'
 import { isSealed, openEvent, openState, sealedPart, type StoredState } from './sealed-rows.ts'
@@ -37,8 +36,6 @@ export interface SealingRow {
   secret: Buffer
 }
 
-const mostOpened = 2000
-
 /** Makes `Personal` of what the database has. */
 export function createPersonal(
   data: PersonalData,
@@ -46,8 +43,6 @@ export function createPersonal(
   { phase, secret }: SealingRow,
 ): Personal {
   const subjectKeys = createSubjectKeys(keys)
-  // A call reads the same user more than once. States are never changed in place.
-  const opened = new Map<string, { sealed: string; sequence: number; state: unknown }>()
   const nameSecret = createSecretKey(Buffer.from(keys.open(wrappedFor, secret), 'base64'))
   const personal: Personal = {
     ...subjectKeys,
@@ -64,20 +59,11 @@ export function createPersonal(
     openState({ state, key, ...place }) {
       const sealed = sealedPart(state)
       if (sealed === undefined) return state
-      // Whether there is a key comes first: what is remembered must not outlive it.
       if (!key) {
         if (place.type === data.subject) throw new Error('the key of this person is lost')
         return undefined
       }
-      // What is remembered must not outlast a key that opens nothing: the next state could not be sealed.
-      const own = subjectKeys.unwrap(key)
-      const name = `${place.type}/${place.id}`
-      const earlier = opened.get(name)
-      if (earlier?.sealed === sealed && earlier.sequence === Number(place.sequence)) return earlier.state
-      const fresh = openState(own, sealed, place)
-      makeRoom(opened, mostOpened)
-      opened.set(name, { sealed, sequence: Number(place.sequence), state: fresh })
-      return fresh
+      return openState(subjectKeys.unwrap(key), sealed, place)
     },
     formsOf: (key, at = personal.phase) =>
       data.keyKinds.includes(key.kind) ? formsOf(at, nameSecret, key) : [key.key],

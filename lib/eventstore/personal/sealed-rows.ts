@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { personalFields } from '../../events/personal-fields.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
-import { openText, sealedAs, sealText } from './sealed-text.ts'
+import { openJson, sealedAs, sealJson } from './sealed-text.ts'
 
 type Fields = Record<string, unknown>
 
@@ -23,7 +23,7 @@ export function sealPayload(key: KeyObject, event: Event): object {
     personal[name] = payload[name]
     delete open[name]
   }
-  open[sealedAs] = sealText(key, JSON.stringify(personal), placeOfEvent(event))
+  open[sealedAs] = sealJson(key, personal, placeOfEvent(event))
   return open
 }
 
@@ -41,7 +41,7 @@ export function openEvent<Row extends StoredEvent>(key: KeyObject | undefined, e
   const { [sealedAs]: sealed, ...open } = event.payload as Fields
   if (!key) return { ...event, payload: open, forgotten: true }
   try {
-    const personal = JSON.parse(openText(key, String(sealed), placeOfEvent(event))) as Fields
+    const personal = openJson(key, String(sealed), placeOfEvent(event)) as Fields
     return { ...event, payload: { ...open, ...personal } }
   } catch {
     return event
@@ -59,7 +59,7 @@ export interface StoredState {
 
 /** A state, sealed as a whole. */
 export function sealState(key: KeyObject, { state, ...place }: Omit<StoredState, 'key'>): object {
-  return { [sealedAs]: sealText(key, JSON.stringify(state), placeOfState(place)) }
+  return { [sealedAs]: sealJson(key, state, placeOfState(place)) }
 }
 
 /** The sealed text of a state; undefined for a plain one. */
@@ -69,7 +69,7 @@ export function sealedPart(state: unknown): string | undefined {
 
 /** The state of a sealed text. Throws where somebody changed the row. */
 export function openState(key: KeyObject, sealed: string, place: Omit<StoredState, 'key' | 'state'>): unknown {
-  return JSON.parse(openText(key, sealed, placeOfState(place)))
+  return openJson(key, sealed, placeOfState(place))
 }
 
 // Neither a type nor a sequence has a slash, so no two places have the same text.
