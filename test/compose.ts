@@ -58,11 +58,11 @@ function findCompose(): string[] {
   process.exit(1)
 }
 
-// The images of the servers and of the Dockerfile.
+// The images of the servers that start without a profile, and of the Dockerfile.
 function imageNames(): string[] {
   const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8')
   const named = [
-    ...read('docker-compose.yml').matchAll(/^ +image: (\S+:\S+)$/gm),
+    ...read('docker-compose.yml').matchAll(/^ +image: (\S+:\S+)$(?!\n +profiles:)/gm),
     ...read('deploy/Dockerfile').matchAll(/^FROM (\S+:\S+)/gm),
   ]
   return [...new Set(named.map(([, name]) => name!))]
