@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ListEventsResponse } from '#gen/roster/feed/v1/feed'
+import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { createFeed } from '#lib/eventstore/feed'
 import { read } from '#lib/eventstore/feed-rows'
 import { rewrapKeys } from '#lib/eventstore/personal/rewrap-keys'
@@ -10,6 +11,7 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { findLoginUser } from './sign-in/login-user.ts'
 import { addHumanUser } from './operations/user/add-human-user.ts'
+import { recordEmailCode } from './operations/internal/record-email-code.ts'
 import { bulkAddUsers } from './operations/user/bulk-add-users.ts'
 import { isUserUnique } from './operations/user/find/is-user-unique.ts'
 import { searchUsers } from './operations/user/find/search-users.ts'
@@ -123,6 +125,19 @@ test('once a user is removed, no table tells of it, and its events come without 
   await expect(addHuman('grace')).rejects.toMatchObject({ reason: 'USER_ID_TAKEN' })
 })
 
+test('how a mail ended tells nothing of a user who was removed meanwhile', async () => {
+  await addHuman('anna')
+  await setEmail.handle(users, { userId: 'anna', email: 'anna@new.example', verification: verified }, call())
+  const [{ id }] = await users.sql<[{ id: string }]>`select mail_id as id from unsent_mails where user_id = 'anna'`
+  await remove('anna')
+  const end = { userId: 'anna', codeId: id, kind: MailKind.MAIL_KIND_EMAIL_CHANGED, mails: [] }
+  await recordEmailCode(users, { ...end, failure: 'SMTP 550: anna@mail.example is unknown' }, call())
+  expect(await tablesWith(users.sql, textsOf('anna'))).toEqual([])
+  const { event } = (await list(other, 'anna')).events.at(-1)!
+  expect(event).toMatchObject({ type: 'roster.user.email.notice.failed.v1', dataOmitted: 'forgotten' })
+  expect(event!.data).not.toHaveProperty('failure')
+})
+
 test('who swaps sealed rows gets nothing to read: they open in their own place alone', async () => {
   for (const name of ['hedy', 'joan']) await addHuman(name)
   await setEmail.handle(users, { userId: 'hedy', email: 'hedy@new.example', verification: verified }, call())
@@ -162,6 +177,23 @@ test('user names are unique by their hashes, in any letters, at each replica, an
     ),
   )
   expect(names.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+})
+
+test('the claim of a name takes a secret of this database: under the same encryption key, another one has another claim', async () => {
+  const elsewhere = await createDatabase()
+  const stranger = await openUsers(elsewhere.urls.users, { ROSTER_ENCRYPTION_KEY: formerKey })
+  try {
+    const claimOf = async (by: TestUsers) => {
+      await addHuman('lise', by)
+      const rows = await by.sql<{ key: string }[]>`select key from unique_keys where aggregate_id = 'lise'`
+      expect(rows).toHaveLength(1)
+      return rows[0]!.key
+    }
+    expect(await claimOf(stranger)).not.toBe(await claimOf(users))
+  } finally {
+    await stranger.stop()
+    await elsewhere.drop()
+  }
 })
 
 test('a bulk makes a key for each of its users, and leaves none for one that it refuses', async () => {

@@ -1,4 +1,5 @@
 import { compactVerify, createLocalJWKSet } from 'jose'
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Operation } from '../examples/contract.ts'
 import { ok, unique } from '../examples/people.ts'
@@ -100,6 +101,21 @@ describe.each(encodings)(`over $encoding${why}`, ({ call }) => {
     expect(reason(await call('RestoreUser', { userId: stranger.userId }, house.machine))).toBe('USER_NOT_FOUND')
   })
 
+  test.skipIf(byUrl)('who waits to be forgotten is forgotten or restored by nobody with fewer roles', async () => {
+    const [{ userId }, manager] = [await newHuman(), await newHuman()]
+    await act('UpdateOrganizationMember', { userId, roles: ['ORG_OWNER'] })
+    await act('UpdateOrganizationMember', { userId: manager.userId, roles: ['ORG_USER_MANAGER'] })
+    const { sessionToken } = ok(await signIn(manager))
+    const asManager = { ...house.machine, token: sessionToken as string }
+    ok(await call('DeleteUser', { userId }, house.machine))
+    for (const [operation, request] of [['DeleteUser', { forgetNow: true }], ['RestoreUser', {}]] as const) // prettier-ignore
+      expect([operation, reason(await call(operation, { userId, ...request }, asManager))]).toEqual([operation, 'PERMISSION_DENIED']) // prettier-ignore
+    ok(await call('RestoreUser', { userId }, house.machine))
+    const plain = await newHuman()
+    await act('RemoveOrganizationMember', { userId: plain.userId })
+    ok(await call('DeleteUser', { userId: plain.userId, forgetNow: true }, asManager))
+  })
+
   test.skipIf(byUrl)(
     'the receipt says who removed whom and when, and verifies with the public keys alone',
     async () => {
@@ -129,4 +145,20 @@ describe.each(encodings)(`over $encoding${why}`, ({ call }) => {
       expect(again.receipt).toBe(receipt)
     },
   )
+})
+
+test.skipIf(byUrl)(`whoever waits is forgotten by the service itself once the time is over${why}`, async () => {
+  const { userId } = await newHuman()
+  ok(await json('DeleteUser', { userId }, house.machine))
+  const sql = postgres(house.servers.databaseUrl, { max: 1, onnotice: () => {} })
+  try {
+    // The time in the state is sealed with the key, so here the key is lost, too.
+    await sql`delete from roster_users.subject_keys where subject_id = ${userId}`
+    await sql`update roster_users.forgettings set forget_at = now() where user_id = ${userId}`
+    await house.restart('users')
+    const state = () => sql`select state from roster_users.aggregates where type = 'user' and id = ${userId}`
+    await expect.poll(state, { timeout: 20_000 }).toEqual([{ state: { userName: '', removed: true } }])
+  } finally {
+    await sql.end()
+  }
 })

@@ -137,6 +137,22 @@ test('while the notifier is away, deliveries may still come to tell of a removed
   expect((await status()).forgettings).toMatchObject({ deliveries: { waiting: 0 } })
 })
 
+test('a stream that has old events of a removed user again is cleaned again', async () => {
+  const { userId, details } = await act('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'M' })
+  await act('DeleteUser', { userId })
+  await vi.waitFor(async () => expect(await storesThatTell(userId)).not.toContain('stream'), soon)
+  const { host, username, password } = new URL(started.servers.natsUrl.users)
+  const nats = await connect({ servers: host, user: username, pass: password })
+  const subject = `roster.events.users.${details.resourceOwner}.user.${userId}.machine.added`
+  await nats.jetstream().publish(subject, '{"userName":"zyx-again"}')
+  await nats.close()
+  const admin = postgres(started.servers.databaseUrl, { max: 1 })
+  await admin`update roster_users.published set stream_created = ''`
+  await admin.end()
+  await act('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'M' })
+  await vi.waitFor(async () => expect(await placesOf('zyx-again')).toEqual([]), { ...soon, timeout: 40_000 })
+})
+
 test('the command refuses a user who never was', async () => {
   expect((await run('forgotten', 'nobody')).status).toBe(2)
 })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Event } from '#gen/roster/feed/v1/feed'
+import { forgettable } from '#lib/events/forget-in-stream'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { createDatabase, type TestDatabase } from '#test/support/database'
@@ -97,6 +98,14 @@ test('a delivery that was sent, failed or belongs to the page of the removal is 
   await sql`update deliveries set state = case when position % 2 = 0 then 'sent' else 'failed' end`
   await takeIn('users', added('v'), event('v', 'removed'))
   expect(JSON.stringify(await deliveries('v'))).not.toMatch(/gigi/i)
+})
+
+test.each(forgettable['users']!)('a delivery of the type %s loses it, too', async (type) => {
+  const failure = 'SMTP 550: gigi@example.com is unknown'
+  await takeIn('users', event('t', 'failed', { codeId: 'c', failure }, type))
+  expect(JSON.stringify(await deliveries('t'))).toContain('gigi')
+  await takeIn('users', event('t', 'removed'))
+  expect((await deliveries('t')).map(({ data }) => data)).toEqual([{ codeId: 'c' }, {}])
 })
 
 test('other users keep theirs, as does an aggregate of another kind with the same id', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import postgres, { type ReservedSql, type Sql } from 'postgres'
 import { anonymous } from '#lib/rpc/caller'
 import { createDatabase, type TestDatabase } from '#test/support/database'
@@ -61,10 +61,16 @@ const askForCode = () => mailCode(users, userId, { ...callIn(''), caller: anonym
 async function hold(statement: string): Promise<() => Promise<void>> {
   const connection: ReservedSql = await admin.reserve()
   await connection.unsafe(`begin; ${statement}`)
-  return async () => {
+  let isHeld = true
+  const release = async () => {
+    if (!isHeld) return
+    isHeld = false
     await connection.unsafe('rollback')
     connection.release()
   }
+  // A test that fails must not hold up the next one.
+  onTestFinished(release)
+  return release
 }
 const waiting = (count: number) =>
   vi.waitFor(async () => {
@@ -141,4 +147,19 @@ test('a code that is asked for while the removal commits is not made', async () 
   const events = await admin`select from events where aggregate_id = ${userId} and type like '%code%'`
   expect(events).toHaveLength(0)
   expect(await left()).toEqual([])
+})
+
+test('the key goes in the transaction of the removal: nobody is removed whose key is still there', async () => {
+  const release = await hold('lock table subject_keys in share mode')
+  const removed = remove()
+  await waiting(1)
+  const isRemoved = async () => {
+    const [row] = await admin`select state ? 'removed' as is from aggregates where type = 'user' and id = ${userId}`
+    return row!['is'] as boolean
+  }
+  const before = await isRemoved()
+  await release()
+  await removed
+  expect([before, await isRemoved()]).toEqual([false, true])
+  expect(await admin`select from subject_keys where subject_id = ${userId}`).toHaveLength(0)
 })
