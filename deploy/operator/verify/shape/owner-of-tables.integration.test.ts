@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
 import { openSchema } from '../../open-schema.ts'
 
@@ -173,7 +173,12 @@ test("a session of the command takes PostgreSQL's own functions and operators, w
   }
 })
 
-test('an event that the index of the commit order does not have is found', async () => {
+const behindChain = '(select transaction_id from roster_users.events order by transaction_id desc limit 1)'
+
+test.each([
+  ['in the chain', "'1'", 'now()', /^the table has \d+ events up to the end of the chain, and its index/],
+  ['behind the chain', behindChain, "now() - interval '1 hour'", /^the table has events that are not in the chain, nor in its index/], // prettier-ignore
+])('an event %s that the index of the commit order does not have is found', async (_, transaction, time, problem) => {
   const { admin, changed, found } = house
   const ready = (isReady: boolean) =>
     admin.begin(async (sql) => {
@@ -186,19 +191,48 @@ test('an event that the index of the commit order does not have is found', async
     async () => {
       await ready(false)
       const session = postgres(house.adminUrl, { max: 1 })
-      await session`
+      await session.unsafe(`
         insert into roster_users.events (position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload,
           organization_id, creator, request_id, created_at)
-        overriding system value values (9900, '1', 'user', 'nobody', 1, 'locked', '{}', 'default', '', '', now())
-      `
+        overriding system value
+        values (99000000, ${transaction}, 'user', 'nobody', 1, 'locked', '{}', 'default', '', '', ${time})
+      `)
       await session.end()
       await ready(true)
     },
-    async () => {
-      const problem = expect.stringMatching(/^the table has \d+ events up to the end of the chain, and its index/)
-      expect(await found('users')).toEqual([{ row: 'events', problem }])
-    },
+    async () => expect(await found('users')).toEqual([{ row: 'events', problem: expect.stringMatching(problem) }]),
   )
   await admin`reindex index roster_users.events_in_commit_order`
   expect(await found('users')).toEqual([])
+})
+
+test('a table that its owner changes after the first look at it is found by the second', async () => {
+  const { admin, adminUrl, roster } = house
+  const [first, second] = [postgres(adminUrl, { max: 1 }), postgres(adminUrl, { max: 1 })]
+  const waiting = (count: number) =>
+    vi.waitFor(
+      async () => {
+        const waits = await admin`select from pg_locks where relation = 'events'::regclass and not granted`
+        expect(waits.count).toBe(count)
+      },
+      { timeout: 20_000, interval: 20 },
+    )
+  const lock = 'begin; lock table roster_users.events in access exclusive mode'
+  try {
+    await first.unsafe(lock)
+    const verifying = roster('verify', '--audit', '--json', 'users')
+    // The command makes its views first, and this lock comes next. So the command waits once more where it reads events.
+    await waiting(1)
+    const locked = second.unsafe(lock).execute()
+    await waiting(2)
+    await first.unsafe('commit')
+    await locked
+    await waiting(1)
+    await second.unsafe('create index mine on roster_users.events (creator); commit')
+    const found = (await verifying).json()
+    expect(found).toEqual([expect.objectContaining({ row: 'events', problem: expect.stringContaining('with index CREATE INDEX mine') })]) // prettier-ignore
+  } finally {
+    await Promise.all([first.end(), second.end()])
+    await asUsers('drop index if exists mine')
+  }
 })
