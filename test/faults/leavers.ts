@@ -6,6 +6,10 @@ import type { Inspection } from './inspect.ts'
 import type { Random } from './random.ts'
 import type { Running } from './running.ts'
 
+/** What a removal takes in its own transaction, and what follows it (docs/erasure.md). */
+const forgotten = ['key', 'searches', 'tokens', 'passwords', 'knownAddresses', 'waitingMails', 'userName']
+const follows = ['stream', 'deliveries', 'statistics']
+
 /** Milliseconds in which they leave one by one: before the fault, under it and after it. */
 const leaveWithin = 2500
 
@@ -68,6 +72,8 @@ export async function checkReceipts(running: Running, inspection: Inspection, le
       sequence: Number(answer.details.sequence),
       removedAt: new Date(answer.details.changeDate).toISOString(),
       removedBy: 'admin-machine',
+      forgotten,
+      follows,
     }
     const { removal = {} } = (content ?? {}) as { removal?: Record<string, unknown> }
     const said = Object.fromEntries(Object.keys(expected).map((name) => [name, removal[name]]))

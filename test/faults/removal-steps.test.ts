@@ -161,6 +161,26 @@ describe('a removal ends, and nothing readable is left, where a process is kille
   })
 })
 
+test('a receipt that is forged, missing or about another removal is a violation', async () => {
+  const [one, other] = await Promise.all(
+    (await makeLeavers(running, 'forged', 2)).map(async (leaver) => ({
+      ...leaver,
+      answer: await askToRemove(running, leaver),
+    })),
+  )
+  const { userId, answer } = one!
+  const wrongWith = (change: object) => checkReceipts(running, inspection, [{ ...one!, answer: { ...answer, ...change } }]) // prettier-ignore
+  const [head, , signature] = answer.receipt.split('.')
+  const forged = [head, other!.answer.receipt.split('.')[1], signature].join('.')
+  for (const receipt of [forged, '', undefined])
+    expect(await wrongWith({ receipt })).toContainEqual(`no key made the receipt for ${userId}`)
+  const { receipt } = other!.answer
+  expect(await wrongWith({ receipt })).toContainEqual(expect.stringContaining(`the receipt for ${userId} says `))
+  const details = { ...answer.details, sequence: Number(answer.details.sequence) + 1 }
+  expect(await wrongWith({ details })).toContainEqual(expect.stringContaining(`${userId} was removed 1 times`))
+  expect(await wrongWith({})).toEqual([])
+})
+
 /** Begins a removal, and holds it where the stream has the removal and all before it. */
 async function heldBeforePurge(leaver: Leaver) {
   // This lock takes an id of a transaction, and the tail publishes nothing behind an open one. Followers wait, too.
