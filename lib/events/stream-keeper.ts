@@ -98,7 +98,7 @@ export function startStreamKeeper({ nats, log, forgettable }: KeeperOptions): Se
         const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false, timeout: forgetWithin })
         return removeAsked(manager, message.subject, forgettable)
       })
-      message.respond(JSON.stringify({ removed }))
+      message.respond(JSON.stringify(removed))
     } catch (error) {
       message.respond(JSON.stringify({ error: (error as Error).message }))
     }

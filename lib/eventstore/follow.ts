@@ -171,8 +171,8 @@ export function because({ id, actor, requestId }: Event): Origin {
   return { caller: { userId: actor }, requestId, cause: id, deadline: Date.now() + patience }
 }
 
-// It says nothing about the event, and would park one event after the other.
-function isAbsence(error: unknown): boolean {
+/** Whether a server or service is away. It says nothing about the event, and would park one event after the other. */
+export function isAbsence(error: unknown): boolean {
   // Just the work of this event may take too long, and would hold up the others for ever.
   if (isCancelled(error instanceof RosterError ? error.cause : error)) return false
   return isConnectionError(error) || (error instanceof RosterError && error.code === codes.UNAVAILABLE)

@@ -40,7 +40,8 @@ async function addAndRemove(id: string) {
   await allIsPublished()
 }
 
-const forget = (id: string) => forgetInStream(users, 'users', { organizationId: 'house', type: 'counter', id })
+const forget = async (id: string) =>
+  (await forgetInStream(users, 'users', { organizationId: 'house', type: 'counter', id })).removed
 
 test('the tail does not take the removal of the first messages, nor of all but the last, for a loss', async () => {
   await addAndRemove('first')

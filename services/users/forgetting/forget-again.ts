@@ -3,7 +3,8 @@ import { streamState } from '#lib/events/stream'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
-import { cleanStream, type ForgettingOptions } from './forgetting.ts'
+import { cleanStream } from './clean-stream.ts'
+import type { ForgettingOptions } from './forgetting.ts'
 
 const lookEvery = 5000
 const portion = 100

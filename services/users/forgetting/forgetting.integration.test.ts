@@ -38,14 +38,13 @@ test('the row is there since the removal, and waits until the keeper of the stre
   expect(await removals.held(userId)).toEqual(onlyTheEnd(userId))
 })
 
-test.each([0, 1, 2, 3])('another replica goes on where one was lost after step %i', async (steps) => {
+test.each(['before', 'after'])('another replica goes on where one was lost %s the keeper did it', async (when) => {
   const userId = await removals.addHuman()
-  let asked = 0
   const lost = Promise.withResolvers<void>()
   const ask: Nats['ask'] = (subject, ...rest) => {
     if (!subject.startsWith('roster.stream.forget.')) return removals.nats.ask(subject, ...rest)
-    if (asked++ < steps) return removals.nats.ask(subject, ...rest)
-    lost.resolve()
+    if (when === 'before') lost.resolve()
+    else removals.nats.ask(subject, ...rest).answer.then(() => lost.resolve(), lost.reject)
     return { answer: new Promise(() => {}), fail: () => {} }
   }
   // It is lost for good, so nobody waits for its end.
@@ -81,7 +80,7 @@ test('nothing is asked for before the removal is published', async () => {
   await removals.remove(userId)
   removals.start({ ...removals.nats, ask }, () => looks++)
   // It looks again once it could do nothing.
-  await vi.waitFor(() => expect(looks).toBe(2), soon)
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(20), soon)
   expect(asked).toBe(false)
   removals.startTail()
   await removals.done(userId)

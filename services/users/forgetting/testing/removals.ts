@@ -8,7 +8,7 @@ import { connectNats, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createDatabase } from '#test/support/database'
 import { startTestKeeper } from '#test/support/keeper'
-import { startOwnNats } from '#test/support/publishing'
+import { counting, startOwnNats } from '#test/support/publishing'
 import { addHumanUser } from '../../operations/user/add-human-user.ts'
 import { setEmail } from '../../operations/user/set-email.ts'
 import { removedUser } from '../../states/removed-user.ts'
@@ -79,18 +79,14 @@ export async function openRemovals() {
     run,
     /** Nobody waits for the end of the last one that was started: it is lost for good. */
     abandon: () => void running.pop(),
-    /** Starts what follows removals. `looked`: it got some. */
+    /** Starts what follows removals. `looked`: it asked the database. */
     start(through: Nats = nats, looked = () => {}) {
       const list = createFeed({ service: 'users', sql, log, personal })
-      const feed = async (request: ListEventsRequest) => {
-        const answer = await list({}, request)
-        if (answer.events.length > 0) looked()
-        return answer
-      }
-      run(startForgetting({ sql, log, nats: through, feed }))
+      const feed = (request: ListEventsRequest) => list({}, request)
+      run(startForgetting({ sql: counting(sql, looked), log, nats: through, feed }))
     },
     /** A human who has had two addresses. */
-    async addHuman(prefix = 'forgotten') {
+    async addHuman(prefix = 'forgotten', organization = 'acme') {
       const name = `${prefix}-${++number}`
       const { userId } = await addHumanUser.handle(
         users,
@@ -100,16 +96,16 @@ export async function openRemovals() {
           profile: { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 },
           email: { email: `${name}@example.com`, verification: undefined },
         },
-        callIn('acme'),
+        callIn(organization),
       )
       const email = { userId, email: `${name}@example.org`, verification: undefined }
-      await setEmail.handle(users, email, callIn('acme'))
+      await setEmail.handle(users, email, callIn(organization))
       return userId
     },
-    remove: (userId: string) =>
+    remove: (userId: string, organization = 'acme') =>
       users.store.execute({
         aggregate: { type: 'user', id: userId },
-        call: callIn('acme'),
+        call: callIn(organization),
         decide: ({ state, organizationId }: Aggregate<User>) => removedUser(state!, organizationId),
       }),
     /** The subjects that the stream has of a user. */
