@@ -18,7 +18,12 @@ export interface Expected {
   inStream: Positions
   /** Events before it have left the stream by their age. */
   since: Date
+  /** Events before it are published, unless the service came to a halt. */
+  until: Date
 }
+
+/** What the stream lacks: an event that was published, or one that should be by now. */
+export type Missing = 'lost' | 'late'
 
 /**
  * Looks at every event: whether its aggregate is there, whether proto/ knows it, and whether the stream has it. Without
@@ -30,7 +35,7 @@ export async function* checkEvents(
   { forgotten = [], personal: data }: Vocabulary,
   personal: Personal | undefined,
   expected: Expected | undefined,
-): AsyncGenerator<{ found: (Finding & { missing?: number })[]; looked: number; of: number }> {
+): AsyncGenerator<{ found: (Finding & { missing?: Missing })[]; looked: number; of: number }> {
   const [{ end }] = await sql<[{ end: string }]>`select coalesce(max(position), 0)::text as end from events`
   const types = data ? [data.subject, ...data.events] : []
   for (let last: string | undefined; ;) {
@@ -64,15 +69,16 @@ export async function* checkEvents(
         return [{ service, row: name, problem: `aggregates has no row for its object, ${object}` }]
       }
       if (Number(row.sequence) < 1) return [{ service, row: name, problem: 'its sequence is below 1' }]
-      if (row.parked || expected?.published.parked.has(position)) return []
-      if (isSealed(row)) return [{ service, row: name, problem: 'its sealed part cannot be opened' }]
+      const parked = row.parked ? 'it is parked: ' : ''
+      if (isSealed(row)) return [{ service, row: name, problem: `${parked}its sealed part cannot be opened` }]
       const unreadable = problemOf(service, row)
-      if (unreadable !== undefined) return [{ service, row: name, problem: unreadable }]
+      if (unreadable !== undefined) return [{ service, row: name, problem: `${parked}${unreadable}` }]
       // The events of a forgotten person leave the stream.
       const mayBeGone = row.person !== null && data?.isForgotten(row.person)
-      const isMissing =
-        expected && !mayBeGone && row.published && row.created_at >= expected.since && !expected.inStream.has(position)
-      return isMissing ? [{ service, row: name, problem: 'the stream does not have it', missing: position }] : []
+      if (!expected || mayBeGone || row.created_at < expected.since || expected.inStream.has(position)) return []
+      const problem = `${parked}the stream does not have it`
+      if (row.published) return [{ service, row: name, problem, missing: 'lost' as const }]
+      return row.created_at < expected.until ? [{ service, row: name, problem, missing: 'late' as const }] : []
     })
     last = rows.at(-1)!.position
     yield { found, looked: Number(last), of: Number(end) }

@@ -13,6 +13,7 @@ import type { Personal } from '#lib/eventstore/personal/personal'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
 import { isOfService } from './is-of-service.ts'
+import { checkToldCheckpoints, type ToldCheckpoint } from './check-told-checkpoints.ts'
 import { differences, type Finding, rowName } from './finding.ts'
 import { Positions } from './positions.ts'
 
@@ -69,6 +70,7 @@ async function compare(
   readable: Set<StoringService>,
 ): Promise<Finding[]> {
   const told = new Map<StoringService, Told[]>(storingServices.map((service) => [service, []]))
+  const checkpoints = new Map<StoringService, ToldCheckpoint[]>(storingServices.map((service) => [service, []]))
   const found: Finding[] = []
   for (const message of messages) {
     const service = storingServices.find((name) => message.subject.startsWith(`roster.events.${name}.`))
@@ -78,16 +80,21 @@ async function compare(
       found.push(strange(service, message, 'it has no attributes of CloudEvents'))
       continue
     }
-    // The signature of a checkpoint tells whether it is true.
-    if (read.type === checkpointType) continue
+    if (read.type === checkpointType) {
+      checkpoints.get(service)!.push({ message, event: read })
+      continue
+    }
     const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(read.id)?.[1])
     if (!Number.isSafeInteger(position)) found.push(strange(service, message, 'it names no event of its service'))
     else told.get(service)!.push({ message, event: read, position })
   }
   for (const [service, some] of told) {
-    if (some.length === 0) continue
+    const signed = checkpoints.get(service)!
+    if (some.length + signed.length === 0) continue
     let stored: Map<string, StoredEvent>
     try {
+      const problems = await checkToldCheckpoints(system.sql(service), service, signed)
+      found.push(...problems.map(({ message, problem }) => strange(service, message, problem)))
       const positions = some.map(({ position }) => position)
       stored = await readEvents(system.sql(service), await system.personal(service), positions)
     } catch (error) {

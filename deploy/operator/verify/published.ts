@@ -1,25 +1,19 @@
 import type { Sql } from '#lib/eventstore/database'
-import { Positions } from './positions.ts'
 
-/** How far a service's events are published, and which ones are parked. */
+/** How far a service's events are published, and how often they were published anew. */
 export interface Published {
   transactionId: string
   position: string
   streamCreated: string
   generation: number
-  parked: Positions
 }
 
 /** How far the events are published now. */
 export async function readPublished(sql: Sql): Promise<Published> {
-  const [[row], parked] = await Promise.all([
-    sql<[Omit<Published, 'parked'>]>`
-      select transaction_id::text as "transactionId", position::text, stream_created as "streamCreated", generation
-      from published
-    `,
-    sql<{ position: string }[]>`select position::text from parked_events`,
-  ])
-  const positions = new Positions()
-  for (const { position } of parked) positions.add(Number(position))
-  return { ...row, parked: positions }
+  const [row] = await sql<Published[]>`
+    select transaction_id::text as "transactionId", position::text, stream_created as "streamCreated", generation
+    from published
+  `
+  if (!row) throw new Error('it is not told how far events are published')
+  return row
 }

@@ -15,6 +15,7 @@ import { checkSource } from './check-source.ts'
 import { checkSurplus } from './check-surplus.ts'
 import { eachService } from './each-service.ts'
 import type { Finding } from './finding.ts'
+import { judgeMissing } from './missing.ts'
 import { Positions } from './positions.ts'
 import { type Published, readPublished } from './published.ts'
 
@@ -97,13 +98,16 @@ async function run({ system, output, args, options }: Called): Promise<number> {
       output.progress(`${service}: ${table}`)
       await report(found)
     }
+    const missing = judgeMissing(sql, service, expected?.published)
     for await (const { found, looked, of } of checkEvents(sql, service, model, personal, expected)) {
       output.progress(`${service}: event ${looked} of ${of}`)
-      await report(await stillMissing(system, service, found, expected?.published))
+      await report(await missing.page(found))
     }
+    await report(missing.end())
   }
 
   async function readStream(from: System) {
+    const until = new Date(Date.now() - margin * 60_000)
     // First how far each tail is: by then the stream had all of that.
     const published = new Map<StoringService, Published>()
     await eachService(
@@ -123,7 +127,7 @@ async function run({ system, output, args, options }: Called): Promise<number> {
     const since = await oldest(from)
     return (service: StoringService): Expected | undefined => {
       const known = published.get(service)
-      return since && known && { published: known, inStream: seen[service], since }
+      return since && known && { published: known, inStream: seen[service], since, until }
     }
   }
 }
@@ -137,19 +141,4 @@ async function oldest(system: System): Promise<Date | undefined> {
   if ([config.max_msgs, config.max_bytes, config.max_msgs_per_subject].some((limit) => limit > 0)) return undefined
   if (config.max_age === 0) return new Date(0)
   return new Date(Date.now() - config.max_age / 1e6 + margin * 60_000)
-}
-
-// The tail may have begun to publish anew, because the stream was lost. Then nothing is missing for good.
-async function stillMissing(
-  system: System,
-  service: StoringService,
-  found: (Finding & { missing?: number })[],
-  before: Published | undefined,
-): Promise<Finding[]> {
-  if (!before || found.every(({ missing }) => missing === undefined)) return found
-  const now = await readPublished(system.sql(service))
-  const isSame = now.generation === before.generation && now.streamCreated === before.streamCreated
-  return found
-    .filter(({ missing }) => missing === undefined || isSame)
-    .map(({ service: of, row, problem }) => ({ service: of, row, problem }))
 }

@@ -52,8 +52,8 @@ function start(hold: (userId: string, number: number) => Promise<unknown>) {
 }
 
 async function add(organization: string, userId: string) {
-  const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 }
   const email = { email: `${userId}@example.com`, verification: undefined }
+  const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 as const }
   await addHumanUser.handle(users!, { userId, userName: userId, profile, email }, callIn(organization))
 }
 const remove = (organization: string, userId: string) =>
