@@ -51,7 +51,7 @@ describe('verify takes no message for a checkpoint but one that the service stor
       undefined,
       'it calls itself a checkpoint, and lies elsewhere than those',
     ],
-    ['of another signature', (_, own) => own, {}, '{"jws":"forged"}', 'data.service, data.number, data.jws: not what'],
+    ['of another signature', (_, own) => own, {}, '{"jws":"forged"}', 'data.jws, data.service, data.number: not what'],
     ['of another id', (_, own) => own, { 'ce-id': 'users-checkpoint-9' }, undefined, 'id: not what checkpoint'],
     [
       'of a number that is not stored',
