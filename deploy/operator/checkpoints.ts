@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts'
 import { readServices } from './services.ts'
 import type { System } from './system.ts'
 import { checkCheckpoints, checkpointName } from './verify/audit/check-checkpoints.ts'
-import { isOfService } from './verify/is-of-service.ts'
+import { isOfService, problemOf } from './verify/is-of-service.ts'
 import { type Kept, readKept } from './verify/audit/kept.ts'
 import { strangeNumbers } from './verify/audit/read-pages.ts'
 import type { Finding } from './verify/finding.ts'
@@ -106,7 +106,7 @@ async function readService(
     read.lines.unshift(...counting.map((key) => ({ kind: 'key', service, key })))
   } catch (error) {
     if (!isOfService(error)) throw error
-    say('audit_checkpoints', 'they cannot be read to their end')
+    say('audit_checkpoints', problemOf(error, 'they cannot be read to their end'))
   }
   return read
 }

@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../provision.ts'
 import { models } from './models.ts'
+import { strangeOn } from './strange-on.ts'
 
 /** Tables of the event store that the command may read (lib/eventstore/operator.sql). */
 export const storeTables = [
@@ -20,6 +21,9 @@ export const storeTables = [
   'audit_checkpoints',
   'audit_keys',
 ]
+
+/** The code of the error where a table is not read, because code of the service might run. */
+export const unreadable = 'RS009'
 
 /**
  * Connects to the schema of a service, as the role that reads this service alone. The service is a suspect: whatever it
@@ -51,26 +55,44 @@ export function openSchema(url: string, service: StoringService, patience: numbe
   return sql
 }
 
-// Of the columns that the role may read. To make a view runs nothing of what its table has.
+// Of the columns that the role may read. To make a view runs nothing of what its table has. To read a table may, so a view
+// of one that something strange hangs on only tells that. PostgreSQL calls the immutable function while it plans, so a
+// statement that finds no rows is refused, too.
 function makeViews(service: StoringService): string {
   const { views = [], watched = [] } = models[service]
   const names = [...storeTables, ...[...views, ...watched].map(({ table }) => table)]
   return `
+    create function pg_temp.refuse(why text) returns boolean immutable language plpgsql as $$
+    begin
+      raise exception using errcode = '${unreadable}', message = why;
+    end $$;
     do $$
     declare
       of_table record;
     begin
       for of_table in
-        select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
+        select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns,
+          string_agg(
+            format('null::%s as %I', case when a.atttypid < 16384 then format_type(a.atttypid, null) else 'text' end, a.attname),
+            ', ' order by a.attnum
+          ) as nulls,
+          (select left(string_agg(what, '; '), 500) from (${strangeOn('c.oid')}) strange) as strange
         from pg_class c join pg_attribute a on a.attrelid = c.oid
         where c.relnamespace = (select oid from pg_namespace where nspname = 'roster_${service}')
           and c.relname = any ('{${names.join()}}') and a.attnum > 0 and not a.attisdropped
           and has_column_privilege(c.oid, a.attnum, 'select')
-        group by c.relname
+        group by c.oid, c.relname
       loop
-        execute format(
-          'create temp view %I as select %s from roster_${service}.%I', of_table.name, of_table.columns, of_table.name
-        );
+        if of_table.strange is null then
+          execute format(
+            'create temp view %I as select %s from roster_${service}.%I', of_table.name, of_table.columns, of_table.name
+          );
+        else
+          execute format(
+            'create temp view %I as select %s from pg_temp.refuse(%L)', of_table.name, of_table.nulls,
+            format('the table roster_${service}.%s is not read, because this hangs on it: %s', of_table.name, of_table.strange)
+          );
+        end if;
       end loop;
     end $$
   `

@@ -4,7 +4,7 @@ import { RosterError } from '../errors.ts'
 import { roster } from '../health/release.ts'
 import type { Waits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
-import { watchDatabase, watchPool } from './watch-database.ts'
+import { ownSchema, watchDatabase, watchPool } from './watch-database.ts'
 
 export type Sql = postgres.Sql
 export type Transaction = postgres.TransactionSql
@@ -82,7 +82,12 @@ export function openDatabase(url: string, service: string, log: Log, pool: 'main
     connect_timeout: 5,
     backoff: false,
     onnotice: (notice) => log.debug({ notice: notice.message }, 'PostgreSQL'),
-    connection: { application_name: applicationName(service), statement_timeout: 30_000, ...byIndex },
+    connection: {
+      application_name: applicationName(service),
+      statement_timeout: 30_000,
+      search_path: ownSchema,
+      ...byIndex,
+    },
   })
   watchPool(sql, pool)
   if (pool === 'main') watchDatabase(url, service)

@@ -56,9 +56,18 @@ export async function migrate(
         where rolname = regexp_replace(current_schema(), '^roster_', 'roster_operator_') and rolname <> current_schema()
       `
       const forOperator = operator && withHash(letRead(read('operator.sql', import.meta.url), readable, operator.role))
+      await findOperatorClasses(transaction)
       await apply(transaction, forOperator ? [...steps, forOperator] : steps)
     }),
   )
+}
+
+// Migrations name operator classes of these extensions, which may lie in any schema.
+async function findOperatorClasses(transaction: Transaction): Promise<void> {
+  await transaction`
+    select set_config('search_path', concat_ws(', ', quote_ident(current_schema()), string_agg(quote_ident(nspname), ', ')), true)
+    from pg_extension join pg_namespace n on n.oid = extnamespace where extname in ('pg_trgm', 'btree_gin')
+  `
 }
 
 /** Tables of a service that the operator's command may read. */

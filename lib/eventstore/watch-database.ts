@@ -20,6 +20,12 @@ const connectWithin = 3
 const answerWithin = 5000
 
 /**
+ * The search path of each session: PostgreSQL's own names, and then the schema of the role. It is told at each connect,
+ * so nobody can change it by a setting of the role.
+ */
+export const ownSchema = '"$user"'
+
+/**
  * Measures a service's database and what of its events is on the way, until the process ends. It has a connection of
  * its own: where all others are taken, it still sees that.
  */
@@ -30,7 +36,11 @@ export function watchDatabase(url: string, service: string): void {
     connect_timeout: connectWithin,
     backoff: false,
     onnotice: () => {},
-    connection: { application_name: `roster-${service}-metrics ${roster.version}`, statement_timeout: answerWithin },
+    connection: {
+      application_name: `roster-${service}-metrics ${roster.version}`,
+      statement_timeout: answerWithin,
+      search_path: ownSchema,
+    },
   })
   let seen: Seen | undefined
   let offset = 0

@@ -26,7 +26,7 @@ beforeAll(async () => {
   `
   await sql`create index things_by_age on things (owner, made_at, id)`
   await sql`create index things_by_name on things (owner, canonical_name, id)`
-  await sql`create index things_by_text on things using gin (owner, canonical_name gin_trgm_ops)`
+  await sql`create index things_by_text on things using gin (owner, canonical_name roster_extensions.gin_trgm_ops)`
   // Many are of the same moment. It has microseconds, which a Date has not.
   await sql`
     insert into things

@@ -1,6 +1,6 @@
 import type { StoringService } from '../../provision.ts'
 import { Refusal } from '../refusal.ts'
-import { isOfService } from './is-of-service.ts'
+import { isOfService, problemOf } from './is-of-service.ts'
 import type { Finding } from './finding.ts'
 
 /**
@@ -19,7 +19,8 @@ export async function eachService(
       await look(service)
     } catch (error) {
       if (error instanceof Refusal) throw error
-      if (isOfService(error)) await report([{ service, row, problem: 'it cannot be read to its end' }])
+      if (isOfService(error))
+        await report([{ service, row, problem: problemOf(error, 'it cannot be read to its end') }])
       else lost.push({ service, error })
     }
   if (lost.length > 0 && lost.length === services.length) throw lost[0]!.error

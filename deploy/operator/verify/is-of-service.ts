@@ -1,4 +1,5 @@
 import { isConnectionError } from '#lib/eventstore/database'
+import { unreadable } from '../open-schema.ts'
 import { Refusal } from '../refusal.ts'
 
 /**
@@ -11,4 +12,9 @@ export function isOfService(error: unknown): boolean {
   // A statement that took too long.
   if (code === '57014') return true
   return !isConnectionError(error) && !/^(08|28|53|57P)/.test(code)
+}
+
+/** What to say of such an error: which table is not read, and why, or else `otherwise`. */
+export function problemOf(error: unknown, otherwise: string): string {
+  return (error as { code?: unknown }).code === unreadable ? (error as Error).message : otherwise
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '#lib/eventstore/database'
+import { strangeOn } from '../../strange-on.ts'
 
 /** Something that a table has, such as a column. */
 export interface Part {
@@ -7,12 +8,16 @@ export interface Part {
   part: string
 }
 
+/** The name of what belongs to no table: other functions, operators, types, casts, and settings of the role. */
+export const wholeSchema = 'schema'
+
 const mostParts = 10_000
 const longestPart = 2000
 
 /**
  * Reads what the tables of these names are made of in PostgreSQL's own catalogue, and the functions of these names that
  * take rows. The session finds the names of PostgreSQL alone, so every other name is told with its schema.
+ * Without names it reads all of them. The last parts are those of the whole schema.
  */
 export function readShape(sql: Sql, schema: string, names: string[] | undefined) {
   return sql<Part[]>`
@@ -62,13 +67,58 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
       union all
       select relname, 'child ' || inhrelid::regclass from tables join pg_inherits on inhparent = tables.oid
       union all
+      select relname, 'strange ' || what from tables cross join lateral (${sql.unsafe(strangeOn('tables.oid'))}) strange
+      union all
       select proname, concat_ws(' ', 'function', pg_get_function_identity_arguments(p.oid), 'returns',
         format_type(prorettype, null), 'language ' || (select lanname from pg_language l where l.oid = prolang),
         'kind=' || prokind::text, case when prosecdef then 'as its owner' end, proconfig::text, 'text ' || md5(prosrc))
       from pg_proc p join pg_namespace n on n.oid = pronamespace
       where nspname = ${schema} and pg_get_function_identity_arguments(p.oid) = 'rows json'
         and (${names ?? null}::text[] is null or proname::text = any(${names ?? []}::text[]))
+      union all
+      ${ofWholeSchema(sql, schema, names)}
     ) parts
     order by name collate "C", part collate "C" limit ${mostParts}
+  `
+}
+
+function ofWholeSchema(sql: Sql, schema: string, names: string[] | undefined) {
+  return sql`
+    select ${wholeSchema}, concat_ws(' ', 'function', quote_ident(proname) || '(' || pg_get_function_arguments(p.oid) || ')',
+      'returns', pg_get_function_result(p.oid), 'language ' || (select lanname from pg_language l where l.oid = prolang),
+      'kind=' || prokind::text, 'volatile=' || provolatile::text, case when prosecdef then 'as its owner' end,
+      proconfig::text, 'text ' || md5(coalesce(pg_get_function_sqlbody(p.oid), prosrc)))
+    from pg_proc p
+    where pronamespace = (select oid from pg_namespace where nspname = ${schema})
+      and not (
+        pg_get_function_identity_arguments(p.oid) = 'rows json'
+        and (${names ?? null}::text[] is null or proname::text = any(${names ?? []}::text[]))
+      )
+    union all
+    select ${wholeSchema}, pg_describe_object(classid, objid, 0) from pg_depend
+    where refclassid = 'pg_namespace'::regclass
+      and refobjid = (select oid from pg_namespace where nspname = ${schema})
+      -- Tables that Roster does not know are nobody's matter. Statistics are told with their table.
+      and classid <> all(array['pg_class', 'pg_proc', 'pg_statistic_ext']::regclass[])
+    union all
+    select ${wholeSchema}, pg_describe_object('pg_cast'::regclass, k.oid, 0)
+    from pg_cast k join pg_type t on t.oid in (castsource, casttarget)
+    where typnamespace = (select oid from pg_namespace where nspname = ${schema})
+    union all
+    -- Limits of time decide nothing. The others change what the service's own statements say.
+    select ${wholeSchema}, 'setting ' || setting from pg_db_role_setting cross join unnest(setconfig) setting
+    where setrole = (select oid from pg_roles where rolname = ${schema})
+      and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+      and split_part(setting, '=', 1) not like '%\\_timeout'
+      and not (
+        setting like 'search\\_path=%'
+        and (string_to_array(substr(setting, 13), ', '))[1] = quote_ident(${schema})
+        and (string_to_array(substr(setting, 13), ', '))[2:] <@ array(
+          select quote_ident(nspname) from pg_extension join pg_namespace n on n.oid = extnamespace
+          where extname in ('pg_trgm', 'btree_gin')
+        )
+      )
+    union all
+    select ${wholeSchema}, 'event trigger ' || quote_ident(evtname) from pg_event_trigger where evtenabled <> 'D'
   `
 }

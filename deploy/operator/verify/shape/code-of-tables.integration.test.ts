@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '#lib/eventstore/database'
+import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
+import { silent } from '#test/support/rpc'
+
+let house: AuditedHouse
+
+beforeAll(async () => {
+  house = await startAuditedHouse()
+  // `harmless` is called where PostgreSQL plans a statement. It notes who called it, or raises where it cannot.
+  await asUsers(`
+    create table ran (who text);
+    grant insert on ran to public;
+    create function note() returns void language plpgsql as $$
+    begin
+      if session_user::text like 'roster_operator%' then insert into roster_users.ran values (session_user); end if;
+    end $$;
+    create function harmless(text) returns text language plpgsql immutable as $$
+    begin
+      perform roster_users.note();
+      return $1;
+    end $$;
+    create operator === (leftarg = text, rightarg = text, function = texteq);
+    create domain told as text;
+  `)
+}, 120_000)
+afterAll(() => house?.stop())
+
+/** Runs statements as the role of the users service. */
+function asUsers(statements: string) {
+  return house.admin.begin(async (sql) => {
+    await sql`set local role roster_users`
+    await sql.unsafe(statements)
+  })
+}
+
+async function ran() {
+  return [...(await house.admin`delete from ran returning who`)]
+}
+
+/** Sets something for the role of the users service in this database. */
+const ofRole = (setting: string) =>
+  `do $$ begin execute format('alter role roster_users in database %I ${setting}', current_database()); end $$`
+
+const columns = {
+  events: 'creator',
+  aggregates: 'id',
+  audit_chain: 'reason',
+  audit_checkpoints: 'jws',
+  published: 'stream_created',
+  forgettings: 'user_id',
+  parked_events: 'reason',
+}
+const onEach = (statement: (table: string, column: string) => string) =>
+  Object.entries(columns)
+    .map(([table, column]) => statement(table, column))
+    .join(';')
+
+describe.each([
+  [
+    'statistics',
+    onEach((table, column) => `create statistics s_${table} on (${column} || harmless('x')) from ${table}`),
+    onEach((table) => `drop statistics s_${table}`),
+    'statistics object s_',
+  ],
+  [
+    'indexes',
+    onEach((table) => `create index i_${table} on ${table} ((1)) where harmless('x') <> ''`),
+    onEach((table) => `drop index i_${table}`),
+    'function roster_users.harmless(text) of index roster_users.i_',
+  ],
+])('code that a service hung on its tables by %s does not run', (_, change, restore, what) => {
+  beforeAll(async () => {
+    await asUsers(change)
+    await ran()
+  })
+  afterAll(() => asUsers(restore))
+
+  test.each([
+    ['verify', '--audit', 'users', 'audit_chain'],
+    ['verify', '--without-stream', 'users', 'events'],
+    ['verify', 'users', 'events'],
+    ['checkpoints', 'users', 'audit_checkpoints'],
+    ['export', 'default', 'events'],
+    ['forgotten', 'somebody', 'roster_users.events'],
+    ['parked', 'list', 'parked_events'],
+    ['status', 'published'],
+    ['status', 'aggregates'],
+  ])('in %s %s', async (...call) => {
+    const table = call.pop()!
+    const { status, out, err } = await house.roster(...call)
+    expect(await ran()).toEqual([])
+    expect(status).toBeGreaterThan(0)
+    expect((out + err).split('\n')).toContainEqual(expect.stringMatching(table))
+    expect(out + err).toContain(what)
+  })
+
+  test('and the other services are looked at', async () => {
+    const { out } = await house.roster('verify', '--audit')
+    expect(out).toMatch(/^users: its tables are not those of this version/m)
+    for (const service of ['grants', 'idp', 'notifier'])
+      expect(out).toMatch(new RegExp(`^${service}: \\d+ events in the chain`, 'm'))
+  })
+})
+
+test.each([
+  [
+    'a constraint',
+    'add constraint c check (creator === creator)',
+    'drop constraint c',
+    'operator roster_users.===(text,text) of constraint c on table roster_users.events',
+  ],
+  ['a type', 'alter column request_id type told', 'alter column request_id type text', 'type roster_users.told'],
+  [
+    'a computed column',
+    'add column c text generated always as (creator) virtual',
+    'drop column c',
+    'column c that is computed where it is read',
+  ],
+])('a table with %s is not read', async (_, change, restore, what) => {
+  await asUsers(`alter table events ${change}`)
+  try {
+    const { status, err } = await house.roster('export', 'default')
+    expect(status).toBe(2)
+    expect(err).toBe(`the table roster_users.events is not read, because this hangs on it: ${what}\n`)
+  } finally {
+    await asUsers(`alter table events ${restore}`)
+  }
+})
+
+test.each([
+  [
+    'an operator',
+    'create operator ?| (leftarg = jsonb, rightarg = text[], function = jsonb_exists_all)',
+    'drop operator roster_users.?| (jsonb, text[])',
+    'with operator roster_users.?|(jsonb,text[])',
+  ],
+  [
+    'another text of a function of Roster',
+    'alter function take_turns(jsonb) immutable',
+    'alter function take_turns(jsonb) volatile',
+    /^without function take_turns\(limits jsonb\) .* volatile=v /,
+  ],
+  [
+    'a cast of a row',
+    'create function told(events) returns text language sql as $$ select 1 $$; create cast (events as text) with function told(events)',
+    'drop cast (events as text); drop function told(events)',
+    'with cast from roster_users.events to text',
+  ],
+  [
+    'a setting of the role',
+    ofRole('set transform_null_equals = on'),
+    ofRole('reset transform_null_equals'),
+    'with setting transform_null_equals=on',
+  ],
+  [
+    "another order of the role's search path",
+    ofRole('set search_path = roster_users, pg_catalog, roster_extensions'),
+    ofRole('set search_path = roster_users, roster_extensions'),
+    'with setting search_path=roster_users, pg_catalog, roster_extensions',
+  ],
+])('verify names %s, by which the service would decide otherwise', async (_, change, restore, part) => {
+  const own = await house.found('users')
+  await asUsers(change)
+  try {
+    const problems = (await house.found('users'))
+      .filter(({ row }) => row === 'schema')
+      .map(({ problem }) => problem.replace('it is not as the migrations make it: ', ''))
+    expect(problems).toContainEqual(typeof part === 'string' ? part : expect.stringMatching(part))
+    expect((await house.roster('verify', '--audit', 'users')).out).toMatch(/^users: \d+ events in the chain/m)
+  } finally {
+    await asUsers(restore)
+  }
+  expect(await house.found('users')).toEqual(own)
+})
+
+test('verify names an event trigger, which would run in its session', async () => {
+  await house.admin.unsafe(`
+    create function fired() returns event_trigger language plpgsql as $$ begin end $$;
+    create event trigger fires on ddl_command_end execute function fired()
+  `)
+  try {
+    const problem = 'it is not as the migrations make it: with event trigger fires'
+    expect(await house.found('users')).toContainEqual({ row: 'schema', problem })
+  } finally {
+    await house.admin.unsafe('drop event trigger fires; drop function fired()')
+  }
+})
+
+test("a service takes PostgreSQL's own operators, whatever its role is set to", async () => {
+  await asUsers(`
+    create function never(jsonb, text[]) returns boolean language sql as 'select false';
+    create operator ?| (leftarg = jsonb, rightarg = text[], function = never);
+    ${ofRole('set search_path = roster_users, pg_catalog, roster_extensions')}
+  `)
+  const url = new URL(house.adminUrl)
+  const sql = openDatabase(
+    Object.assign(url, { username: 'roster_users', password: 'users-password' }).href,
+    'users',
+    silent,
+  )
+  try {
+    expect([...(await sql`select '["a"]'::jsonb ?| array['a'] as has`)]).toEqual([{ has: true }])
+  } finally {
+    await sql.end()
+    await asUsers(`
+      ${ofRole('set search_path = roster_users, roster_extensions')};
+      drop operator roster_users.?| (jsonb, text[]); drop function never(jsonb, text[])
+    `)
+  }
+})
