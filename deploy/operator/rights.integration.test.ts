@@ -88,7 +88,9 @@ test('a captured service, whose code runs where its tables are read, does not re
       create policy trap on published using (roster_idp.evil());
     `)
     const { out } = await runOperator(['status'], settings)
-    expect(out).toContain('row-level security')
+    expect(out).toContain(
+      'roster_idp.published is not read, because this hangs on it: function roster_idp.evil() of policy trap',
+    )
     expect(await takes()).toEqual([])
     // A program of somebody who has the same credentials.
     const sql = asOperator('idp')
