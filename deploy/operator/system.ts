@@ -53,6 +53,11 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
     },
     async close() {
       redis?.disconnect()
+      // The driver may hang where it ends a connection that is not open yet. So first what was asked is answered.
+      let timer: NodeJS.Timeout | undefined
+      const enough = new Promise((resolve) => (timer = setTimeout(resolve, patience)))
+      await Promise.race([Promise.all(opened.map((sql) => sql`select`.catch(() => {}))), enough])
+      clearTimeout(timer)
       await Promise.all(opened.map((sql) => sql.end({ timeout: 1 })))
       await (await nats?.catch(() => undefined))?.close()
     },
