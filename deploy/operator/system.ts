@@ -47,9 +47,8 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
     jetstream: async () => (await connected()).jetstreamManager({ apiPrefix: 'ROSTER.API', checkAPI: false }),
     redis() {
       if (redisUrl === undefined) return undefined
-      redis ??= new Redis(redisUrl, { maxRetriesPerRequest: 0, connectTimeout: patience, retryStrategy: () => null })
-      redis.on('error', () => {})
-      return redis
+      const options = { maxRetriesPerRequest: 0, connectTimeout: patience, retryStrategy: () => null }
+      return (redis ??= new Redis(redisUrl, options).on('error', () => {}))
     },
     async close() {
       redis?.disconnect()

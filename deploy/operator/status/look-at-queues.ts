@@ -44,6 +44,7 @@ export async function lookAtJobs(system: System): Promise<Record<string, Record<
     const queue = new Queue(name, { connection, prefix: queuePrefix, skipVersionCheck: true, skipMetasUpdate: true })
     queue.on('error', () => {})
     const found = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
+    await queue.close()
     return [name, found] as const
   })
   return Object.fromEntries(await Promise.all(counts))
