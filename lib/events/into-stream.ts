@@ -82,9 +82,26 @@ export async function store({ ask }: Publisher, message: Message): Promise<PubAc
   return { stream, seq, duplicate }
 }
 
+/**
+ * The place of the last message of a subject in the stream; 0 where there is none. Stores nothing. Needs no right but
+ * that to publish there.
+ */
+// The stream refuses a message that expects another place, and names the right one. No place is as high as this.
+export async function lastPlace({ ask }: Pick<Publisher, 'ask'>, subject: string): Promise<number> {
+  const headers = written(`Nats-Expected-Last-Subject-Sequence: ${Number.MAX_SAFE_INTEGER}\r\n`)
+  const answer = await ask(subject, '', { timeout: patience, headers }).answer
+  const { error } = answer.json<{ error?: object }>()
+  const refusal = error ? new NotStored(error) : new Error(`${subject} was taken, though nothing was to be stored`)
+  const found = lastOfSubject(refusal)
+  if (found === undefined) throw refusal
+  return found
+}
+
+const headersOf = ({ id, head }: Message) => written(`Nats-Msg-Id: ${id}\r\n${head}`)
+
 // The client wants headers only for their bytes. Its own class parses and joins them again and again.
-function headersOf({ id, head }: Message): MsgHdrs {
-  const bytes = Buffer.from(`NATS/1.0\r\nNats-Msg-Id: ${id}\r\n${head}\r\n`)
+function written(lines: string): MsgHdrs {
+  const bytes = Buffer.from(`NATS/1.0\r\n${lines}\r\n`)
   return { encode: () => bytes } as unknown as MsgHdrs
 }
 

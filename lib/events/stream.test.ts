@@ -25,6 +25,8 @@ describe('a stream has lost events', () => {
     ['that was set back to an older copy', stream({ last: 49 }), mark()],
     ['that was set back and given events since', stream(), mark(), [ack(50), ack(51)]],
     ['that calls lost events duplicates', stream({ first: 60 }), mark({ sequence: undefined }), [ack(55, true)]], // prettier-ignore
+    ['that has another message at the place of the mark', stream(), mark({ found: 49 })],
+    ['that has no room for more, and another message there', stream({ bounded: true }), mark({ found: 0 })],
     ['that has no room for more, and was set back', stream({ bounded: true, last: 49 }), mark()],
   ])('%s', (_, state, mark, added) => {
     expect(isIntact(state, mark, added)).toBe(false)
@@ -39,6 +41,10 @@ describe('a stream has lost nothing', () => {
     ['whose events are past their maximum age', stream({ first: 101 }), mark({ at: daysAgo(31) })],
     ['whose older events are past their maximum age', stream({ first: 50 }), mark()],
     ['that was given nothing yet', stream({ first: 101 }), mark({ sequence: undefined })],
+    ['whose mark is the last message of its subject', stream(), mark({ found: 50 })],
+    ['that has a later message of the same subject', stream(), mark({ found: 60 })],
+    ['whose mark just came of age', stream({ first: 51 }), mark({ at: daysAgo(31), found: 0 })],
+    ['that just dropped the mark for lack of room', stream({ first: 51, bounded: true }), mark({ found: 0 })],
     ['that drops events for lack of room', stream({ first: 101, bounded: true }), mark()],
   ])('%s', (_, state, mark, added) => {
     expect(isIntact(state, mark, added)).toBe(true)

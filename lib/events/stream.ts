@@ -61,16 +61,22 @@ export interface Mark {
   sequence: number | undefined
   /** When the stream got it. */
   at: Date
+  /** The place of the last message of its subject. Undefined where the stream was not asked for it. */
+  found?: number | undefined
 }
 
 /**
  * Whether the stream still holds all published events, up to the mark and in `added`, except those past its maximum
- * age. False for a stream that was created anew, purged, or set back to an older copy.
+ * age. False for a stream that was created anew, purged, or set back to an older copy. Wants a state that was asked for
+ * after `mark.found`.
  */
 export function isIntact(state: StreamState, mark: Mark, added: PubAck[] = []): boolean {
   if (state.created !== mark.created) return false
-  const { sequence } = mark
+  const { sequence, found } = mark
   if (sequence !== undefined) {
+    // Age and limits take the oldest messages first. So the mark is there, unless the first one is behind it. In a stream
+    // that was set back, another service's message may have its place.
+    if (found !== undefined && found < sequence && state.first <= sequence) return false
     if (state.last < sequence || added.some(({ seq, duplicate }) => !duplicate && seq <= sequence)) return false
     const mayBeGone = state.bounded || mark.at.getTime() + state.maxAge <= Date.now()
     if (!mayBeGone && state.first > sequence) return false

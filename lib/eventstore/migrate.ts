@@ -25,6 +25,7 @@ const tables = [
   'schema-11.sql',
   'schema-12.sql',
   'schema-13.sql',
+  'schema-14.sql',
 ]
 
 /**

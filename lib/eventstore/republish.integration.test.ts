@@ -1,4 +1,4 @@
-import { cp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -12,6 +12,7 @@ import {
   readStream,
   startPublishing,
 } from '#test/support/publishing'
+import { copyStream } from '#test/support/set-back'
 
 let publishing: Publishing
 let [a, b]: Replica[] = []
@@ -70,16 +71,10 @@ describe('the stream holds every event again, once and in order,', () => {
 })
 
 test('a stream set back to an older copy gets the missing events again, none too early', async () => {
-  const folder = join(publishing.servers.home.dir, 'nats/jetstream')
-  await publishing.servers.nats!.kill()
-  await cp(folder, `${folder}-copy`, { recursive: true })
-  await publishing.servers.nats!.start()
+  const setBack = await copyStream(publishing.servers)
   await someCounts(100)
   await everythingIsThere(publishing)
-  await publishing.servers.nats!.kill()
-  await rm(folder, { recursive: true })
-  await cp(`${folder}-copy`, folder, { recursive: true })
-  await publishing.servers.nats!.start()
+  await setBack()
   await everythingIsThere(publishing)
   const first = new Map((await readStream(publishing.admin)).toReversed().map((event) => [event.id, event]))
   const sequences = Map.groupBy([...first.values()].toReversed(), ({ aggregateId }) => aggregateId)

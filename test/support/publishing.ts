@@ -115,7 +115,8 @@ export function startOwnNats(): Promise<Servers> {
 }
 
 function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: () => Promise<unknown>): Nats {
-  const isEvent = (subject: string) => subject.startsWith('roster.events.')
+  // A message without content only asks for a place.
+  const isEvent = (subject: string, data?: unknown) => subject.startsWith('roster.events.') && data !== ''
   // Messages keep their order, however long each waits.
   let queue: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(send: () => T): Promise<T> => {
@@ -124,7 +125,7 @@ function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: (
     return sent
   }
   const ask: Nats['ask'] = (subject, ...rest) => {
-    if (!isEvent(subject)) return nats.ask(subject, ...rest)
+    if (!isEvent(subject, rest[0])) return nats.ask(subject, ...rest)
     const publish = async () => {
       const { answer } = await inTurn(() => nats.ask(subject, ...rest))
       const ack = await answer

@@ -1,15 +1,17 @@
 import type { FileRegistry } from '@bufbuild/protobuf'
 import type { PubAck } from 'nats'
 import type { createAnnouncer } from '../../events/announcer.ts'
+import { lastPlace } from '../../events/into-stream.ts'
 import { publish } from '../../events/publish.ts'
 import { publishing } from '../../events/spans.ts'
-import { isIntact, streamName, type StreamState, streamState } from '../../events/stream.ts'
+import { isIntact, type Mark, streamName, type StreamState, streamState } from '../../events/stream.ts'
 import type { Nats } from '../../nats.ts'
 import { telemetry } from '../../telemetry/telemetry.ts'
 import { published as publishedEvents } from '../measures.ts'
 import type { Refused } from './parked.ts'
 import type { Published } from './tail-rows.ts'
 import type { PageRow } from '../event-page.ts'
+import { lastMark } from './mark.ts'
 import type { TailWaits } from './tail-waits.ts'
 
 /**
@@ -50,8 +52,10 @@ export function createForward(
       return seq === undefined ? [] : [{ event, seq }]
     })
     const events = all.filter(({ position }) => published.taken[position] === undefined)
-    const sequence = Math.max(Number(published.stream_sequence ?? 0), ...taken.map(({ seq }) => seq)) || undefined
+    const { sequence, subject } = lastMark(service, published, taken)
     const mark = { created: published.stream_created, sequence, at: published.published_at }
+    // On its way before the events: one of them may have the same subject.
+    const found = settled(subject === undefined ? undefined : lastPlace(nats, subject))
     const earlier = taken.map(({ event, seq }) => ({
       stream: streamName,
       position: event.position,
@@ -59,11 +63,11 @@ export function createForward(
       duplicate: true,
     }))
     if (events.length === 0 || Date.now() - intactAt > trustFor) {
-      const state = await streamState(nats).catch((cause: unknown) => {
+      const lost = await look(mark, found).catch((cause: unknown) => {
         waits.streamIsAway(cause)
         throw cause
       })
-      if (!isIntact(state, mark)) return { state }
+      if (lost) return { state: lost }
     }
     if (events.length === 0) return { added: earlier }
     announcer.callers(events)
@@ -92,12 +96,29 @@ export function createForward(
       else failures.push({ cause: outcome.failed })
     }
     try {
-      const state = await streamState(nats)
-      if (!isIntact(state, mark, added)) return { state }
+      const lost = await look(mark, found, added)
+      if (lost) return { state: lost }
       intactAt = Date.now()
     } catch (cause) {
       failures.push({ cause })
     }
     return { added, refused, failure: failures[0] }
   }
+  // Gives the state of a stream that lost events. A stream that was made anew has nobody to name a place.
+  async function look(mark: Mark, found: Settled<number | undefined>, added?: PubAck[]) {
+    const [named, first] = await Promise.all([found, streamState(nats)])
+    if (named.status === 'rejected' && first.created === mark.created) throw named.reason
+    const asked = { ...mark, found: named.status === 'fulfilled' ? named.value : undefined }
+    if (isIntact(first, asked, added)) return undefined
+    // Age may have taken the mark between the two answers.
+    const state = await streamState(nats)
+    return isIntact(state, asked, added) ? undefined : state
+  }
+}
+
+type Settled<T> = Promise<PromiseSettledResult<T>>
+
+async function settled<T>(asked: T | Promise<T>): Settled<T> {
+  const [outcome] = await Promise.allSettled([asked])
+  return outcome as PromiseSettledResult<T>
 }

@@ -7,6 +7,7 @@ import type { Sql, Transaction } from '../database.ts'
 import type { EventRow } from '../../events/stored-event.ts'
 import type { Personal } from '../personal/personal.ts'
 import { createForward } from './forward.ts'
+import { nameMark, newestOf, writeMark } from './mark.ts'
 import { noteTaken, park, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
 import { noteTailWaits } from './tail-waits.ts'
@@ -141,9 +142,14 @@ export function startTail(options: TailOptions): Tail {
     }
     waits.streamIsThere()
     inspectAt = Date.now() + inspectEvery
-    if (all.length === 0) return nothing
+    if (all.length === 0) {
+      await nameMark(transaction, nats, service, published!)
+      return nothing
+    }
     const last = all.at(-1)!
-    const newest = added.length > 0 ? Math.max(...added.map(({ seq }) => seq)) : null
+    const newest = newestOf(added)
+    const event = all.find(({ position }) => position === newest?.position)
+    const mark = newest && event ? writeMark(service, published!, event, newest.seq) : null
     // If a crash sets the cursor back, the tail publishes events twice, and the stream drops the second ones.
     await Promise.all([
       transaction`set local synchronous_commit = off`,
@@ -151,7 +157,8 @@ export function startTail(options: TailOptions): Tail {
       parked > 0 && unpark(transaction, added),
       transaction`
         update published set transaction_id = ${last.transaction_id}::xid8, position = ${last.position},
-          stream_sequence = greatest(stream_sequence, ${newest}),
+          stream_sequence = greatest(stream_sequence, ${newest?.seq ?? null}),
+          stream_mark = coalesce(${mark}::text::jsonb, stream_mark),
           taken = '{}', in_doubt = false, published_at = now()
       `,
     ])

@@ -1,6 +1,7 @@
 import type { StreamState } from '../../events/stream.ts'
 import type { Sql, Transaction } from '../database.ts'
 import { readPage } from '../event-page.ts'
+import type { NotedMark } from './mark.ts'
 
 /** Events in a page, at most. */
 export const pageSize = 500
@@ -13,6 +14,7 @@ export interface Published {
   position: string
   stream_created: string
   stream_sequence: string | null
+  stream_mark: NotedMark | null
   stream_floor: string
   published_at: Date
   generation: number
@@ -67,6 +69,7 @@ export function setBack(transaction: Transaction, { created, maxAge, last }: Str
       ),
       stream_created = ${created},
       stream_sequence = null,
+      stream_mark = null,
       stream_floor = ${last},
       taken = '{}',
       in_doubt = false,

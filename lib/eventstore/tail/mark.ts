@@ -1,0 +1,55 @@
+import { lastPlace } from '../../events/into-stream.ts'
+import { subjectOf } from '../../events/publish.ts'
+import type { StoredEvent } from '../../events/stored-event.ts'
+import type { Nats } from '../../nats.ts'
+import type { Transaction } from '../database.ts'
+import type { Published } from './tail-rows.ts'
+
+/** Which event is at a place of the stream: `published.stream_mark`. */
+export interface NotedMark {
+  generation: number
+  sequence: number
+  subject: string
+}
+
+/** The last place that the stream gave to this service, and the subject of the event there, where that is known. */
+export interface Place {
+  sequence: number | undefined
+  subject: string | undefined
+}
+
+/** The last place by what is noted, and by `taken`, which the stream took of the page behind it. */
+export function lastMark(service: string, published: Published, taken: { event: StoredEvent; seq: number }[]): Place {
+  const { stream_mark: noted, generation } = published
+  const sequence = Number(published.stream_sequence ?? 0)
+  const newest = newestOf(taken)
+  if (newest && newest.seq > sequence) return { sequence: newest.seq, subject: subjectOf(service, newest.event) }
+  const isNamed = noted?.generation === generation && noted.sequence === sequence
+  return { sequence: sequence || undefined, subject: isNamed ? noted.subject : undefined }
+}
+
+/** Whatever of these has the highest place in the stream. */
+export function newestOf<T extends { seq: number }>(added: T[]): T | undefined {
+  return added.reduce<T | undefined>((newest, one) => (newest && newest.seq > one.seq ? newest : one), undefined)
+}
+
+/** The mark of an event at this place, as the table has it. Null where an earlier page had a higher place. */
+export function writeMark(service: string, published: Published, event: StoredEvent, sequence: number): string | null {
+  if (sequence < Number(published.stream_sequence ?? 0)) return null
+  const mark: NotedMark = { generation: published.generation, sequence, subject: subjectOf(service, event) }
+  return JSON.stringify(mark)
+}
+
+/**
+ * Notes which event is at the last place, where a replica of the former release moved it: the event at the cursor, if the
+ * stream has that there. Else the next event is noted.
+ */
+export async function nameMark(transaction: Transaction, nats: Nats, service: string, published: Published) {
+  const { sequence, subject } = lastMark(service, published, [])
+  if (sequence === undefined || subject !== undefined) return
+  const [event] = await transaction<StoredEvent[]>`
+    select organization_id, aggregate_type, aggregate_id, type from events where position = ${published.position}
+  `
+  if (!event || (await lastPlace(nats, subjectOf(service, event))) !== sequence) return
+  await transaction`update published set stream_mark = ${writeMark(service, published, event, sequence)}::text::jsonb`
+}
