@@ -104,6 +104,7 @@ export function createForward(
     }
     return { added, refused, failure: failures[0] }
   }
+
   // Gives the state of a stream that lost events. A stream that was made anew has nobody to name a place.
   async function look(mark: Mark, found: Settled<number | undefined>, added?: PubAck[]) {
     const [named, first] = await Promise.all([found, streamState(nats)])

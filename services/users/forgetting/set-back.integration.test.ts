@@ -56,7 +56,7 @@ function start() {
 
 async function addHuman(name: string) {
   const email = { email: `${name}@example.com`, verification: undefined }
-  const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: Gender.UNSPECIFIED }
+  const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: Gender.GENDER_UNSPECIFIED }
   await addHumanUser.handle(users!, { userId: name, userName: name, profile, email }, callIn('acme'))
 }
 const remove = (userId: string) =>
