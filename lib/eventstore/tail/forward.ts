@@ -121,5 +121,5 @@ type Settled<T> = Promise<PromiseSettledResult<T>>
 
 async function settled<T>(asked: T | Promise<T>): Settled<T> {
   const [outcome] = await Promise.allSettled([asked])
-  return outcome as PromiseSettledResult<T>
+  return outcome
 }

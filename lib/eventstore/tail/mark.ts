@@ -3,14 +3,7 @@ import { subjectOf } from '../../events/publish.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Nats } from '../../nats.ts'
 import type { Transaction } from '../database.ts'
-import type { Published } from './tail-rows.ts'
-
-/** Which event is at a place of the stream: `published.stream_mark`. */
-export interface NotedMark {
-  generation: number
-  sequence: number
-  subject: string
-}
+import type { NotedMark, Published } from './tail-rows.ts'
 
 /** The last place that the stream gave to this service, and the subject of the event there, where that is known. */
 export interface Place {

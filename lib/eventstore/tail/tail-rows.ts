@@ -1,12 +1,18 @@
 import type { StreamState } from '../../events/stream.ts'
 import type { Sql, Transaction } from '../database.ts'
 import { readPage } from '../event-page.ts'
-import type { NotedMark } from './mark.ts'
 
 /** Events in a page, at most. */
 export const pageSize = 500
 /** Bytes of payloads in a page. The last event may exceed it. */
 const mostBytes = 4 * 1024 * 1024
+
+/** Which event is at a place of the stream: `published.stream_mark`. */
+export interface NotedMark {
+  generation: number
+  sequence: number
+  subject: string
+}
 
 /** How far the events are published: the row of the table `published`. */
 export interface Published {

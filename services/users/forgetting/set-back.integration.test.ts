@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await keeper?.stop()
-  await Promise.all([nats, grants, admin].map((each) => each?.connection.close()))
+  await Promise.all([nats, grants, admin].map(async (each) => each?.connection.close()))
   await users?.stop()
   await Promise.all([database?.drop(), servers?.stop()])
 })
