@@ -8,6 +8,9 @@ export interface Finding {
   problem: string
 }
 
+/** Something in a file that does not fit. Where it tells of no service, it names the line alone. */
+export type FileFinding = Omit<Finding, 'service'> & Partial<Pick<Finding, 'service'>>
+
 /** The name of a row by its table and key. */
 export function rowName(table: string, key: Record<string, unknown>): string {
   const columns = Object.entries(key).map(([name, value]) => `${name}=${JSON.stringify(value)}`)

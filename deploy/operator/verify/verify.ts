@@ -14,7 +14,7 @@ import { checkStream } from './check-stream.ts'
 import { checkSource } from './check-source.ts'
 import { checkSurplus } from './check-surplus.ts'
 import { eachService } from './each-service.ts'
-import type { Finding } from './finding.ts'
+import type { FileFinding, Finding } from './finding.ts'
 import { judgeMissing } from './missing.ts'
 import { Positions } from './positions.ts'
 import { type Published, readPublished } from './published.ts'
@@ -50,11 +50,11 @@ export const verify: Command = {
 async function run({ system, output, args, options }: Called): Promise<number> {
   const services = readServices(args)
   let number = 0
-  const report = async (found: Finding[]) => {
+  const report = async (found: FileFinding[]) => {
     for (const finding of found) {
       number++
       if (output.isJson) await output.json(finding)
-      else output.line(`${finding.service}: ${finding.row}: ${finding.problem}`)
+      else output.line([finding.service ?? [], finding.row, finding.problem].flat().join(': '))
     }
   }
   const ended = () => {

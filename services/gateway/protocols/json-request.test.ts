@@ -41,8 +41,6 @@ describe('the reader accepts', () => {
     for (const body of [undefined, '', ' \r\n\t', '{}'])
       expect(read('PUT', '/auth/v1/users/me/profile', body)).toEqual({})
   })
-  test('a byte order mark before the text', () =>
-    expect(profile('\ufeff{"firstName":"A"}')).toEqual({ firstName: 'A' }))
   test('null as "not given"', () => expect(profile('{"firstName":null,"nickName":null}')).toEqual({}))
   test('null as "not given" beside another member of a oneof, in whatever order', () => {
     const given = { userId: 'u1', email: 'a@b.c', returnCode: {} }
@@ -169,6 +167,14 @@ describe('where the text itself is broken, the place is named', () => {
     const body = Buffer.concat([Buffer.from('{"firstName":"é'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])
     expect(refusal(() => setEmail(body))).toMatchObject({ reason: 'REQUEST_MALFORMED', metadata: { offset: '16' } })
   })
+  test.each(['{"firstName":"A"}', `{"firstName":[${'1,'.repeat(5000)}1]}`, ''])(
+    'a byte order mark before %.20s is refused: other readers refuse it, too',
+    (text) => {
+      const error = refusal(() => profile(`\ufeff${text}`))
+      expect(error).toMatchObject({ reason: 'REQUEST_MALFORMED', metadata: { line: '1', column: '1' } })
+      expect(error.message).toContain('a byte order mark is no part of JSON')
+    },
+  )
   test.each(['[]', '"x"', '5', 'null', 'true'])('a body that is %s and no object is refused', (body) => {
     expect(refusal(() => profile(body)).message).toContain('must be a JSON object')
   })

@@ -20,7 +20,7 @@ import { isStrict, isStrictText } from './json-strictness.ts'
 import { findTextFault, placeOf, type TextFault } from './json-text.ts'
 import { splitPair, unescapePart } from './percent-encoding.ts'
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads the request message of a call over HTTP from its body, path variables and query string, strictly.

@@ -76,7 +76,12 @@ function scanValue(scanner: Scanner) {
   if (next === '{') scanObject(scanner)
   else if (next === '[') scanArray(scanner)
   else if (next === '"') scanString(scanner)
-  else if (!skip(scanner, literals)) fail(scanner, next === '' ? 'the end comes too soon' : 'a value is expected')
+  else if (!skip(scanner, literals)) fail(scanner, missingValue(next))
+}
+
+function missingValue(next: string): string {
+  if (next === '') return 'the end comes too soon'
+  return next === '\ufeff' ? 'a byte order mark is no part of JSON' : 'a value is expected'
 }
 
 function scanObject(scanner: Scanner) {

@@ -51,12 +51,32 @@ export function readRow(text: string): Record<string, unknown> | undefined {
 
 // Written again, it must be the same text. Otherwise two readers may see two values, such as where a name stands twice.
 function readAs(text: string, write: (value: unknown) => string): unknown {
+  if (isDeep(text)) return undefined
   try {
     const value = JSON.parse(text) as unknown
     return write(value) === text ? value : undefined
   } catch {
     return undefined
   }
+}
+
+/** Objects and lists within each other. Readers of Protobuf stop there, too. */
+const deepest = 100
+
+// Whoever walks through a value that is nested without an end runs out of stack.
+function isDeep(text: string): boolean {
+  let depth = 0
+  let isWithin = false
+  for (let at = 0; at < text.length; at++) {
+    const letter = text[at]
+    if (letter === '\\') at++
+    else if (letter === '"') isWithin = !isWithin
+    else if (isWithin) continue
+    else if (letter === '{' || letter === '[') depth++
+    else if (letter === '}' || letter === ']') depth--
+    if (depth > deepest) return true
+  }
+  return false
 }
 
 type Check = (value: unknown) => boolean

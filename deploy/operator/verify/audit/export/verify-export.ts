@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { storingServices, type StoringService } from '../../../../provision.ts'
 import type { Called } from '../../../command.ts'
 import { Refusal } from '../../../refusal.ts'
-import type { Finding } from '../../finding.ts'
+import type { FileFinding } from '../../finding.ts'
 import type { TrustedKeys } from '../kept.ts'
 import { isTold } from './is-told.ts'
 import { type EventLine, type Line, readLine, readRow } from './read-line.ts'
@@ -28,11 +28,12 @@ export async function verifyExport(
   { output }: Pick<Called, 'output'>,
   file: string,
   keys: TrustedKeys,
-  report: (found: Finding[]) => Promise<void>,
+  report: (found: FileFinding[]) => Promise<void>,
 ): Promise<void> {
-  const found: Finding[] = []
+  const found: FileFinding[] = []
   const say = (service: StoringService, row: string, problem: string) => void found.push({ service, row, problem })
-  const sayOfAll = (row: string, problem: string) => say('users', row, problem)
+  // Such a line belongs to no service.
+  const sayOfFile = (row: string, problem: string) => void found.push({ row, problem })
   const reported = () => report(found.splice(0))
   const services = new Map(storingServices.map((service) => [service, toldBy(service)]))
   const counted = { lines: 0, events: 0, objects: 0 }
@@ -43,9 +44,9 @@ export async function verifyExport(
     counted.lines++
     const row = `line ${counted.lines}`
     const line = readLine(text)
-    if (end) sayOfAll(row, 'it stands behind the end')
-    if (!line) sayOfAll(row, 'no export has such a line')
-    else if ((line.kind === 'export') !== (counted.lines === 1)) sayOfAll(row, 'it does not stand in its place')
+    if (end) sayOfFile(row, 'it stands behind the end')
+    if (!line) sayOfFile(row, 'no export has such a line')
+    else if ((line.kind === 'export') !== (counted.lines === 1)) sayOfFile(row, 'it does not stand in its place')
     else if (line.kind === 'export') organization = line.organization
     else if (line.kind === 'end') end = line
     else take(line)
@@ -53,7 +54,7 @@ export async function verifyExport(
     await reported()
   }
   if (!end || end.events !== counted.events || end.objects !== counted.objects)
-    sayOfAll('the export', 'it is not whole: lines are missing')
+    sayOfFile('the export', 'it is not whole: lines are missing')
   let newest = ''
   for (const { pages, events } of services.values()) {
     const at = pages.judge() ?? ''
