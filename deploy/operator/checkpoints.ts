@@ -1,15 +1,18 @@
-import { checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
-import type { SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { hash } from 'node:crypto'
+import { type CheckpointRow, checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
+import type { AuditKey, SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { visible } from '../migrate-zitadel/shown.ts'
 import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
+import type { Output } from './output.ts'
 import { Refusal } from './refusal.ts'
 import { readServices } from './services.ts'
 import type { System } from './system.ts'
 import { checkCheckpoints, checkpointName } from './verify/audit/check-checkpoints.ts'
 import { isOfService, problemOf } from './verify/is-of-service.ts'
 import { type Kept, readKept } from './verify/audit/kept.ts'
-import { strangeNumbers } from './verify/audit/read-pages.ts'
+import { readLastNumber, strangeNumbers } from './verify/audit/read-pages.ts'
+import { eachService } from './verify/each-service.ts'
 import type { Finding } from './verify/finding.ts'
 
 /** The command `checkpoints`. */
@@ -20,7 +23,7 @@ export const checkpoints: Command = {
   more: [
     'Keep them where nobody who can change the database can change them. `verify --audit --checkpoints` compares.',
     'A line of the kind `key` has a public key. There is no secret in them, and nothing of a person.',
-    'It writes nothing where they do not fit, and says why: exit status 1.',
+    'It writes nothing of a service whose checkpoints do not fit, and says why: exit status 1.',
   ],
   options: { after: { type: 'string' }, 'accept-epoch': { type: 'string' } },
   optionLines: [
@@ -32,30 +35,49 @@ export const checkpoints: Command = {
 }
 
 const pageSize = 500
+/** Findings of a service. More of them change nothing: nothing is written of it. */
+const mostFindings = 1000
 
-/** What is written of a service, and what hinders that. */
+/** What may be written of a service, and what hinders that. */
 interface Read {
-  lines: object[]
+  keys: AuditKey[]
+  portions: Portion[]
   found: Finding[]
+}
+
+/** Checkpoints that were looked at, without their texts: there may be any number of them. */
+interface Portion {
+  after: number
+  count: number
+  hash: string
 }
 
 async function run({ system, output, args, options }: Called): Promise<number> {
   const kept = typeof options['after'] === 'string' ? readKept(options['after']) : undefined
   const accepted = readEpoch(options['accept-epoch'])
-  const lines: object[] = []
-  const found: Finding[] = []
-  // Nothing is written before all of it was looked at.
-  for (const service of readServices(args)) {
-    const read = await readService(system, service, kept, accepted)
-    lines.push(...read.lines)
-    found.push(...read.found)
-    output.progress(`${service}: ${read.lines.length} lines`)
+  let isWhole = true
+  const refuse = async (found: Finding[]) => {
+    if (found.length === 0) return
+    isWhole = false
+    output.clear()
+    for (const { service, row, problem } of found)
+      process.stderr.write(`${visible(`${service}: ${row}: ${problem}`)}\n`)
   }
+  await eachService(
+    readServices(args),
+    'audit_checkpoints',
+    async (service) => {
+      output.progress(service)
+      // Nothing is written of a service before all of it was looked at.
+      const read = await readService(system, service, kept, accepted)
+      if (read.found.length === 0) return refuse(await writeService(system, service, read, output))
+      await refuse(read.found)
+      process.stderr.write(`Nothing was written of ${service}.\n`)
+    },
+    refuse,
+  )
   output.clear()
-  for (const { service, row, problem } of found) process.stderr.write(`${visible(`${service}: ${row}: ${problem}`)}\n`)
-  if (found.length > 0) process.stderr.write('Nothing was written.\n')
-  else for (const line of lines) await output.json(line)
-  return found.length > 0 ? 1 : 0
+  return isWhole ? 0 : 1
 }
 
 function readEpoch(option: unknown): number {
@@ -71,11 +93,17 @@ async function readService(
   accepted: number,
 ): Promise<Read> {
   const sql = system.sql(service)
-  const read: Read = { lines: [], found: (kept?.found ?? []).filter((finding) => finding.service === service) }
+  const read: Read = {
+    keys: [],
+    portions: [],
+    found: (kept?.found ?? []).filter((finding) => finding.service === service),
+  }
   const say = (row: string, problem: string) => void read.found.push({ service, row, problem })
   const before = newestOf(kept, service)
   try {
     if ((await strangeNumbers(sql)).includes('audit_checkpoints')) say('audit_checkpoints', 'a number in it cannot be')
+    // First the last one: those that come meanwhile may be of keys that come meanwhile.
+    const upTo = await readLastNumber(sql)
     const keys = await readAuditKeys(sql)
     const known = [...(kept?.keys.get(service) ?? []), ...keys]
     const checking = checkCheckpoints(service, known, undefined, before)
@@ -83,8 +111,8 @@ async function readService(
     const [same] = before ? await checkpointsAfter(sql, first - 1, 1) : []
     if (before && same?.jws !== before.jws) say(checkpointName(first), 'it is not the one that was kept')
     let epoch = Math.max(before?.checkpoint.epoch ?? 1, accepted)
-    for (let after = first; ;) {
-      const rows = await checkpointsAfter(sql, after, pageSize)
+    for (let after = first; after < upTo;) {
+      const rows = (await checkpointsAfter(sql, after, pageSize)).filter(({ number }) => number <= upTo)
       if (rows.length === 0) break
       for (const { number, jws } of rows) {
         const { signed, found } = checking.next(number, jws)
@@ -96,19 +124,44 @@ async function readService(
         if (kept && of > epoch)
           say(checkpointName(number), `the chain began anew: if you know why, call it with --accept-epoch ${of}`)
         epoch = Math.max(epoch, of)
-        read.lines.push({ kind: 'checkpoint', service, number, jws })
       }
+      if (read.found.length > mostFindings) {
+        say('audit_checkpoints', 'more of them do not fit')
+        return read
+      }
+      read.portions.push({ after, count: rows.length, hash: hashOf(rows) })
       after = rows.at(-1)!.number
     }
     // Anybody who can write to the database can add a key, and whoever verifies an export trusts each one.
     const own = new Set(kept?.keys.get(service)?.map(({ kid }) => kid))
-    const counting = keys.filter(({ kid }) => !before || own.has(kid) || checking.counts(kid))
-    read.lines.unshift(...counting.map((key) => ({ kind: 'key', service, key })))
+    read.keys = keys.filter(({ kid }) => !before || own.has(kid) || checking.counts(kid))
   } catch (error) {
     if (!isOfService(error)) throw error
     say('audit_checkpoints', problemOf(error, 'they cannot be read to their end'))
   }
   return read
+}
+
+// Each portion is read once more, and must be the same.
+async function writeService(
+  system: System,
+  service: StoringService,
+  { keys, portions }: Read,
+  output: Output,
+): Promise<Finding[]> {
+  for (const key of keys) await output.json({ kind: 'key', service, key })
+  for (const { after, count, hash: looked } of portions) {
+    const rows = await checkpointsAfter(system.sql(service), after, count)
+    if (hashOf(rows) !== looked)
+      return [{ service, row: checkpointName(after + 1), problem: 'it changed meanwhile, so nothing more was written' }]
+    for (const { number, jws } of rows) await output.json({ kind: 'checkpoint', service, number, jws })
+    output.progress(`${service}: checkpoint ${rows.at(-1)!.number}`)
+  }
+  return []
+}
+
+function hashOf(rows: readonly CheckpointRow[]): string {
+  return hash('sha256', JSON.stringify(rows.map(({ number, jws }) => [number, jws])))
 }
 
 function newestOf(kept: Kept | undefined, service: StoringService): SignedCheckpoint | undefined {

@@ -18,6 +18,8 @@ export interface AuditedHouse {
   folder: string
   kept: string
   roster(...args: string[]): Promise<Ran>
+  /** Calls the command with a heap of so many megabytes. */
+  rosterWithin(megabytes: number, ...args: string[]): Promise<Ran>
   /** Writes a file of lines as `checkpoints` does, outside of that folder, and gives its path. */
   keep(name: string, ...lines: object[]): Promise<string>
   /** Calls `verify --audit --json`, and gives the findings of the users service. */
@@ -66,6 +68,8 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
     folder,
     kept,
     roster,
+    rosterWithin: (megabytes, ...args) =>
+      runOperator(args, { ...operatorSettings(servers), NODE_OPTIONS: `--max-old-space-size=${megabytes}` }),
     async found(...args) {
       const ran = await roster('verify', '--audit', '--json', ...args)
       const all = ran.status === 2 ? [{ service: 'users', row: 'status 2', problem: ran.err }] : ran.json()

@@ -1,5 +1,6 @@
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
+import { longestWait } from '../verify/audit/longest-wait.ts'
 import { most } from './look-at-tails.ts'
 
 /** How far a service's audit chain goes. */
@@ -12,6 +13,8 @@ export interface ChainStatus {
   seconds: number
   /** Seconds since the oldest event was stored that no checkpoint signs; 0 if there is none. */
   unsigned: number
+  /** Seconds that an event may wait to be signed, as far as the last checkpoints tell. */
+  mayWait: number
 }
 
 /** How far the audit chain of each service goes. */
@@ -21,7 +24,7 @@ export async function lookAtChains(system: System): Promise<Record<StoringServic
 }
 
 async function chainOf(system: System, service: StoringService): Promise<ChainStatus> {
-  const [row] = await system.sql(service)<[ChainStatus]>`
+  const [{ times, ...row }] = await system.sql(service)<[Omit<ChainStatus, 'mayWait'> & { times: number[] }]>`
     with waiting as materialized (
       select created_at from events
       where (transaction_id, position) > (select transaction_id, position from audit_chain)
@@ -36,8 +39,11 @@ async function chainOf(system: System, service: StoringService): Promise<ChainSt
     )
     select epoch, held, (select count(*)::int from waiting) as waiting,
       coalesce(extract(epoch from now() - (select min(created_at) from waiting)), 0)::float8 as seconds,
-      coalesce(extract(epoch from now() - (select created_at from unsigned)), 0)::float8 as unsigned
+      coalesce(extract(epoch from now() - (select created_at from unsigned)), 0)::float8 as unsigned,
+      array(select extract(epoch from signed_at)::float8 from audit_checkpoints order by number desc limit 4) as times
     from audit_chain
   `
-  return { ...row, seconds: Math.max(0, row.seconds), unsigned: Math.max(0, row.unsigned) }
+  const pauses = times.slice(1).map((time, index) => times[index]! - time)
+  const mayWait = longestWait(times.length > 0, pauses)
+  return { ...row, seconds: Math.max(0, row.seconds), unsigned: Math.max(0, row.unsigned), mayWait }
 }

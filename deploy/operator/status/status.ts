@@ -10,8 +10,6 @@ import { statusLines } from './status-lines.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
-/** CHECKPOINT_INTERVAL is not more than a day. */
-const unsignedLate = 25 * 3600
 
 /** The command `status`. */
 export const status: Command = {
@@ -81,10 +79,10 @@ async function run({ system, output }: Called): Promise<number> {
   return attention.length > 0 ? 1 : 0
 }
 
-function chainProblems(service: string, { held, seconds, unsigned }: ChainStatus): string[] {
+function chainProblems(service: string, { held, seconds, unsigned, mayWait }: ChainStatus): string[] {
   if (held) return [`${service}: the audit chain is held, because stored events are being changed`]
   if (seconds > late) return [`${service}: an event waits ${Math.round(seconds)} s for the audit chain`]
-  return unsigned > unsignedLate ? [`${service}: no checkpoint was signed for ${Math.round(unsigned)} s`] : []
+  return unsigned > mayWait ? [`${service}: no checkpoint was signed for ${Math.round(unsigned)} s`] : []
 }
 
 function mixed(services: Partial<Record<string, { version: string }[]>>): string[] {

@@ -168,6 +168,14 @@ test('an event that PostgreSQL does not have any more is not added', async () =>
   await everythingIsSigned()
 })
 
+test.each(['2999-01-01', 'infinity'])('a checkpoint of %s does not end the signing', async (time) => {
+  await sql`update audit_checkpoints set signed_at = ${time}::text::timestamptz where number = (select max(number) from audit_checkpoints)`
+  start(0, publishing.recent[0], 3_600_000)
+  await a!.store.execute(count('old'))
+  await everythingIsChained()
+  await everythingIsSigned()
+})
+
 test('a key that has served its time names the next one, and signs no more', async () => {
   const [former] = await sql`update audit_keys set created_at = now() - interval '91 days' returning kid`
   start()

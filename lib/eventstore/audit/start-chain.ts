@@ -33,6 +33,8 @@ const retryAfter = 1000
 /** Milliseconds between two pages where many wait, so that an upgrade does not slow the service down. */
 const breath = 50
 const lock = 7_265_010
+/** Milliseconds that the clocks of two replicas may differ. */
+const skew = 60_000
 
 /**
  * Adds committed events to the service's audit chain, in the order of their commits, and signs checkpoints of it
@@ -80,7 +82,9 @@ export function startChain(options: ChainOptions): Service {
 
   function isDue({ page, signedPage, signedAt, held }: ChainRow): boolean {
     if (held || page === 0 || page === signedPage) return false
-    return !signedAt || Date.now() - signedAt.getTime() >= checkpointEvery
+    const ago = signedAt ? Date.now() - signedAt.getTime() : Infinity
+    // A time to come, or one that is none, must not end the signing.
+    return !(ago < checkpointEvery && ago > -skew)
   }
 
   // The chain itself goes on.

@@ -168,7 +168,7 @@ describe('where the text itself is broken, the place is named', () => {
     expect(refusal(() => setEmail(body))).toMatchObject({ reason: 'REQUEST_MALFORMED', metadata: { offset: '16' } })
   })
   test.each(['{"firstName":"A"}', `{"firstName":[${'1,'.repeat(5000)}1]}`, ''])(
-    'a byte order mark before %.20s is refused: other readers refuse it, too',
+    'a byte order mark is refused, as other readers do (text %#)',
     (text) => {
       const error = refusal(() => profile(`\ufeff${text}`))
       expect(error).toMatchObject({ reason: 'REQUEST_MALFORMED', metadata: { line: '1', column: '1' } })

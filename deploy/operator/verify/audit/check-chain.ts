@@ -25,7 +25,7 @@ export async function* checkChain(
   let read = 0
   const first = await readFirstNumber(sql)
   let number = first
-  if (former && (former.signed.checkpoint.page >= first || former.signed.checkpoint.page > end.page))
+  if (former && (former.page >= first || former.page > end.page))
     yield { found: [{ service, row: witnessName(former), problem: 'its epoch is over, but the chain has its page' }], events: 0 } // prettier-ignore
 
   for (;;) {
@@ -47,11 +47,11 @@ export async function* checkChain(
       const follows = before?.number === page.number - 1
       const problem = pageProblem(page, service, follows ? before : undefined, page.number === first)
       if (problem !== undefined) say(problem)
-      const signed = page.number === first ? former?.signed.checkpoint : undefined
+      const signed = page.number === first ? former : undefined
       if (signed?.page === first - 1 && page.told.previous !== signed.hash) say('it does not name the one before it')
       if (page.told.epoch !== end.epoch) say('it is of another epoch')
       for (const witness of witnesses.get(page.number) ?? []) {
-        if (witness.signed.checkpoint.hash === page.hash) {
+        if (witness.hash === page.hash) {
           if (witness.isKept) agreed = page.told.last
         } else found.push(contradiction(service, witness, agreed, page))
       }

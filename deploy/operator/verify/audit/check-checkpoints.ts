@@ -11,8 +11,8 @@ import { isBefore } from './is-before.ts'
 
 /** Looks at the checkpoints of a service, one after the other. */
 export interface CheckpointCheck {
-  /** Gives the checkpoint if it can be read, and what is wrong with it. */
-  next(number: number, jws: string): { signed: SignedCheckpoint | undefined; found: Finding[] }
+  /** Gives the checkpoint if it can be read, whether its key made its signature, and what is wrong with it. */
+  next(number: number, jws: string): { signed: SignedCheckpoint | undefined; isTrue: boolean; found: Finding[] }
   /** Whether this key may sign, as far as it has looked. */
   counts(kid: string): boolean
 }
@@ -43,7 +43,7 @@ export function checkCheckpoints(
         signed = readCheckpoint(jws)
       } catch {
         say('it is no checkpoint')
-        return { signed: undefined, found }
+        return { signed: undefined, isTrue: false, found }
       }
       const { checkpoint, kid } = signed
       counting ??= new Set([kid])
@@ -55,26 +55,35 @@ export function checkCheckpoints(
       const disorder = before && orderProblem(before.checkpoint, checkpoint)
       if (disorder !== undefined) say(disorder)
       if (checkpoint.number !== number || checkpoint.service !== service) say('it stands in the place of another one')
-      if (!isSigned(signed, keys)) say('its signature is not that of its key')
+      if (!(Date.parse(checkpoint.at) <= Date.now() + skew)) say('its time is to come, or none')
+      const isTrue = isSigned(signed, keys)
+      if (!isTrue) say('its signature is not that of its key')
       else if (!counting.has(kid))
         say(isFirst ? 'its key is none of the given ones' : 'no checkpoint before it names its key')
-      else if (checkpoint.nextKey !== undefined) counting.add(checkpoint.nextKey)
+      else if (keys.some((key) => key?.kid === checkpoint.nextKey)) counting.add(checkpoint.nextKey!)
       before = signed
-      return { signed, found }
+      return { signed, isTrue, found }
     },
     counts: (kid) => counting?.has(kid) ?? false,
   }
 }
 
-/** Why a checkpoint cannot be later than another one: epochs, pages and events never fall. */
+/** Milliseconds that the clocks of two hosts may differ. */
+export const skew = 60_000
+
+/** Why a checkpoint cannot be later than another one: epochs, pages, events and times never fall. */
 export function orderProblem(before: Checkpoint, after: Checkpoint): string | undefined {
   if (after.epoch < before.epoch) return 'its epoch is lower than that of one before it'
   if (after.page <= before.page) return 'its page does not come after that of one before it'
-  if (after.epoch > before.epoch) return after.reason === '' ? 'its epoch has no reason' : undefined
-  if (after.reason !== before.reason) return 'it gives another reason for its epoch'
-  return after.events > before.events && isBefore(before.last, after.last)
-    ? undefined
-    : 'it has no more events than one before it'
+  if (after.epoch > before.epoch) {
+    if (after.reason === '') return 'its epoch has no reason'
+  } else {
+    if (after.reason !== before.reason) return 'it gives another reason for its epoch'
+    const hasMore = after.events > before.events && isBefore(before.last, after.last)
+    if (!hasMore) return 'it has no more events than one before it'
+  }
+  const isLater = Date.parse(after.at) >= Date.parse(before.at) - skew
+  return isLater ? undefined : 'its time is before that of one before it'
 }
 
 /** The name of a checkpoint in findings. */

@@ -56,25 +56,39 @@ export async function tooLarge(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Whether the chain does not go on: it lacks settled events that are older than some minutes, or events of transactions
- * that did not begin yet.
+ * Tells why the chain does not go on: it lacks events that are older than some minutes, or of transactions that did not
+ * begin yet. It waits for open transactions, and whoever leaves one open stops it.
  */
-export async function hasUnchained(sql: Sql): Promise<boolean> {
-  const { count } = await sql`
-    select from events e, pg_current_snapshot() running
+export async function readUnchained(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ since: string; waits: boolean }[]>`
+    select date_trunc('second', e.created_at at time zone 'utc')::text as since,
+      e.transaction_id >= pg_snapshot_xmin(running) and e.transaction_id < pg_snapshot_xmax(running) as waits
+    from events e, pg_current_snapshot() running
     where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
       and ${isOverdue(sql)}
-    limit 1
+    order by e.transaction_id, e.position limit 1
   `
-  return count > 0
+  if (!row) return undefined
+  const problem = `events that are older than five minutes are not in it; the first is of ${row.since} UTC`
+  return row.waits ? `${problem}; ${await readOpen(sql)}` : problem
+}
+
+// Locks tell everybody which process has a transaction. Since when is told to few, so it is left out.
+async function readOpen(sql: Sql): Promise<string> {
+  const rows = await sql<{ process: number; role: string | null }[]>`
+    select l.pid as process, a.usename::text as role from pg_locks l left join pg_stat_activity a using (pid)
+    where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
+    order by age(l.transactionid) desc limit 1
+  `
+  const open = 'a transaction is open'
+  return rows.map(({ process, role }) => `${open}, of ${role ?? 'nobody'} in process ${process}`)[0] ?? open
 }
 
 // An event `e` that the chain should have, in the snapshot `running`.
 function isOverdue(sql: Pick<Sql, 'unsafe'>) {
   return sql.unsafe(`(
     e.transaction_id >= pg_snapshot_xmax(running)
-    or e.transaction_id < pg_snapshot_xmin(running)
-      and e.created_at not between now() - interval '5 minutes' and now() + interval '5 minutes'
+    or e.created_at not between now() - interval '5 minutes' and now() + interval '5 minutes'
   )`)
 }
 
@@ -117,6 +131,14 @@ export async function countInTable(
     counted.unchained += unchained
   }
   return counted
+}
+
+/** The number of the last checkpoint; 0 before the first one. */
+export async function readLastNumber(sql: Sql): Promise<number> {
+  const [row] = await sql<{ number: number }[]>`
+    select number::float8 from audit_checkpoints c where number between 1 and ${most} order by c.number desc limit 1
+  `
+  return row?.number ?? 0
 }
 
 /** The number of the first page. */

@@ -1,4 +1,4 @@
-import { isSigned, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { type Checkpoint, isSigned, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
@@ -6,9 +6,8 @@ import type { Finding } from '../finding.ts'
 import { checkCheckpoints, checkpointName, orderProblem } from './check-checkpoints.ts'
 import type { Kept, TrustedKeys } from './kept.ts'
 
-/** A checkpoint, and whether it was kept elsewhere. */
-export interface Witness {
-  signed: SignedCheckpoint
+/** What a checkpoint says, and whether it was kept elsewhere. Only so much of each is in memory. */
+export interface Witness extends Pick<Checkpoint, 'number' | 'epoch' | 'page' | 'hash'> {
   isKept: boolean
 }
 
@@ -21,15 +20,23 @@ export interface Witnesses {
 }
 
 const pageSize = 500
+const hashLength = 64
 
-/** Reads the checkpoints of the database and those that were kept, and tells what does not fit. */
+/** What is read: up to a number of a checkpoint, as witnesses of an epoch. */
+interface Asked {
+  service: StoringService
+  epoch: number
+  upTo: number
+}
+
+/** Reads the checkpoints of the database and those that were kept, and reports what does not fit. */
 export async function readWitnesses(
   sql: Sql,
-  service: StoringService,
-  epoch: number,
+  { service, epoch, upTo }: Asked,
   kept: Kept | undefined,
   trusted: TrustedKeys | undefined,
-): Promise<Witnesses & { found: Finding[]; last: SignedCheckpoint | undefined; gap: number }> {
+  report: (found: Finding[]) => Promise<void>,
+): Promise<Witnesses & { last: SignedCheckpoint | undefined; pauses: number[] }> {
   const found: Finding[] = (kept?.found ?? []).filter((finding) => finding.service === service)
   const witnesses = new Map<number, Witness[]>()
   const known = await readAuditKeys(sql)
@@ -39,25 +46,29 @@ export async function readWitnesses(
   let former: Witness | undefined
   let ahead: Witness | undefined
   let last: SignedCheckpoint | undefined
-  const gaps: number[] = []
+  /** Seconds between the last ones: there may have been no events between others. */
+  const pauses: number[] = []
 
-  for (let after = 0; ;) {
+  for (let after = 0; after < upTo;) {
     const rows = await checkpointsAfter(sql, after, pageSize)
     if (rows.length === 0) break
     for (const { number, jws } of rows) {
-      const { signed, found: wrong } = checking.next(number, jws)
+      if (number > upTo) break
+      const { signed, isTrue, found: wrong } = checking.next(number, jws)
       found.push(...wrong)
       const own = waiting.get(number)
       if (own && own.jws !== jws)
         found.push({ service, row: checkpointName(number), problem: 'it is not the one that was kept' })
       if (own?.jws === jws) waiting.delete(number)
       if (!signed) continue
-      add(signed, own?.jws === jws)
-      if (last) gaps.push(Date.parse(signed.checkpoint.at) - Date.parse(last.checkpoint.at))
+      // Of others, nothing is kept in memory: anybody could make any number of them.
+      if (isTrue || own?.jws === jws) add(signed, own?.jws === jws)
+      if (last) pauses.push((Date.parse(signed.checkpoint.at) - Date.parse(last.checkpoint.at)) / 1000)
       last = signed
     }
-    gaps.splice(0, gaps.length - 3)
+    pauses.splice(0, pauses.length - 3)
     after = rows.at(-1)!.number
+    await report(found.splice(0))
   }
   const keys = trusted?.(service) ?? [...(kept?.keys.get(service) ?? []), ...known]
   for (const [number, signed] of waiting) {
@@ -68,15 +79,16 @@ export async function readWitnesses(
       found.push({ service, row: checkpointName(number), problem: 'it is missing, and was kept elsewhere' })
   }
   checkEpochs()
-  // Of the last ones: there may have been no events between others.
-  return { found, witnesses, former, last, gap: Math.min(...gaps) }
+  await report(found)
+  return { witnesses, former, last, pauses }
 
-  function add(signed: SignedCheckpoint, isKept: boolean): void {
-    const { page, epoch: of } = signed.checkpoint
-    const witness = { signed, isKept }
+  function add({ checkpoint }: SignedCheckpoint, isKept: boolean): void {
+    const { number, page, epoch: of, hash } = checkpoint
+    // A longer one is the hash of nothing.
+    const witness = { number, epoch: of, page, hash: hash.length <= hashLength ? hash : '', isKept }
     if (of === epoch) witnesses.set(page, [...(witnesses.get(page) ?? []), witness])
     else if (of > epoch) ahead = witness
-    else if (page >= (former?.signed.checkpoint.page ?? 0)) former = witness
+    else if (page >= (former?.page ?? 0)) former = witness
   }
 
   function checkEpochs(): void {
@@ -90,13 +102,12 @@ export async function readWitnesses(
     if (newest < epoch)
       found.push({ service, row: 'audit_chain', problem: `it began anew (epoch ${epoch}), and no kept checkpoint knows of that` }) // prettier-ignore
     if (ahead)
-      found.push({ service, row: 'audit_chain', problem: `its epoch (${epoch}) is lower than that of ${witnessName(ahead)} (epoch ${ahead.signed.checkpoint.epoch})` }) // prettier-ignore
+      found.push({ service, row: 'audit_chain', problem: `its epoch (${epoch}) is lower than that of ${witnessName(ahead)} (epoch ${ahead.epoch})` }) // prettier-ignore
   }
 }
 
 /** The name of a witness in findings. */
-export function witnessName({ signed, isKept }: Witness): string {
-  const { number } = signed.checkpoint
+export function witnessName({ number, isKept }: Witness): string {
   return isKept ? keptName(number) : checkpointName(number)
 }
 

@@ -5,7 +5,7 @@ import { type AuditedRow, canonicalRow } from '#lib/eventstore/audit/canonical-r
 import { type Checkpoint, makeAuditKey, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type ChainEnd, makePage, type Page, rowKey } from '#lib/eventstore/audit/page'
 import type { StoringService } from '../../../../../provision.ts'
-import type { Finding } from '../../../finding.ts'
+import type { FileFinding } from '../../../finding.ts'
 import { readKeys } from '../../kept.ts'
 import { verifyExport } from '../verify-export.ts'
 
@@ -131,7 +131,7 @@ export async function found(some: readonly (Told | string)[], trusted = allKeys(
     const [file, keyFile] = [join(folder, 'export'), join(folder, 'keys')]
     await writeFile(file, some.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
     await writeFile(keyFile, trusted)
-    const findings: Finding[] = []
+    const findings: FileFinding[] = []
     const output = { line() {}, progress() {} } as never
     await verifyExport({ output }, file, readKeys(keyFile), async (more) => void findings.push(...more))
     return findings.map(({ row: of, problem }) => `${of}: ${problem}`)

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeAuditKey, readCheckpoint, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
+
+let house: AuditedHouse
+
+beforeAll(async () => {
+  house = await startAuditedHouse()
+}, 120_000)
+afterAll(() => house?.stop())
+
+/** Adds checkpoints that anybody could make, each smaller than the longest. */
+async function addMany(reason: number) {
+  const { admin } = house
+  const [first] = await admin`select jws from audit_checkpoints where number = 1`
+  const { key, secret } = makeAuditKey()
+  const { checkpoint } = readCheckpoint(first!['jws'])
+  const jws = signCheckpoint({ ...checkpoint, reason: 'x'.repeat(reason) }, key.kid, secret)
+  await admin`
+    insert into audit_checkpoints (number, jws, epoch, page, transaction_id, position, signed_at, published)
+    select 1000000 + n, ${jws}, 1, 1, '1', 1, now(), true from generate_series(1, 40000) n
+  `
+}
+
+const megabytes = 200
+
+test.each([
+  ['as long as they may be', 4000],
+  ['longer than any', 40_000],
+])(
+  'any number of checkpoints %s fills no memory, and hinders nobody',
+  async (_, reason) => {
+    const { changed, rosterWithin } = house
+    await changed(
+      () => addMany(reason),
+      async () => {
+        const { status, out } = await rosterWithin(megabytes, 'verify', '--audit', 'users', 'grants')
+        expect(status).toBe(1)
+        expect(out).toMatch(/^users: audit_chain: more differs: the look at it ended after 10000 findings$/m)
+        expect(out).toMatch(/^grants: \d+ events in the chain/m)
+        expect(out).toMatch(/\n10001 rows differ\.\n$/)
+        const written = await rosterWithin(megabytes, 'checkpoints')
+        expect(written.status).toBe(1)
+        expect(written.err).toContain(
+          'users: audit_checkpoints: more of them do not fit\nNothing was written of users.\n',
+        )
+        expect(new Set(written.json().map(({ service }) => service))).toEqual(new Set(['grants']))
+      },
+    )
+  },
+  60_000,
+)
+
+test('one service that cannot be read does not hinder that the checkpoints of the others are written', async () => {
+  const { admin, roster } = house
+  await admin`alter table audit_checkpoints rename to hidden`
+  try {
+    const { status, err, json } = await roster('checkpoints')
+    expect(status).toBe(1)
+    expect(err).toMatch(/^users: audit_checkpoints: they cannot be read to their end$/m)
+    expect(new Set(json().map(({ service }) => service))).toEqual(new Set(['grants']))
+  } finally {
+    await admin`alter table hidden rename to audit_checkpoints`
+  }
+})
