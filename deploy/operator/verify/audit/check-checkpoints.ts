@@ -46,6 +46,7 @@ export function checkCheckpoints(
         return { signed: undefined, isTrue: false, found }
       }
       const { checkpoint, kid } = signed
+      const { nextKey } = checkpoint
       counting ??= new Set([kid])
       const isFirst = !before
       const expected = (before?.checkpoint.number ?? 0) + 1
@@ -60,7 +61,7 @@ export function checkCheckpoints(
       if (!isTrue) say('its signature is not that of its key')
       else if (!counting.has(kid))
         say(isFirst ? 'its key is none of the given ones' : 'no checkpoint before it names its key')
-      else if (keys.some((key) => key?.kid === checkpoint.nextKey)) counting.add(checkpoint.nextKey!)
+      else if (nextKey !== undefined && keys.some((key) => key?.kid === nextKey)) counting.add(nextKey)
       before = signed
       return { signed, isTrue, found }
     },
