@@ -139,7 +139,7 @@ test.each([
     'another text of a function of Roster',
     'alter function take_turns(jsonb) immutable',
     'alter function take_turns(jsonb) volatile',
-    /^without function take_turns\(limits jsonb\) .* volatile=v /,
+    /^with function take_turns\(limits jsonb\) .* volatile=i /,
   ],
   [
     'a cast of a row',
