@@ -15,6 +15,7 @@ import { checkSource } from './check-source.ts'
 import { checkSurplus } from './check-surplus.ts'
 import { eachService } from './each-service.ts'
 import type { FileFinding, Finding } from './finding.ts'
+import { limitFindings, mostFindings } from './limit-findings.ts'
 import { judgeMissing } from './missing.ts'
 import { Positions } from './positions.ts'
 import { type Published, readPublished } from './published.ts'
@@ -49,15 +50,15 @@ export const verify: Command = {
 
 async function run({ system, output, args, options }: Called): Promise<number> {
   const services = readServices(args)
-  let number = 0
-  const report = async (found: FileFinding[]) => {
-    for (const finding of found) {
-      number++
-      if (output.isJson) await output.json(finding)
-      else output.line([finding.service ?? [], finding.row, finding.problem].flat().join(': '))
-    }
+  const show = async (finding: FileFinding) => {
+    if (output.isJson) await output.json(finding)
+    else output.line([finding.service ?? [], finding.row, finding.problem].flat().join(': '))
   }
-  const ended = () => {
+  // The walk of a chain ends by itself after as many.
+  const isWalk = options['audit'] === true && options['export'] === undefined
+  const { report, end } = limitFindings(show, isWalk ? Infinity : mostFindings)
+  const ended = async () => {
+    const number = await end()
     output.line(number === 0 ? 'Nothing differs.' : `${number} rows differ.`)
     return number > 0 ? 1 : 0
   }

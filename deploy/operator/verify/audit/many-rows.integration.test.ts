@@ -51,6 +51,27 @@ test.each([
   60_000,
 )
 
+test('of any number of events that differ, verify without --audit names some, and counts the others', async () => {
+  const { admin, changed, rosterWithin } = house
+  await changed(
+    () => admin`
+      insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
+      select 'nobody', n, 1, 'locked', '{}', 'default', '', '', now() from generate_series(1, 40000) n
+    `,
+    async () => {
+      const { status, out } = await rosterWithin(megabytes, 'verify', '--without-stream', 'users', 'grants')
+      expect(status).toBe(1)
+      const lines = out.trimEnd().split('\n')
+      expect(lines[0]).toMatch(/^users: events position=\d+: aggregates has no row for its object, nobody 1$/)
+      expect(lines.slice(-2)).toEqual([
+        'users: verify: 30000 more differ, and are not shown',
+        '40000 rows differ.',
+      ])
+      expect(lines).toHaveLength(10_002)
+    },
+  )
+}, 60_000)
+
 test('one service that cannot be read does not hinder that the checkpoints of the others are written', async () => {
   const { admin, roster } = house
   await admin`alter table audit_checkpoints rename to hidden`

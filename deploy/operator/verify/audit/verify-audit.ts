@@ -4,6 +4,7 @@ import type { StoringService } from '../../../provision.ts'
 import type { Called } from '../../command.ts'
 import { eachService } from '../each-service.ts'
 import type { Finding } from '../finding.ts'
+import { mostFindings } from '../limit-findings.ts'
 import { checkShape } from '../shape/check-shape.ts'
 import { checkChain } from './check-chain.ts'
 import { skew } from './check-checkpoints.ts'
@@ -91,9 +92,6 @@ export async function verifyAudit(
     output.line(tell(service, end, last))
   }
 }
-
-/** Findings of a service. */
-const mostFindings = 10_000
 
 class EnoughFindings extends Error {}
 
