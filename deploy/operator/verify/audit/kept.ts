@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AuditKey, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { storingServices, type StoringService } from '../../../provision.ts'
+import { linesOf, readSmall } from '../../read-files.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Finding } from '../finding.ts'
 
@@ -14,6 +15,11 @@ export interface Kept {
   found: Finding[]
 }
 
+/** Characters of a line: a checkpoint is at most some KB long, and a set of keys may be on one line. */
+const longestLine = 1024 * 1024
+/** Characters of a set of keys. */
+const largestSet = 16 * 1024 * 1024
+
 /** Gives the keys that may sign for a service. */
 export type TrustedKeys = (service: StoringService) => AuditKey[]
 
@@ -24,7 +30,7 @@ export type TrustedKeys = (service: StoringService) => AuditKey[]
 export function readKept(path: string): Kept {
   const kept: Kept = { keys: new Map(), checkpoints: new Map(), found: [] }
   for (const file of filesOf(path))
-    for (const line of linesOf(file)) {
+    for (const line of valuesOf(file)) {
       if (line['kind'] === 'key') addKey(kept.keys, line, file)
       if (line['kind'] === 'checkpoint') addCheckpoint(kept, line, file)
     }
@@ -53,12 +59,11 @@ function addCheckpoint(kept: Kept, line: Record<string, unknown>, file: string):
 
 /** Reads public keys: the JSON Web Key Set of all services, or what `checkpoints` wrote. Each key is one service's. */
 export function readKeys(file: string): TrustedKeys {
-  const text = take(() => readFileSync(file, 'utf8'), file)
   const keys: Kept['keys'] = new Map()
-  if (text.trimStart().startsWith('{"kind"')) {
-    for (const line of linesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
+  if (isOfLines(file)) {
+    for (const line of valuesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
   } else {
-    const set = take(() => (JSON.parse(text) as { keys?: unknown } | null)?.keys, file)
+    const set = take(() => (JSON.parse(readSmall(file, largestSet)) as { keys?: unknown } | null)?.keys, file)
     // A key that signs for one service may not sign for another, so a set that does not tell them apart is of no use.
     for (const key of Array.isArray(set) ? set : []) addKey(keys, { service: key?.service, key }, file)
   }
@@ -89,11 +94,18 @@ function filesOf(path: string): string[] {
   }, path)
 }
 
-function linesOf(file: string): Record<string, unknown>[] {
-  return take(
-    () => readFileSync(file, 'utf8').split('\n').flatMap((line) => (line.trim() ? [JSON.parse(line)] : [])), // prettier-ignore
-    file,
-  )
+function isOfLines(file: string): boolean {
+  const first = linesOf(file, longestLine).find((line) => line?.trim() !== '')
+  return first?.trimStart().startsWith('{"kind"') ?? false
+}
+
+function* valuesOf(file: string): Generator<Record<string, unknown>> {
+  let number = 0
+  for (const line of linesOf(file, longestLine)) {
+    number++
+    if (line === undefined) throw new Refusal(`${file}: line ${number} is longer than any of checkpoints.`)
+    if (line.trim() !== '') yield take(() => JSON.parse(line) as Record<string, unknown>, file)
+  }
 }
 
 function take<T>(work: () => T, file: string): T {

@@ -82,6 +82,13 @@ test('brackets within a text are not nested', async () => {
   ])
 })
 
+test('a line that is longer than any is a finding of it, and the others are judged', async () => {
+  expect(await found(first, event(JSON.stringify('x'.repeat(2 ** 25))), event('1'), end(1))).toEqual([
+    { row: 'line 2', problem: 'no export has such a long line' },
+    { service: 'grants', row: 'event grants-1', problem: 'its page does not have it' },
+  ])
+})
+
 test('a fault of the file accuses no service', async () => {
   expect(await found(first, 'x')).toEqual([
     { row: 'line 2', problem: 'no export has such a line' },

@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { storingServices, type StoringService } from '../../../../provision.ts'
 import type { Called } from '../../../command.ts'
-import { Refusal } from '../../../refusal.ts'
+import { linesOf } from '../../../read-files.ts'
 import type { FileFinding } from '../../finding.ts'
 import type { TrustedKeys } from '../kept.ts'
 import { isTold } from './is-told.ts'
 import { type EventLine, type Line, readLine, readRow } from './read-line.ts'
 import { SignedPages } from './signed-pages.ts'
+
+/** Characters of a line. What a line tells of an event is far shorter. */
+const longestLine = 32 * 1024 * 1024
 
 /** An event that was told, until all pages are known. */
 interface ToldEvent {
@@ -40,12 +42,12 @@ export async function verifyExport(
   let organization: string | undefined
   let end: Extract<Line, { kind: 'end' }> | undefined
 
-  for await (const text of linesOf(file)) {
+  for (const text of linesOf(file, longestLine)) {
     counted.lines++
     const row = `line ${counted.lines}`
-    const line = readLine(text)
+    const line = text === undefined ? undefined : readLine(text)
     if (end) sayOfFile(row, 'it stands behind the end')
-    if (!line) sayOfFile(row, 'no export has such a line')
+    if (!line) sayOfFile(row, `no export has such a ${text === undefined ? 'long ' : ''}line`)
     else if ((line.kind === 'export') !== (counted.lines === 1)) sayOfFile(row, 'it does not stand in its place')
     else if (line.kind === 'export') organization = line.organization
     else if (line.kind === 'end') end = line
@@ -117,26 +119,4 @@ export async function verifyExport(
       }
     }
   }
-}
-
-// Only a line feed ends a line: JSON leaves other ends of lines as they are, and a name may have one.
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  let rest = ''
-  try {
-    for await (const bytes of createReadStream(file)) {
-      const text = decoder.decode(bytes as Buffer, { stream: true })
-      let from = 0
-      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
-        yield rest + text.slice(from, at)
-        rest = ''
-        from = at + 1
-      }
-      rest += text.slice(from)
-    }
-    rest += decoder.decode()
-  } catch (error) {
-    throw new Refusal(`${file}: ${(error as Error).message}`)
-  }
-  if (rest !== '') yield rest
 }
