@@ -17,6 +17,8 @@ export interface Command {
   optionLines?: string[]
   /** The fewest and the most arguments. */
   arguments: [least: number, most: number]
+  /** It changes something in PostgreSQL. The sessions of others only read. */
+  mayWrite?: boolean
   /** Works without servers, always or with these options. */
   isOffline?: (options: Called['options']) => boolean
   /** Gives the exit status: 0 where all is well, 1 where it found something. */

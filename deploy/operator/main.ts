@@ -36,6 +36,7 @@ async function main(given: string[]): Promise<number> {
     throw new Refusal(`${command.name} takes other arguments.\n\n${helpOf(command)}`)
   const system = openSystem(
     command.isOffline?.(values) ? { databaseUrl: '', natsUrl: '', redisUrl: undefined } : readUrls(),
+    command.mayWrite,
   )
   const output = openOutput(values['json'] === true)
   try {

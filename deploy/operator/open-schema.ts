@@ -25,12 +25,26 @@ export const storeTables = [
 /** The code of the error where a table is not read, because code of the service might run. */
 export const unreadable = 'RS009'
 
+/** How a session is opened. */
+export interface SessionOptions {
+  /** Milliseconds until the server must answer. */
+  patience: number
+  /** Its transactions may write what the role may, unless they say otherwise. */
+  mayWrite: boolean
+  /** It could not begin. */
+  failed: () => void
+}
+
 /**
  * Connects to the schema of a service, as the role that reads this service alone. The service is a suspect: whatever it
  * made in its schema must not run here. So functions and operators are PostgreSQL's own alone, and names of tables lead
  * to temporary views of this session. The one connection has them, and also the tables that `verify` compares with.
  */
-export function openSchema(url: string, service: StoringService, patience: number, failed: () => void): Sql {
+export function openSchema(
+  url: string,
+  service: StoringService,
+  { patience, mayWrite, failed }: SessionOptions,
+): Sql {
   const asReader = new URL(url)
   asReader.username += `_${service}`
   const sql = postgres(asReader.href, {
@@ -42,6 +56,7 @@ export function openSchema(url: string, service: StoringService, patience: numbe
     connection: {
       application_name: 'roster-operator',
       search_path: 'pg_catalog, pg_temp',
+      default_transaction_read_only: mayWrite ? 'off' : 'on',
       // Rows that a policy hides are an error.
       row_security: 'off',
       statement_timeout: 30_000,
@@ -62,6 +77,7 @@ function makeViews(service: StoringService): string {
   const { views = [], watched = [] } = models[service]
   const names = [...storeTables, ...[...views, ...watched].map(({ table }) => table)]
   return `
+    set transaction read write;
     create function pg_temp.refuse(why text) returns boolean immutable language plpgsql as $$
     begin
       raise exception using errcode = '${unreadable}', message = why;

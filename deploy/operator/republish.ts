@@ -15,6 +15,7 @@ export const republish: Command = {
     'It waits until all is sent. If you end it, the services go on.',
   ],
   arguments: [0, storingServices.length],
+  mayWrite: true,
   run,
 }
 

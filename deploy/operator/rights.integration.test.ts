@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operatorSettings, runOperator } from '#test/support/operator'
 import { type House, startHouse } from '../../test/house.ts'
 import { startTestServers } from '../../test/infra.ts'
+import { readUrls } from './settings.ts'
+import { openSystem } from './system.ts'
 
 let started: Awaited<ReturnType<typeof startTestServers>>
 let house: House
@@ -68,6 +70,27 @@ test.each(['users', 'grants', 'idp', 'notifier'])(
     }
   },
 )
+
+test('code of a captured service that runs in a session which only reads can write nothing there', async () => {
+  const idp = postgres(started.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })
+  const [reading, writing] = [false, true].map((mayWrite) => openSystem(readUrls(settings), mayWrite))
+  try {
+    await idp.unsafe(`
+      create table loot (took text);
+      grant insert on loot to public;
+      create function evil() returns void language sql as $$ insert into roster_idp.loot values ('something') $$;
+    `)
+    const readOnly = { code: '25006' }
+    await expect(reading!.sql('idp')`select roster_idp.evil()`).rejects.toMatchObject(readOnly)
+    await expect(reading!.sql('idp')`update published set stream_created = ''`).rejects.toMatchObject(readOnly)
+    expect((await idp`select from roster_idp.loot`).count).toBe(0)
+    await writing!.sql('idp')`update published set stream_created = stream_created`
+  } finally {
+    await Promise.all([reading, writing].map((system) => system!.close()))
+    await idp.unsafe('drop function if exists evil; drop table if exists loot;')
+    await idp.end()
+  }
+})
 
 test('a captured service, whose code runs where its tables are read, does not read those of others', async () => {
   const idp = postgres(started.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })

@@ -18,6 +18,7 @@ export const seal: Command = {
     'A database that began with this release is sealed from its first event.',
   ],
   arguments: [0, 0],
+  mayWrite: true,
   run,
 }
 

@@ -24,8 +24,14 @@ export interface System {
 
 const patience = 5000
 
-/** Opens the system. Nothing waits for a server that is away. */
-export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls): System {
+/**
+ * Opens the system. Nothing waits for a server that is away. Without `mayWrite`, PostgreSQL takes no changes from it, but
+ * for temporary tables.
+ */
+export function openSystem(
+  { databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls,
+  mayWrite = false,
+): System {
   const schemas = new Map<string, Sql>()
   const opened: Sql[] = []
   let nats: Promise<NatsConnection> | undefined
@@ -35,7 +41,7 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
     const known = schemas.get(service)
     if (known) return known
     // What could not begin may be tried again.
-    const sql = openSchema(databaseUrl, service, patience, () => schemas.delete(service))
+    const sql = openSchema(databaseUrl, service, { patience, mayWrite, failed: () => schemas.delete(service) })
     schemas.set(service, sql)
     opened.push(sql)
     return sql

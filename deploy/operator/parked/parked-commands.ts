@@ -33,6 +33,7 @@ export const parkedCommands: Command[] = [
     ],
     ...all,
     arguments: [0, 1000],
+    mayWrite: true,
     run: retry,
   },
   {
@@ -42,6 +43,7 @@ export const parkedCommands: Command[] = [
     more: [idsLine, 'The event itself stays in the database. The stream, or the follower, never gets it.'],
     ...all,
     arguments: [0, 1000],
+    mayWrite: true,
     run: drop,
   },
 ]

@@ -27,7 +27,7 @@ export async function makeShadows(sql: Sql, schema: string, known: string[]): Pr
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relkind = 'r' and c.relname = any(${known}) and not c.relname = any(${ofTheStore})
   `
-  await sql.begin(async (transaction) => {
+  await sql.begin('read write', async (transaction) => {
     for (const { name, columns, constraints } of tables) {
       await transaction.unsafe(`drop view if exists pg_temp.${JSON.stringify(name)}`)
       await transaction.unsafe(
