@@ -66,11 +66,11 @@ async function run({ system, output, args, options }: Called): Promise<number> {
   await eachService(
     readServices(args),
     'audit_checkpoints',
-    async (service) => {
+    async (service, alive) => {
       output.progress(service)
       // Nothing is written of a service before all of it was looked at.
-      const read = await readService(system, service, kept, accepted)
-      if (read.found.length === 0) return refuse(await writeService(system, service, read, output))
+      const read = await readService(system, service, { kept, accepted, alive })
+      if (read.found.length === 0) return refuse(await writeService(system, service, read, { output, alive }))
       await refuse(read.found)
       process.stderr.write(`Nothing was written of ${service}.\n`)
     },
@@ -89,8 +89,7 @@ function readEpoch(option: unknown): number {
 async function readService(
   system: System,
   service: StoringService,
-  kept: Kept | undefined,
-  accepted: number,
+  { kept, accepted, alive }: { kept: Kept | undefined; accepted: number; alive: () => void },
 ): Promise<Read> {
   const sql = system.sql(service)
   const read: Read = {
@@ -113,6 +112,7 @@ async function readService(
     let epoch = Math.max(before?.checkpoint.epoch ?? 1, accepted)
     for (let after = first; after < upTo;) {
       const rows = (await checkpointsAfter(sql, after, pageSize)).filter(({ number }) => number <= upTo)
+      alive()
       if (rows.length === 0) break
       for (const { number, jws } of rows) {
         const { signed, found } = checking.next(number, jws)
@@ -147,11 +147,12 @@ async function writeService(
   system: System,
   service: StoringService,
   { keys, portions }: Read,
-  output: Output,
+  { output, alive }: { output: Output; alive: () => void },
 ): Promise<Finding[]> {
   for (const key of keys) await output.json({ kind: 'key', service, key })
   for (const { after, count, hash: looked } of portions) {
     const rows = await checkpointsAfter(system.sql(service), after, count)
+    alive()
     if (hashOf(rows) !== looked)
       return [{ service, row: checkpointName(after + 1), problem: 'it changed meanwhile, so nothing more was written' }]
     for (const { number, jws } of rows) await output.json({ kind: 'checkpoint', service, number, jws })

@@ -8,16 +8,19 @@ import { checkShape, type ShapeCheck } from './shape/check-shape.ts'
 /** Bytes of a value, such as the state of an object. No service stores larger ones. */
 const largest = 8 * 1024 * 1024
 
-/** Whether the tables that `verify` reads are those of the migrations, and have no value that would fill the memory. */
-export async function checkSource(sql: Sql, service: StoringService): Promise<ShapeCheck> {
+/**
+ * Whether the tables that `verify` reads are those of the migrations, and have no value that would fill the memory. Calls
+ * `alive` after each portion.
+ */
+export async function checkSource(sql: Sql, service: StoringService, alive: () => void): Promise<ShapeCheck> {
   const { found, isReadable } = await checkShape(sql, service)
   if (!isReadable) return { found, isReadable }
-  const large = await largeTables(sql, service)
+  const large = await largeTables(sql, service, alive)
   const problem = 'a value in it is larger than any of Roster'
   return { found: [...found, ...large.map((row) => ({ service, row, problem }))], isReadable: large.length === 0 }
 }
 
-async function largeTables(sql: Sql, service: StoringService): Promise<string[]> {
+async function largeTables(sql: Sql, service: StoringService, alive: () => void): Promise<string[]> {
   const schema = `roster_${service}`
   const names = [...storeTables, ...(models[service].views ?? []).map(({ table }) => table)]
   const columns = await sql<{ name: string; column: string; isText: boolean }[]>`
@@ -45,11 +48,12 @@ async function largeTables(sql: Sql, service: StoringService): Promise<string[]>
         select from ${from} where ${where} and (${transaction.unsafe(isLarge)}) limit 1
       `,
     )
-    for await (const { count } of look)
-      if (count > 0) {
-        large.push(name)
-        break
-      }
+    for await (const { count } of look) {
+      alive()
+      if (count === 0) continue
+      large.push(name)
+      break
+    }
   }
   return large
 }

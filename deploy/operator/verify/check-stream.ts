@@ -12,10 +12,11 @@ import { eventColumns } from '#lib/eventstore/event-page'
 import type { Personal } from '#lib/eventstore/personal/personal'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
-import { isOfService } from './is-of-service.ts'
+import { isOfService, problemOf as reasonOf } from './is-of-service.ts'
 import { checkToldCheckpoints, type ToldCheckpoint } from './check-told-checkpoints.ts'
 import { differences, type Finding, rowName } from './finding.ts'
 import { Positions } from './positions.ts'
+import { whileAlive } from './silence.ts'
 
 /** The positions of the events in the stream, by their service. */
 export type InStream = Record<StoringService, Positions>
@@ -93,14 +94,14 @@ async function compare(
     if (some.length + signed.length === 0) continue
     let stored: Map<string, StoredEvent>
     try {
-      const problems = await checkToldCheckpoints(system.sql(service), service, signed)
+      const problems = await whileAlive(() => checkToldCheckpoints(system.sql(service), service, signed))
       found.push(...problems.map(({ message, problem }) => strange(service, message, problem)))
       const positions = some.map(({ position }) => position)
-      stored = await readEvents(system.sql(service), await system.personal(service), positions)
+      stored = await whileAlive(async () => readEvents(system.sql(service), await system.personal(service), positions))
     } catch (error) {
       if (!isOfService(error)) throw error
       readable.delete(service)
-      found.push({ service, row: 'events', problem: 'they cannot be read' })
+      found.push({ service, row: 'events', problem: reasonOf(error, 'they cannot be read') })
       continue
     }
     for (const one of some) {

@@ -2,21 +2,24 @@ import type { StoringService } from '../../provision.ts'
 import { Refusal } from '../refusal.ts'
 import { isOfService, problemOf } from './is-of-service.ts'
 import type { Finding } from './finding.ts'
+import { whileAlive } from './silence.ts'
 
 /**
  * Looks at one service after the other. Whoever holds one must not hinder that the others are looked at, so whatever is
- * thrown is a finding of that service. Throws where no service can be reached.
+ * thrown is a finding of that service, and also if its look gives no sign of life for minutes, by `alive`. Throws where
+ * no service can be reached. `patience`: as in `whileAlive`.
  */
 export async function eachService(
   services: readonly StoringService[],
   row: string,
-  look: (service: StoringService) => Promise<void>,
+  look: (service: StoringService, alive: () => void) => Promise<void>,
   report: (found: Finding[]) => Promise<void>,
+  patience?: number,
 ): Promise<void> {
   const lost: { service: StoringService; error: unknown }[] = []
   for (const service of services)
     try {
-      await look(service)
+      await whileAlive((alive) => look(service, alive), patience)
     } catch (error) {
       if (error instanceof Refusal) throw error
       if (isOfService(error))

@@ -1,6 +1,7 @@
 import { isConnectionError } from '#lib/eventstore/database'
 import { unreadable } from '../open-schema.ts'
 import { Refusal } from '../refusal.ts'
+import { Silence } from './silence.ts'
 
 /**
  * Whether an error may come from what a service stored: anything but a refusal, and a server that does not answer. A
@@ -14,7 +15,8 @@ export function isOfService(error: unknown): boolean {
   return !isConnectionError(error) && !/^(08|28|53|57P)/.test(code)
 }
 
-/** What to say of such an error: which table is not read, and why, or else `otherwise`. */
+/** What to say of such an error: that nothing came, or which table is not read, and why, or else `otherwise`. */
 export function problemOf(error: unknown, otherwise: string): string {
-  return (error as { code?: unknown }).code === unreadable ? (error as Error).message : otherwise
+  const isTold = error instanceof Silence || (error as { code?: unknown }).code === unreadable
+  return isTold ? (error as Error).message : otherwise
 }

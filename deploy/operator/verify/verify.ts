@@ -76,31 +76,34 @@ async function run({ system, output, args, options }: Called): Promise<number> {
   const withStream = options['without-stream'] !== true
   const readable = new Set<StoringService>()
   const reportAsked = (found: Finding[]) => report(found.filter(({ service }) => services.includes(service)))
-  const look = async (service: StoringService) => {
-    const { found, isReadable } = await checkSource(system.sql(service), service)
+  const look = async (service: StoringService, alive: () => void) => {
+    const { found, isReadable } = await checkSource(system.sql(service), service, alive)
     await reportAsked(found)
     if (isReadable) readable.add(service)
   }
   await eachService(withStream ? storingServices : services, 'events', look, reportAsked)
   const expectedOf = withStream ? await readStream(system) : () => undefined
   const asked = services.filter((service) => readable.has(service))
-  await eachService(asked, 'events', (service) => verifyService(service, expectedOf(service)), report)
+  await eachService(asked, 'events', (service, alive) => verifyService(service, expectedOf(service), alive), report)
   return ended()
 
-  async function verifyService(service: StoringService, expected: Expected | undefined) {
+  async function verifyService(service: StoringService, expected: Expected | undefined, alive: () => void) {
     const [sql, model] = [system.sql(service), models[service]]
     const personal = await system.personal(service)
     const [{ all }] = await sql<[{ all: number }]>`select count(*)::int as all from aggregates`
     for await (const { found, looked } of checkAggregates(sql, service, model, personal)) {
+      alive()
       output.progress(`${service}: ${looked} of ${all} objects`)
       await report(found)
     }
     for await (const { found, table } of checkSurplus(sql, service, model, personal)) {
+      alive()
       output.progress(`${service}: ${table}`)
       await report(found)
     }
     const missing = judgeMissing(sql, service, expected?.published)
     for await (const { found, looked, of } of checkEvents(sql, service, model, personal, expected)) {
+      alive()
       output.progress(`${service}: event ${looked} of ${of}`)
       await report(await missing.page(found))
     }

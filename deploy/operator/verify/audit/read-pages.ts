@@ -104,11 +104,15 @@ export async function hasOlder(sql: Sql, after: ChainPlace, end: ChainPlace, sec
   return count > 0
 }
 
-/** Counts the events of the table: those up to the end of the chain, and those that should be in it. */
+/**
+ * Counts the events of the table: those up to the end of the chain, and those that should be in it. Calls `alive` after
+ * each portion.
+ */
 export async function countInTable(
   sql: Sql,
   service: StoringService,
   end: ChainPlace,
+  alive: () => void,
 ): Promise<{ chained: number; unchained: number }> {
   const counted = { chained: 0, unchained: 0 }
   const counting = eachBlock(
@@ -127,6 +131,7 @@ export async function countInTable(
     `,
   )
   for await (const [{ chained, unchained }] of counting) {
+    alive()
     counted.chained += chained
     counted.unchained += unchained
   }

@@ -32,10 +32,11 @@ export async function verifyAudit(
   await eachService(services, 'audit_chain', look, reportAll)
 
   // Whoever makes any number of findings has made his point, and must not hold up the look at others.
-  async function look(service: StoringService): Promise<void> {
+  async function look(service: StoringService, alive: () => void): Promise<void> {
     let number = 0
     try {
-      await verifyService(service, kept, trusted, async (found) => {
+      await verifyService(service, { kept, trusted, alive }, async (found) => {
+        alive()
         await reportAll(found.slice(0, mostFindings - number))
         number += found.length
         if (number > mostFindings) throw new EnoughFindings()
@@ -48,8 +49,7 @@ export async function verifyAudit(
 
   async function verifyService(
     service: StoringService,
-    known: Kept | undefined,
-    keys: TrustedKeys | undefined,
+    known: { kept: Kept | undefined; trusted: TrustedKeys | undefined; alive: () => void },
     report: (found: Finding[]) => Promise<void>,
   ) {
     const sql = system.sql(service)
@@ -67,7 +67,7 @@ export async function verifyAudit(
     const upTo = await readLastNumber(sql)
     const end = await readEnd(sql)
     const asked = { service, epoch: end.epoch, upTo }
-    const { witnesses, former, last, pauses } = await readWitnesses(sql, asked, known, keys, report)
+    const { witnesses, former, last, pauses } = await readWitnesses(sql, asked, known.kept, known.trusted, report)
     if (end.held)
       return report([{ service, row: 'audit_chain', problem: 'it is held: stored events are being changed' }])
     const unchained = await readUnchained(sql)
@@ -80,7 +80,7 @@ export async function verifyAudit(
       output.progress(`${service}: event ${step.value.events} of ${end.events}`)
       await report(step.value.found)
     }
-    const counted = await countInTable(sql, service, end)
+    const counted = await countInTable(sql, service, end, known.alive)
     if ((await readEnd(sql)).epoch !== end.epoch)
       return report([{ service, row: 'audit_chain', problem: 'it began anew meanwhile: call it again' }])
     // Rows that an index passes over are found by no walk along it.

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { StoringService } from '../../provision.ts'
+import { eachService } from './each-service.ts'
+import type { Finding } from './finding.ts'
+import { Silence, whileAlive } from './silence.ts'
+
+const all: StoringService[] = ['users', 'grants', 'idp']
+
+test('a service from which nothing comes is a finding, and the others are looked at', async () => {
+  const found: Finding[] = []
+  const looked: StoringService[] = []
+  const never = Promise.withResolvers<void>()
+  const later: unknown[] = []
+  const look = async (service: StoringService, alive: () => void) => {
+    if (service === 'users') {
+      await never.promise
+      try {
+        alive()
+      } catch (error) {
+        later.push(error)
+      }
+    } else looked.push(service)
+  }
+  await eachService(all, 'events', look, async (more) => void found.push(...more), 10)
+  expect(looked).toEqual(['grants', 'idp'])
+  const problem = 'it was not read to its end: nothing came from it for 5 minutes'
+  expect(found).toEqual([{ service: 'users', row: 'events', problem }])
+  // What answers after all goes on no more.
+  never.resolve()
+  await expect.poll(() => later).toEqual([expect.any(Silence)])
+})
+
+test('a look that takes long is not ended while something comes', async () => {
+  const patience = 400
+  const work = async (alive: () => void) => {
+    for (let i = 0; i < 8; i++) {
+      await sleep(patience / 4)
+      alive()
+    }
+    return 'done'
+  }
+  expect(await whileAlive(work, patience)).toBe('done')
+})
