@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Nats } from '#lib/nats'
+import { startForgettingAgain } from './forget-again.ts'
 import { openRemovals, type Removals, soon } from './testing/removals.ts'
 
 let removals: Removals
@@ -63,6 +64,33 @@ test('a user is not kept waiting by the many whom another organization removed b
   await cleaned(...many)
   // One question for each user.
   expect(asked.toSorted()).toEqual([...many, single].toSorted())
+})
+
+test('a user is not kept waiting by the many who are cleaned again, because the stream was lost', async () => {
+  const { sql, log } = removals.users
+  const many = await removeSome('lost', 60)
+  const single = await removals.addHuman('turn', 'single')
+  const gate = Promise.withResolvers<void>()
+  let isLost = false
+  const asked = start(async () => (isLost ? gate.promise : undefined))
+  await cleaned(...many)
+  isLost = true
+  const before = asked.length
+  await sql`update published set generation = generation + 1`
+  removals.run(startForgettingAgain({ sql, log, nats: removals.nats, every: 100 }))
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(before), soon)
+  await removals.remove(single, 'single')
+  await published(single)
+  gate.resolve()
+  await cleaned(single)
+  expect(asked.indexOf(single) - before).toBeLessThan(30)
+  await cleaned(...many)
+  await vi.waitFor(async () => {
+    const left = await sql`
+      select from forgettings, published where user_id = any(${many}) and stream_generation is distinct from generation
+    `
+    expect(left).toHaveLength(0)
+  }, soon)
 })
 
 test('of more organizations than have a turn at once, each comes before any has all its turns', async () => {

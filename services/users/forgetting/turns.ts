@@ -10,7 +10,7 @@ export const follower = 'forgetting'
 const organizationsAtOnce = 16
 const ofOrganization = 4
 
-/** A removed user of whom the stream was never cleaned. */
+/** A removed user of whom the stream is to be cleaned: for the first time, or again after it was lost. */
 export interface Waiting extends Cleaned {
   /** Of the user's last event, the removal. */
   position: EventPosition
@@ -57,7 +57,7 @@ export async function readTurn(sql: Sql, after: string): Promise<{ waiting: Wait
   return { waiting, last: lanes.length < organizationsAtOnce ? '' : names.at(-1)! }
 }
 
-/** One user, if the stream was never cleaned of it. */
+/** One user, if the stream is to be cleaned of it. */
 export async function readOne(sql: Sql, userId: string): Promise<Waiting | undefined> {
   const [waiting] = await readWaiting(
     sql,
