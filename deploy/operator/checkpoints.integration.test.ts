@@ -103,6 +103,39 @@ test('a new epoch is written only where somebody accepts it', async () => {
   )
 })
 
+test.each([
+  ['is kept', 2],
+  ['comes next', 1],
+])('a checkpoint of the year 2999 that %s is told, and those after it are written', async (_, number) => {
+  const { admin, changed, roster } = house
+  const all = (await some(1000)).filter(({ kind }) => kind === 'checkpoint')
+  const { key, secret } = makeAuditKey()
+  const signed: { kind: string; service: string; number: number; jws: string }[] = []
+  let previous = ''
+  for (const line of all) {
+    const { checkpoint } = readCheckpoint(line.jws)
+    const at = line.number === 2 ? '2999-01-01T00:00:00.000Z' : checkpoint.at
+    const { jws, hash } = readCheckpoint(signCheckpoint({ ...checkpoint, at, previous }, key.kid, secret))
+    signed.push({ ...line, jws })
+    previous = hash
+  }
+  const file = await keep({ kind: 'key', service: 'users', key }, ...signed.slice(0, number))
+  await changed(
+    async () => {
+      await admin`update audit_keys set kid = ${key.kid}, public_key = ${admin.json({ ...key })}`
+      for (const one of signed) await admin`update audit_checkpoints set jws = ${one.jws} where number = ${one.number}`
+    },
+    async () => {
+      const { status, err, json } = await roster('checkpoints', 'users', '--after', file)
+      expect(status).toBe(1)
+      expect(err).toContain('users: audit_checkpoints number=3: its time is before that of one before it\n')
+      expect(err.includes('users: audit_checkpoints number=2: its time is to come, or none\n')).toBe(number < 2)
+      expect(err).not.toContain('Nothing was written')
+      expect(json().filter(({ kind }) => kind === 'checkpoint')).toEqual(signed.slice(number))
+    },
+  )
+})
+
 test("a key that signed nothing is not written beside kept checkpoints: it may be anybody's", async () => {
   const { admin, changed, roster } = house
   const file = await keep(...(await some(2)))

@@ -43,6 +43,8 @@ interface Read {
   keys: AuditKey[]
   portions: Portion[]
   found: Finding[]
+  /** Times that do not fit. Those hinder nothing: otherwise a single wrong clock would end the keeping for ever. */
+  odd: Finding[]
 }
 
 /** Checkpoints that were looked at, without their texts: there may be any number of them. */
@@ -70,6 +72,7 @@ async function run({ system, output, args, options }: Called): Promise<number> {
       output.progress(service)
       // Nothing is written of a service before all of it was looked at.
       const read = await readService(system, service, { kept, accepted, alive })
+      await refuse(read.odd)
       if (read.found.length === 0) return refuse(await writeService(system, service, read, { output, alive }))
       await refuse(read.found)
       process.stderr.write(`Nothing was written of ${service}.\n`)
@@ -96,6 +99,7 @@ async function readService(
     keys: [],
     portions: [],
     found: (kept?.found ?? []).filter((finding) => finding.service === service),
+    odd: [],
   }
   const say = (row: string, problem: string) => void read.found.push({ service, row, problem })
   const before = newestOf(kept, service)
@@ -115,9 +119,10 @@ async function readService(
       alive()
       if (rows.length === 0) break
       for (const { number, jws } of rows) {
-        const { signed, found } = checking.next(number, jws)
+        const { signed, found, odd } = checking.next(number, jws)
         const { service: named, number: told, epoch: of = 0 } = signed?.checkpoint ?? {}
         // Without those that were kept, it is not known what must follow.
+        if (kept) read.odd.push(...odd)
         if (kept || !signed) read.found.push(...found)
         else if (named !== service || told !== number)
           say(checkpointName(number), 'it stands in the place of another one')
@@ -125,7 +130,7 @@ async function readService(
           say(checkpointName(number), `the chain began anew: if you know why, call it with --accept-epoch ${of}`)
         epoch = Math.max(epoch, of)
       }
-      if (read.found.length > mostFindings) {
+      if (read.found.length + read.odd.length > mostFindings) {
         say('audit_checkpoints', 'more of them do not fit')
         return read
       }

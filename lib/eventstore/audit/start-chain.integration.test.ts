@@ -176,6 +176,21 @@ test.each(['2999-01-01', 'infinity'])('a checkpoint of %s does not end the signi
   await everythingIsSigned()
 })
 
+test('a checkpoint of no time does not hold up those behind it on their way to the stream', async () => {
+  const [row] = await sql`
+    update audit_checkpoints set published = false, signed_at = 'infinity'
+    where number = (select max(number) from audit_checkpoints) returning number::int
+  `
+  start()
+  await a!.store.execute(count('old'))
+  await everythingIsChained()
+  await everythingIsSigned()
+  await vi.waitFor(async () => {
+    const told = (await readStream(publishing.admin)).filter(({ aggregateType }) => aggregateType === 'audit')
+    expect(told.map(({ sequence }) => sequence)).toContain(row!['number'] + 1)
+  }, { timeout: 20_000 })
+})
+
 test('a key that has served its time names the next one, and signs no more', async () => {
   const [former] = await sql`update audit_keys set created_at = now() - interval '91 days' returning kid`
   start()

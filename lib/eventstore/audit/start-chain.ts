@@ -141,8 +141,14 @@ export function startChain(options: ChainOptions): Service {
       select number::float8, jws, signed_at as "signedAt", message_key as key, generation
       from audit_checkpoints, published where not audit_checkpoints.published order by audit_checkpoints.number limit 50
     `
-    for (const { key, generation, ...checkpoint } of waiting) {
-      await publishCheckpoint(nats, { service, key, generation }, checkpoint)
+    for (const { key, generation, signedAt, ...checkpoint } of waiting) {
+      // A time that is none, such as infinity, must not hold up those behind it.
+      const isTime = !Number.isNaN(signedAt.getTime())
+      await publishCheckpoint(
+        nats,
+        { service, key, generation },
+        { ...checkpoint, signedAt: isTime ? signedAt : new Date(0) },
+      )
       await sql`update audit_checkpoints set published = true where number = ${checkpoint.number}`
     }
   }

@@ -71,6 +71,29 @@ describe('a lower epoch', () => {
   })
 })
 
+describe('a row of a checkpoint that says something else than it signs', () => {
+  test.each([
+    ['no time', `signed_at = 'infinity'`],
+    ['another time', `signed_at = signed_at + interval '1 ms'`],
+    ['a page to come', 'page = 9007199254740991'],
+    ['another epoch', 'epoch = 2'],
+    ['another last event', 'position = position + 1'],
+    ['another last transaction', `transaction_id = '1'`],
+  ])('is found: %s', async (_, change) => {
+    const { admin, changed, found, roster } = house
+    await changed(
+      () => admin.unsafe(`update audit_checkpoints set ${change} where number = (select max(number) from audit_checkpoints)`),
+      async () => {
+        const [{ number }] = await admin<[{ number: number }]>`select max(number)::int as number from audit_checkpoints`
+        const row = `audit_checkpoints number=${number}`
+        expect(await found('users')).toEqual([{ row, problem: 'its row does not say what it signs' }])
+        expect((await roster('checkpoints', 'users', '--after', house.kept)).status).toBe(0)
+        expect(await roster('status', '--json')).toMatchObject({ out: expect.stringContaining('"chains":{"users":') })
+      },
+    )
+  })
+})
+
 describe('the beginning', () => {
   test('cannot be cut off', async () => {
     const { admin, changed, found } = house

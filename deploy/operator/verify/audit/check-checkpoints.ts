@@ -11,8 +11,14 @@ import { isBefore } from './is-before.ts'
 
 /** Looks at the checkpoints of a service, one after the other. */
 export interface CheckpointCheck {
-  /** Gives the checkpoint if it can be read, whether its key made its signature, and what is wrong with it. */
-  next(number: number, jws: string): { signed: SignedCheckpoint | undefined; isTrue: boolean; found: Finding[] }
+  /**
+   * Gives the checkpoint if it can be read, whether its key made its signature, and what is wrong with it. `odd`: what is
+   * wrong with its time. Order does not rest on times, and a clock may have been wrong.
+   */
+  next(
+    number: number,
+    jws: string,
+  ): { signed: SignedCheckpoint | undefined; isTrue: boolean; found: Finding[]; odd: Finding[] }
   /** Whether this key may sign, as far as it has looked. */
   counts(kid: string): boolean
 }
@@ -37,13 +43,14 @@ export function checkCheckpoints(
     next(number, jws) {
       const row = checkpointName(number)
       const found: Finding[] = []
-      const say = (problem: string) => void found.push({ service, row, problem })
+      const odd: Finding[] = []
+      const say = (problem: string, to = found) => void to.push({ service, row, problem })
       let signed: SignedCheckpoint
       try {
         signed = readCheckpoint(jws)
       } catch {
         say('it is no checkpoint')
-        return { signed: undefined, isTrue: false, found }
+        return { signed: undefined, isTrue: false, found, odd }
       }
       const { checkpoint, kid } = signed
       const { nextKey } = checkpoint
@@ -56,14 +63,16 @@ export function checkCheckpoints(
       const disorder = before && orderProblem(before.checkpoint, checkpoint)
       if (disorder !== undefined) say(disorder)
       if (checkpoint.number !== number || checkpoint.service !== service) say('it stands in the place of another one')
-      if (!(Date.parse(checkpoint.at) <= Date.now() + skew)) say('its time is to come, or none')
+      const untimely = before && timeProblem(before.checkpoint, checkpoint)
+      if (untimely !== undefined) say(untimely, odd)
+      if (!(Date.parse(checkpoint.at) <= Date.now() + skew)) say('its time is to come, or none', odd)
       const isTrue = isSigned(signed, keys)
       if (!isTrue) say('its signature is not that of its key')
       else if (!counting.has(kid))
         say(isFirst ? 'its key is none of the given ones' : 'no checkpoint before it names its key')
       else if (nextKey !== undefined && keys.some((key) => key?.kid === nextKey)) counting.add(nextKey)
       before = signed
-      return { signed, isTrue, found }
+      return { signed, isTrue, found, odd }
     },
     counts: (kid) => counting?.has(kid) ?? false,
   }
@@ -72,7 +81,7 @@ export function checkCheckpoints(
 /** Milliseconds that the clocks of two hosts may differ. */
 export const skew = 60_000
 
-/** Why a checkpoint cannot be later than another one: epochs, pages, events and times never fall. */
+/** Why a checkpoint cannot come after another one: epochs, pages and events never fall. */
 export function orderProblem(before: Checkpoint, after: Checkpoint): string | undefined {
   if (after.epoch < before.epoch) return 'its epoch is lower than that of one before it'
   if (after.page <= before.page) return 'its page does not come after that of one before it'
@@ -83,6 +92,11 @@ export function orderProblem(before: Checkpoint, after: Checkpoint): string | un
     const hasMore = after.events > before.events && isBefore(before.last, after.last)
     if (!hasMore) return 'it has no more events than one before it'
   }
+  return undefined
+}
+
+/** Why the time of a checkpoint does not fit to that of the one before it. */
+export function timeProblem(before: Checkpoint, after: Checkpoint): string | undefined {
   const isLater = Date.parse(after.at) >= Date.parse(before.at) - skew
   return isLater ? undefined : 'its time is before that of one before it'
 }

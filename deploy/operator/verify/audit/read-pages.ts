@@ -146,6 +146,24 @@ export async function readLastNumber(sql: Sql): Promise<number> {
   return row?.number ?? 0
 }
 
+/** Columns of a checkpoint's row beside its text. */
+export interface CheckpointColumns extends ChainPlace {
+  epoch: number
+  page: number
+  /** Milliseconds, as JavaScript counts them. */
+  at: number
+}
+
+/** The columns of these checkpoints, by their numbers. */
+export async function readColumns(sql: Sql, numbers: number[]): Promise<Map<number, CheckpointColumns>> {
+  const rows = await sql<(CheckpointColumns & { number: number })[]>`
+    select number::float8, epoch, page::float8, transaction_id::text as "transactionId", position::text,
+      (extract(epoch from signed_at) * 1000)::float8 as at
+    from audit_checkpoints where number = any(${numbers}::bigint[])
+  `
+  return new Map(rows.map((row) => [row.number, row]))
+}
+
 /** The number of the first page. */
 export async function readFirstNumber(sql: Sql): Promise<number> {
   const [row] = await sql<{ number: number }[]>`

@@ -3,8 +3,9 @@ import { checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-row
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import type { Finding } from '../finding.ts'
-import { checkCheckpoints, checkpointName, orderProblem } from './check-checkpoints.ts'
+import { checkCheckpoints, checkpointName, orderProblem, timeProblem } from './check-checkpoints.ts'
 import type { Kept, TrustedKeys } from './kept.ts'
+import { type CheckpointColumns, readColumns } from './read-pages.ts'
 
 /** What a checkpoint says, and whether it was kept elsewhere. Only so much of each is in memory. */
 export interface Witness extends Pick<Checkpoint, 'number' | 'epoch' | 'page' | 'hash'> {
@@ -52,10 +53,13 @@ export async function readWitnesses(
   for (let after = 0; after < upTo;) {
     const rows = await checkpointsAfter(sql, after, pageSize)
     if (rows.length === 0) break
+    const columns = await readColumns(sql, rows.map(({ number }) => number))
     for (const { number, jws } of rows) {
       if (number > upTo) break
-      const { signed, isTrue, found: wrong } = checking.next(number, jws)
-      found.push(...wrong)
+      const { signed, isTrue, found: wrong, odd } = checking.next(number, jws)
+      found.push(...wrong, ...odd)
+      if (signed && !isOfRow(signed, columns.get(number)))
+        found.push({ service, row: checkpointName(number), problem: 'its row does not say what it signs' })
       const own = waiting.get(number)
       if (own && own.jws !== jws)
         found.push({ service, row: checkpointName(number), problem: 'it is not the one that was kept' })
@@ -94,7 +98,8 @@ export async function readWitnesses(
   function checkEpochs(): void {
     let before: SignedCheckpoint | undefined
     for (const [number, signed] of ofService) {
-      const problem = before && orderProblem(before.checkpoint, signed.checkpoint)
+      const pair = before && ([before.checkpoint, signed.checkpoint] as const)
+      const problem = pair && (orderProblem(...pair) ?? timeProblem(...pair))
       if (problem !== undefined) found.push({ service, row: keptName(number), problem })
       before = signed
     }
@@ -104,6 +109,18 @@ export async function readWitnesses(
     if (ahead)
       found.push({ service, row: 'audit_chain', problem: `its epoch (${epoch}) is lower than that of ${witnessName(ahead)} (epoch ${ahead.epoch})` }) // prettier-ignore
   }
+}
+
+// The service and `status` go by the columns.
+function isOfRow({ checkpoint }: SignedCheckpoint, row: CheckpointColumns | undefined): boolean {
+  const { epoch, page, at, last } = checkpoint
+  return (
+    row?.epoch === epoch &&
+    row.page === page &&
+    row.at === Date.parse(at) &&
+    row.transactionId === last.transactionId &&
+    row.position === last.position
+  )
 }
 
 /** The name of a witness in findings. */

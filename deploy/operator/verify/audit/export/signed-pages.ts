@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { isSigned, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type PageHeader, readEntries } from '#lib/eventstore/audit/page'
 import type { StoringService } from '../../../../provision.ts'
-import { orderProblem } from '../check-checkpoints.ts'
+import { orderProblem, timeProblem } from '../check-checkpoints.ts'
 import type { TrustedKeys } from '../kept.ts'
 import { readHeader } from './read-line.ts'
 
@@ -51,8 +51,9 @@ export class SignedPages {
     const signed = [...this.checkpoints.values()].sort((one, other) => one.checkpoint.number - other.checkpoint.number)
     for (const [index, { checkpoint }] of signed.entries()) {
       const name = `checkpoint ${checkpoint.number}`
-      const problem = index > 0 && orderProblem(signed[index - 1]!.checkpoint, checkpoint)
-      if (problem) this.say(name, problem)
+      const before = signed[index - 1]?.checkpoint
+      const problem = before && (orderProblem(before, checkpoint) ?? timeProblem(before, checkpoint))
+      if (problem !== undefined) this.say(name, problem)
       if (checkpoint.epoch !== first?.header.epoch) this.say(name, 'it is of another epoch')
       if (!this.pages.has(checkpoint.page)) this.say(name, 'it signs no page of the export')
     }
