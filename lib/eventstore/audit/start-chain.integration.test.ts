@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type { RecentEvents } from '../../events/recent-events.ts'
+import { keepRecentEvents, type RecentEvents } from '../../events/recent-events.ts'
 import { createLog } from '../../log.ts'
 import { connectNats, type Nats } from '../../nats.ts'
 import type { Service } from '../../process.ts'
@@ -88,6 +88,18 @@ async function untilPublished() {
   )
 }
 
+async function lastEvent(): Promise<AuditedRow> {
+  const [row] = await sql<AuditedRow[]>`select ${eventColumns(sql)} from events order by events.position desc limit 1`
+  return row!
+}
+
+/** Expects that the chain has the event as it is. */
+async function expectChained(row: AuditedRow) {
+  const pages = await sql`select salt, entries from audit_pages`
+  const page = pages.find(({ entries }) => readEntries(entries).has(row.position))
+  expect(readEntries(page!['entries']).get(row.position)).toBe(rowHash(rowKey(page!['salt'], row.position), row))
+}
+
 test('what was stored before the chain began is in it, in the order of commits', async () => {
   await a!.store.execute(add('old', 'old'))
   for (let i = 0; i < 20; i++) await a!.store.execute(count('old'))
@@ -152,8 +164,7 @@ test('the chain goes on where it stopped, however far the tail is meanwhile', as
 })
 
 test('an event that PostgreSQL does not have any more is not added', async () => {
-  const [last] = await sql<AuditedRow[]>`select ${eventColumns(sql)} from events order by events.position desc limit 1`
-  const ghost = { ...last!, position: '99000000', transaction_id: '99000000' }
+  const ghost = { ...(await lastEvent()), position: '99000000', transaction_id: '99000000' }
   start(0, { after: () => [ghost], add() {}, clear() {} })
   await a!.store.execute(count('old'))
   await everythingIsChained()
@@ -225,9 +236,21 @@ test('while it is held, nothing is added; then it begins anew, and the next chec
   expect(last!.checkpoint).toMatchObject({ epoch: 2, reason: 'sealed', events: (await state())['stored'] })
   const [first] = await sql`select header from audit_pages order by number limit 1`
   expect(JSON.parse(first!['header'])).toMatchObject({ page: before['page'] + 1, previous: before['hash'], epoch: 2 })
-  const [row] = await sql<AuditedRow[]>`select ${eventColumns(sql)} from events order by events.position desc limit 1`
-  const [page] = await sql`select salt, entries from audit_pages order by number desc limit 1`
-  expect(readEntries(page!['entries']).get(row!.position)).toBe(rowHash(rowKey(page!['salt'], row!.position), row!))
+  await expectChained(await lastEvent())
+})
+
+test('after it began anew, a replica that had seen the end before takes no event as the tail knew it', async () => {
+  const recent = keepRecentEvents()
+  start(0, recent)
+  await a!.store.execute(count('old'))
+  await everythingIsChained()
+  const rows = await sql<AuditedRow[]>`select ${eventColumns(sql)} from events order by events.transaction_id, events.position`
+  recent.add({ transaction_id: '0', position: '0' }, rows, 1000)
+  await sql`select audit_hold()`
+  await sql`update events set creator = 'by hand again' where position = (select max(position) from events)`
+  await sql`select audit_begin('sealed again')`
+  await everythingIsChained()
+  await expectChained(await lastEvent())
 })
 
 test('a checkpoint that PostgreSQL does not store is told as an error, and the chain goes on', async () => {
