@@ -1,110 +1,29 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { pino } from 'pino'
-import {
-  type EventFilter,
-  type EventPosition,
-  type ListedEvent,
-  type ListEventsRequest,
-  ListEventsResponse,
-} from '#gen/roster/feed/v1/feed'
-import { createDatabase, type TestDatabase } from '#test/support/database'
-import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type EventFilter, type EventPosition } from '#gen/roster/feed/v1/feed'
+import { add, count } from '#test/support/counters'
+import { beginning, filter, type Feeds, messages, openFeeds } from '#test/support/feeds'
 import { encodeEvent } from '../events/cloud-event.ts'
-import { testMessages } from '#test/support/event-messages'
-import type { Log } from '../log.ts'
-import { keepRecentEvents, type RecentEvents } from '../events/recent-events.ts'
 import type { Sql } from './database.ts'
-import { createFeed } from './feed.ts'
-import { read } from './feed-rows.ts'
-import { add, count, openReplica, type Replica, silent } from '#test/support/counters'
 
-const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'], OtherAdded: ['name'] })
-const beginning = { transactionId: 0, position: 0 }
-let database: TestDatabase
-let a: Replica
-let b: Replica
-let feed: (request: Partial<ListEventsRequest>) => ReturnType<ReturnType<typeof createFeed>>
+let feeds: Feeds
+let a: Feeds['a']
+let b: Feeds['b']
+let feedOf: Feeds['feedOf']
+let feed: Feeds['feed']
+let allInMemory: Feeds['allInMemory']
+let follow: Feeds['follow']
+let stored: Feeds['stored']
+let slowly: Feeds['slowly']
 
 beforeAll(async () => {
-  expect(inject('servers')).toBeDefined()
-  database = await createDatabase()
-  ;[a, b] = [await openReplica(database.urls.users), await openReplica(database.urls.users)]
-  feed = feedOf()
+  feeds = await openFeeds()
+  ;({ a, b, feedOf, feed, allInMemory, follow, stored, slowly } = feeds)
 })
-
-afterAll(async () => {
-  await Promise.all([a, b].map((replica) => replica?.stop()))
-  await database?.drop()
-})
-
-function feedOf(mostLookedAt?: number, recent?: RecentEvents, sql = b.sql) {
-  const answer = createFeed({
-    service: 'users',
-    sql,
-    log: silent,
-    messages,
-    ...(recent && { recent }),
-    ...(mostLookedAt && { mostLookedAt }),
-  })
-  return async (request: Partial<ListEventsRequest>) => {
-    await untilForeignTransactionsEnd(b.sql)
-    return answer({}, { after: undefined, fromEnd: false, filter: undefined, limit: 1000, ...request })
-  }
-}
-
-/** All events, as a tail that has just read them has them. */
-async function allInMemory(): Promise<RecentEvents> {
-  const recent = keepRecentEvents()
-  const rows = await read(b.sql, beginning, { transactionId: 2 ** 50, position: 0 }, filter({}), 10_000)
-  recent.add({ transaction_id: '0', position: '0' }, rows, 1000)
-  return recent
-}
+afterAll(() => feeds?.stop())
 
 const unreachable = (() => {
   throw new Error('PostgreSQL was asked')
 }) as unknown as Sql
-
-const filter = (wanted: Partial<EventFilter>): EventFilter => ({
-  organizationId: '',
-  aggregateTypes: [],
-  aggregateIds: [],
-  eventTypes: [],
-  actors: [],
-  since: undefined,
-  ...wanted,
-})
-
-/** The ids of all events after a position, page by page. */
-async function follow(request: Partial<ListEventsRequest>, from?: EventPosition, ask = feed) {
-  const ids: string[] = []
-  let pages = 0
-  for (let after = from; ; pages++) {
-    const { events, next, endReached } = await ask({ ...request, after })
-    ids.push(...events.map(({ event }) => event!.id))
-    if (endReached) return { ids, next: next!, pages }
-    after = next
-  }
-}
-
-async function stored(): Promise<string[]> {
-  const rows = await a.sql<{ id: string }[]>`
-    select 'users-' || position as id from events order by events.transaction_id, events.position
-  `
-  return rows.map(({ id }) => id)
-}
-
-/** Inserts an event in a transaction that stays open until `commit`. */
-async function slowly(id: string, { organization = 'house', at = new Date() } = {}) {
-  const [inserted, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const done = a.sql.begin(async (sql) => {
-    await sql`insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
-      values ('other', ${id}, 1, 'added', ${sql.json({ name: id })}, ${organization}, 'somebody', 'r', ${at})`
-    inserted.resolve()
-    await commit.promise
-  })
-  await inserted.promise
-  return { commit: () => (commit.resolve(), done) }
-}
 
 test('an event is listed as it is published', async () => {
   await a.store.execute(add('first', 'first'))
@@ -268,62 +187,6 @@ test('since a time: later events are found without a look at all older ones', as
   expect(await names(new Date(0))).toEqual(all)
   const first = await bounded({ filter: filter({ since: new Date(Date.now() - day / 2) }) })
   expect(first.events).toHaveLength(1)
-})
-
-test('an answer never exceeds the limit of NATS, and the rest comes with the next one', async () => {
-  const name = 'n'.repeat(200_000)
-  for (let n = 0; n < 8; n++) await (await slowly(`large-${n}-${name.slice(0, 10)}`)).commit()
-  await a.sql`update events set payload = jsonb_build_object('name', ${name}::text) where aggregate_id like 'large-%'`
-  const { next } = await feed({ limit: 1, after: beginning })
-  const { events } = await feed({ after: next })
-  expect(events.length).toBeGreaterThan(0)
-  expect((await follow({})).ids).toEqual(await stored())
-  const large = await feed({ filter: filter({ aggregateIds: [`large-0-${name.slice(0, 10)}`] }) })
-  expect(large.events).toHaveLength(1)
-  expect((await feed({ filter: filter({ since: new Date(Date.now() - 60_000) }) })).events.length).toBeLessThan(5)
-})
-
-test('an old event that fits no answer or proto/ comes without its data, and all others come', async () => {
-  const { next } = await follow({})
-  for (const id of ['before', 'too-large', 'unreadable', 'unheard-of', 'behind']) await (await slowly(id)).commit()
-  await a.sql`update events set payload = jsonb_build_object('name', repeat('n', 3000000)) where aggregate_id = 'too-large'`
-  await a.sql`update events set payload = '{"surprise": 1}' where aggregate_id = 'unreadable'`
-  await a.sql`update events set type = 'unheard.of' where aggregate_id = 'unheard-of'`
-  expect((await follow({}, next)).ids).toEqual((await stored()).slice(-5))
-
-  const lines: { level: number; event: string }[] = []
-  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) }) as Log
-  const ask = createFeed({ service: 'users', sql: b.sql, log, messages })
-  for (let round = 0; round < 2; round++) {
-    const events: ListedEvent[] = []
-    for (let [after, endReached] = [next, false]; !endReached;) {
-      const answer = await ask({}, { after, fromEnd: false, filter: undefined, limit: 1000 })
-      expect(ListEventsResponse.encode(answer).finish().length).toBeLessThan(2_000_000)
-      events.push(...answer.events)
-      ;[after, endReached] = [answer.next!, answer.endReached]
-    }
-    expect(events.map(({ event }) => [event!.aggregateId, event!.type, event!.data, event!.dataOmitted])).toEqual([
-      ['before', 'roster.other.added.v1', { name: 'before' }, ''],
-      ['too-large', 'roster.other.added.v1', undefined, 'size'],
-      ['unreadable', 'roster.other.added.v1', undefined, 'unreadable'],
-      ['unheard-of', 'roster.other.unheard.of.v1', undefined, 'unreadable'],
-      ['behind', 'roster.other.added.v1', { name: 'behind' }, ''],
-    ])
-  }
-  expect(lines.map(({ level }) => level)).toEqual([50, 50, 50])
-  await a.sql`delete from events where aggregate_id in ('too-large', 'unreadable', 'unheard-of')`
-})
-
-test('a page of large events is read in portions', async () => {
-  const { next } = await follow({})
-  for (let n = 0; n < 30; n++) await (await slowly(`portion-${n}`)).commit()
-  await a.sql`update events set payload = jsonb_build_object('name', repeat('n', 250000)) where aggregate_id like 'portion-%'`
-  const [row] = await read(b.sql, next, { transactionId: Number.MAX_SAFE_INTEGER, position: 0 }, filter({}), 1000)
-  expect(row!.found).toBe(30)
-  expect(
-    await read(b.sql, next, { transactionId: Number.MAX_SAFE_INTEGER, position: 0 }, filter({}), 1000),
-  ).toHaveLength(5)
-  expect((await follow({}, next)).ids).toEqual((await stored()).slice(-30))
 })
 
 test.each([
