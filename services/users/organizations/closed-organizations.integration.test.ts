@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { addMachineSecret } from '../operations/credential/add-machine-secret.ts'
+import { authenticate } from '../operations/internal/authenticate.ts'
+import { issueToken } from '../operations/oauth/issue-token.ts'
+import { callIn } from '../test-users.ts'
+import { hashToken } from '../token.ts'
+import { openOrganizations, type Organizations, reasonOf } from './testing/organizations.ts'
+
+let organizations: Organizations
+let users: Organizations['users']
+let own: Organizations['own']
+let happens: Organizations['happens']
+let noted: Organizations['noted']
+let addMachine: Organizations['addMachine']
+let addHuman: Organizations['addHuman']
+let signIn: Organizations['signIn']
+let held: Organizations['held']
+
+beforeAll(async () => {
+  organizations = await openOrganizations()
+  ;({ users, own, happens, noted, addMachine, addHuman, signIn, held } = organizations)
+})
+beforeEach(() => organizations.begin())
+afterAll(() => organizations?.stop())
+
+test('nobody signs in to a deactivated organization, and its tokens are refused until it is active again', async () => {
+  const human = `${own.organizationId}-human`
+  const machine = `${own.organizationId}-machine`
+  await addHuman(human)
+  await addMachine(machine)
+  const expirationDate = undefined
+  const { clientSecret } = await addMachineSecret.handle(
+    users,
+    { userId: machine, expirationDate },
+    callIn(own.organizationId),
+  )
+  const obtain = async () =>
+    issueToken.handle(
+      users,
+      {
+        grantType: 'client_credentials',
+        clientId: machine,
+        clientSecret,
+        scope: '',
+        assertion: '',
+        clientAssertion: '',
+        clientAssertionType: '',
+        dpopProof: '',
+      },
+      callIn(''),
+    )
+  const tokens = [(await signIn(human)).sessionToken, (await obtain()).accessToken]
+  const holders = () =>
+    Promise.all(tokens.map((token) => reasonOf(authenticate(users, { tokenHash: hashToken(token) }))))
+  expect(await holders()).toEqual(['ok', 'ok'])
+  await happens('deactivated', 2)
+  await noted('inactive')
+  expect(await holders()).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
+  expect(await reasonOf(signIn(human))).toBe('CREDENTIALS_INVALID')
+  expect(await reasonOf(obtain())).toBe('INVALID_CLIENT')
+  await happens('reactivated', 3)
+  await noted('active')
+  expect(await holders()).toEqual(['ok', 'ok'])
+  expect(await reasonOf(signIn(human))).toBe('ok')
+  expect(await reasonOf(obtain())).toBe('ok')
+})
+
+test('a sign-in that was decided before the deactivation and would be stored after it is refused', async () => {
+  await addHuman(`${own.organizationId}-human`)
+  const { context, arrived, release } = held()
+  const late = reasonOf(signIn(`${own.organizationId}-human`, context))
+  await arrived
+  await happens('deactivated', 2)
+  await noted('inactive')
+  release()
+  expect(await late).toBe('CREDENTIALS_INVALID')
+})
+
+test('an event that comes after a later one changes nothing', async () => {
+  await happens('reactivated', 3)
+  await noted('active')
+  await happens('deactivated', 2)
+  const mine = own.organizationId
+  own.organizationId = `${mine}-next`
+  await happens('deactivated', 2)
+  await noted('inactive')
+  own.organizationId = mine
+  await noted('active')
+})
