@@ -80,6 +80,25 @@ describe('verify takes no message for a checkpoint but one that the service stor
   })
 })
 
+test.each([
+  ['no time', 'infinity'],
+  ['another time', '2999-01-01'],
+])('a checkpoint that is stored with %s hinders no look at the messages of its service', async (_, time) => {
+  const { seq, subject, header } = await findMessage(({ header: of }) => of.get('ce-id') === 'users-checkpoint-1')
+  expect(header.get('ce-sequence')).toBe('1')
+  const set = (at: unknown) => there.admin`update roster_users.audit_checkpoints set signed_at = ${at as string}::text::timestamptz where number = 1`
+  const [row] = await there.admin`select signed_at::text as at from roster_users.audit_checkpoints where number = 1`
+  await set(time)
+  try {
+    await there.expectNamed(
+      `users: stream ${streamName} seq=${seq} subject="${subject}"`,
+      'time: not what checkpoint 1 of the database says',
+    )
+  } finally {
+    await set(row!['at'])
+  }
+})
+
 describe('verify tells what the stream lost, whatever the service says of itself', () => {
   test('that it parked the event', async () => {
     const event = await lostEvent()
