@@ -40,11 +40,7 @@ export interface SessionOptions {
  * made in its schema must not run here. So functions and operators are PostgreSQL's own alone, and names of tables lead
  * to temporary views of this session. The one connection has them, and also the tables that `verify` compares with.
  */
-export function openSchema(
-  url: string,
-  service: StoringService,
-  { patience, mayWrite, failed }: SessionOptions,
-): Sql {
+export function openSchema(url: string, service: StoringService, { patience, mayWrite, failed }: SessionOptions): Sql {
   const asReader = new URL(url)
   asReader.username += `_${service}`
   const sql = postgres(asReader.href, {
@@ -56,7 +52,7 @@ export function openSchema(
     connection: {
       application_name: 'roster-operator',
       search_path: 'pg_catalog, pg_temp',
-      default_transaction_read_only: mayWrite ? 'off' : 'on',
+      default_transaction_read_only: !mayWrite,
       // Rows that a policy hides are an error.
       row_security: 'off',
       statement_timeout: 30_000,

@@ -28,10 +28,7 @@ const patience = 5000
  * Opens the system. Nothing waits for a server that is away. Without `mayWrite`, PostgreSQL takes no changes from it, but
  * for temporary tables.
  */
-export function openSystem(
-  { databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls,
-  mayWrite = false,
-): System {
+export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls, mayWrite = false): System {
   const schemas = new Map<string, Sql>()
   const opened: Sql[] = []
   let nats: Promise<NatsConnection> | undefined

@@ -75,4 +75,3 @@ test('a page of large events is read in portions', async () => {
   ).toHaveLength(5)
   expect((await follow({}, next)).ids).toEqual((await stored()).slice(-30))
 })
-

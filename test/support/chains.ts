@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest'
 import { checkpointsAfter } from '#lib/eventstore/audit/chain-rows'
 import { readCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { startChain } from '#lib/eventstore/audit/start-chain'
+import type { Row } from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
 import type { RecentEvents } from '#lib/events/recent-events'
 import { connectNats, type Nats } from '#lib/nats'
@@ -25,7 +26,7 @@ export interface Chains {
   /** Ends the chains. */
   stop(): Promise<void>
   /** The row of the chain, and how many events and pages are stored. */
-  state(): Promise<Record<string, unknown>>
+  state(): Promise<Row>
   everythingIsChained(): Promise<void>
   everythingIsSigned(): Promise<void>
   /** Ends all. */

@@ -12,7 +12,10 @@ const users = { service: 'users', row: 'events position=1', problem: 'it is miss
 test('of each service the first findings are shown, and how many more there are', async () => {
   const { shown, report, end } = limited()
   for (let i = 0; i < 3; i++) await report(Array.from({ length: mostFindings / 2 }, () => users))
-  await report([{ row: 'line 1', problem: 'strange' }, { ...users, service: 'grants' }])
+  await report([
+    { row: 'line 1', problem: 'strange' },
+    { ...users, service: 'grants' },
+  ])
   expect(await end()).toBe(mostFindings * 1.5 + 2)
   expect(shown).toHaveLength(mostFindings + 3)
   expect(shown.slice(-3)).toEqual([

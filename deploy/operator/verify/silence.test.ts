@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { StoringService } from '../../provision.ts'
 import { eachService } from './each-service.ts'
 import type { Finding } from './finding.ts'
@@ -32,13 +31,18 @@ test('a service from which nothing comes is a finding, and the others are looked
 })
 
 test('a look that takes long is not ended while something comes', async () => {
-  const patience = 400
-  const work = async (alive: () => void) => {
-    for (let i = 0; i < 8; i++) {
-      await sleep(patience / 4)
-      alive()
-    }
-    return 'done'
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const page = Promise.withResolvers<string>()
+  let alive = () => {}
+  const looked = whileAlive((sign) => {
+    alive = sign
+    return page.promise
+  }, 1000)
+  for (let i = 0; i < 5; i++) {
+    vi.advanceTimersByTime(900)
+    alive()
   }
-  expect(await whileAlive(work, patience)).toBe('done')
+  page.resolve('done')
+  expect(await looked).toBe('done')
 })

@@ -12,10 +12,7 @@ export class Silence extends Error {
  * Waits for work as long as it gives signs of life. Throws a Silence where none comes for too long. The work is then left
  * alone, and its next sign of life throws, too. `patience`: milliseconds.
  */
-export async function whileAlive<T>(
-  work: (alive: () => void) => Promise<T>,
-  patience = minutes * 60_000,
-): Promise<T> {
+export async function whileAlive<T>(work: (alive: () => void) => Promise<T>, patience = minutes * 60_000): Promise<T> {
   const silence = Promise.withResolvers<never>()
   let isOver = false
   const timer = setTimeout(() => {

@@ -86,7 +86,8 @@ test.each([
 ])('a checkpoint that is stored with %s hinders no look at the messages of its service', async (_, time) => {
   const { seq, subject, header } = await findMessage(({ header: of }) => of.get('ce-id') === 'users-checkpoint-1')
   expect(header.get('ce-sequence')).toBe('1')
-  const set = (at: unknown) => there.admin`update roster_users.audit_checkpoints set signed_at = ${at as string}::text::timestamptz where number = 1`
+  const set = (at: unknown) =>
+    there.admin`update roster_users.audit_checkpoints set signed_at = ${at as string}::text::timestamptz where number = 1`
   const [row] = await there.admin`select signed_at::text as at from roster_users.audit_checkpoints where number = 1`
   await set(time)
   try {

@@ -70,10 +70,13 @@ test('a checkpoint of no time does not hold up those behind it on their way to t
   await a!.store.execute(count('old'))
   await everythingIsChained()
   await everythingIsSigned()
-  await vi.waitFor(async () => {
-    const told = (await readStream(chains.publishing.admin)).filter(({ aggregateType }) => aggregateType === 'audit')
-    expect(told.map(({ sequence }) => sequence)).toContain(row!['number'] + 1)
-  }, { timeout: 20_000 })
+  await vi.waitFor(
+    async () => {
+      const told = (await readStream(chains.publishing.admin)).filter(({ aggregateType }) => aggregateType === 'audit')
+      expect(told.map(({ sequence }) => sequence)).toContain(row!['number'] + 1)
+    },
+    { timeout: 20_000 },
+  )
 })
 
 test('a key that has served its time names the next one, and signs no more', async () => {

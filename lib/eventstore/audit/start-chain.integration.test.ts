@@ -93,7 +93,7 @@ test('an event that PostgreSQL does not have any more is not added', async () =>
   const looked = chains.asked()
   await vi.waitFor(() => expect(chains.asked()).toBeGreaterThan(looked + 4), { timeout: 20_000 })
   expect((await sql`select from audit_pages where position = 99000000`).count).toBe(0)
-  await stop()
+  await chains.stop()
   start()
   await everythingIsChained()
   await everythingIsSigned()
@@ -125,7 +125,9 @@ test('after it began anew, a replica that had seen the end before takes no event
   start(0, { recent })
   await a!.store.execute(count('old'))
   await everythingIsChained()
-  const rows = await sql<AuditedRow[]>`select ${eventColumns(sql)} from events order by events.transaction_id, events.position`
+  const rows = await sql<
+    AuditedRow[]
+  >`select ${eventColumns(sql)} from events order by events.transaction_id, events.position`
   recent.add({ transaction_id: '0', position: '0' }, rows, 1000)
   await sql`select audit_hold()`
   await sql`update events set creator = 'by hand again' where position = (select max(position) from events)`
@@ -133,4 +135,3 @@ test('after it began anew, a replica that had seen the end before takes no event
   await everythingIsChained()
   await expectChained(await lastEvent())
 })
-

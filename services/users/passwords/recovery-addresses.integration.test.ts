@@ -7,7 +7,15 @@ import { mailCode } from '../operations/password/request-password-reset.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
 import type { TestUsers } from '../test-users.ts'
-import { newAddress, openRecoveries, reasonOf, type Recoveries, returned, root, verified } from './testing/recoveries.ts'
+import {
+  newAddress,
+  openRecoveries,
+  reasonOf,
+  type Recoveries,
+  returned,
+  root,
+  verified,
+} from './testing/recoveries.ts'
 
 let recoveries: Recoveries
 let users: Recoveries['users']

@@ -5,7 +5,16 @@ import { createSession } from '../operations/session/create-session.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
-import { newAddress, newPassword, openRecoveries, reasonOf, type Recoveries, returned, root, verified } from './testing/recoveries.ts'
+import {
+  newAddress,
+  newPassword,
+  openRecoveries,
+  reasonOf,
+  type Recoveries,
+  returned,
+  root,
+  verified,
+} from './testing/recoveries.ts'
 
 let recoveries: Recoveries
 let users: Recoveries['users']

@@ -82,7 +82,10 @@ describe('a row of a checkpoint that says something else than it signs', () => {
   ])('is found: %s', async (_, change) => {
     const { admin, changed, found, roster } = house
     await changed(
-      () => admin.unsafe(`update audit_checkpoints set ${change} where number = (select max(number) from audit_checkpoints)`),
+      () =>
+        admin.unsafe(
+          `update audit_checkpoints set ${change} where number = (select max(number) from audit_checkpoints)`,
+        ),
       async () => {
         const [{ number }] = await admin<[{ number: number }]>`select max(number)::int as number from audit_checkpoints`
         const row = `audit_checkpoints number=${number}`

@@ -63,10 +63,7 @@ test('of any number of events that differ, verify without --audit names some, an
       expect(status).toBe(1)
       const lines = out.trimEnd().split('\n')
       expect(lines[0]).toMatch(/^users: events position=\d+: aggregates has no row for its object, nobody 1$/)
-      expect(lines.slice(-2)).toEqual([
-        'users: verify: 30000 more differ, and are not shown',
-        '40000 rows differ.',
-      ])
+      expect(lines.slice(-2)).toEqual(['users: verify: 30000 more differ, and are not shown', '40000 rows differ.'])
       expect(lines).toHaveLength(10_002)
     },
   )

@@ -53,7 +53,10 @@ export async function readWitnesses(
   for (let after = 0; after < upTo;) {
     const rows = await checkpointsAfter(sql, after, pageSize)
     if (rows.length === 0) break
-    const columns = await readColumns(sql, rows.map(({ number }) => number))
+    const columns = await readColumns(
+      sql,
+      rows.map(({ number }) => number),
+    )
     for (const { number, jws } of rows) {
       if (number > upTo) break
       const { signed, isTrue, found: wrong, odd } = checking.next(number, jws)

@@ -159,7 +159,7 @@ test("a session of the command takes PostgreSQL's own functions and operators, w
     create function unnest(text[]) returns setof text language plpgsql as $$ begin raise exception 'trapped'; end $$;
     create function left(text, int) returns text language plpgsql as $$ begin raise exception 'trapped'; end $$;
   `)
-  const sql = openSchema(house.operatorUrl, 'users', 5000, () => {})
+  const sql = openSchema(house.operatorUrl, 'users', { patience: 5000, mayWrite: false, failed: () => {} })
   try {
     const rows = await sql`select left(type, 4) from events, unnest(array[type]) one where one = type limit 1`
     expect(rows).toEqual([{ left: expect.any(String) }])
