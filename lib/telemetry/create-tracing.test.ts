@@ -4,7 +4,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import { beforeEach, expect, test } from 'vitest'
 import { createTracing } from './create-tracing.ts'
 import { createDraw } from './draw.ts'
-import { samplerOf } from './sampler.ts'
+import { readSampling } from './sampler.ts'
 import type { Tracing } from './tracing.ts'
 
 const exporter = new InMemorySpanExporter()
@@ -12,15 +12,12 @@ const [traceId, spanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331
 const parent = `00-${traceId}-${spanId}-01`
 let tracing: Tracing
 
-function tracingWith(sampler: string): Tracing {
+function tracingWith(name: string): Tracing {
   const spanProcessors = [new SimpleSpanProcessor({ exporter })]
-  const environment = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0.5' }
-  const draw = createDraw(samplerOf(environment))
-  const provider = new TracerProvider({
-    spanProcessors,
-    sampler: samplerOf(environment),
-    idGenerator: draw.idGenerator,
-  })
+  const environment = { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: '0.5' }
+  const { share, sampler } = readSampling(environment)
+  const draw = createDraw(share)
+  const provider = new TracerProvider({ spanProcessors, sampler, idGenerator: draw.idGenerator })
   return createTracing(provider.getTracer('test'), new AsyncLocalStorageContextManager(), draw)
 }
 

@@ -1,27 +1,27 @@
-import { ROOT_CONTEXT, SpanKind } from '@opentelemetry/api'
-import { type IdGenerator, RandomIdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace'
+import { type IdGenerator, RandomIdGenerator } from '@opentelemetry/sdk-trace'
 
 /** Decides of new traces before there is any span. */
 export interface Draw {
-  /** Whether the next new trace is sampled. If so, it gets the id for which the sampler said so. */
+  /** Whether the next new trace is sampled. If so, it gets an id for which the sampler says so, too. */
   isSampled(): boolean
   idGenerator: IdGenerator
 }
 
+const random = new RandomIdGenerator()
+
 /**
- * Asks the sampler for the id of a trace to come. Most traces are not sampled, and a span that is not recorded costs
- * ten times as much as this question.
+ * Draws a share of all traces, from 0 to 1. A sampler looks at the four words of an id, joined by exclusive or: whether
+ * they are below that share of all numbers. So the draw begins with that number, and makes an id of the few that are.
+ * To ask the sampler about an id for every call took 2 % of the gateway's time.
  */
-export function createDraw(sampler: Sampler): Draw {
-  const random = new RandomIdGenerator()
+export function createDraw(share: number): Draw {
+  const bound = share === 1 ? 2 ** 32 : Math.floor(share * 0xffffffff)
   let drawn: string | undefined
   return {
     isSampled() {
-      const id = random.generateTraceId()
-      const { decision } = sampler.shouldSample(ROOT_CONTEXT, id, '', SpanKind.SERVER, {}, [])
-      const isSampled = decision !== SamplingDecision.NOT_RECORD
-      drawn = isSampled ? id : undefined
-      return isSampled
+      const number = Math.random() * 2 ** 32
+      drawn = number < bound ? idOf(number) : undefined
+      return drawn !== undefined
     },
     idGenerator: {
       generateTraceId() {
@@ -32,4 +32,11 @@ export function createDraw(sampler: Sampler): Draw {
       generateSpanId: () => random.generateSpanId(),
     },
   }
+}
+
+function idOf(number: number): string {
+  const others = random.generateTraceId().slice(0, 24)
+  const words = others.match(/.{8}/g)!.map((word) => Number.parseInt(word, 16))
+  const last = words.reduce((joined, word) => joined ^ word, number)
+  return others + (last >>> 0).toString(16).padStart(8, '0')
 }

@@ -1,7 +1,8 @@
 import { ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api'
 import { SamplingDecision } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
-import { samplerOf } from './sampler.ts'
+import { createDraw } from './draw.ts'
+import { readSampling } from './sampler.ts'
 
 const low = '0af7651916cd43dd8448eb2100000001'
 const high = '0af7651916cd43dd8448eb21ffffffff'
@@ -16,7 +17,7 @@ test.each<[string, string, Record<'low' | 'high' | 'below yes' | 'below no', boo
   ['parentbased_traceidratio', '0', { low: false, high: false, 'below yes': true, 'below no': false }],
   ['parentbased_traceidratio', '', { low: true, high: true, 'below yes': true, 'below no': false }],
 ])('%s with %j samples as the specification says', (name, ratio, wanted) => {
-  const sampler = samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })
+  const { sampler } = readSampling({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })
   const samples = (traceId: string, traceFlags?: number) => {
     const parent: SpanContext = { traceId, spanId: '00f067aa0ba902b7', traceFlags: traceFlags ?? 0, isRemote: true }
     const below = traceFlags === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent)
@@ -29,7 +30,7 @@ test.each<[string, string, Record<'low' | 'high' | 'below yes' | 'below no', boo
 })
 
 test('half of all traces are sampled with 0.5, each everywhere or nowhere', () => {
-  const sampler = () => samplerOf({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' })
+  const sampler = () => readSampling({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' }).sampler
   const ids = Array.from({ length: 1000 }, () =>
     Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex'),
   )
@@ -40,4 +41,17 @@ test('half of all traces are sampled with 0.5, each everywhere or nowhere', () =
   const sampled = here!.filter((decision) => decision === SamplingDecision.RECORD_AND_SAMPLED).length
   expect(sampled).toBeGreaterThan(400)
   expect(sampled).toBeLessThan(600)
+})
+
+test.each(['0', '0.01', '0.5', '1'])('of the traces that are drawn with %s, the sampler takes every one', (ratio) => {
+  const { share, sampler } = readSampling({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: ratio })
+  const { isSampled, idGenerator } = createDraw(share)
+  const ids = Array.from({ length: 10_000 }).flatMap(() => (isSampled() ? idGenerator.generateTraceId() : []))
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const id of ids) {
+    expect(id).toMatch(/^[0-9a-f]{32}$/)
+    const { decision } = sampler.shouldSample(ROOT_CONTEXT, id, 'work', SpanKind.SERVER, {}, [])
+    expect(decision).toBe(SamplingDecision.RECORD_AND_SAMPLED)
+  }
+  expect(ids.length / 10_000).toBeCloseTo(share, 1)
 })

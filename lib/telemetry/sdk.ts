@@ -16,7 +16,7 @@ import { createDraw } from './draw.ts'
 import { produceHistograms } from './histogram-producer.ts'
 import type { Counted } from './instruments.ts'
 import { metricReaders } from './metric-readers.ts'
-import { samplerOf } from './sampler.ts'
+import { readSampling } from './sampler.ts'
 import { spanLimits, spanProcessors } from './span-processors.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { Telling, Wanted } from './wanted.ts'
@@ -37,8 +37,8 @@ export function startSdk(
   const started: Telemetry = { tracing: undefined, meter: undefined }
   const processors = spanProcessors(wanted.traces)
   if (processors.length > 0) {
-    const sampler = samplerOf(process.env)
-    const draw = createDraw(sampler)
+    const { share, sampler } = readSampling(process.env)
+    const draw = createDraw(share)
     const { idGenerator } = draw
     const options = { resource, spanProcessors: processors, spanLimits: spanLimits(), sampler, idGenerator }
     const provider = new TracerProvider(options)
