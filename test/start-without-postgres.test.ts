@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Servers } from '../deploy/local/servers.ts'
-import { openProxy, type Proxy } from './support/outage.ts'
+import { type Cable, layCable } from './support/cable.ts'
 import { startOwnNats } from './support/publishing.ts'
 import { connectNats, type Nats } from '../lib/nats.ts'
 import { silent } from './support/rpc.ts'
@@ -13,19 +13,19 @@ import { createDatabase, type TestDatabase } from './support/database.ts'
 
 let servers: Servers
 let database: TestDatabase
-let proxy: Proxy
+let cable: Cable & { url: string }
 let nats: Nats
 let child: ChildProcess
 
 beforeAll(async () => {
   ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
-  proxy = await openProxy(database.adminUrl)
+  cable = await layCable(database.adminUrl)
   nats = await connectNats(servers.natsUrl.admin, 'admin', silent)
 })
 afterEach(() => void child.kill('SIGKILL'))
 afterAll(async () => {
   await nats.connection.close()
-  await proxy.cut()
+  await cable.stop()
   await Promise.all([database.drop(), servers.stop()])
 })
 
@@ -45,7 +45,7 @@ function start(name: Name, databaseUrl = through(name)) {
 }
 
 function through(name: Name): string {
-  const [url, way] = [new URL(database.urls[name]), new URL(proxy.url)]
+  const [url, way] = [new URL(database.urls[name]), new URL(cable.url)]
   url.host = way.host
   return url.href
 }
@@ -68,25 +68,25 @@ const answers = (name: Name) => () => nats.connection.request(`$SRV.PING.${name}
 
 describe.each(['users', 'grants', 'idp'] as const)('%s that starts without PostgreSQL', (name) => {
   test('waits, and answers once PostgreSQL is there', async () => {
-    await proxy.cut()
+    cable.cut()
     const waiting = start(name)
     await says(waiting, 'waiting for PostgreSQL')
     expect(await healthOf(name)).toMatch(new RegExp(`^${name} starts and waits for PostgreSQL since 20[-0-9T:.]+Z$`))
-    await proxy.mend()
+    cable.mend()
     await vi.waitFor(answers(name), { timeout: 30_000 })
     expect(await healthOf(name)).toBe('')
     expect(waiting.exitCode).toBeNull()
   })
 
   test('ends at once on a signal', async () => {
-    await proxy.cut()
+    cable.cut()
     const waiting = start(name)
     await says(waiting, 'waiting for PostgreSQL')
     waiting.kill('SIGTERM')
     const since = Date.now()
     expect(await once(waiting, 'exit')).toEqual([0, null])
     expect(Date.now() - since).toBeLessThan(5000)
-    await proxy.mend()
+    cable.mend()
   })
 
   test('ends where waiting would not help', async () => {

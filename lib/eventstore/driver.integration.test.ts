@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { createLog } from '../log.ts'
-import { startCable } from '../../test/faults/cable.ts'
+import { layCable } from '#test/support/cable'
 import { isConnectionError, openDatabase, type Sql } from './database.ts'
 
 let database: TestDatabase
@@ -45,11 +45,9 @@ const begun: Record<string, (sql: Sql) => PromiseLike<unknown>> = {
 
 /** A way to the database that can be cut, and one that stays open for looking. */
 async function openByCable() {
-  const url = new URL(database.urls.users)
-  const cable = await startCable(Number(url.port))
-  url.port = String(cable.port)
+  const cable = await layCable(database.urls.users)
   const log = createLog('test', 'silent')
-  const [sql, admin] = [openDatabase(url.href, 'test', log), openDatabase(database.adminUrl, 'admin', log)]
+  const [sql, admin] = [openDatabase(cable.url, 'test', log), openDatabase(database.adminUrl, 'admin', log)]
   onTestFinished(async () => {
     // A sleeping statement does not notice that its client is gone.
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where query = ${sleep}`

@@ -5,7 +5,7 @@ import { add, count, openReplica, type Replica, silent } from '#test/support/cou
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { testMessages } from '#test/support/event-messages'
-import { openProxy, type Proxy } from '#test/support/outage'
+import { type Cable, layCable } from '#test/support/cable'
 import { RosterError } from '../errors.ts'
 import { hintSubject, writeHints } from '../events/hints.ts'
 import { connectNats, type Nats } from '../nats.ts'
@@ -18,7 +18,7 @@ const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'] }
 const soon = { timeout: 15_000, interval: 20 }
 const never = 2 ** 30
 let database: TestDatabase
-let proxy: Proxy
+let cable: Cable & { url: string }
 let replica: Replica
 /** The follower's own way to the database. */
 let sql: Sql
@@ -30,9 +30,9 @@ let number = 0
 
 beforeAll(async () => {
   database = await createDatabase()
-  proxy = await openProxy(database.urls.users)
+  cable = await layCable(database.urls.users)
   replica = await openReplica(database.urls.users)
-  sql = openDatabase(proxy.url, 'test', silent)
+  sql = openDatabase(cable.url, 'test', silent)
   const { users } = inject('servers').natsUrl
   nats = await connectNats(users, 'users', silent)
   other = await connectNats(users, 'users', silent)
@@ -50,7 +50,7 @@ afterAll(async () => {
   await other?.connection.close()
   await replica?.stop()
   await sql?.end({ timeout: 1 })
-  await proxy?.cut()
+  await cable?.stop()
   await database?.drop()
 })
 
@@ -191,9 +191,9 @@ test('a follower outlives an outage of PostgreSQL', async () => {
   await addCounters(['c1'])
   follow()
   await placed(['c1'])
-  await proxy.cut()
+  cable.cut()
   await addCounters(ids(2, 3))
-  await proxy.mend()
+  cable.mend()
   await placed(ids(1, 3))
   expect(await parked()).toEqual([])
 })

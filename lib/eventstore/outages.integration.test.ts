@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { openProxy, type Proxy } from '#test/support/outage'
+import { type Cable, layCable } from '#test/support/cable'
 import type { Sql } from './database.ts'
 import {
   add,
@@ -15,18 +15,18 @@ import {
 } from '#test/support/counters'
 
 let database: TestDatabase
-let proxy: Proxy
+let cable: Cable & { url: string }
 let [a, b]: Replica[] = []
 
 beforeAll(async () => {
   database = await createDatabase()
-  proxy = await openProxy(database.urls.users)
-  ;[a, b] = await Promise.all([openReplica(proxy.url), openReplica(proxy.url)])
+  cable = await layCable(database.urls.users)
+  ;[a, b] = await Promise.all([openReplica(cable.url), openReplica(cable.url)])
 })
 
 afterAll(async () => {
   await Promise.all([a?.stop(), b?.stop()])
-  await proxy?.cut()
+  await cable?.stop()
   await database?.drop()
 })
 
@@ -49,7 +49,7 @@ test('a failed statement leaves nothing of its command: no event, no view, no ke
 
 test('without a database, calls are refused with a hint to retry, and work again once it is back', async () => {
   await a!.store.execute(add('survivor', 'survivor'))
-  await proxy.cut()
+  cable.cut()
   const errors = await Promise.all(
     [
       a!.store.execute(count('survivor')),
@@ -57,7 +57,7 @@ test('without a database, calls are refused with a hint to retry, and work again
       b!.store.execute(count('survivor')),
     ].map((work) => work.catch((error: unknown) => error)),
   )
-  await proxy.mend()
+  cable.mend()
   for (const error of errors) expect(error).toMatchObject({ code: 14, reason: 'STORE_UNAVAILABLE', retryAfter: 1 })
   await vi.waitFor(() => Promise.all([a, b].map((replica) => replica!.store.execute(count('survivor')))), {
     timeout: 10_000,

@@ -7,7 +7,7 @@ import { freePort } from '../../deploy/local/ports.ts'
 import { startServers, type Servers } from '../../deploy/local/servers.ts'
 import { startServices, type Services } from '../../deploy/local/services.ts'
 import { provision } from '../../deploy/provision.ts'
-import { type Cable, startCable } from './cable.ts'
+import { type Cable, startCable } from '../support/cable.ts'
 import { type Line, lines } from './plan.ts'
 
 /** A Roster of real processes over its own servers. A test can kill each of them and cut each connection. */

@@ -7,21 +7,24 @@ import { keepRecentEvents, type RecentEvents } from '#lib/events/recent-events'
 import { streamName } from '#lib/events/stream'
 import { startTestKeeper } from './keeper.ts'
 import { testMessages } from './event-messages.ts'
+import type { Waits } from '#lib/health/waits'
 import type { Log } from '#lib/log'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Sql } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
 import { startTail, type Tail } from '#lib/eventstore/tail/start-tail'
-import { openProxy, type Proxy } from './outage.ts'
+import { type Cable, layCable } from './cable.ts'
 import { openReplica, type Replica, silent } from './counters.ts'
 
 /** Two replicas of a service, each with its tail, over their own database and NATS server. */
 export interface Publishing {
   servers: Servers
   /** The replicas' way to the database. */
-  proxy: Proxy
+  cable: Cable
   replicas: [Replica, Replica]
   tails: [Tail, Tail]
+  /** The servers that each tail waits for. */
+  waits: [Waits, Waits]
   /** What each tail remembers. */
   recent: [RecentEvents, RecentEvents]
   /** The number of each tail's queries to the database. */
@@ -60,8 +63,8 @@ export async function followBoth({ replicas, recent }: Publishing, until: () => 
 
 export async function startPublishing(log: Log = silent): Promise<Publishing> {
   const [servers, database] = await Promise.all([startOwnNats(), createDatabase()])
-  const proxy = await openProxy(database.urls.users)
-  const replicas: [Replica, Replica] = [await openReplica(proxy.url), await openReplica(proxy.url)]
+  const cable = await layCable(database.urls.users)
+  const replicas: [Replica, Replica] = [await openReplica(cable.url), await openReplica(cable.url)]
   const connect = (url: string, service: string) => connectNats(url, service, silent)
   const admin = await connect(servers.natsUrl.admin, 'admin')
   // The tests know counters, and no person.
@@ -88,9 +91,10 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
   ) as [Tail, Tail]
   return {
     servers,
-    proxy,
+    cable,
     replicas,
     tails,
+    waits: connections.map(({ waits }) => waits) as [Waits, Waits],
     recent,
     asked,
     beforePublish,
@@ -101,7 +105,7 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
       await keeper.stop()
       await Promise.all([admin, ...connections].map((nats) => nats.connection.close()))
       await Promise.all(replicas.map((replica) => replica.stop()))
-      await proxy.cut()
+      await cable.stop()
       await Promise.all([database.drop(), servers.stop()])
     },
   }

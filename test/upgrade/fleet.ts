@@ -10,7 +10,7 @@ import { serviceEnvironment, type ServiceName, serviceNames } from '../../deploy
 import { startServers, type Servers } from '../../deploy/local/servers.ts'
 import { nodeFlags } from '../../deploy/local/services.ts'
 import { provision } from '../../deploy/provision.ts'
-import { startCable } from '../faults/cable.ts'
+import { startCable } from '../support/cable.ts'
 import { deadlineMs } from '../faults/running.ts'
 
 export type Which = 'former' | 'today'

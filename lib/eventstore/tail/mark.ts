@@ -1,7 +1,5 @@
-import { lastPlace } from '../../events/into-stream.ts'
 import { subjectOf } from '../../events/publish.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
-import type { Nats } from '../../nats.ts'
 import type { Transaction } from '../database.ts'
 import type { NotedMark, Published } from './tail-rows.ts'
 
@@ -37,12 +35,17 @@ export function writeMark(service: string, published: Published, event: StoredEv
  * Notes which event is at the last place, where a replica of the former release moved it: the event at the cursor, if the
  * stream has that there. Else the next event is noted.
  */
-export async function nameMark(transaction: Transaction, nats: Nats, service: string, published: Published) {
+export async function nameMark(
+  transaction: Transaction,
+  service: string,
+  published: Published,
+  lastPlace: (subject: string) => Promise<number>,
+) {
   const { sequence, subject } = lastMark(service, published, [])
   if (sequence === undefined || subject !== undefined) return
   const [event] = await transaction<StoredEvent[]>`
     select organization_id, aggregate_type, aggregate_id, type from events where position = ${published.position}
   `
-  if (!event || (await lastPlace(nats, subjectOf(service, event))) !== sequence) return
+  if (!event || (await lastPlace(subjectOf(service, event))) !== sequence) return
   await transaction`update published set stream_mark = ${writeMark(service, published, event, sequence)}::text::jsonb`
 }

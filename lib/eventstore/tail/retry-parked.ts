@@ -1,5 +1,4 @@
-import type { Nats } from '../../nats.ts'
-import { type Outcome, publish, type PublishOptions } from '../../events/publish.ts'
+import type { Outcome } from '../../events/publish.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Transaction } from '../database.ts'
 import { eventColumns } from '../event-page.ts'
@@ -14,15 +13,11 @@ export interface Retried {
   outcome: Outcome
 }
 
-interface Opening {
-  personal: Personal | undefined
-}
-
 /** Sends parked events again that somebody asked another try for. Later events of their aggregates may be ahead. */
 export async function retryParked(
   transaction: Transaction,
-  nats: Nats,
-  { personal, ...options }: Pick<PublishOptions, 'service' | 'generation' | 'key' | 'messages'> & Opening,
+  personal: Personal | undefined,
+  publish: (events: StoredEvent[]) => Promise<Outcome[]>,
 ): Promise<Retried[]> {
   const stored = await transaction<StoredEvent[]>`
     select ${eventColumns(transaction)} from events
@@ -30,7 +25,7 @@ export async function retryParked(
     order by position
   `
   const events = personal ? await personal.openEvents(transaction, stored) : stored
-  const outcomes = await publish(nats, events, options)
+  const outcomes = await publish(events)
   return events.map((event, index) => ({ event, outcome: outcomes[index]! }))
 }
 

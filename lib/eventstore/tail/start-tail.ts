@@ -4,13 +4,15 @@ import { pause, repeat } from '../../repeat.ts'
 import { type AnnouncerOptions, createAnnouncer } from '../../events/announcer.ts'
 import type { RecentEvents } from '../../events/recent-events.ts'
 import type { Sql, Transaction } from '../database.ts'
-import type { EventRow } from '../../events/stored-event.ts'
+import { lastPlace } from '../../events/into-stream.ts'
+import { publish } from '../../events/publish.ts'
+import type { EventRow, StoredEvent } from '../../events/stored-event.ts'
 import type { Personal } from '../personal/personal.ts'
 import { createForward } from './forward.ts'
 import { nameMark, newestOf, writeMark } from './mark.ts'
 import { noteTaken, park, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
-import { noteTailWaits } from './tail-waits.ts'
+import { type Elsewhere, noteTailWaits } from './tail-waits.ts'
 import { findUnpublished, page, pageSize, type Published, setBack } from './tail-rows.ts'
 
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
@@ -82,10 +84,12 @@ export function startTail(options: TailOptions): Tail {
   async function takeTurn(): Promise<boolean> {
     let over = false
     try {
-      if (await nothingToDo()) return false
-      const { more, failure } = await sql.begin((transaction) => turn(transaction, () => over))
-      if (failure) throw failure.cause
-      return more
+      return await waits.take(async (elsewhere) => {
+        if (await nothingToDo()) return false
+        const { more, failure } = await sql.begin((transaction) => turn(transaction, elsewhere, () => over))
+        if (failure) throw failure.cause
+        return more
+      })
     } catch (error) {
       isWoken = true
       recent?.clear()
@@ -99,13 +103,13 @@ export function startTail(options: TailOptions): Tail {
     const looks = isWoken || Date.now() >= inspectAt
     isWoken = false
     if (looks) return false
-    const found = await waits.inTime(findUnpublished(sql))
+    const found = await findUnpublished(sql)
     parked = found.parked
     return !found.hasWork
   }
 
-  async function turn(transaction: Transaction, isOver: () => boolean): Promise<Turn> {
-    const asked = Promise.all([
+  async function turn(transaction: Transaction, elsewhere: Elsewhere, isOver: () => boolean): Promise<Turn> {
+    const [[lockRow], [published], all] = await Promise.all([
       transaction<{ leads: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
       `,
@@ -115,16 +119,16 @@ export function startTail(options: TailOptions): Tail {
       `,
       page(transaction),
     ])
-    const [[lockRow], [published], all] = await waits.inTime(asked)
     parked = published!.parked
     const { retried: toRetry, generation, message_key: key } = published!
     if (!lockRow!.leads) waits.streamIsThere()
     if (!lockRow!.leads || (all.length === 0 && toRetry === 0 && Date.now() < inspectAt)) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
-    const events = personal ? await waits.inTime(personal.openEvents(transaction, all)) : all
-    const again = { service, generation, key, messages: options.messages, personal }
-    const retried = toRetry > 0 ? await retryParked(transaction, nats, again) : []
-    const { state, added = [], refused = [], failure } = await forward(events, published!)
+    const events = personal ? await personal.openEvents(transaction, all) : all
+    const again = (parkedOnes: StoredEvent[]) =>
+      elsewhere(publish(nats, parkedOnes, { service, generation, key, messages: options.messages }))
+    const retried = toRetry > 0 ? await retryParked(transaction, personal, again) : []
+    const { state, added = [], refused = [], failure } = await elsewhere(forward(events, published!))
     // The connection was lost meanwhile. It may be open again for somebody else, so send nothing more on it, not even a
     // rollback.
     if (isOver()) return new Promise(() => {})
@@ -143,7 +147,7 @@ export function startTail(options: TailOptions): Tail {
     waits.streamIsThere()
     inspectAt = Date.now() + inspectEvery
     if (all.length === 0) {
-      await nameMark(transaction, nats, service, published!)
+      await nameMark(transaction, service, published!, (subject) => elsewhere(lastPlace(nats, subject)))
       return nothing
     }
     const last = all.at(-1)!

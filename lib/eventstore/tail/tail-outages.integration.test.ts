@@ -39,10 +39,22 @@ test('a cursor that a crash set back costs nothing: the stream drops the events 
 })
 
 test('a tail without a database continues once it is back, and writes are refused meanwhile', async () => {
-  await publishing.proxy.cut()
+  publishing.cable.cut()
   const refused = await outcome(a!.store.execute(count('c1')))
-  await publishing.proxy.mend()
+  publishing.cable.mend()
   expect(refused).toBe('STORE_UNAVAILABLE')
   await vi.waitFor(() => b!.store.execute(count('c1')), { timeout: 10_000 })
   await everythingIsPublished(publishing)
+})
+
+test('a database that hangs after a page was published is one that each tail waits for', async () => {
+  publishing.afterPublish.run = async () => publishing.cable.stall()
+  await a!.store.execute(count('c1'))
+  const waiting = (expected: boolean) => () =>
+    expect(publishing.waits.map((waits) => waits.has('PostgreSQL'))).toEqual([expected, expected])
+  await vi.waitFor(waiting(true), { timeout: 20_000 })
+  publishing.afterPublish.run = async () => {}
+  publishing.cable.mend()
+  await everythingIsPublished(publishing)
+  await vi.waitFor(waiting(false), { timeout: 10_000 })
 })

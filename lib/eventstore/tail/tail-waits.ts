@@ -6,10 +6,16 @@ import { isConnectionError } from '../database.ts'
 /** Milliseconds after which a stream that takes no events, or a database that says nothing, counts as away. */
 const patience = 5000
 
+/** Awaits an answer that PostgreSQL has no part in. */
+export type Elsewhere = <T>(asked: Promise<T>) => Promise<T>
+
 /** Notes the servers that a tail waits for. */
 export interface TailWaits {
-  /** Waits for an answer of PostgreSQL, and notes where it takes long: a server that hangs gives no error. */
-  inTime<T>(asked: PromiseLike<T>): Promise<T>
+  /**
+   * Takes a turn, and notes where PostgreSQL keeps it waiting for long: a server that hangs gives no error. The turn
+   * counts as a wait for PostgreSQL, except while it awaits what it hands to `elsewhere`.
+   */
+  take<T>(turn: (elsewhere: Elsewhere) => Promise<T>): Promise<T>
   streamIsAway(cause: unknown): void
   streamIsThere(): void
   succeeded(): void
@@ -21,13 +27,25 @@ export function noteTailWaits({ nats, log }: { nats: Nats; log: Log }): TailWait
   const say = throttled(log, 'the tail stopped and tries again')
   let awaySince: number | undefined
   return {
-    async inTime(asked) {
-      const at = Date.now()
-      const late = setTimeout(() => waits.begin('PostgreSQL', new Error('it does not answer'), at), patience)
+    async take(turn) {
+      const watch = () => {
+        const at = Date.now()
+        return setTimeout(() => waits.begin('PostgreSQL', new Error('it does not answer'), at), patience)
+      }
+      let late: NodeJS.Timeout | undefined = watch()
       try {
-        return await asked
+        return await turn(async (asked) => {
+          clearTimeout(late)
+          try {
+            return await asked
+          } finally {
+            // A turn whose connection was lost may be over by now.
+            if (late) late = watch()
+          }
+        })
       } finally {
         clearTimeout(late)
+        late = undefined
       }
     },
     // A keeper that starts again is away for a moment. Without NATS, the service waits for NATS.

@@ -13,6 +13,15 @@ export interface Cable {
   stop(): Promise<void>
 }
 
+/** Lays a cable to the server of a URL, and gives the URL by that way. The URL names its port. */
+export async function layCable(target: string): Promise<Cable & { url: string }> {
+  const url = new URL(target)
+  const cable = await startCable(Number(url.port))
+  url.hostname = '127.0.0.1'
+  url.port = String(cable.port)
+  return { ...cable, url: url.href }
+}
+
 /** Connects a free port of 127.0.0.1 with a server's port, which may change for new connections. */
 export async function startCable(target: number | (() => number)): Promise<Cable> {
   const sockets = new Set<Socket>()
