@@ -11,14 +11,15 @@ export function noteRefusal(call: ArrivedCall, error: RosterError, request?: Uin
   const organization = call.actsIn ?? (header('x-service-orgid') || header('x-zitadel-orgid') || call.home)
   const { project } = method.access
   const field = method.desc.input.fields.find(({ name }) => name === project && name === 'project_id')
-  gateway.refusals.note({
+  const refusal = {
     userId,
     requestId,
     organizationId: idOf(organization),
     method: subject,
     projectId: field && request ? idOf(readText(field, request)) : '',
     time: new Date(),
-  })
+  }
+  gateway.refusals.note(refusal, call.home)
 }
 
 // What is no id is no place where anybody has a role.

@@ -25,20 +25,21 @@ function begin(fails = false) {
 
 test('a flood of refused calls of one caller is told by its newest alone, a message a second, and hides no other', async () => {
   const { told, refusals } = begin()
-  for (let n = 0; n < 100_000; n++) refusals.note(refusal('flooder', `flood-${n}`))
-  refusals.note(refusal('other', 'one'))
+  for (let n = 0; n < 100_000; n++) refusals.note(refusal('flooder', `flood-${n}`), 'home')
+  refusals.note(refusal('other', 'one'), 'home')
   await vi.advanceTimersByTimeAsync(999)
   expect(told).toHaveLength(1)
   expect(told[0]).toHaveLength(11)
   expect(told[0]!.slice(0, 2)).toEqual([refusal('flooder', 'flood-99999'), refusal('other', 'one')])
-  refusals.note(refusal('other', 'two'))
+  refusals.note(refusal('other', 'two'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
   expect(told.slice(1)).toEqual([[refusal('other', 'two')]])
 })
 
 test('many callers take turns, and what waits has an end', async () => {
   const { told, refusals } = begin()
-  for (let user = 0; user < 5000; user++) for (let n = 0; n < 3; n++) refusals.note(refusal(`user-${user}`, `${n}`))
+  for (let user = 0; user < 5000; user++)
+    for (let n = 0; n < 3; n++) refusals.note(refusal(`user-${user}`, `${n}`), 'home')
   await vi.advanceTimersByTimeAsync(60_000)
   expect(told.map((list) => list.length)).toEqual(Array.from({ length: 15 }, () => 200))
   const first = told.slice(0, 5).flat()
@@ -46,11 +47,27 @@ test('many callers take turns, and what waits has an end', async () => {
   expect(new Set(first.map(({ requestId }) => requestId))).toEqual(new Set(['2']))
 })
 
+test('a thousand callers of one organization take neither the room nor the turns of those of others', async () => {
+  const { told, refusals } = begin()
+  const flood = () => {
+    for (let user = 0; user < 1500; user++) refusals.note(refusal(`flooder-${user}`, 'flood'), 'evil')
+  }
+  flood()
+  for (const user of ['one', 'two']) refusals.note(refusal(user, 'call'), 'good')
+  await vi.advanceTimersByTimeAsync(999)
+  flood()
+  refusals.note(refusal('three', 'call'), 'good')
+  await vi.advanceTimersByTimeAsync(1000)
+  const others = told.map((list) => list.map(({ userId }) => userId).filter((id) => !id.startsWith('flooder')))
+  expect(others).toEqual([['one', 'two'], ['three']])
+  expect(told.map((list) => list.length)).toEqual([200, 200])
+})
+
 test('what grants does not take is lost, and later calls are told all the same', async () => {
   const { told, refusals } = begin(true)
-  refusals.note(refusal('user', 'one'))
+  refusals.note(refusal('user', 'one'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
-  refusals.note(refusal('user', 'two'))
+  refusals.note(refusal('user', 'two'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
   expect(told).toEqual([[refusal('user', 'one')], [refusal('user', 'two')]])
 })

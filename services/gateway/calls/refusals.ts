@@ -4,9 +4,13 @@ import type { Client } from '#lib/rpc/call'
 
 /** Notes refused calls, so that grants can explain them. What is too much is dropped, and nobody waits. */
 export interface Refusals {
-  note(refusal: Refusal): void
+  /** `home`: the organization of the caller. The one that the call acted in may be of the caller's choice. */
+  note(refusal: Refusal, home: string): void
   stop(): void
 }
+
+/** The refused calls of an organization's callers that wait, by the caller. */
+type Callers = Map<string, Refusal[]>
 
 /** Refused calls of one caller that wait, callers with some, and calls that are told at a time. */
 const [mostOfCaller, mostCallers, mostAtOnce] = [10, 1000, 200]
@@ -15,17 +19,19 @@ const [every, soon] = [1000, 50]
 const timeout = 5_000
 
 /**
- * Tells grants of refused calls, a message a second at most. Of many calls of one caller it tells the newest alone, and
- * callers take turns. Where grants does not take them, they are lost.
+ * Tells grants of refused calls, a message a second at most. Of many calls of one caller it tells the newest alone.
+ * Organizations take turns, and their callers within them. Of too many callers, the last one goes of the organization
+ * with the most. Where grants does not take them, calls are lost.
  */
 export function createRefusals(grants: Client<typeof InternalServiceDefinition, 'recordRefusals'>): Refusals {
-  const waiting = new Map<string, Refusal[]>()
+  const waiting = new Map<string, Callers>()
+  let callers = 0
   let timer: NodeJS.Timeout | undefined
   let toldAt = -every
 
   async function tell() {
     toldAt = performance.now()
-    const refusals = take(waiting)
+    const refusals = take()
     const call = { requestId: '', deadline: Date.now() + timeout }
     await grants.recordRefusals({ refusals }, call).catch(() => {})
     timer = undefined
@@ -36,29 +42,51 @@ export function createRefusals(grants: Client<typeof InternalServiceDefinition, 
     timer ??= setTimeout(() => void tell(), Math.max(soon, toldAt + every - performance.now()))
   }
 
+  // One of each organization in turn. One that has more goes to the end, where this loop finds it again.
+  function take(): Refusal[] {
+    const taken: Refusal[] = []
+    for (const [home, own] of waiting) {
+      if (taken.length === mostAtOnce) break
+      const count = own.size
+      taken.push(takeOne(own))
+      callers += own.size - count
+      waiting.delete(home)
+      if (own.size > 0) waiting.set(home, own)
+    }
+    return taken
+  }
+
+  function dropOne() {
+    const [home, largest] = [...waiting].reduce((one, other) => (other[1].size > one[1].size ? other : one))
+    largest.delete([...largest.keys()].at(-1)!)
+    if (largest.size === 0) waiting.delete(home)
+    callers--
+  }
+
   return {
-    note(refusal) {
-      const own = waiting.get(refusal.userId)
-      if (own === undefined && waiting.size >= mostCallers) return
-      if (own === undefined) waiting.set(refusal.userId, [refusal])
-      else if (own.push(refusal) > mostOfCaller) own.shift()
+    note(refusal, home) {
+      const callersOf = waiting.get(home) ?? new Map<string, Refusal[]>()
+      waiting.set(home, callersOf)
+      const own = callersOf.get(refusal.userId)
+      if (own === undefined) {
+        callersOf.set(refusal.userId, [refusal])
+        if (++callers > mostCallers) dropOne()
+      } else if (own.push(refusal) > mostOfCaller) own.shift()
       schedule()
     },
     stop() {
       waiting.clear()
+      callers = 0
       clearTimeout(timer)
     },
   }
 }
 
-// One of each caller in turn, its newest first. A caller that has more goes to the end, where this loop finds it again.
-function take(waiting: Map<string, Refusal[]>): Refusal[] {
-  const taken: Refusal[] = []
-  for (const [userId, own] of waiting) {
-    if (taken.length === mostAtOnce) break
-    taken.push(own.pop()!)
-    waiting.delete(userId)
-    if (own.length > 0) waiting.set(userId, own)
-  }
-  return taken
+// The newest call of the caller whose turn it is.
+function takeOne(callers: Callers): Refusal {
+  const [userId, own] = callers.entries().next().value!
+  const newest = own.pop()!
+  callers.delete(userId)
+  if (own.length > 0) callers.set(userId, own)
+  return newest
 }
