@@ -1,4 +1,5 @@
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import { isStrict } from '#lib/eventstore/audit/checkpoint'
 import { receiptType } from '../../../services/users/oauth/sign-now.ts'
 import type { Called, Command } from '../command.ts'
 import { readSmall } from '../read-files.ts'
@@ -36,8 +37,10 @@ async function run({ output, args }: Called): Promise<number> {
  */
 export async function verifyReceipt(text: string, keys: string): Promise<object | undefined> {
   const known = readKeys(keys)
+  const jws = text.trim()
+  if (!isStrict(jws)) return undefined
   try {
-    const { payload, protectedHeader } = await compactVerify(text.trim(), known)
+    const { payload, protectedHeader } = await compactVerify(jws, known)
     return protectedHeader.typ === receiptType ? (JSON.parse(Buffer.from(payload).toString()) as object) : undefined
   } catch {
     return undefined

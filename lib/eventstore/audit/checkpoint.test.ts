@@ -40,3 +40,12 @@ test.each(['', 'a.b.c', `${Buffer.from('{"alg":"none"}').toString('base64url')}.
     expect(() => readCheckpoint(jws)).toThrow()
   },
 )
+
+test('a checkpoint in another spelling is none', () => {
+  const jws = signCheckpoint(checkpoint, key.kid, secret)
+  // The last letter of 64 bytes has four bits that no byte has, and 0 in them.
+  const otherBits = jws.slice(0, -1) + { A: 'B', Q: 'R', g: 'h', w: 'x' }[jws.at(-1)!]!
+  const [head, body, signature] = jws.split('.')
+  const spellings = [`${jws}=`, `${jws}==`, `${jws}\n`, otherBits, `${head}=.${body}.${signature}`, `${head}.\n${body}.${signature}`] // prettier-ignore
+  for (const spelling of spellings) expect(() => readCheckpoint(spelling), JSON.stringify(spelling)).toThrow()
+})

@@ -79,8 +79,17 @@ export interface SignedCheckpoint {
   hash: string
 }
 
+/**
+ * Whether the parts of a JWS are base64url as RFC 7515 has it, and the text its only spelling. Other readers take
+ * padding, line feeds and any last bits, too.
+ */
+export function isStrict(jws: string): boolean {
+  return jws.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
+}
+
 /** Reads a checkpoint without looking at its signature. Throws where it is none. */
 export function readCheckpoint(jws: string): SignedCheckpoint {
+  if (!isStrict(jws)) throw new Error('it is not written as a checkpoint is')
   const [head, body, signature, ...rest] = jws.split('.')
   const { alg, typ, kid } = decode(head) as Record<string, unknown>
   const checkpoint = decode(body) as Checkpoint
