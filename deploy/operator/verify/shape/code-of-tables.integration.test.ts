@@ -142,6 +142,18 @@ test.each([
     /^with function take_turns\(limits jsonb\) .* volatile=i /,
   ],
   [
+    'a function that PostgreSQL does not call where an argument is null',
+    'alter function append(json, json, timestamptz, jsonb) strict',
+    'alter function append(json, json, timestamptz, jsonb) called on null input',
+    /^with function append\(.* volatile=v strict text /,
+  ],
+  [
+    'a function that runs as its owner',
+    'alter function append(json, json, timestamptz, jsonb) security definer parallel safe',
+    'alter function append(json, json, timestamptz, jsonb) security invoker parallel unsafe',
+    /^with function append\(.* as its owner parallel=s text /,
+  ],
+  [
     'a cast of a row',
     'create function told(events) returns text language sql as $$ select 1 $$; create cast (events as text) with function told(events)',
     'drop cast (events as text); drop function told(events)',

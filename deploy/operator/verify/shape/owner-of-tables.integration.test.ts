@@ -116,6 +116,15 @@ describe.each([
     'find_users_exactly',
     /^with function .*search_path=/,
   ],
+  [
+    'a function that writes no rows where it gets none',
+    {
+      change: 'alter function find_users_exactly(json) stable strict',
+      restore: 'alter function find_users_exactly(json) volatile called on null input',
+    },
+    'find_users_exactly',
+    /^with function .* volatile=s strict text /,
+  ],
 ])('the owner of the tables is found after %s', (_, { change, restore }, row, part) => {
   test.each([
     ['verify', '--audit'],

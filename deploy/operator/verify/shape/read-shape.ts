@@ -11,6 +11,17 @@ export interface Part {
 /** The name of what belongs to no table: other functions, operators, types, casts, and settings of the role. */
 export const wholeSchema = 'schema'
 
+// All that `pg_proc` has of a function `p`, but for its name, its arguments and what only guides the planner.
+const restOfFunction = `
+  'returns', pg_get_function_result(p.oid), 'language ' || (select lanname from pg_language l where l.oid = prolang),
+  'kind=' || prokind::text, 'volatile=' || provolatile::text, case when proisstrict then 'strict' end,
+  case when prosecdef then 'as its owner' end, case when proleakproof then 'leakproof' end,
+  'parallel=' || nullif(proparallel::text, 'u'), 'support=' || nullif(prosupport, 0)::regproc::text,
+  'transforms=' || protrftypes::regtype[]::text, 'library ' || probin,
+  'owner=' || nullif(pg_get_userbyid(proowner)::text, pronamespace::regnamespace::text),
+  proconfig::text, 'text ' || md5(coalesce(pg_get_function_sqlbody(p.oid), prosrc))
+`
+
 const mostParts = 10_000
 const longestPart = 2000
 
@@ -69,9 +80,7 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
       union all
       select relname, 'strange ' || what from tables cross join lateral (${sql.unsafe(strangeOn('tables.oid'))}) strange
       union all
-      select proname, concat_ws(' ', 'function', pg_get_function_identity_arguments(p.oid), 'returns',
-        format_type(prorettype, null), 'language ' || (select lanname from pg_language l where l.oid = prolang),
-        'kind=' || prokind::text, case when prosecdef then 'as its owner' end, proconfig::text, 'text ' || md5(prosrc))
+      select proname, concat_ws(' ', 'function', pg_get_function_arguments(p.oid), ${sql.unsafe(restOfFunction)})
       from pg_proc p join pg_namespace n on n.oid = pronamespace
       where nspname = ${schema} and pg_get_function_identity_arguments(p.oid) = 'rows json'
         and (${names ?? null}::text[] is null or proname::text = any(${names ?? []}::text[]))
@@ -85,9 +94,7 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
 function ofWholeSchema(sql: Sql, schema: string, names: string[] | undefined) {
   return sql`
     select ${wholeSchema}, concat_ws(' ', 'function', quote_ident(proname) || '(' || pg_get_function_arguments(p.oid) || ')',
-      'returns', pg_get_function_result(p.oid), 'language ' || (select lanname from pg_language l where l.oid = prolang),
-      'kind=' || prokind::text, 'volatile=' || provolatile::text, case when prosecdef then 'as its owner' end,
-      proconfig::text, 'text ' || md5(coalesce(pg_get_function_sqlbody(p.oid), prosrc)))
+      ${sql.unsafe(restOfFunction)})
     from pg_proc p
     where pronamespace = (select oid from pg_namespace where nspname = ${schema})
       and not (
