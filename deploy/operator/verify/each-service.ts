@@ -5,8 +5,8 @@ import type { Finding } from './finding.ts'
 import { whileAlive } from './silence.ts'
 
 /**
- * Looks at one service after the other. Whoever holds one must not hinder that the others are looked at, so whatever is
- * thrown is a finding of that service, and also if its look gives no sign of life for minutes, by `alive`. Throws where
+ * Looks at the services side by side. Whoever holds one must not hinder that the others are looked at, nor have them wait.
+ * So whatever is thrown is a finding of that service, and also if its look gives no sign of life for minutes, by `alive`. Throws where
  * no service can be reached. `patience`: as in `whileAlive`.
  */
 export async function eachService(
@@ -17,7 +17,7 @@ export async function eachService(
   patience?: number,
 ): Promise<void> {
   const lost: { service: StoringService; error: unknown }[] = []
-  for (const service of services)
+  const lookAt = async (service: StoringService) => {
     try {
       await whileAlive((alive) => look(service, alive), patience)
     } catch (error) {
@@ -26,6 +26,8 @@ export async function eachService(
         await report([{ service, row, problem: problemOf(error, 'it cannot be read to its end') }])
       else lost.push({ service, error })
     }
+  }
+  await Promise.all(services.map(lookAt))
   if (lost.length > 0 && lost.length === services.length) throw lost[0]!.error
   await report(lost.map(({ service }) => ({ service, row, problem: 'the connection ended before it was read' })))
 }

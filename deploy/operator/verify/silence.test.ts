@@ -30,6 +30,17 @@ test('a service from which nothing comes is a finding, and the others are looked
   await expect.poll(() => later).toEqual([expect.any(Silence)])
 })
 
+test('a slow service has no other one wait', async () => {
+  const found: Finding[] = []
+  const others = Promise.withResolvers<void>()
+  const look = async (service: StoringService) => {
+    if (service === 'users') await others.promise
+    if (service === 'idp') others.resolve()
+  }
+  await eachService(all, 'events', look, async (more) => void found.push(...more), 1000)
+  expect(found).toEqual([])
+})
+
 test('a look that takes long is not ended while something comes', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
