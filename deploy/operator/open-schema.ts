@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../provision.ts'
+import { guard } from './guard.ts'
 import { models } from './models.ts'
 import { strangeOn } from './strange-on.ts'
 
@@ -43,12 +44,17 @@ export interface SessionOptions {
 export function openSchema(url: string, service: StoringService, { patience, mayWrite, failed }: SessionOptions): Sql {
   const asReader = new URL(url)
   asReader.username += `_${service}`
-  const sql = postgres(asReader.href, {
+  const session = postgres(asReader.href, {
     max: 1,
     // A second connection would not have the views.
     max_lifetime: null,
     connect_timeout: patience / 1000,
     onnotice: () => {},
+    // Whoever runs code in the session could give another meaning to a statement that was prepared under a name.
+    prepare: false,
+    types: {
+      date: { to: timestamp, from: [timestamp], serialize: (time: Date) => time.toISOString(), parse: readTime },
+    },
     connection: {
       application_name: 'roster-operator',
       search_path: 'pg_catalog, pg_temp',
@@ -62,8 +68,17 @@ export function openSchema(url: string, service: StoringService, { patience, may
     },
   })
   // All other statements come after it on the same connection.
+  const sql = guard(session as unknown as Sql)
   sql.unsafe(makeViews(service)).catch(failed)
   return sql
+}
+
+/** PostgreSQL's type `timestamp with time zone`. */
+const timestamp = 1184
+
+// In other styles, a time could be written as if it were another one.
+function readTime(text: string): Date {
+  return new Date(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d)?$/.test(text) ? text : Number.NaN)
 }
 
 // Of the columns that the role may read. To make a view runs nothing of what its table has. To read a table may, so a view

@@ -1,4 +1,7 @@
 import type { Fragment, Sql, Transaction } from '#lib/eventstore/database'
+import { guard } from '../guard.ts'
+
+const byNoIndex = ['indexscan', 'indexonlyscan', 'bitmapscan'].map((way) => `set local enable_${way} = off`)
 
 /** Blocks that a statement looks at, so that none takes long. */
 const blocksAtOnce = 8192
@@ -19,11 +22,8 @@ export async function* eachBlock<Row>(
   `
   for (let block = 0; block < row.blocks; block += blocksAtOnce)
     yield (await sql.begin('read only', async (transaction) => {
-      await transaction`set local enable_indexscan = off`
-      await transaction`set local enable_indexonlyscan = off`
-      await transaction`set local enable_bitmapscan = off`
       const from = transaction`${transaction(schema)}.${transaction(table)} t`
       const [first, end] = [`(${block},0)`, `(${block + blocksAtOnce},0)`]
-      return look(transaction, from, transaction`t.ctid >= ${first}::tid and t.ctid < ${end}::tid`)
+      return look(guard(transaction, ...byNoIndex), from, transaction`t.ctid >= ${first}::tid and t.ctid < ${end}::tid`)
     })) as Row
 }
