@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { type Chains, openChains } from '#test/support/chains'
-import { add, count, keys, type Replica } from '#test/support/counters'
+import { add, count, keys, type Replica, silent } from '#test/support/counters'
 import { readStream } from '#test/support/publishing'
+import { streamName } from '../../events/stream.ts'
 import { createLog } from '../../log.ts'
+import type { Nats } from '../../nats.ts'
 import type { Sql } from '../database.ts'
 import { checkpointsAfter, readAuditKeys } from './chain-rows.ts'
 import { isSigned, readCheckpoint } from './checkpoint.ts'
@@ -21,6 +23,7 @@ afterEach(() => chains?.stop())
 afterAll(() => chains?.end())
 
 const start: Chains['start'] = (...options) => chains.start(...options)
+const soon = { timeout: 20_000 }
 const everythingIsChained = () => chains.everythingIsChained()
 const everythingIsSigned = () => chains.everythingIsSigned()
 
@@ -39,18 +42,57 @@ test('checkpoints follow each other, are signed, and reach the stream', async ()
     expect(isSigned(signed, known)).toBe(true)
     previous = signed.hash
   }
-  await vi.waitFor(
-    async () => {
-      const told = (await readStream(chains.publishing.admin)).filter(({ aggregateType }) => aggregateType === 'audit')
-      expect(new Set(told.map(({ id }) => id))).toEqual(new Set(rows.map(({ number }) => `users-checkpoint-${number}`)))
-      expect(told[0]).toMatchObject({
-        type: 'roster.audit.checkpoint.signed.v1',
-        organizationId: 'roster',
-        data: { service: 'users', number: rows[0]!.number, jws: rows[0]!.jws },
-      })
-    },
-    { timeout: 20_000 },
+  await everyCheckpointIsTold()
+  expect((await toldCheckpoints())[0]).toMatchObject({
+    type: 'roster.audit.checkpoint.signed.v1',
+    organizationId: 'roster',
+    data: { service: 'users', number: rows[0]!.number, jws: rows[0]!.jws },
+  })
+})
+
+const toldCheckpoints = async () =>
+  (await readStream(chains.publishing.admin)).filter(({ aggregateType }) => aggregateType === 'audit')
+
+async function everyCheckpointIsTold() {
+  const rows = await checkpointsAfter(sql, 0, 1000)
+  const ids = new Set(rows.map(({ number }) => `users-checkpoint-${number}`))
+  await vi.waitFor(async () => expect(new Set((await toldCheckpoints()).map(({ id }) => id))).toEqual(ids), soon)
+}
+
+test('checkpoints that the stream lost are published anew', async () => {
+  start()
+  await a!.store.execute(count('old'))
+  await everythingIsChained()
+  await everythingIsSigned()
+  await everyCheckpointIsTold()
+  await (await chains.publishing.admin.connection.jetstreamManager()).streams.purge(streamName)
+  await everyCheckpointIsTold()
+})
+
+test('a checkpoint that was on its way when the stream lost it is published anew', async () => {
+  const number = async () => (await checkpointsAfter(sql, 0, 1000)).length
+  const before = await number()
+  let isLost = false
+  const ask: Nats['ask'] = (subject, ...rest) => {
+    const { answer, ...others } = chains.nats.ask(subject, ...rest)
+    const lose = async () => {
+      if (isLost) return answer
+      isLost = true
+      const stored = await answer
+      // As the tail does, between the answer of the stream and its note.
+      await sql`update published set generation = generation + 1`
+      return stored
+    }
+    return { answer: lose(), ...others }
+  }
+  await a!.store.execute(count('old'))
+  chains.run(
+    startChain({ service: 'users', nats: { ...chains.nats, ask }, keys, checkpointEvery: 0, sql, log: silent }),
   )
+  await everythingIsChained()
+  await everythingIsSigned()
+  const id = `users-checkpoint-${before + 1}`
+  await vi.waitFor(async () => expect((await toldCheckpoints()).filter((one) => one.id === id)).toHaveLength(2), soon)
 })
 
 test.each(['2999-01-01', 'infinity'])('a checkpoint of %s does not end the signing', async (time) => {
@@ -71,11 +113,8 @@ test('a checkpoint of no time does not hold up those behind it on their way to t
   await everythingIsChained()
   await everythingIsSigned()
   await vi.waitFor(
-    async () => {
-      const told = (await readStream(chains.publishing.admin)).filter(({ aggregateType }) => aggregateType === 'audit')
-      expect(told.map(({ sequence }) => sequence)).toContain(row!['number'] + 1)
-    },
-    { timeout: 20_000 },
+    async () => expect((await toldCheckpoints()).map(({ sequence }) => sequence)).toContain(row!['number'] + 1),
+    soon,
   )
 })
 

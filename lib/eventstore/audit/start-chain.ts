@@ -149,7 +149,11 @@ export function startChain(options: ChainOptions): Service {
         { service, key, generation },
         { ...checkpoint, signedAt: isTime ? signedAt : new Date(0) },
       )
-      await sql`update audit_checkpoints set published = true where number = ${checkpoint.number}`
+      // Where the stream was lost meanwhile, it is published anew. `for share` waits for the tail, which notes that.
+      await sql`
+        with same as materialized (select from published where generation = ${generation} for share)
+        update audit_checkpoints set published = true where number = ${checkpoint.number} and exists (select from same)
+      `
     }
   }
 }

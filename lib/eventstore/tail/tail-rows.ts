@@ -54,11 +54,11 @@ export function page(transaction: Transaction) {
 
 /**
  * Sets the cursor back to the oldest event that is still young enough for the stream. A cursor that is already earlier
- * stays. A stream that was given nothing yet has lost nothing.
+ * stays. A stream that was given nothing yet has lost nothing. Checkpoints of that age wait for the stream again.
  */
-export function setBack(transaction: Transaction, { created, maxAge, last }: StreamState) {
+export async function setBack(transaction: Transaction, { created, maxAge, last }: StreamState): Promise<void> {
   const since = maxAge === Infinity ? new Date(0) : new Date(Date.now() - maxAge)
-  return transaction`
+  await transaction`
     with too_old as (
       select transaction_id, position from events where created_at < ${since}
       order by events.transaction_id desc, events.position desc limit 1
@@ -81,4 +81,5 @@ export function setBack(transaction: Transaction, { created, maxAge, last }: Str
       in_doubt = false,
       generation = generation + (position > 0)::int
   `
+  await transaction`update audit_checkpoints set published = false where published and signed_at >= ${since}`
 }
