@@ -105,16 +105,16 @@ export async function hasOlder(sql: Sql, after: ChainPlace, end: ChainPlace, sec
 }
 
 /**
- * Counts the events of the table: those up to the end of the chain, and those that should be in it. Calls `alive` after
- * each portion.
+ * Counts the events of the table: those up to the end of the chain, those that should be in it, and those that come after
+ * the signed place. Calls `alive` after each portion.
  */
 export async function countInTable(
   sql: Sql,
   service: StoringService,
-  end: ChainPlace,
+  { end, signed }: { end: ChainPlace; signed: ChainPlace },
   alive: () => void,
-): Promise<{ chained: number; unchained: number }> {
-  const counted = { chained: 0, unchained: 0 }
+): Promise<{ chained: number; unchained: number; unsigned: number }> {
+  const counted = { chained: 0, unchained: 0, unsigned: 0 }
   const counting = eachBlock(
     sql,
     `roster_${service}`,
@@ -126,12 +126,16 @@ export async function countInTable(
         count(*) filter (
           where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
             and ${isOverdue(transaction)}
-        )::float8 as unchained
+        )::float8 as unchained,
+        count(*) filter (
+          where (e.transaction_id, e.position) > (${signed.transactionId}::xid8, ${signed.position}::bigint)
+        )::float8 as unsigned
       from (select * from ${from} where ${where}) e, pg_current_snapshot() running
     `,
   )
-  for await (const [{ chained, unchained }] of counting) {
+  for await (const [{ chained, unchained, unsigned }] of counting) {
     alive()
+    counted.unsigned += unsigned
     counted.chained += chained
     counted.unchained += unchained
   }

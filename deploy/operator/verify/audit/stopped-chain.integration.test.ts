@@ -67,6 +67,20 @@ describe('a chain that does not go on', () => {
   })
 })
 
+test('events that are not signed yet are counted, however young they call themselves', async () => {
+  const { admin, changed, roster } = house
+  const told = async () => / at \S+; (.*)$/m.exec((await roster('verify', '--audit', 'users')).out)?.[1]
+  expect(await told()).toBe('not signed yet: 0')
+  await changed(
+    () => admin`
+      insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id,
+        created_at)
+      select 'user', 'nobody', number, 'locked', '{}', 'default', '', '', now() from generate_series(1, 3) number
+    `,
+    async () => expect(await told()).toBe('not signed yet: 3'),
+  )
+})
+
 describe('a chain that nobody signs any more', () => {
   const later = `update events set created_at = created_at - interval '2 days'`
   const waited = { row: 'audit_checkpoints', problem: 'events of the chain have waited too long for a checkpoint' }

@@ -1,4 +1,5 @@
 import type { SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import type { ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import type { Called } from '../../command.ts'
@@ -8,6 +9,7 @@ import { mostFindings } from '../limit-findings.ts'
 import { checkShape } from '../shape/check-shape.ts'
 import { checkChain } from './check-chain.ts'
 import { skew } from './check-checkpoints.ts'
+import { isPlace } from './is-before.ts'
 import { longestWait } from './longest-wait.ts'
 import { type Kept, readKept, readKeys, type TrustedKeys } from './kept.ts'
 import {
@@ -80,7 +82,7 @@ export async function verifyAudit(
       output.progress(`${service}: event ${step.value.events} of ${end.events}`)
       await report(step.value.found)
     }
-    const counted = await countInTable(sql, service, end, known.alive)
+    const counted = await countInTable(sql, service, { end, signed: signedPlace(end, last) }, known.alive)
     if ((await readEnd(sql)).epoch !== end.epoch)
       return report([{ service, row: 'audit_chain', problem: 'it began anew meanwhile: call it again' }])
     // Rows that an index passes over are found by no walk along it.
@@ -89,7 +91,7 @@ export async function verifyAudit(
     if (counted.unchained > 0 && unchained === undefined && (await readUnchained(sql)) === undefined)
       await report([{ service, row: 'events', problem: 'the table has events that are not in the chain, nor in its index events_in_commit_order' }]) // prettier-ignore
     await report((await checkShape(sql, service)).found.filter((one) => !shape.found.some(({ problem }) => problem === one.problem))) // prettier-ignore
-    output.line(tell(service, end, last))
+    output.line(`${tell(service, end, last)}; not signed yet: ${counted.unsigned}`)
   }
 }
 
@@ -105,8 +107,13 @@ async function isUnsigned(
   // Older events may have come into the chain only now, after an upgrade.
   const ago = last && Date.now() - Date.parse(last.checkpoint.at)
   if (ago !== undefined && ago < wait * 1000 && ago > -skew) return false
-  const signed = last?.checkpoint.epoch === end.epoch ? last.checkpoint.last : { transactionId: '0', position: '0' }
-  return hasOlder(sql, signed, end, wait)
+  return hasOlder(sql, signedPlace(end, last), end, wait)
+}
+
+// Up to where the last checkpoint signs the chain. A service may tell any place.
+function signedPlace({ epoch }: { epoch: number }, last: SignedCheckpoint | undefined): ChainPlace {
+  const signed = last?.checkpoint.epoch === epoch ? last.checkpoint.last : undefined
+  return isPlace(signed) ? signed : { transactionId: '0', position: '0' }
 }
 
 function tell(service: string, end: Awaited<ReturnType<typeof readEnd>>, last: SignedCheckpoint | undefined): string {
