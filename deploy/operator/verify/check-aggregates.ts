@@ -5,9 +5,12 @@ import type { Personal } from '#lib/eventstore/personal/personal'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { differences, type Finding, rowName } from './finding.ts'
+import { nextLimit } from './page-limits.ts'
 import { type Page, readPage } from './read-page.ts'
 import { expectedRows, makeShadows } from './shadow-tables.ts'
 import { knownTables } from './shape/check-shape.ts'
+
+const mostObjects = 200
 
 /**
  * Makes every aggregate anew from its events, and from it its rows of the views and its unique keys. Yields what
@@ -22,8 +25,9 @@ export async function* checkAggregates(
   const schema = `roster_${service}`
   await makeShadows(sql, schema, knownTables(service))
   let last: AggregateKey | undefined
+  let limit = mostObjects
   for (let looked = 0; ;) {
-    const page = await readPage(sql, schema, model, personal, last)
+    const page = await readPage(sql, schema, model, personal, last, limit)
     if (!page) return
     const views = [...page.rows.keys()]
     // Of what nobody can read, nobody knows the rows.
@@ -43,6 +47,7 @@ export async function* checkAggregates(
     ]
     yield { found: found.map((one) => ({ service, ...one })), looked }
     last = page.stored.at(-1)!
+    limit = Math.min(mostObjects, nextLimit(page.stored.length))
   }
 }
 

@@ -7,10 +7,9 @@ import { isSealed } from '#lib/eventstore/personal/sealed-rows'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import type { Finding } from './finding.ts'
+import { firstPage, mostBytes, nextLimit, rowBytes } from './page-limits.ts'
 import type { Positions } from './positions.ts'
 import type { Published } from './published.ts'
-
-const pageSize = 1000
 
 /** Which events must be in the stream. */
 export interface Expected {
@@ -38,6 +37,7 @@ export async function* checkEvents(
 ): AsyncGenerator<{ found: (Finding & { missing?: Missing })[]; looked: number; of: number }> {
   const [{ end }] = await sql<[{ end: string }]>`select coalesce(max(position), 0)::text as end from events`
   const types = data ? [data.subject, ...data.events] : []
+  let limit = firstPage
   for (let last: string | undefined; ;) {
     const stored = await sql<
       (StoredEvent & { known: boolean; published: boolean; parked: boolean; person: unknown })[]
@@ -52,13 +52,21 @@ export async function* checkEvents(
           ${expected?.published.transactionId ?? '0'}::xid8, ${expected?.published.position ?? '0'}::bigint
         ) as published
       from (
-        select * from events
-        where ${last === undefined ? sql`true` : sql`position > ${last}`} and position <= ${end}
-        order by position limit ${pageSize}
+        select *, sum(bytes) over (order by next.position) - bytes as before from (
+          select *, ${rowBytes(sql)} + coalesce(case when aggregate_type = any(${types}) then (
+            select octet_length(a.state::text) from aggregates a
+            where a.type = ${types[0] ?? ''} and a.id = aggregate_id
+          ) end, 0) as bytes
+          from events
+          where ${last === undefined ? sql`true` : sql`position > ${last}`} and position <= ${end}
+          order by position limit ${limit}
+        ) next
       ) e
+      where before < ${mostBytes}
       order by e.position
     `
     if (stored.length === 0) return
+    limit = nextLimit(stored.length)
     const rows = personal ? await personal.openEvents(sql, stored) : stored
     const found = rows.flatMap((row) => {
       const position = Number(row.position)

@@ -6,8 +6,7 @@ import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { type Finding, rowName } from './finding.ts'
-
-const pageSize = 1000
+import { firstPage, mostBytes, nextLimit } from './page-limits.ts'
 
 /** Yields the rows of views and the unique keys that no aggregate accounts for. */
 export async function* checkSurplus(
@@ -36,6 +35,7 @@ export async function* checkSurplus(
 
 async function* strangers(sql: Sql, schema: string, { table, type, key, of }: View) {
   const columns = key.map((column) => sql`v.${sql(column)}`).reduce((all, next) => sql`${all}, ${next}`)
+  let limit = firstPage
   for (let after: string[] | undefined; ;) {
     const values = after?.map((value) => sql`${value}`).reduce((all, next) => sql`${all}, ${next}`)
     const rows = await sql<{ key: string[]; known: boolean }[]>`
@@ -44,12 +44,15 @@ async function* strangers(sql: Sql, schema: string, { table, type, key, of }: Vi
         where a.type = ${type} and ${of === undefined ? sql`a.id = v.${sql(key[0]!)}` : sql.unsafe(of)}
       ) as known
       from (
-        select * from ${sql(schema)}.${sql(table)} v where ${values ? sql`(${columns}) > (${values})` : sql`true`}
-        order by ${columns} limit ${pageSize}
+        select *, sum(bytes) over (order by ${columns}) - bytes as before from (
+          select *, octet_length(array[${columns}]::text[]::text)::bigint as bytes from ${sql(schema)}.${sql(table)} v
+          where ${values ? sql`(${columns}) > (${values})` : sql`true`} order by ${columns} limit ${limit}
+        ) v
       ) v
-      order by ${columns}
+      where before < ${mostBytes} order by ${columns}
     `
     if (rows.length === 0) return
+    limit = nextLimit(rows.length)
     yield rows
       .filter(({ known }) => !known)
       .map((row) => Object.fromEntries(key.map((column, index) => [column, row.key[index]])))
@@ -74,6 +77,7 @@ async function* strayKeys(
     if (keyKindsOfNobody.includes(kind)) continue
     // Nobody holds a key of a kind that the service does not know.
     const type = keyKinds[kind] ?? null
+    let limit = firstPage
     for (let after: KeyRow | undefined; ;) {
       const rows = await sql<KeyRow[]>`
         select k.kind, k.scope, k.key, k.aggregate_id, (
@@ -82,13 +86,19 @@ async function* strayKeys(
           from aggregates a where a.type = ${type} and a.id = k.aggregate_id
         ) as aggregate
         from (
-          select * from unique_keys
-          where kind = ${kind} and ${after ? sql`(scope, key) > (${after.scope}, ${after.key})` : sql`true`}
-          order by scope, key limit ${pageSize}
+          select *, sum(bytes) over (order by scope, key) - bytes as before from (
+            select *, octet_length(scope)::bigint + octet_length(key) + octet_length(aggregate_id) + coalesce((
+              select octet_length(a.state::text) from aggregates a where a.type = ${type} and a.id = u.aggregate_id
+            ), 0) as bytes
+            from unique_keys u
+            where kind = ${kind} and ${after ? sql`(scope, key) > (${after.scope}, ${after.key})` : sql`true`}
+            order by scope, key limit ${limit}
+          ) next
         ) k
-        order by k.scope, k.key
+        where before < ${mostBytes} order by k.scope, k.key
       `
       if (rows.length === 0) break
+      limit = nextLimit(rows.length)
       yield rows.filter(({ aggregate, scope, key }) => {
         const holder = aggregate && open(aggregate, personal)
         if (aggregate && !holder) return false

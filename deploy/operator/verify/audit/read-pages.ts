@@ -5,6 +5,7 @@ import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoringService } from '../../../provision.ts'
 import { eachBlock } from '../each-block.ts'
+import { rowBytes, textsOfEvent } from '../page-limits.ts'
 import type { StoredPage } from './check-page.ts'
 
 const mostPages = 100
@@ -199,7 +200,7 @@ export function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace) {
         sum(least(bytes, ${largestRow})) over (order by next.transaction_id, next.position)
           - least(bytes, ${largestRow}) as before
       from (
-        select *, octet_length(payload::text)::bigint + ${sql.unsafe(textBytes)} as bytes from events
+        select *, ${rowBytes(sql)} as bytes from events
         where (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
           and (transaction_id, position) <= (${upTo.transactionId}::xid8, ${upTo.position}::bigint)
         order by events.transaction_id, events.position
@@ -211,9 +212,7 @@ export function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace) {
   `
 }
 
-const texts = 'aggregate_type aggregate_id type organization_id creator request_id cause traceparent'.split(' ')
-const textBytes = texts.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
-const beginnings = texts
+const beginnings = textsOfEvent
   .map((name) => `case when bytes <= ${largestRow} then ${name} else left(${name}, 100) end as ${name}`)
   .join()
 
