@@ -2,7 +2,7 @@ import type { ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import { type Finding, rowName } from '../finding.ts'
-import { pageProblem, readHeader, type ReadPage, type StoredPage } from './check-page.ts'
+import { noEvents, pageProblem, readHeader, type ReadPage, type StoredPage } from './check-page.ts'
 import { compareEvents, justBefore } from './compare-events.ts'
 import { readEnd, readFirstNumber, readPages } from './read-pages.ts'
 import { type Witness, type Witnesses, witnessName } from './read-witnesses.ts'
@@ -11,7 +11,7 @@ const beginning: ChainPlace = { transactionId: '0', position: '0' }
 
 /**
  * Walks the chain of a service, up to `end`. Compares each page with the events, and with the checkpoints of this epoch.
- * Returns how many events it read in the order of commits; no number where pages are missing or cannot be read.
+ * Returns how many events it read in the order of commits; no number where pages are missing, empty or cannot be read.
  */
 export async function* checkChain(
   sql: Sql,
@@ -47,6 +47,10 @@ export async function* checkChain(
       const follows = before?.number === page.number - 1
       const problem = pageProblem(page, service, follows ? before : undefined, page.number === first)
       if (problem !== undefined) say(problem)
+      if (problem === noEvents) {
+        yield { found, events: page.told.events }
+        return Number.NaN
+      }
       const signed = page.number === first ? former : undefined
       if (signed?.page === first - 1 && page.told.previous !== signed.hash) say('it does not name the one before it')
       if (page.told.epoch !== end.epoch) say('it is of another epoch')

@@ -26,6 +26,9 @@ export function readHeader(page: StoredPage): ReadPage {
   return { ...page, told, hash: hash('sha256', page.header) }
 }
 
+/** Of a page without events. No service makes one, and any number of them can be whole. */
+export const noEvents = 'it has no events, so the look at the chain ended here'
+
 /**
  * What is wrong with the page itself, given the page before it. `isFirst`: the database has none before it, so the epoch
  * must begin with it. Its header counts the events of the epoch, and so it proves that.
@@ -42,6 +45,7 @@ export function pageProblem(
   if (number > 1 && told.previous === '') return 'it names none before it'
   if (told.entries !== hash('sha256', entries)) return 'its entries were altered'
   const count = entries.length / 40
+  if (count === 0) return noEvents
   if (before && told.events !== before.told.events + count) return 'its entries were altered'
   if (isFirst && told.events !== count) return 'pages of the epoch are missing before it'
   return undefined

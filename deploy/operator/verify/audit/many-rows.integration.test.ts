@@ -69,6 +69,39 @@ test('of any number of events that differ, verify without --audit names some, an
   )
 }, 60_000)
 
+// Each follows the one before it, and says what the last true one says of events.
+const emptyPages = `
+  do $$
+  declare c record; h text; head text; nothing text := encode(sha256(''::bytea), 'hex');
+  begin
+    select * into c from audit_chain;
+    h := c.hash;
+    for n in c.page + 1 .. c.page + 20000 loop
+      head := format('{"entries":"%1$s","epoch":%2$s,"events":%3$s,"first":%4$s,"last":%4$s,"page":%5$s,"previous":"%6$s","service":"users"}',
+        nothing, c.epoch, c.events, format('{"position":"%s","transactionId":"%s"}', c.position, c.transaction_id), n, h);
+      insert into audit_pages (number, header, salt, entries, transaction_id, position)
+      values (n, head, '', '', c.transaction_id, c.position);
+      h := encode(sha256(convert_to(head, 'UTF8')), 'hex');
+    end loop;
+    update audit_chain set page = page + 20000, hash = h;
+  end $$
+`
+
+test('of any number of pages without events, verify --audit names the first, and looks at the other services', async () => {
+  const { admin, changed, roster } = house
+  const [{ page }] = await admin<[{ page: number }]>`select page::int from audit_chain`
+  await changed(
+    () => admin.unsafe(emptyPages),
+    async () => {
+      const { status, out } = await roster('verify', '--audit', 'users', 'grants')
+      expect(status).toBe(1)
+      const found = out.split('\n').filter((line) => line.includes('audit_pages'))
+      expect(found).toEqual([`users: audit_pages number=${page + 1}: it has no events, so the look at the chain ended here`]) // prettier-ignore
+      expect(out).toMatch(/^grants: \d+ events in the chain/m)
+    },
+  )
+})
+
 test('one service that cannot be read does not hinder that the checkpoints of the others are written', async () => {
   const { admin, roster } = house
   await admin`alter table audit_checkpoints rename to hidden`
