@@ -59,7 +59,8 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
     await house.stop()
   }
   await writeFile(kept, (await roster('checkpoints')).out)
-  for (const table of tables) await admin.unsafe(`create table kept_${table} as table ${table}`)
+  await admin`create schema kept`
+  for (const table of tables) await admin.unsafe(`create table kept.${table} as table ${table}`)
 
   return {
     admin,
@@ -88,7 +89,7 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
         await admin.begin(async (sql) => {
           for (const table of tables) {
             await sql.unsafe(`delete from ${table}`)
-            await sql.unsafe(`insert into ${table} overriding system value table kept_${table}`)
+            await sql.unsafe(`insert into ${table} overriding system value table kept.${table}`)
           }
         })
       }

@@ -186,6 +186,63 @@ test.each([
   expect(await house.found('users')).toEqual(own)
 })
 
+const grants = `
+  grant usage on schema roster_users to roster_idp;
+  grant all on all tables in schema roster_users to roster_idp;
+  grant update (hash) on passwords to roster_idp;
+  grant usage on all sequences in schema roster_users to public;
+  grant execute on function take_turns(jsonb) to roster_idp;
+  alter default privileges in schema roster_users grant select on tables to roster_idp
+`
+const revokes = `
+  alter default privileges in schema roster_users revoke select on tables from roster_idp;
+  revoke all on function take_turns(jsonb) from roster_idp;
+  revoke all on all sequences in schema roster_users from public;
+  revoke all on all tables in schema roster_users from roster_idp;
+  revoke all on schema roster_users from roster_idp
+`
+
+test.each([
+  ['', ['verify', '--audit', 'users']],
+  [' without --audit', ['verify', '--without-stream', 'users']],
+])('verify%s names rights that a service gave to another one, and reads its events', async (_, command) => {
+  await asUsers(grants)
+  try {
+    const { out, status } = await house.roster(...command)
+    expect(status).toBe(1)
+    for (const [row, part] of [
+      ['schema', 'right USAGE of roster_idp on the schema'],
+      ['passwords', 'right SELECT of roster_idp'],
+      ['events', 'right UPDATE of roster_idp'],
+      ['passwords', 'right UPDATE of roster_idp on column hash'],
+      ['schema', 'right USAGE of public on sequence roster_users.events_position_seq'],
+      ['schema', 'right EXECUTE of roster_idp on function roster_users.take_turns(jsonb)'],
+      ['schema', 'right SELECT of roster_idp on what comes, of kind r'],
+    ])
+      expect(out.split('\n')).toContain(`users: ${row}: it is not as the migrations make it: with ${part}`)
+    expect(out).not.toContain('its tables are not those of this version')
+  } finally {
+    await asUsers(revokes)
+  }
+})
+
+test.each([
+  ['a table that refers to its own', 'create table note (id text references subject_keys)', 'drop table note', 'subject_keys', 'referenced by roster_users.note note_id_fkey'], // prettier-ignore
+  ['a table that Roster does not know', 'create table note ()', 'drop table note', 'schema', 'table roster_users.note'],
+  ['a view that Roster does not know', 'create view back as select * from passwords', 'drop view back', 'schema', 'view roster_users.back'], // prettier-ignore
+  ['a sequence that Roster does not know', 'create sequence more', 'drop sequence more', 'schema', 'sequence roster_users.more'], // prettier-ignore
+])('verify names %s, and reads the events of the service', async (_, change, restore, row, part) => {
+  await asUsers(change)
+  try {
+    const { out, status } = await house.roster('verify', '--audit', 'users')
+    expect(status).toBe(1)
+    expect(out.split('\n')).toContain(`users: ${row}: it is not as the migrations make it: with ${part}`)
+    expect(out).toMatch(/^users: \d+ events in the chain/m)
+  } finally {
+    await asUsers(restore)
+  }
+})
+
 test('verify names an event trigger, which would run in its session', async () => {
   await house.admin.unsafe(`
     create function fired() returns event_trigger language plpgsql as $$ begin end $$;

@@ -22,6 +22,12 @@ const restOfFunction = `
   proconfig::text, 'text ' || md5(coalesce(pg_get_function_sqlbody(p.oid), prosrc))
 `
 
+// A right of `aclexplode`. No role can have the name public.
+const right = `(
+  'right ' || privilege_type || case when is_grantable then ' with grant option' else '' end || ' of '
+    || case when grantee = 0 then 'public' else pg_get_userbyid(grantee)::text end
+)`
+
 const mostParts = 10_000
 const longestPart = 2000
 
@@ -80,6 +86,15 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
       union all
       select relname, 'strange ' || what from tables cross join lateral (${sql.unsafe(strangeOn('tables.oid'))}) strange
       union all
+      select tables.relname, 'referenced by ' || conrelid::regclass || ' ' || quote_ident(conname)
+      from tables join pg_constraint k on confrelid = tables.oid where conrelid not in (select oid from tables)
+      union all
+      select relname, ${sql.unsafe(right)} || coalesce(' on column ' || quote_ident(attname), '')
+      from tables cross join lateral (
+        select relacl as rights, null::name as attname
+        union all select attacl, attname from pg_attribute where attrelid = tables.oid
+      ) given cross join lateral aclexplode(rights) where grantee <> relowner
+      union all
       select proname, concat_ws(' ', 'function', pg_get_function_arguments(p.oid), ${sql.unsafe(restOfFunction)})
       from pg_proc p join pg_namespace n on n.oid = pronamespace
       where nspname = ${schema} and pg_get_function_identity_arguments(p.oid) = 'rows json'
@@ -88,6 +103,24 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
       ${ofWholeSchema(sql, schema, names)}
     ) parts
     order by name collate "C", part collate "C" limit ${mostParts}
+  `
+}
+
+// What its tables have is told with them. Everybody may execute a function of a schema that he may use.
+function rightsInSchema(sql: Sql, schema: string) {
+  return sql`
+    select ${wholeSchema}, ${sql.unsafe(right)} || ' on ' || what
+    from (select oid, nspowner, nspacl from pg_namespace where nspname = ${schema}) n cross join lateral (
+      select 'the schema' as what, nspowner as owner, nspacl as rights
+      union all
+      select 'function ' || p.oid::regprocedure, proowner, proacl from pg_proc p where pronamespace = n.oid
+      union all
+      select 'sequence ' || c.oid::regclass, relowner, relacl from pg_class c where relnamespace = n.oid and relkind = 'S'
+      union all
+      select 'what comes, of kind ' || defaclobjtype::text, defaclrole, defaclacl from pg_default_acl
+      where defaclnamespace = n.oid or defaclrole = n.nspowner
+    ) given cross join lateral aclexplode(rights)
+    where grantee <> owner and not (what like 'function %' and grantee = 0)
   `
 }
 
@@ -105,8 +138,19 @@ function ofWholeSchema(sql: Sql, schema: string, names: string[] | undefined) {
     select ${wholeSchema}, pg_describe_object(classid, objid, 0) from pg_depend
     where refclassid = 'pg_namespace'::regclass
       and refobjid = (select oid from pg_namespace where nspname = ${schema})
-      -- Tables that Roster does not know are nobody's matter. Statistics are told with their table.
+      -- Statistics are told with their table.
       and classid <> all(array['pg_class', 'pg_proc', 'pg_statistic_ext']::regclass[])
+    union all
+    select ${wholeSchema}, pg_describe_object('pg_class'::regclass, c.oid, 0) from pg_class c
+    where relnamespace = (select oid from pg_namespace where nspname = ${schema})
+      and relkind in ('r', 'v', 'm', 'f', 'p', 'S')
+      and not (relkind <> 'S' and (${names ?? null}::text[] is null or relname::text = any(${names ?? []}::text[])))
+      -- The sequence of a column that counts by itself belongs to it.
+      and not (relkind = 'S' and exists (
+        select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'i'
+      ))
+    union all
+    ${rightsInSchema(sql, schema)}
     union all
     select ${wholeSchema}, pg_describe_object('pg_cast'::regclass, k.oid, 0)
     from pg_cast k join pg_type t on t.oid in (castsource, casttarget)
