@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
+import { connect } from 'nats'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { streamName } from '#lib/events/stream'
+import { checkpointSubject } from '#lib/eventstore/audit/publish-checkpoint'
 import { operatorSettings, type Ran, runOperator } from '#test/support/operator'
 import { callGrpc } from '../../test/e2e/clients/grpc.ts'
 import type { Operation } from '../../test/examples/contract.ts'
@@ -97,22 +100,36 @@ test('an event that a follower parked is listed, tried again and dropped', async
   expect([...(await due())]).toEqual([])
 })
 
-test('republish sends every event anew, and asks before', async () => {
+test('republish sends every event and checkpoint of a service anew, and asks before', async () => {
   const refused = await run('republish')
   expect(refused).toMatchObject({ status: 2, err: expect.stringContaining('Nothing was done') })
-  const count = async () => {
-    const [found] = (await run('status', '--json')).json()
-    return found.stream.messages as number
-  }
-  const before = await count()
+  const stored = () => admin<[{ events: number; checkpoints: number }]>`
+    select count(*)::int as events, (select count(*)::int from roster_users.audit_checkpoints) as checkpoints
+    from roster_users.events where position not in (select position from roster_users.parked_events)
+  `
+  const [{ checkpoints }] = await stored()
+  const before = await messages()
   const { status, out } = await run('republish', 'users', '--yes')
   expect({ status, out }).toEqual({ status: 0, out: 'users: all is sent\n' })
-  const [{ events }] = await admin<[{ events: number }]>`
-    select count(*)::int as events from roster_users.events
-    where position not in (select position from roster_users.parked_events)
-  `
-  expect(await count()).toBe(before + events)
+  const [{ events }] = await stored()
+  expect((await messages()).events).toBe(before.events + events)
+  const checkpointsNow = async () => (await messages()).checkpoints
+  await expect.poll(checkpointsNow, { timeout: 20_000 }).toBeGreaterThanOrEqual(before.checkpoints + checkpoints)
 })
+
+/** Counts the messages of the users service in the stream. */
+async function messages() {
+  const { host, username, password } = new URL(started.servers.natsUrl.admin)
+  const nats = await connect({ servers: host, user: username, pass: password })
+  try {
+    const { streams } = await nats.jetstreamManager()
+    const { state } = await streams.info(streamName, { subjects_filter: 'roster.events.users.>' })
+    const checkpoints = state.subjects![checkpointSubject('users')] ?? 0
+    return { checkpoints, events: Object.values(state.subjects!).reduce((all, some) => all + some) - checkpoints }
+  } finally {
+    await nats.close()
+  }
+}
 
 describe('export', () => {
   const act = async (operation: Operation, request: JsonObject, organization?: string) =>
