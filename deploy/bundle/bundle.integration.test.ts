@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { runOperator } from '#test/support/operator'
+import { spawnOperator } from '#test/support/operator'
 import { deriveKeys } from '../derive-keys.ts'
 import { freePort } from '../local/ports.ts'
 import { startServers, type Servers } from '../local/servers.ts'
@@ -97,7 +97,7 @@ test("the bundle of the operator's command looks at them", async () => {
     ROSTER_OPERATOR_REDIS_URL: servers.redisUrl,
     ...deriveKeys(servers.home.key('encryption-key')).operator,
   }
-  const roster = (...args: string[]) => runOperator(args, settings, file('roster.mjs'))
+  const roster = (...args: string[]) => spawnOperator(args, settings, file('roster.mjs'))
   await vi.waitFor(async () => expect((await roster('status')).out).toContain('All is well.'), { timeout: 30_000 })
   expect(await roster('verify')).toMatchObject({ status: 0, out: 'Nothing differs.\n' })
 })

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { type CheckpointRow, checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
 import type { AuditKey, SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
-import { visible } from '../migrate-zitadel/shown.ts'
 import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
 import type { Output } from './output.ts'
@@ -61,9 +60,7 @@ async function run({ system, output, args, options }: Called): Promise<number> {
   const refuse = async (found: Finding[]) => {
     if (found.length === 0) return
     isWhole = false
-    output.clear()
-    for (const { service, row, problem } of found)
-      process.stderr.write(`${visible(`${service}: ${row}: ${problem}`)}\n`)
+    for (const { service, row, problem } of found) output.trouble(`${service}: ${row}: ${problem}`)
   }
   await eachService(
     readServices(args),
@@ -75,7 +72,7 @@ async function run({ system, output, args, options }: Called): Promise<number> {
       await refuse(read.odd)
       if (read.found.length === 0) return refuse(await writeService(system, service, read, { output, alive }))
       await refuse(read.found)
-      process.stderr.write(`Nothing was written of ${service}.\n`)
+      output.trouble(`Nothing was written of ${service}.`)
     },
     refuse,
   )

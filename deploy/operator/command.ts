@@ -29,6 +29,7 @@ export interface Command {
 export interface Called {
   system: System
   output: Output
+  env: Record<string, string | undefined>
   args: string[]
   options: Record<string, string | boolean | string[] | undefined>
   /** Returns if the user agrees, and else throws a Refusal. */

@@ -1,16 +1,17 @@
 import { createInterface } from 'node:readline/promises'
 import { Refusal } from './refusal.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Asks the user before something is lost. Without a terminal, only `--yes` agrees. */
-export async function confirm(question: string, isAgreed: boolean): Promise<void> {
+export async function confirm({ stdin, stderr }: Terminal, question: string, isAgreed: boolean): Promise<void> {
   if (isAgreed) return
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
+  if (!stdin.isTTY || !stderr.isTTY)
     throw new Refusal(`${question} Nothing was done: there is no terminal to ask at, and --yes was not given.`)
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const asked = createInterface({ input: stdin, output: stderr })
   try {
-    const answer = await terminal.question(`${question} Type yes to go on: `)
+    const answer = await asked.question(`${question} Type yes to go on: `)
     if (answer.trim() !== 'yes') throw new Refusal('Nothing was done.')
   } finally {
-    terminal.close()
+    asked.close()
   }
 }

@@ -3,13 +3,16 @@ import type { Sql } from '#lib/eventstore/database'
 /** What runs before a statement: each setting is what it was when the session began. */
 const asAtFirst = 'reset all'
 
+/** What begins no statement, and what is guarded below. Another function of the driver might begin one. */
+const known = new Set(['unsafe', 'begin', 'json', 'array', 'typed', 'types', 'close', 'end', 'CLOSE', 'END'])
+
 const unguarded = new WeakMap<object, Sql>()
 
 /**
  * Gives each statement of a session, also within transactions, the settings of the session's beginning. Should code of a
  * service ever run in the session, then it changes no setting for the statements that come after it: not where names
  * lead, whose rows are seen, how times are written, or how long a statement may take. `settings` are statements that
- * run before each of these, too.
+ * run before each of these, too. Throws where a function of the driver is asked for that would go past this.
  */
 export function guard<S extends Pick<Sql, 'unsafe'>>(sql: S, ...settings: string[]): S {
   const before = [asAtFirst, ...settings].join(';')
@@ -18,7 +21,7 @@ export function guard<S extends Pick<Sql, 'unsafe'>>(sql: S, ...settings: string
     if (!isQuery(made)) return made
     const handle = made.handle.bind(made)
     made.handle = async () => {
-      // Both go to the server at once. Where the first one fails, so does the second.
+      // The driver sends both in this order. What ends the first one, such as a lost connection, ends the second, too.
       if (!made.executed) own.unsafe(before).catch(() => {})
       return handle()
     }
@@ -28,6 +31,7 @@ export function guard<S extends Pick<Sql, 'unsafe'>>(sql: S, ...settings: string
     apply: (target, self, args) => guarded(Reflect.apply(target, self, args)),
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
+      if (typeof value === 'function' && !known.has(String(key))) throw new Error(`${String(key)} has no guard`)
       if (key === 'unsafe') return (...args: [string]) => guarded(target.unsafe(...args))
       if (key === 'begin')
         return (...args: unknown[]) => {

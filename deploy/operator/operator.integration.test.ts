@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { streamName } from '#lib/events/stream'
 import { checkpointSubject } from '#lib/eventstore/audit/publish-checkpoint'
-import { operatorSettings, type Ran, runOperator } from '#test/support/operator'
+import { operatorSettings, type Ran, runOperator, spawnOperator } from '#test/support/operator'
 import { callGrpc } from '../../test/e2e/clients/grpc.ts'
 import type { Operation } from '../../test/examples/contract.ts'
 import { addEveryObject } from '../../test/examples/every-object.ts'
@@ -206,6 +206,13 @@ test.each([
   [['parked', 'retry'], 2],
   [['parked', 'drop', "users-1'; drop table events", '--yes'], 2],
 ])('%j ends with %i', async (args, status) => expect(await run(...args)).toMatchObject({ status }))
+
+test('as a process, it writes to its streams, and ends with the status', async () => {
+  expect(await spawnOperator(['status', '--help'], {})).toMatchObject({ status: 0, err: '' })
+  const { status, out, err } = await spawnOperator(['status', '--nonsense'], {})
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(err).toMatch(/^Unknown option '--nonsense'/)
+})
 
 test('without a server, the command says which one in a line, and ends with 2', async () => {
   const away = { ...settings, ROSTER_OPERATOR_DATABASE_URL: 'postgres://roster_operator:x@127.0.0.1:1/roster' }

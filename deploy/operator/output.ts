@@ -1,4 +1,5 @@
 import { visible } from '../migrate-zitadel/shown.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Where a command writes. Results go to the standard output; progress goes to the standard error. */
 export interface Output {
@@ -8,38 +9,44 @@ export interface Output {
   /** A line in JSON. */
   json(value: unknown): Promise<void>
   progress(text: string): void
+  /** A line of trouble for people, also with --json. */
+  trouble(text: string): void
   /** Removes the progress from the terminal. */
   clear(): void
 }
 
 const everyMilliseconds = { terminal: 200, file: 10_000 }
 
-/** Writes to this process' streams. */
-export function openOutput(isJson: boolean): Output {
-  const { isTTY } = process.stderr
+/** Writes to this terminal. */
+export function openOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>, isJson: boolean): Output {
+  const { isTTY } = stderr
   let next = 0
   let isShown = false
   const clear = () => {
-    if (isShown) process.stderr.write('\r\u001B[K')
+    if (isShown) stderr.write('\r\u001B[K')
     isShown = false
   }
   return {
     isJson,
     line(text = '') {
       clear()
-      if (!isJson) process.stdout.write(`${visible(text)}\n`)
+      if (!isJson) stdout.write(`${visible(text)}\n`)
     },
     // Waits for a reader that is slower.
     json: (value) =>
       new Promise((resolve, reject) => {
-        process.stdout.write(`${JSON.stringify(value)}\n`, (error) => (error ? reject(error) : resolve()))
+        stdout.write(`${JSON.stringify(value)}\n`, (error) => (error ? reject(error) : resolve()))
       }),
     progress(text) {
       if (Date.now() < next) return
       next = Date.now() + (isTTY ? everyMilliseconds.terminal : everyMilliseconds.file)
       clear()
-      isShown = isTTY
-      process.stderr.write(visible(text) + (isTTY ? '' : '\n'))
+      isShown = isTTY === true
+      stderr.write(visible(text) + (isTTY ? '' : '\n'))
+    },
+    trouble(text) {
+      clear()
+      stderr.write(`${visible(text)}\n`)
     },
     clear,
   }

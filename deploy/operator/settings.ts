@@ -9,7 +9,7 @@ import { Refusal } from './refusal.ts'
  * left in its folder. The names are the command's own, so that it never takes an administrator's DATABASE_URL.
  */
 export function readUrls(
-  environment: Record<string, string | undefined> = process.env,
+  environment: Record<string, string | undefined>,
   folder = join(projectRoot, '.roster'),
 ): OperatorUrls {
   const isGiven = names.some((name) => environment[name] || environment[`${name}_FILE`])

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import type { EventFilter } from '#gen/roster/feed/v1/feed'
 import { openReplica, type Replica } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { filter } from '#test/support/feeds'
 import { passesFilter } from '../events/recent-events.ts'
 import type { StoredEvent } from '../events/stored-event.ts'
 import { read } from './feed-rows.ts'
@@ -67,31 +68,22 @@ afterAll(async () => {
   await database?.drop()
 })
 
-const everything: EventFilter = {
-  organizationId: '',
-  aggregateTypes: [],
-  aggregateIds: [],
-  eventTypes: [],
-  actors: [],
-  since: undefined,
-}
-
-function all(filter: Partial<EventFilter>) {
+function all(wanted: Partial<EventFilter>) {
   const [first, last] = [
     { transactionId: 0, position: 0 },
     { transactionId: 2 ** 50, position: 0 },
   ]
-  return read(replica.sql, first, last, { ...everything, ...filter }, 10_000)
+  return read(replica.sql, first, last, filter(wanted), 10_000)
 }
 
 test('a filter passes the same events, whether they come from memory or from PostgreSQL', async () => {
   const positions = (events: StoredEvent[]) => events.map(({ position }) => position)
   let passed = 0
   await fc.assert(
-    fc.asyncProperty(filters, async (filter) => {
-      const fromMemory = positions(stored.filter((event) => passesFilter(filter, event)))
+    fc.asyncProperty(filters, async (drawn) => {
+      const fromMemory = positions(stored.filter((event) => passesFilter(drawn, event)))
       passed += fromMemory.length
-      expect(fromMemory).toEqual(positions(await all(filter)))
+      expect(fromMemory).toEqual(positions(await all(drawn)))
     }),
     { numRuns: 500 },
   )
@@ -99,7 +91,7 @@ test('a filter passes the same events, whether they come from memory or from Pos
 })
 
 test.each(wanted)('the event type %j passes the same events from both', async (eventType) => {
-  const filter = { ...everything, eventTypes: [eventType] }
-  const fromMemory = stored.filter((event) => passesFilter(filter, event))
-  expect(fromMemory.map(({ position }) => position)).toEqual((await all(filter)).map(({ position }) => position))
+  const ofType = filter({ eventTypes: [eventType] })
+  const fromMemory = stored.filter((event) => passesFilter(ofType, event))
+  expect(fromMemory.map(({ position }) => position)).toEqual((await all(ofType)).map(({ position }) => position))
 })

@@ -10,9 +10,9 @@ export interface Draw {
 const random = new RandomIdGenerator()
 
 /**
- * Draws a share of all traces, from 0 to 1. A sampler looks at the four words of an id, joined by exclusive or: whether
- * they are below that share of all numbers. So the draw begins with that number, and makes an id of the few that are.
- * To ask the sampler about an id for every call took 2 % of the gateway's time.
+ * Draws a share of all traces, from 0 to 1. A sampler joins the four words of a trace's id by exclusive or, and samples
+ * the trace if the result is small enough. Here the result is drawn first. An id with that result is only made where
+ * the trace is sampled. To ask the sampler about an id for every call took 2 % of the gateway's time.
  */
 export function createDraw(share: number): Draw {
   const bound = share === 1 ? 2 ** 32 : Math.floor(share * 0xffffffff)

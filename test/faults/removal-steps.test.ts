@@ -73,7 +73,7 @@ async function lock(table: string, mode: string): Promise<() => Promise<void>> {
   return async () => release?.()
 }
 
-// PostgreSQL's samples take up to half a minute, which one test waits for.
+// PostgreSQL's samples take some seconds more, which one test waits for.
 async function endsWell(leaver: Leaver, removing: Promise<unknown>, except = ['statistics']) {
   const left = [{ ...leaver, answer: await removing }]
   expect(await checkReceipts(running, inspection, left)).toEqual([])

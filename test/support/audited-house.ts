@@ -6,14 +6,13 @@ import { expect, vi } from 'vitest'
 import { callGrpc } from '../e2e/clients/grpc.ts'
 import { ok, profile, unique, uniqueEmail } from '../examples/people.ts'
 import { startHouse } from '../house.ts'
-import { startTestServers } from '../infra.ts'
-import { operatorSettings, type Ran, runOperator } from './operator.ts'
+import { startTestServers, type TestServers } from '../infra.ts'
+import { operatorSettings, type Ran, runOperator, spawnOperator } from './operator.ts'
 
 /** The database of a Roster that was stopped, with some signed checkpoints of the users service. */
 export interface AuditedHouse {
   admin: postgres.Sql
-  adminUrl: string
-  operatorUrl: string
+  servers: TestServers
   /** A folder with the file `kept.jsonl`: what `checkpoints` wrote. */
   folder: string
   kept: string
@@ -24,6 +23,8 @@ export interface AuditedHouse {
   keep(name: string, ...lines: object[]): Promise<string>
   /** Calls `verify --audit --json`, and gives the findings of the users service. */
   found(...args: string[]): Promise<{ row: string; problem: string }[]>
+  /** Runs statements as the role of the users service, which owns the tables. */
+  asUsers(statements: string): Promise<void>
   /** Changes the tables, and restores them after `work`. */
   changed(change: () => PromiseLike<unknown>, work: () => Promise<void>): Promise<void>
   stop(): Promise<void>
@@ -64,17 +65,22 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
 
   return {
     admin,
-    adminUrl: servers.databaseUrl,
-    operatorUrl: servers.serviceDatabaseUrls.operator,
+    servers,
     folder,
     kept,
     roster,
     rosterWithin: (megabytes, ...args) =>
-      runOperator(args, { ...operatorSettings(servers), NODE_OPTIONS: `--max-old-space-size=${megabytes}` }),
+      spawnOperator(args, { ...operatorSettings(servers), NODE_OPTIONS: `--max-old-space-size=${megabytes}` }),
     async found(...args) {
       const ran = await roster('verify', '--audit', '--json', ...args)
       const all = ran.status === 2 ? [{ service: 'users', row: 'status 2', problem: ran.err }] : ran.json()
       return all.filter(({ service }) => service === 'users').map(({ row, problem }) => ({ row, problem }))
+    },
+    async asUsers(statements) {
+      await admin.begin(async (sql) => {
+        await sql`set local role roster_users`
+        await sql.unsafe(statements)
+      })
     },
     async keep(name, ...lines) {
       const file = join(elsewhere, name)

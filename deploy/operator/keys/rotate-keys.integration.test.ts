@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decodeKey, keyId } from '#lib/keys'
-import { runOperator } from '#test/support/operator'
+import { runOperator, spawnOperator } from '#test/support/operator'
 import { writeKeys } from '../../compose-keys.ts'
 import { deriveKeys } from '../../derive-keys.ts'
 import { openHome } from '../../local/home.ts'
@@ -94,7 +94,7 @@ function startRoot() {
     mkdirSync(join(folder, 'of', name), { recursive: true })
   writeKeys(join(folder, 'root'), join(folder, 'of'), '')
   const args = ['--root', join(folder, 'root'), '--folder', join(folder, 'of'), '--yes']
-  return (settings: Record<string, string> = {}) => runOperator(['keys', 'rotate', ...args], settings)
+  return (settings: Record<string, string> = {}) => spawnOperator(['keys', 'rotate', ...args], settings)
 }
 
 test('of several runs at once one takes the step, and the others say that they did nothing', async () => {

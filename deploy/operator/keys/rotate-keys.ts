@@ -34,9 +34,9 @@ const day = 86_400_000
 /** For services that do not have the code's lifetime from the same environment. */
 const margin = 3_600_000
 
-async function run({ output, options, confirm }: Called): Promise<number> {
-  const place = openRoot(options)
-  const lifetimes = ['EMAIL_CODE_LIFETIME', 'PASSWORD_CODE_LIFETIME'].map((name) => Number(process.env[name]) || 0)
+async function run({ output, env, options, confirm }: Called): Promise<number> {
+  const place = openRoot(options, env)
+  const lifetimes = ['EMAIL_CODE_LIFETIME', 'PASSWORD_CODE_LIFETIME'].map((name) => Number(env[name]) || 0)
   const keepFor = Math.max(day, ...lifetimes.map((seconds) => seconds * 1000)) + margin
   const makeKey = () => randomBytes(32).toString('base64')
   const before = look(place)
@@ -78,9 +78,9 @@ function look(place: Place): { root: string; rotation: Rotation | undefined } {
   return { root: place.read(), rotation: readRotation(place.stateFile) }
 }
 
-function openRoot(options: Called['options']): Place {
+function openRoot(options: Called['options'], env: Called['env']): Place {
   const { root: file, folder, home } = options as Partial<Record<string, string>>
-  if (process.env['ROSTER_ENCRYPTION_KEY'] || process.env['ROSTER_ENCRYPTION_KEY_FILE'])
+  if (env['ROSTER_ENCRYPTION_KEY'] || env['ROSTER_ENCRYPTION_KEY_FILE'])
     throw new Refusal('ROSTER_ENCRYPTION_KEY names the root here, so its owner changes it (docs/decisions/9).')
   if (folder !== undefined && file === undefined) throw new Refusal('--folder goes with --root.')
   return file === undefined ? ofStart(home ?? join(projectRoot, '.roster')) : ofFile(file, folder)

@@ -11,6 +11,7 @@ import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { Personal } from '#lib/eventstore/personal/personal'
 import { storingServices, type StoringService } from '../../provision.ts'
+import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'
 import { isOfService, problemOf as reasonOf } from './is-of-service.ts'
 import { checkToldCheckpoints, type ToldCheckpoint } from './check-told-checkpoints.ts'
@@ -34,7 +35,9 @@ export async function* checkStream(
 ): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
   const manager = await system.jetstream()
   const { state } = await manager.streams.info(streamName)
-  const { first_seq: first, last_seq: last } = state
+  const { last_seq: last } = state
+  // A stream that never had a message says 0, which none has.
+  const first = Math.max(state.first_seq, 1)
   for (let from = first; from <= last; from += atOnce) {
     const numbers = Array.from({ length: Math.min(atOnce, last - from + 1) }, (_, index) => from + index)
     const messages = await Promise.all(numbers.map((seq) => messageAt(manager, seq)))
@@ -99,9 +102,10 @@ async function compare(
       const positions = some.map(({ position }) => position)
       stored = await whileAlive(async () => readEvents(system.sql(service), await system.personal(service), positions))
     } catch (error) {
-      if (!isOfService(error)) throw error
+      if (error instanceof Refusal) throw error
       readable.delete(service)
-      found.push({ service, row: 'events', problem: reasonOf(error, 'they cannot be read') })
+      const otherwise = isOfService(error) ? 'they cannot be read' : 'the connection ended before they were read'
+      found.push({ service, row: 'events', problem: reasonOf(error, otherwise) })
       continue
     }
     for (const one of some) {

@@ -15,57 +15,6 @@ afterAll(() => there?.stop())
 const act = async (operation: Operation, request: JsonObject, organization?: string) =>
   ok(await callGrpc(operation, request, { url: there.house.url, token: there.house.adminToken, organization }))
 
-/** Users, members and grants come, change and go until the signal. */
-async function writeUntil(over: AbortSignal): Promise<number> {
-  const { organizationId, projectId } = there.all.values as { organizationId: string; projectId: string }
-  let writes = 0
-  const one = async () => {
-    while (!over.aborted) {
-      const own = (operation: Operation, request: JsonObject) => act(operation, request, organizationId)
-      const { userId } = await own('AddHumanUser', {
-        userName: unique('human'),
-        profile,
-        email: { email: uniqueEmail() },
-      })
-      await own('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] })
-      const { userGrantId } = await own('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
-      await own('SetEmail', { userId, email: uniqueEmail() })
-      await own('UpdateUserName', { userId, userName: unique('renamed') })
-      await own('RemoveOrganizationMember', { userId })
-      await own('AddOrganizationMember', { userId, roles: ['ORG_USER_MANAGER'] })
-      await own('RemoveUserGrant', { userId, grantId: userGrantId })
-      await own('DeleteUser', { userId })
-      const { id } = await own('AddProject', { name: unique('Project') })
-      await own('AddProjectRole', { projectId: id, roleKey: 'one', displayName: 'One' })
-      await own('RemoveProject', { projectId: id })
-      writes += 12
-    }
-  }
-  await Promise.all(Array.from({ length: 6 }, one))
-  return writes
-}
-
-test('a healthy Roster has nothing that differs, under load and afterwards', async () => {
-  const over = new AbortController()
-  const writing = writeUntil(over.signal)
-  try {
-    for (let i = 0; i < 5; i++) {
-      const { status, out, err } = await there.roster('verify')
-      expect({ status, out, err: err.replace(/^(stream|users|grants|idp|notifier): .*\n/gm, '') }).toEqual({
-        status: 0,
-        out: 'Nothing differs.\n',
-        err: '',
-      })
-    }
-  } finally {
-    over.abort()
-    expect(await writing).toBeGreaterThan(100)
-  }
-  await vi.waitFor(async () => expect((await there.roster('verify')).out).toBe('Nothing differs.\n'), {
-    timeout: 20_000,
-  })
-})
-
 describe('verify names the row, and ends with 1, after by hand', () => {
   test.each([
     ['sealed state', `set state = '{"$sealed":"${'A'.repeat(64)}"}'`, 'its sealed state cannot be opened'],
@@ -192,4 +141,55 @@ describe('verify names the row, and ends with 1, after by hand', () => {
   ])('%s got a row of an empty key or an unknown kind: %j', (table, row, name, problem) =>
     there.added('users', table, row, () => there.expectNamed(name, problem)),
   )
+})
+
+/** Users, members and grants come, change and go until the signal. */
+async function writeUntil(over: AbortSignal): Promise<number> {
+  const { organizationId, projectId } = there.all.values as { organizationId: string; projectId: string }
+  let writes = 0
+  const one = async () => {
+    while (!over.aborted) {
+      const own = (operation: Operation, request: JsonObject) => act(operation, request, organizationId)
+      const { userId } = await own('AddHumanUser', {
+        userName: unique('human'),
+        profile,
+        email: { email: uniqueEmail() },
+      })
+      await own('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] })
+      const { userGrantId } = await own('AddUserGrant', { userId, projectId, roleKeys: ['reader'] })
+      await own('SetEmail', { userId, email: uniqueEmail() })
+      await own('UpdateUserName', { userId, userName: unique('renamed') })
+      await own('RemoveOrganizationMember', { userId })
+      await own('AddOrganizationMember', { userId, roles: ['ORG_USER_MANAGER'] })
+      await own('RemoveUserGrant', { userId, grantId: userGrantId })
+      await own('DeleteUser', { userId })
+      const { id } = await own('AddProject', { name: unique('Project') })
+      await own('AddProjectRole', { projectId: id, roleKey: 'one', displayName: 'One' })
+      await own('RemoveProject', { projectId: id })
+      writes += 12
+    }
+  }
+  await Promise.all(Array.from({ length: 3 }, one))
+  return writes
+}
+
+test('a healthy Roster has nothing that differs, under load and afterwards', async () => {
+  const over = new AbortController()
+  const writing = writeUntil(over.signal)
+  try {
+    for (let i = 0; i < 3; i++) {
+      const { status, out, err } = await there.roster('verify')
+      expect({ status, out, err: err.replace(/^(stream|users|grants|idp|notifier): .*\n/gm, '') }).toEqual({
+        status: 0,
+        out: 'Nothing differs.\n',
+        err: '',
+      })
+    }
+  } finally {
+    over.abort()
+    expect(await writing).toBeGreaterThan(100)
+  }
+  await vi.waitFor(async () => expect((await there.roster('verify')).out).toBe('Nothing differs.\n'), {
+    timeout: 20_000,
+  })
 })

@@ -1,11 +1,13 @@
 import type { Sql } from '#lib/eventstore/database'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
-import { repeat } from '#lib/repeat'
+import { pause, repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
 
-/** Milliseconds between two looks, at most one of which has PostgreSQL sample both tables. */
-const lookEvery = 30_000
+/** Milliseconds between two looks. */
+const lookEvery = 3_000
+/** After sampling it waits for so many times as long: that of large tables takes seconds. */
+const restFactor = 20
 const portion = 10_000
 
 /**
@@ -14,7 +16,7 @@ const portion = 10_000
  */
 export function startForgettingInStatistics({ sql, log, every = lookEvery }: Options): Service {
   return repeat({
-    work: () => forgetInStatistics(sql),
+    work: (stopped) => forgetInStatistics(sql, stopped),
     every,
     retryAfter: every,
     failed: throttled(log, 'the statistics of the tables of searches are not made anew'),
@@ -28,13 +30,16 @@ interface Options {
 }
 
 // What a statement before the sampling sees as removed, the sample lacks.
-async function forgetInStatistics(sql: Sql): Promise<'more' | undefined> {
+async function forgetInStatistics(sql: Sql, stopped: AbortSignal): Promise<'more' | undefined> {
   const rows = await sql<{ id: string }[]>`
     select user_id as id from forgettings where statistics_at is null and forget_at is null
     order by user_id limit ${portion}
   `
   if (rows.length === 0) return undefined
+  const began = performance.now()
   await sql`analyze found_users, found_addresses`
+  const took = performance.now() - began
   await sql`update forgettings set statistics_at = now() where user_id = any(${rows.map(({ id }) => id)}::text[])`
+  await pause(took * restFactor, stopped)
   return rows.length === portion ? 'more' : undefined
 }

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { addMachineSecret } from '../operations/credential/add-machine-secret.ts'
 import { authenticate } from '../operations/internal/authenticate.ts'
 import { issueToken } from '../operations/oauth/issue-token.ts'
 import { callIn } from '../test-users.ts'
 import { hashToken } from '../token.ts'
-import { openOrganizations, type Organizations, reasonOf } from './testing/organizations.ts'
+import { openOrganizations, reasonOf } from './testing/organizations.ts'
 
-let organizations: Organizations
-let users: Organizations['users']
-let own: Organizations['own']
-let happens: Organizations['happens']
-let noted: Organizations['noted']
-let addMachine: Organizations['addMachine']
-let addHuman: Organizations['addHuman']
-let signIn: Organizations['signIn']
-let held: Organizations['held']
-
-beforeAll(async () => {
-  organizations = await openOrganizations()
-  ;({ users, own, happens, noted, addMachine, addHuman, signIn, held } = organizations)
-})
+const organizations = await openOrganizations()
+const { users, own, happens, noted, addMachine, addHuman, signIn, held } = organizations
 beforeEach(() => organizations.begin())
-afterAll(() => organizations?.stop())
+afterAll(() => organizations.stop())
 
 test('nobody signs in to a deactivated organization, and its tokens are refused until it is active again', async () => {
   const human = `${own.organizationId}-human`

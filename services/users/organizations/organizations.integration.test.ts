@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { authenticate } from '../operations/internal/authenticate.ts'
 import { restoreUser } from '../operations/user/restore-user.ts'
 import { removedUntil } from '../states/removed-user.ts'
 import { callIn } from '../test-users.ts'
 import { hashToken } from '../token.ts'
-import { openOrganizations, type Organizations, reasonOf, soon } from './testing/organizations.ts'
+import { openOrganizations, reasonOf, soon } from './testing/organizations.ts'
 
-let organizations: Organizations
-let users: Organizations['users']
-let own: Organizations['own']
-let happens: Organizations['happens']
-let noted: Organizations['noted']
-let addMachine: Organizations['addMachine']
-let addHuman: Organizations['addHuman']
-let signIn: Organizations['signIn']
-let held: Organizations['held']
-
-beforeAll(async () => {
-  organizations = await openOrganizations()
-  ;({ users, own, happens, noted, addMachine, addHuman, signIn, held } = organizations)
-})
+const organizations = await openOrganizations()
+const { users, own, happens, noted, addMachine, addHuman, signIn, held } = organizations
 beforeEach(() => organizations.begin())
-afterAll(() => organizations?.stop())
+afterAll(() => organizations.stop())
 
 const living = async () =>
   (

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { anonymous } from '#lib/rpc/caller'
 import { recordEmailCode } from '../operations/internal/record-email-code.ts'
@@ -7,29 +7,11 @@ import { mailCode } from '../operations/password/request-password-reset.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
 import type { TestUsers } from '../test-users.ts'
-import {
-  newAddress,
-  openRecoveries,
-  reasonOf,
-  type Recoveries,
-  returned,
-  root,
-  verified,
-} from './testing/recoveries.ts'
+import { newAddress, openRecoveries, reasonOf, returned, root, verified } from './testing/recoveries.ts'
 
-let recoveries: Recoveries
-let users: Recoveries['users']
-let nobody: Recoveries['nobody']
-let newHuman: Recoveries['newHuman']
-let ask: Recoveries['ask']
-let waiting: Recoveries['waiting']
-let contentOf: Recoveries['contentOf']
-
-beforeAll(async () => {
-  recoveries = await openRecoveries()
-  ;({ users, nobody, newHuman, ask, waiting, contentOf } = recoveries)
-})
-afterAll(() => recoveries?.stop())
+const recoveries = await openRecoveries()
+const { users, nobody, newHuman, ask, waiting, contentOf } = recoveries
+afterAll(() => recoveries.stop())
 beforeEach(() => recoveries.anotherClient())
 
 describe('an address', () => {

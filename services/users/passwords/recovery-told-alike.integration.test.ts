@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { RosterError } from '#lib/errors'
 import { onceId } from '#lib/eventstore/once'
 import { mailCode } from '../operations/password/request-password-reset.ts'
@@ -7,25 +7,11 @@ import { resetPassword } from '../operations/password/reset-password.ts'
 import { addMachineUser } from '../operations/user/add-machine-user.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'
-import { newPassword, openRecoveries, type Recoveries, root } from './testing/recoveries.ts'
+import { newPassword, openRecoveries, root } from './testing/recoveries.ts'
 
-let recoveries: Recoveries
-let users: Recoveries['users']
-let answers: Recoveries['answers']
-let counted: Recoveries['counted']
-let anotherClient: Recoveries['anotherClient']
-let nobody: Recoveries['nobody']
-let newHuman: Recoveries['newHuman']
-let returnedCode: Recoveries['returnedCode']
-let reset: Recoveries['reset']
-let ask: Recoveries['ask']
-let waiting: Recoveries['waiting']
-
-beforeAll(async () => {
-  recoveries = await openRecoveries()
-  ;({ users, answers, counted, anotherClient, nobody, newHuman, returnedCode, reset, ask, waiting } = recoveries)
-})
-afterAll(() => recoveries?.stop())
+const recoveries = await openRecoveries()
+const { users, answers, counted, anotherClient, nobody, newHuman, returnedCode, reset, ask, waiting } = recoveries
+afterAll(() => recoveries.stop())
 beforeEach(() => recoveries.anotherClient())
 
 test('a client gets twenty requests at once, whatever names it asks for', async () => {

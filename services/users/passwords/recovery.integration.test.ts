@@ -1,37 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { MailKind } from '#gen/roster/users/v1/internal_service'
 import { recordEmailCode } from '../operations/internal/record-email-code.ts'
 import { createSession } from '../operations/session/create-session.ts'
 import { lockUser } from '../operations/user/lock-user.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { verifyEmail } from '../operations/user/verify-email.ts'
-import {
-  newAddress,
-  newPassword,
-  openRecoveries,
-  reasonOf,
-  type Recoveries,
-  returned,
-  root,
-  verified,
-} from './testing/recoveries.ts'
+import { newAddress, newPassword, openRecoveries, reasonOf, returned, root, verified } from './testing/recoveries.ts'
 
-let recoveries: Recoveries
-let users: Recoveries['users']
-let nobody: Recoveries['nobody']
-let newHuman: Recoveries['newHuman']
-let returnedCode: Recoveries['returnedCode']
-let reset: Recoveries['reset']
-let ask: Recoveries['ask']
-let waiting: Recoveries['waiting']
-let contentOf: Recoveries['contentOf']
-let mailedCode: Recoveries['mailedCode']
-
-beforeAll(async () => {
-  recoveries = await openRecoveries()
-  ;({ users, nobody, newHuman, returnedCode, reset, ask, waiting, contentOf, mailedCode } = recoveries)
-})
-afterAll(() => recoveries?.stop())
+const recoveries = await openRecoveries()
+const { users, nobody, newHuman, returnedCode, reset, ask, waiting, contentOf, mailedCode } = recoveries
+afterAll(() => recoveries.stop())
 beforeEach(() => recoveries.anotherClient())
 
 describe('a code for a forgotten password', () => {

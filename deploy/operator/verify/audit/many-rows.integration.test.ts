@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => house?.stop())
 
 /** Adds checkpoints that anybody could make, each smaller than the longest. */
-async function addMany(reason: number) {
+async function addMany(reason: number, number: number) {
   const { admin } = house
   const [first] = await admin`select jws from audit_checkpoints where number = 1`
   const { key, secret } = makeAuditKey()
@@ -18,21 +18,21 @@ async function addMany(reason: number) {
   const jws = signCheckpoint({ ...checkpoint, reason: 'x'.repeat(reason) }, key.kid, secret)
   await admin`
     insert into audit_checkpoints (number, jws, epoch, page, transaction_id, position, signed_at, published)
-    select 1000000 + n, ${jws}, 1, 1, '1', 1, now(), true from generate_series(1, 40000) n
+    select 1000000 + n, ${jws}, 1, 1, '1', 1, now(), true from generate_series(1, ${number}) n
   `
 }
 
 const megabytes = 200
 
 test.each([
-  ['as long as they may be', 4000],
-  ['longer than any', 40_000],
+  ['as long as they may be', 4000, 40_000],
+  ['longer than any', 40_000, 12_000],
 ])(
   'any number of checkpoints %s fills no memory, and hinders nobody',
-  async (_, reason) => {
+  async (_, reason, number) => {
     const { changed, rosterWithin } = house
     await changed(
-      () => addMany(reason),
+      () => addMany(reason, number),
       async () => {
         const { status, out } = await rosterWithin(megabytes, 'verify', '--audit', 'users', 'grants')
         expect(status).toBe(1)

@@ -10,14 +10,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => house?.stop())
 
-/** Runs statements as the role of the users service. */
-function asUsers(statements: string) {
-  return house.admin.begin(async (sql) => {
-    await sql`set local role roster_users`
-    await sql.unsafe(statements)
-  })
-}
-
 const ofPolicy = {
   change: `
     alter table events enable row level security;
@@ -130,7 +122,7 @@ describe.each([
     ['verify', '--audit'],
     ['verify', '--without-stream'],
   ])('by %s %s', async (...command) => {
-    await asUsers(change)
+    await house.asUsers(change)
     try {
       const { status, out } = await house.roster(...command, '--json', 'users', 'grants')
       const found = out
@@ -144,31 +136,35 @@ describe.each([
         .map(({ problem }) => problem.replace('it is not as the migrations make it: ', ''))
       expect(parts).toContainEqual(typeof part === 'string' ? part : expect.stringMatching(part))
     } finally {
-      await asUsers(restore)
+      await house.asUsers(restore)
     }
   })
 })
 
 test('an index that was added is named, and the events are read all the same', async () => {
-  await asUsers('create index mine on events (creator)')
+  await house.asUsers('create index mine on events (creator)')
   try {
     const { status, out } = await house.roster('verify', '--audit', 'users')
     expect(status).toBe(1)
     expect(out).toMatch(/^users: events: it is not as the migrations make it: with index CREATE INDEX mine /)
     expect(out).toMatch(/\nusers: \d+ events in the chain/)
   } finally {
-    await asUsers('drop index mine')
+    await house.asUsers('drop index mine')
   }
 })
 
 test("a session of the command takes PostgreSQL's own functions and operators, whatever the service names", async () => {
-  await asUsers(`
+  await house.asUsers(`
     create function trap(text, text) returns boolean language plpgsql as $$ begin raise exception 'trapped'; end $$;
     create operator = (leftarg = text, rightarg = text, function = trap);
     create function unnest(text[]) returns setof text language plpgsql as $$ begin raise exception 'trapped'; end $$;
     create function left(text, int) returns text language plpgsql as $$ begin raise exception 'trapped'; end $$;
   `)
-  const sql = openSchema(house.operatorUrl, 'users', { patience: 5000, mayWrite: false, failed: () => {} })
+  const sql = openSchema(house.servers.serviceDatabaseUrls.operator, 'users', {
+    patience: 5000,
+    mayWrite: false,
+    failed: () => {},
+  })
   try {
     const rows = await sql`select left(type, 4) from events, unnest(array[type]) one where one = type limit 1`
     expect(rows).toEqual([{ left: expect.any(String) }])
@@ -176,7 +172,7 @@ test("a session of the command takes PostgreSQL's own functions and operators, w
     expect((await house.found('users')).map(({ row }) => row)).toEqual(['schema', 'schema', 'schema', 'schema'])
   } finally {
     await sql.end()
-    await asUsers(`
+    await house.asUsers(`
       drop operator roster_users.= (text, text); drop function roster_users.trap(text, text);
       drop function roster_users.unnest(text[]); drop function roster_users.left(text, int)
     `)
@@ -200,7 +196,7 @@ test.each([
   await changed(
     async () => {
       await ready(false)
-      const session = postgres(house.adminUrl, { max: 1 })
+      const session = postgres(house.servers.databaseUrl, { max: 1 })
       await session.unsafe(`
         insert into roster_users.events (position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload,
           organization_id, creator, request_id, created_at)
@@ -217,8 +213,8 @@ test.each([
 })
 
 test('a table that its owner changes after the first look at it is found by the second', async () => {
-  const { admin, adminUrl, roster } = house
-  const [first, second] = [postgres(adminUrl, { max: 1 }), postgres(adminUrl, { max: 1 })]
+  const { admin, servers, roster } = house
+  const [first, second] = [1, 2].map(() => postgres(servers.databaseUrl, { max: 1 })) as [postgres.Sql, postgres.Sql]
   const waiting = (count: number) =>
     vi.waitFor(
       async () => {
@@ -243,6 +239,6 @@ test('a table that its owner changes after the first look at it is found by the 
     expect(found).toEqual([expect.objectContaining({ row: 'events', problem: expect.stringContaining('with index CREATE INDEX mine') })]) // prettier-ignore
   } finally {
     await Promise.all([first.end(), second.end()])
-    await asUsers('drop index if exists mine')
+    await house.asUsers('drop index if exists mine')
   }
 })
