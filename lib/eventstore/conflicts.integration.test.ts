@@ -113,8 +113,11 @@ test('commands beyond the limit of waiting ones are refused at once, and the oth
 const lock = 42
 const untilReleased = (sql: any) => sql`select pg_advisory_xact_lock(${lock})`
 
-/** Begins `other` when the transaction of `first` is almost committed. `first` must write `untilReleased`. */
-async function beforeTheCommit<T>(first: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
+/**
+ * Begins `other` when the transaction of `first` is almost committed. `first` must write `untilReleased`. `waited` says
+ * whether `other` waited for that commit.
+ */
+async function beforeTheCommit<T>(first: () => Promise<T>, other: () => Promise<T>) {
   const waiting = async () => {
     const [row] = await a!.sql`
       select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
@@ -122,15 +125,15 @@ async function beforeTheCommit<T>(first: () => Promise<T>, other: () => Promise<
     return row!['count'] as number
   }
   let settled = 0
-  const { work } = await a!.sql.begin(async (held) => {
+  const { work, waited } = await a!.sql.begin(async (held) => {
     await untilReleased(held)
     const early = first()
     await expect.poll(waiting).toBe(1)
     const late = other().finally(() => settled++)
     await expect.poll(async () => (await waiting()) + settled).toBe(2)
-    return { work: [early, late] as const }
+    return { work: [early, late] as const, waited: settled === 0 }
   })
-  return Promise.all(work)
+  return { outcomes: await Promise.all(work), waited }
 }
 
 test('nobody can take a name while another holds it for a moment within a transaction', async () => {
@@ -138,12 +141,12 @@ test('nobody can take a name while another holds it for a moment within a transa
     const first = { ...add(id, from), decide: (before: any) => ({ ...add(id, from).decide(before), writes }) }
     return Promise.all([outcome(store.execute(first)), outcome(store.execute(rename(id, to)))])
   }
-  const [bors, cador] = await beforeTheCommit(
+  const { outcomes } = await beforeTheCommit(
     () => passing(b!.store, 'bors', 'boot', 'bow', untilReleased),
     () => passing(a!.store, 'cador', 'bow', 'boot'),
   )
   // One after the other: Bors holds the bow for good, so Cador cannot even begin with it.
-  expect([bors, cador]).toEqual([
+  expect(outcomes).toEqual([
     ['stored', 'stored'],
     ['NAME_TAKEN', 'COUNTER_NOT_FOUND'],
   ])
@@ -216,7 +219,6 @@ describe('the data that a decision reads', () => {
   )
 
   test('stays missing until the decision is stored: its creator waits', async () => {
-    const order: string[] = []
     await a!.store.execute(add('standing', 'standing'))
     const standing = {
       ...count('standing'),
@@ -227,11 +229,12 @@ describe('the data that a decision reads', () => {
         answer: undefined,
       }),
     }
-    await beforeTheCommit(
-      () => b!.store.execute(standing).then(() => order.push('stood')),
-      () => a!.store.execute(add('ghost', 'ghost')).then(() => order.push('created')),
+    const { outcomes, waited } = await beforeTheCommit(
+      () => outcome(b!.store.execute(standing)),
+      () => outcome(a!.store.execute(add('ghost', 'ghost'))),
     )
-    expect(order).toEqual(['stood', 'created'])
+    expect(outcomes).toEqual(['stored', 'stored'])
+    expect(waited).toBe(true)
     expect(await nameOf('standing')).toMatchObject({ count: 1 })
   })
 

@@ -37,6 +37,8 @@ let usersSql: Sql
 let removal: Service
 const stops: (() => Promise<unknown>)[] = []
 const slow = createHold()
+// A transaction of another test on the same PostgreSQL holds up the events.
+const soon = { timeout: 30_000, interval: 20 }
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -121,7 +123,7 @@ async function remove(userId: string, at = new Date()) {
   users!.connection.publish(hintSubject('users'), writeHints([event]))
 }
 const noted = (userId: string) =>
-  vi.waitFor(async () => expect(await context.store.load('removed_user', userId)).toBeDefined())
+  vi.waitFor(async () => expect(await context.store.load('removed_user', userId)).toBeDefined(), soon)
 const events = (userId: string) => context.sql<{ type: string; creator: string; request_id: string; cause: string }[]>`
   select aggregate_type || '.' || type as type, creator, request_id, cause from events
   where type = 'removed' and payload ->> 'userId' = ${userId}
@@ -179,7 +181,7 @@ test('a removal of long ago is made up for, however long grants was away, and on
   await noted(before)
   // Several removals are under way at a time.
   await expect
-    .poll(async () => (await events(gone)).map(({ type }) => type))
+    .poll(async () => (await events(gone)).map(({ type }) => type), soon)
     .toEqual(['removed_user.noted', 'user_grant.removed'])
   expect(await events('holder')).toHaveLength(done)
 })
