@@ -16,7 +16,8 @@ let gateway: TestGateway
 beforeAll(async () => {
   gateway = await startTestGateway(
     { 'roster.users.v1.UserService.SetEmail': () => ({}) },
-    { REQUEST_TIMEOUT_MS: '700' },
+    // The shorter one also says how often the gateway looks for late requests.
+    { REQUEST_TIMEOUT_MS: '700', HEADERS_TIMEOUT_MS: '700' },
   )
 })
 afterAll(() => gateway.stop())
@@ -39,8 +40,10 @@ const breaks: [string, string, boolean, string][] = [
   ['chunks that end midway', `${chunked}5\r\n{`, true, 'HTTP_MALFORMED'],
   ['a length that is not reached', 'content-length: 100\r\n\r\n{"email":', true, 'HTTP_MALFORMED'],
   ['a length without a body', 'content-length: 100\r\n\r\n', true, 'HTTP_MALFORMED'],
-  ['a length that is not reached in time', 'content-length: 100\r\n\r\n{"email":', false, 'REQUEST_TIMEOUT'],
-  ['chunks that stop', `${chunked}5\r\n{`, false, 'REQUEST_TIMEOUT'],
+]
+const late: [string, string][] = [
+  ['a length that is not reached in time', 'content-length: 100\r\n\r\n{"email":'],
+  ['chunks that stop', `${chunked}5\r\n{`],
 ]
 const encodings: [string, string][] = [
   ['JSON', json],
@@ -54,20 +57,31 @@ test.each(encodings.flatMap(([name, head]) => breaks.map(([what, ...rest]) => [w
   '%s in %s is answered, logged, and the connection ends',
   async (_what, name, head, body, end, reason) => {
     gateway.log.length = 0
-    const answer = await raw(head + body, end)
-    if (name === 'a form') expect(answer).toMatch(/^HTTP\/1.1 4\d\d [^]*"error":/)
-    else if (name === 'JSON' || name === 'Connect')
-      expect(answer).toMatch(new RegExp(`^HTTP/1.1 [45]\\d\\d [^]*"reason":"${reason}"`))
-    else {
-      expect(answer).toMatch(/^HTTP\/1.1 200 /)
-      const payload = answer.slice(answer.indexOf('\r\n\r\n') + 4)
-      const text = name === 'gRPC-web' ? payload : Buffer.from(payload, 'base64').toString()
-      expect(text).toMatch(/grpc-status:(3|4)\r\n/)
-    }
-    expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+    isAnswer(await raw(head + body, end), name, reason)
     expect(gateway.log.filter(({ msg }) => msg === 'call')).toMatchObject([{ reason }])
   },
 )
+
+test.each(late)('%s is answered, logged, and the connection ends, in every encoding', async (_what, body) => {
+  gateway.log.length = 0
+  const answers = await Promise.all(encodings.map(([, head]) => raw(head + body, false)))
+  for (const [n, answer] of answers.entries()) isAnswer(answer, encodings[n]![0], 'REQUEST_TIMEOUT')
+  const calls = gateway.log.filter(({ msg }) => msg === 'call')
+  expect(calls).toMatchObject(encodings.map(() => ({ reason: 'REQUEST_TIMEOUT' })))
+})
+
+function isAnswer(answer: string, name: string, reason: string) {
+  if (name === 'a form') expect(answer).toMatch(/^HTTP\/1\.1 4\d\d [^]*"error":/)
+  else if (name === 'JSON' || name === 'Connect')
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 [45]\\d\\d [^]*"reason":"${reason}"`))
+  else {
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    const payload = answer.slice(answer.indexOf('\r\n\r\n') + 4)
+    const text = name === 'gRPC-web' ? payload : Buffer.from(payload, 'base64').toString()
+    expect(text, name).toMatch(/grpc-status:(3|4)\r\n/)
+  }
+  expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+}
 
 const emailInProto = '\n\x01u\x12\x05a@b.c'
 const wholeBodies = new Map([

@@ -1,17 +1,20 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { startTestReceiver, type TestReceiver } from '#test/support/receiver'
 import { newAddress, openHouse, type TestHouse } from '../testing/test-house.ts'
 
 let house: TestHouse
 let organizations = 0
+const ends: (() => unknown)[] = []
 
 beforeAll(async () => {
   house = await openHouse()
   await house.startUsers()
 })
 afterEach(async () => {
+  // First the receivers: a notifier that stops waits for tries under way.
+  await Promise.all(ends.splice(0).map((end) => end()))
   await house.stopNotifiers()
   await house.ledger`delete from webhooks`
 })
@@ -31,7 +34,7 @@ async function startSilent() {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  ends.push(() => {
     for (const socket of open) socket.destroy()
     server.close()
   })
@@ -46,7 +49,7 @@ async function startSilent() {
 
 async function receiver() {
   const made = await startTestReceiver()
-  onTestFinished(() => made.stop())
+  ends.push(() => made.stop())
   return made
 }
 
@@ -162,6 +165,8 @@ test('a backlog of 100,000 deliveries of one organization holds up no other', as
     insert into chains
     select webhook_id, aggregate, now() - interval '1 hour' from deliveries where webhook_id = ${webhookId}
   `
+  // As PostgreSQL does by itself in time. Without it, the sweep may look long at what is left behind the webhook.
+  await house.ledger`analyze deliveries, chains`
   await vi.waitFor(() => expect(busy.taken().length).toBeGreaterThan(10), soon)
   await passes(hook, organization, { closed: () => 0 })
   expect(busy.taken().length).toBeLessThan(50_000)
