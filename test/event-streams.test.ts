@@ -37,6 +37,8 @@ const newMachine = async () =>
 const subjectsOf = ({ messages }: OpenStream) =>
   messages.flatMap(({ events }) => events ?? []).map(({ aggregateId }) => aggregateId as string)
 
+type Open = (typeof streaming)[number]['open']
+
 /** A human with the right to read the events of the default organization, and a session. */
 async function newViewer() {
   const userName = `viewer-${randomUUID()}`
@@ -50,38 +52,50 @@ async function newViewer() {
   return { sessionId, token }
 }
 
-describe.each(streaming)('a stream over $encoding', ({ open }) => {
-  const begin = async (request = {}) => {
+describe('a stream, over each encoding,', () => {
+  const begin = (request = {}) => Promise.all(streaming.map(({ open }) => beginOver(open, request)))
+  const beginOver = async (open: Open, request: object) => {
     const filter = { eventTypes: ['user.machine.*'] }
     const stream = open('WatchEvents', { fromEnd: true, filter, ...request }, admin())
     await vi.waitFor(() => expect(stream.messages.length).toBeGreaterThan(0), { timeout: 10_000 })
     return stream
   }
+  const show = (streams: OpenStream[], machines: string[], timeout: number) => {
+    const wanted = Object.fromEntries(streaming.map(({ encoding }) => [encoding, machines]))
+    const shown = () => Object.fromEntries(streams.map((stream, n) => [streaming[n]!.encoding, subjectsOf(stream)]))
+    return vi.waitFor(() => expect(shown()).toEqual(wanted), { timeout })
+  }
 
   test.each(['notifier', 'users', 'grants'] as const)(
     'continues by itself, without gap or repetition, while %s restarts',
     async (name) => {
-      const stream = await begin()
+      const streams = await begin()
       const machines = [await newMachine()]
       await house.restart(name)
       machines.push(await vi.waitFor(() => newMachine(), { timeout: 10_000 }))
-      await vi.waitFor(() => expect(subjectsOf(stream)).toEqual(machines), { timeout: 20_000 })
-      stream.cancel()
+      await show(streams, machines, 20_000)
+      for (const stream of streams) stream.cancel()
     },
   )
 
   test('ends at once with UNAVAILABLE when the gateway stops, and another continues from its cursor', async () => {
-    const stream = await begin()
+    const streams = await begin()
     const known = await newMachine()
-    await vi.waitFor(() => expect(subjectsOf(stream)).toEqual([known]), { timeout: 5000 })
+    await show(streams, [known], 5000)
     const started = performance.now()
     await house.restart('gateway')
     expect(performance.now() - started).toBeLessThan(5000)
-    expect(await stream.ended).toMatchObject({ code: 14, details: [{ reason: 'STREAM_ENDED' }, {}] })
+    for (const [n, { ended }] of streams.entries())
+      expect([streaming[n]!.encoding, await ended]).toMatchObject([
+        streaming[n]!.encoding,
+        { code: 14, details: [{ reason: 'STREAM_ENDED' }, {}] },
+      ])
     const missed = await newMachine()
-    const next = await begin({ cursor: stream.messages.at(-1).cursor })
-    await vi.waitFor(() => expect(subjectsOf(next)).toEqual([missed]), { timeout: 5000 })
-    next.cancel()
+    const next = await Promise.all(
+      streams.map(({ messages }, n) => beginOver(streaming[n]!.open, { cursor: messages.at(-1).cursor })),
+    )
+    await show(next, [missed], 5000)
+    for (const stream of next) stream.cancel()
   })
 })
 
