@@ -5,11 +5,12 @@ import { newIdp, newProject } from '../examples/projects.ts'
 import { addressOf, optionsOf, type Place, requestOf } from '../model/requests.ts'
 import { apply, type Model, type ModelUser, type Outcome, shownState } from '../model/rules.ts'
 import { type Step, steps } from '../model/steps.ts'
+import { isLong } from '../support/long.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
 import { hasMailbox, mailTo } from './mailbox.ts'
 
-const seconds = 25
+const seconds = isLong ? 25 : 12
 
 async function begin(): Promise<{ model: Model; real: Place }> {
   const name = unique('model')

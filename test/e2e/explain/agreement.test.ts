@@ -6,13 +6,14 @@ import { inSeconds } from '../../examples/machines.ts'
 import { ok, unique } from '../../examples/people.ts'
 import type { CallOptions } from '../clients/call.ts'
 import { callGrpc } from '../clients/grpc.ts'
+import { isLong } from '../../support/long.ts'
 import { startOwnHouse } from '../own-house.ts'
 import { type Change, changes, type Scene } from './histories.ts'
 import { explains, type Question, questionsAbout } from './questions.ts'
 
 const byUrl = inject('roster').house === undefined
 const why = byUrl ? ' (skipped: it takes a Roster of its own)' : ''
-const seconds = 40
+const seconds = isLong ? 40 : 15
 
 let house: Awaited<ReturnType<typeof startOwnHouse>>
 let admin: CallOptions
