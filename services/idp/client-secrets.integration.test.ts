@@ -5,9 +5,11 @@ import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { startOwnNats } from '#test/support/publishing'
 import { encryptionKey } from '#lib/keys'
 import { connectNats, type Nats } from '#lib/nats'
+import type { Service } from '#lib/process'
 import { callBytes, type MethodDefinition } from '#lib/rpc/call'
 import { callOf, connect, keepingLog, owner, silent } from '#test/support/rpc'
 import { testCallerKeys } from '#test/support/caller-keys'
+import { startTestKeeper } from '#test/support/keeper'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { sealedSecrets } from './client-secrets.ts'
@@ -20,16 +22,20 @@ let database: TestDatabase
 let sql: Sql
 let idp: Nats
 let gateway: Nats
+let keeper: Service
 
 beforeAll(async () => {
   ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
   sql = openDatabase(database.urls.idp, 'idp', silent)
+  // Without the stream, the service would wait for it when it stops.
+  keeper = await startTestKeeper(servers.natsUrl)
   ;[idp, gateway] = await Promise.all([
     connectNats(servers.natsUrl.idp, 'idp', silent),
     connect(servers.natsUrl.gateway, 'gateway'),
   ])
 })
 afterAll(async () => {
+  await keeper?.stop()
   await Promise.all([idp, gateway].map((nats) => nats?.connection.close()))
   await sql?.end()
   await Promise.all([servers?.stop(), database?.drop()])

@@ -137,8 +137,9 @@ describe.each(encodings)('credentials of a machine over $encoding', ({ call }) =
 
 const none: JsonObject = {}
 
+// Together, since they wait for the end of a credential.
 describe('the number of credentials is limited', () => {
-  test.each([
+  test.concurrent.each([
     { ...kinds[0], most: 20, reason: 'TOKEN_LIMIT_REACHED', chosen: none },
     { ...kinds[1], most: 20, reason: 'KEY_LIMIT_REACHED', chosen: { algorithm: 'KEY_ALGORITHM_ES256' } },
     { ...kinds[2], most: 2, reason: 'SECRET_LIMIT_REACHED', chosen: none },

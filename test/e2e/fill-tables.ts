@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
+import { isLong } from '../support/long.ts'
 
 /** The number of rows that each table gets, unless it is empty. */
-export const rowsOfEach = 50_000
+export const rowsOfEach = isLong ? 50_000 : 20_000
 
 /**
  * Multiplies the rows of every table of the schemas, and tidies up, so that the planner knows them. A copy has other

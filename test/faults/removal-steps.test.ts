@@ -86,8 +86,6 @@ interface Step {
   victim: 'users' | 'notifier'
   /** Whether the removal has come so far, and something still tells of the user. */
   isReached(leaver: Leaver): Promise<boolean>
-  /** Whether the victim comes to this step when it starts, and else half a minute later. */
-  isAtStart?: boolean
 }
 
 const steps: Record<string, Step> = {
@@ -119,19 +117,14 @@ const steps: Record<string, Step> = {
     victim: 'users',
     isReached: async (leaver) =>
       !(await hasKey(leaver)) && (await isAwaited('roster_users.found_users')) && isInStatistics(leaver),
-    isAtStart: true,
   },
 }
 
 describe('a removal ends, and nothing readable is left, where a process is killed', () => {
-  test.each(Object.entries(steps))('%s', async (_, { locks, mode, victim, isReached, isAtStart }) => {
+  test.each(Object.entries(steps))('%s', async (_, { locks, mode, victim, isReached }) => {
     const leaver = await known()
     const release = await lock(locks, mode)
     const removing = askToRemove(running, leaver)
-    if (isAtStart) {
-      await removing
-      await processOf(running, victim).kill('SIGKILL')
-    }
     await vi.waitFor(async () => expect(await isReached(leaver)).toBe(true), soon)
     await processOf(running, victim).kill('SIGKILL')
     await release()

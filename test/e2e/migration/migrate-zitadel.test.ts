@@ -8,7 +8,7 @@ import { factsOf } from '../clients/call.ts'
 import { call } from '../clients/encodings.ts'
 import { asRosterShows } from './as-roster-shows.ts'
 import { runMigration } from './run-migration.ts'
-import { idsFrom, largeData } from './zitadel-data.ts'
+import { idsFrom, largeData, sizes } from './zitadel-data.ts'
 import { startZitadel } from './zitadel-fake.ts'
 
 const started = Date.now()
@@ -37,11 +37,11 @@ const verified = users.filter(({ type }) => type?.case === 'human' && type.value
 function countsOf(each: (number: number) => string) {
   return [
     `organization: ${each(6)}, 0 not moved`,
-    `user: ${each(1000)}, 0 not moved`,
+    `user: ${each(sizes.users)}, 0 not moved`,
     `project: ${each(50)}, 0 not moved`,
     `role: ${each(200)}, 0 not moved`,
     `project grant: ${each(25)}, 0 not moved`,
-    `user grant: ${each(2000)}, 0 not moved`,
+    `user grant: ${each(sizes.userGrants)}, 0 not moved`,
     // Six members have a role that Roster does not know, beside one that it knows.
     `member: ${each(15)}, 6 not moved`,
     `identity provider: ${each(2)}, 1 not moved`,
@@ -167,7 +167,7 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
   test('a run afterwards adds what is new', async () => {
     users.push({ ...users[4]!, userId: newId(), username: 'late' })
     const { out } = await runMigration(zitadel.url, ['--run', '--state', join(folder, 'state')])
-    expect(counts(out).at(1)).toBe('user: 1 moved, 1000 there already, 0 not moved')
+    expect(counts(out).at(1)).toBe(`user: 1 moved, ${sizes.users} there already, 0 not moved`)
   })
 
   test('a run that cannot know that it added the organizations leaves them alone', async () => {

@@ -11,6 +11,7 @@ import {
 } from '@zitadel/proto/zitadel/project_pb'
 import { type UserSchema, UserState } from '@zitadel/proto/zitadel/user/v2/user_pb'
 import { type UserGrantSchema, UserGrantState } from '@zitadel/proto/zitadel/user_pb'
+import { isLong } from '../../support/long.ts'
 
 type Init<Schema extends DescMessage> = Exclude<MessageInitShape<Schema>, { $typeName: string }>
 
@@ -46,13 +47,20 @@ export function idsFrom(base: number): () => string {
   return () => String(++last)
 }
 
-const sizes = { organizations: 6, users: 1000, projects: 50, projectGrants: 25, userGrants: 2000 }
+// More than a hundred users of each organization, which come in two parts.
+export const sizes = {
+  organizations: 6,
+  users: isLong ? 1000 : 660,
+  projects: 50,
+  projectGrants: 25,
+  userGrants: isLong ? 2000 : 1320,
+}
 const roleKeys = ['reader', 'writer', 'team/auditor', 'OWNER']
 const first = ['Ada', 'Ben', 'Chloé', 'Dora', 'Emil', 'Fatma', 'Goran']
 const last = ['Arendt', 'Bach', 'Curie', 'Dürer', 'Euler', "O'Neil", '李']
 const times = <Item>(number: number, make: (n: number) => Item) => Array.from({ length: number }, (_, n) => make(n))
 
-/** 1,000 users, 50 projects and 2,000 user grants in six organizations, the last of which is inactive. */
+/** Users, projects and user grants in six organizations, the last of which is inactive. */
 export function largeData(newId: () => string, name: string): ZitadelData {
   const organizations = times(sizes.organizations, (n) => ({
     id: newId(),
