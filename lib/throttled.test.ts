@@ -1,3 +1,4 @@
+import { ErrorCode, NatsError } from 'nats'
 import { pino } from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
 import { RosterError } from './errors.ts'
@@ -22,12 +23,15 @@ test('one warning stands for all errors of half a minute', () => {
   expect(lines.map(({ silent }) => silent)).toEqual([0, 2])
 })
 
-test('another service that is away is worth a warning only once this process has started', () => {
-  const { lines, warn } = warnings()
-  const uptime = vi.spyOn(process, 'uptime').mockReturnValue(3)
-  warn(unavailable)
-  expect(lines).toEqual([])
-  uptime.mockReturnValue(11)
-  warn(unavailable)
-  expect(lines).toHaveLength(1)
-})
+test.each([unavailable, NatsError.errorForCode(ErrorCode.Timeout)])(
+  'another service that is away is worth a warning only once this process has started: %s',
+  (away) => {
+    const { lines, warn } = warnings()
+    const uptime = vi.spyOn(process, 'uptime').mockReturnValue(3)
+    warn(away)
+    expect(lines).toEqual([])
+    uptime.mockReturnValue(11)
+    warn(away)
+    expect(lines).toHaveLength(1)
+  },
+)

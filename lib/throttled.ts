@@ -1,3 +1,4 @@
+import { ErrorCode, NatsError } from 'nats'
 import { codes, RosterError } from './errors.ts'
 import type { Log } from './log.ts'
 
@@ -6,8 +7,8 @@ const sameErrorEvery = 30_000
 const startsWithin = 10
 
 /**
- * Warns of errors, or logs them as errors, at most every 30 s: while a server is away, every connection and every try fails. A service that is
- * unavailable while this process starts is not worth a warning.
+ * Warns of errors, or logs them as errors, at most every 30 s: while a server is away, every connection and every try
+ * fails. A service that is unavailable while this process starts is not worth a warning.
  */
 export function throttled(log: Log, message: string, level: 'warn' | 'error' = 'warn'): (error: Error) => void {
   let next = 0
@@ -25,5 +26,6 @@ export function throttled(log: Log, message: string, level: 'warn' | 'error' = '
 }
 
 function isUnavailable(error: Error): boolean {
+  if (error instanceof NatsError) return error.code === ErrorCode.Timeout || error.code === ErrorCode.NoResponders
   return error instanceof RosterError && error.code === codes.UNAVAILABLE
 }

@@ -7,7 +7,12 @@ import type { Servers } from './servers.ts'
 import { keepAlive } from './supervise.ts'
 
 /** Flags of a service's Node, the same as in deploy/Dockerfile. */
-export const nodeFlags = ['--enable-source-maps', '--expose-gc', '--max-semi-space-size=16']
+export const nodeFlags = [
+  '--enable-source-maps',
+  '--expose-gc',
+  '--max-semi-space-size=16',
+  '--heap-growing-percent=40',
+]
 
 // Node keeps compiled code there: the next start takes a seventh less of the processors' time.
 const compiled = join(projectRoot, 'node_modules/.cache/compiled')

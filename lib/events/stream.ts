@@ -1,4 +1,4 @@
-import { NatsError, type PubAck } from 'nats'
+import { ErrorCode, type Msg, NatsError, type PubAck } from 'nats'
 import type { Nats } from '../nats.ts'
 
 /** The stream that holds the events of every service. */
@@ -20,8 +20,8 @@ export async function withApi<T>(ask: (apiPrefix: string) => Promise<T>): Promis
 /** The subject on which the keeper answers for the state of the stream. */
 export const stateSubject = 'roster.stream.state'
 
-/** Milliseconds to wait for the keeper. */
-const patience = 2000
+/** Milliseconds to wait for the keeper, at each try. One that is just starting does not hear the first. */
+const patience = [400, 600, 1000]
 
 /** The present state of the stream. */
 export interface StreamState {
@@ -40,11 +40,21 @@ export interface StreamState {
  * Asks the keeper for the state. The stream exists once the keeper has answered. Throws where the keeper or NATS does
  * not answer.
  */
-export async function streamState({ ask }: Nats): Promise<StreamState> {
-  const answer = await ask(stateSubject, '', { timeout: patience }).answer
+export async function streamState(nats: Nats): Promise<StreamState> {
+  const answer = await askKeeper(nats, patience)
   const { error, maxAge, ...state } = answer.json<Written>()
   if (error !== undefined) throw new Error(`the keeper of the stream: ${error}`)
   return { ...state, maxAge: maxAge ?? Infinity }
+}
+
+async function askKeeper(nats: Nats, [timeout, ...later]: number[]): Promise<Msg> {
+  try {
+    return await nats.ask(stateSubject, '', { timeout: timeout! }).answer
+  } catch (error) {
+    const isLate = error instanceof NatsError && error.code === ErrorCode.Timeout
+    if (!isLate || later.length === 0) throw error
+    return askKeeper(nats, later)
+  }
 }
 
 type Written = Omit<StreamState, 'maxAge'> & { maxAge: number | null; error?: string }
