@@ -27,7 +27,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
           // A test waits more than it works.
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {
@@ -40,7 +40,7 @@ export default defineConfig({
           // After the other projects, which would take the processors from what is timed here.
           sequence: { groupOrder: 2 },
           // A test waits more than it works.
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {
