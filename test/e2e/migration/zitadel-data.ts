@@ -47,7 +47,6 @@ export function idsFrom(base: number): () => string {
   return () => String(++last)
 }
 
-// More than a hundred users of each organization, which come in two parts.
 export const sizes = {
   organizations: 6,
   users: isLong ? 1000 : 660,
