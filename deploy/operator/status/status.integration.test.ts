@@ -118,6 +118,15 @@ describe('the audit chain', () => {
   })
 
   test('that nobody signs for longer than the last pauses tell is named, whatever time a checkpoint tells', async () => {
+    await vi.waitFor(
+      async () => {
+        await act('AddProject', { name: unique('project') })
+        // Of two checkpoints, the only pause would be the one that is altered.
+        expect((await admin`select from roster_grants.audit_checkpoints`).count).toBeGreaterThan(2)
+      },
+      { timeout: 20_000 },
+    )
+    await allIsWell()
     await admin`
       update roster_grants.audit_checkpoints set signed_at = '2999-01-01'
       where number = (select max(number) from roster_grants.audit_checkpoints)

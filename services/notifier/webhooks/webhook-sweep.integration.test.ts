@@ -80,5 +80,29 @@ test('all deliveries that wait for a removed webhook fail, however many, and no 
     async () => expect(await states()).toEqual(['removed failed the webhook was removed 2500', 'slow queued  1']),
     soon,
   )
-  expect([...(await sql`select webhook_id from chains`)]).toEqual([{ webhook_id: 'slow' }])
+  await vi.waitFor(
+    async () => expect([...(await sql`select webhook_id from chains`)]).toEqual([{ webhook_id: 'slow' }]),
+    soon,
+  )
+})
+
+test('no statement gives up more than a thousand deliveries, also where all of a removed webhook wait in one chain', async () => {
+  await queue('removed', 2500, 1)
+  await sql`update deliveries set aggregate = 'user/1'`
+  await sql`delete from chains where aggregate <> 'user/1'`
+  await sql`create table portions (count bigint)`
+  await sql.unsafe(`
+    create function note() returns trigger language plpgsql as $$
+    begin
+      insert into portions select count(*) from changed;
+      return null;
+    end $$;
+    create trigger noted after update on deliveries referencing new table as changed
+      for each statement execute function note()
+  `)
+  onTestFinished(async () => void (await sql`drop function note cascade`))
+  startSweep()
+  await vi.waitFor(async () => expect(await states()).toEqual(['removed failed the webhook was removed 2500']), soon)
+  const [{ most }] = await sql<[{ most: number }]>`select max(count)::int as most from portions`
+  expect(most).toBe(1000)
 })

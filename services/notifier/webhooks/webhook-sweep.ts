@@ -46,32 +46,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
   // Gives up deliveries that nobody will send. Their webhook was removed, was paused for too long, or had too slow a
   // receiver for too long. Or they are mails of a code that died without an event.
   async function giveUp(stopped: AbortSignal) {
-    await inPortions(
-      stopped,
-      () => sql`
-        with orphans as (
-          delete from chains where ctid = any(array(
-            select ctid from chains c
-            where not exists (select from webhooks w where w.webhook_id = c.webhook_id)
-            limit ${portion}
-          ))
-          returning webhook_id, aggregate
-        ), failed as (
-          update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = now()
-          where position in (
-            select position from orphans o
-            -- The offset makes the planner go chain by chain, whatever its statistics say.
-            cross join lateral (
-              select position from deliveries d
-              where d.webhook_id = o.webhook_id and d.aggregate = o.aggregate
-                and d.kind = 'webhook' and d.state = 'queued'
-              offset 0
-            ) waiting
-          )
-        )
-        select 1 from orphans
-      `,
-    )
+    await giveUpRemoved(stopped)
     await inPortions(
       stopped,
       () => sql`
@@ -94,6 +69,36 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
       update deliveries set state = 'superseded', changed_at = now()
       where kind = 'mail' and state = 'queued' and expires_at < now() - interval '15 minutes'
     `
+  }
+
+  // Whatever number of deliveries waits in one chain, and however many chains there are.
+  async function giveUpRemoved(stopped: AbortSignal) {
+    const removed = await sql<{ id: string }[]>`
+      select distinct webhook_id as id from chains c
+      where not exists (select from webhooks w where w.webhook_id = c.webhook_id)
+    `
+    if (removed.length === 0) return
+    const ids = removed.map(({ id }) => id)
+    await inPortions(
+      stopped,
+      () => sql`
+        update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = now()
+        where state = 'queued' and position in (
+          select position from deliveries
+          where webhook_id = any(${ids}::text[]) and kind = 'webhook' and state = 'queued'
+          limit ${portion}
+        )
+      `,
+    )
+    // Last: the chains tell which webhooks are left to do.
+    await inPortions(
+      stopped,
+      () => sql`
+        delete from chains where ctid = any(array(
+          select ctid from chains where webhook_id = any(${ids}::text[]) limit ${portion}
+        ))
+      `,
+    )
   }
 
   async function prune(stopped: AbortSignal) {
