@@ -25,7 +25,7 @@ const unary = (name: string) => ({
 const server = new Server()
 server.addService({ bare: unary('bare'), echo: unary('echo') }, { bare: pass('bench.bare'), echo: pass('bench.echo') })
 server.bindAsync(
-  `127.0.0.1:${process.env['BENCH_GRPC_PORT']}`,
+  `127.0.0.1:${process.env['BENCH_PORT']}`,
   ServerCredentials.createInsecure(),
   (error: Error | null) => {
     if (error) throw error

@@ -7,7 +7,8 @@ import { freePort } from '../../deploy/local/ports.ts'
 import type { Servers } from '../../deploy/local/servers.ts'
 
 export interface BareChain {
-  url: string
+  /** One for each replica. */
+  urls: string[]
   grpcUrl: string
   /** Process ids by name. */
   pids: Record<string, number[]>
@@ -17,10 +18,10 @@ export interface BareChain {
 }
 
 /**
- * Starts the processes of the bare chain, over the same servers as Roster. Its tables are in a schema of their own.
- * The processes also answer the evented chain and the echo chain.
+ * Starts the processes of the bare chain, over the same servers as Roster, so many of each but for gRPC. Its tables are in
+ * a schema of their own. The processes also answer the evented chain and the echo chain.
  */
-export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): Promise<BareChain> {
+export async function startBareChain({ home, databaseUrl, natsUrl }: Servers, replicas = 1): Promise<BareChain> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
   await sql`create schema if not exists bench`
   await sql`create table bench.bare (id bigint generated always as identity primary key, body text not null)`
@@ -35,16 +36,15 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
   `
   await addStream(natsUrl.admin)
 
-  const [port, grpcPort] = [await freePort(0), await freePort(0)]
-  const [url, grpcUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${grpcPort}`]
-  const start = async (program: string, ready: (log: string) => Promise<boolean>) => {
-    const name = `bare-chain-${program}`
+  const start = async (program: string, number = 1) => {
+    const name = `bare-chain-${program}-${number}`
+    const port = await freePort(0)
+    const url = `http://127.0.0.1:${port}`
     const env = {
       ...process.env,
       BENCH_NATS_URL: natsUrl.admin,
       BENCH_DATABASE_URL: databaseUrl,
       BENCH_PORT: String(port),
-      BENCH_GRPC_PORT: String(grpcPort),
     }
     const process_ = daemon(home, {
       name,
@@ -53,18 +53,20 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
       args: [fileURLToPath(new URL(`./${program}.ts`, import.meta.url))],
       env,
       stopSignal: 'SIGTERM',
-      ready: () => ready(home.log(name)),
+      ready: async () =>
+        program === 'http' ? (await fetch(url, { method: 'POST', body: '{}' })).ok : isReady(home.log(name)),
     })
     await process_.start()
-    return process_
+    return { url, pid: process_.pid!, stop: () => process_.stop() }
   }
-  const responder = await start('responder', isReady)
-  const grpc = await start('grpc', isReady)
-  const http = await start('http', async () => (await fetch(url, { method: 'POST', body: '{}' })).ok)
+  const numbers = Array.from({ length: replicas }, (_, index) => index + 1)
+  const responders = await Promise.all(numbers.map((number) => start('responder', number)))
+  const [grpc, ...https] = await Promise.all([start('grpc'), ...numbers.map((number) => start('http', number))])
+  const pidsOf = (processes: { pid: number }[]) => processes.map(({ pid }) => pid)
   return {
-    url,
-    grpcUrl,
-    pids: { 'bare http': [http.pid!], 'bare grpc': [grpc.pid!], 'bare responder': [responder.pid!] },
+    urls: https.map(({ url }) => url),
+    grpcUrl: grpc.url,
+    pids: { 'bare http': pidsOf(https), 'bare grpc': [grpc.pid], 'bare responder': pidsOf(responders) },
     async stored() {
       const [row] = await sql<[{ count: string }]>`
         select (select count(*) from bench.bare) + (select count(*) from bench.tokens)
@@ -73,12 +75,13 @@ export async function startBareChain({ home, databaseUrl, natsUrl }: Servers): P
       return Number(row.count)
     },
     async stop() {
-      await Promise.all([http.stop(), grpc.stop(), responder.stop(), sql.end()])
+      await Promise.all([...https, grpc, ...responders].map((process_) => process_.stop()))
+      await sql.end()
     },
   }
 }
 
-async function isReady(log: string): Promise<boolean> {
+function isReady(log: string): boolean {
   return readFileSync(log, 'utf8').includes('ready')
 }
 

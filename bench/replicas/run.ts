@@ -1,6 +1,8 @@
 // `npm run bench -- --only Replicas` and `--only HotUser`.
+import { startBareChain } from '../bare-chain/start.ts'
 import { startGenerator } from '../load/generator.ts'
 import { addHumans } from '../load/users.ts'
+import { chains, type WorkloadName } from '../load/workloads.ts'
 import { openCheck } from '../check.ts'
 import type { Options } from '../options.ts'
 import { saveResults } from '../save-results.ts'
@@ -16,12 +18,13 @@ const leastHotRate = 0.25
 
 /**
  * Measures the CPU time of a request with one, two and four processes of users and of the gateway. Each process gets
- * as many connections and users as a single one. Gives the costs that are too high.
+ * as many connections and users as a single one. The bare and the echo chain, with as many processes, show how much of
+ * that the machine costs, whose processors they share. Gives the costs of Roster that are too high.
  */
 export async function compareReplicas(options: Options): Promise<string[]> {
   const rows = await inTurns([1, 2, 4], options, (replicas) =>
-    (['SetEmail', 'GetUser'] as const).map((workload) => ({
-      name: workload,
+    (['SetEmail', 'bare', 'GetUser', 'Echo'] as const).map((workload) => ({
+      name: chains[workload] ?? workload,
       workload,
       users: options.users * replicas,
       connections: options.connections * replicas,
@@ -33,7 +36,7 @@ export async function compareReplicas(options: Options): Promise<string[]> {
   print(['CPU µs/request', 'of one'], rows, (row) => [costOf(row).toFixed(0), ratioOf(row).toFixed(2)])
   save('replicas', options, rows)
   return rows
-    .filter((row) => ratioOf(row) > mostCost)
+    .filter((row) => !isChain(row) && ratioOf(row) > mostCost)
     .map((row) => `${row.name}: ${row.replicas} replicas cost ${ratioOf(row).toFixed(2)} of one`)
 }
 
@@ -60,9 +63,11 @@ export async function compareHotUser(options: Options): Promise<string[]> {
     .map((row) => `${row.replicas} replicas: ${ratioOf(row).toFixed(2)} of the rate of 50 users`)
 }
 
+const isChain = ({ workload }: Load) => workload in chains
+
 interface Load {
   name: string
-  workload: 'SetEmail' | 'GetUser'
+  workload: WorkloadName
   users: number
   connections: number
 }
@@ -81,10 +86,12 @@ async function inTurns(counts: number[], options: Options, loadsOf: (replicas: n
     for (const replicas of counts) {
       const system = await startSystem({ replicas })
       const check = openCheck(system.servers)
-      begun.push(system, { stop: () => check.close() })
+      const bare = await startBareChain(system.servers, replicas)
+      begun.push(system, bare, { stop: () => check.close() })
       const userIds = await addHumans(system, Math.max(options.users * replicas, writers))
       sides.push({
         system,
+        bare,
         check,
         userIds,
         rows: loadsOf(replicas).map((load): Row => ({ ...load, replicas, rounds: [] })),
@@ -94,10 +101,12 @@ async function inTurns(counts: number[], options: Options, loadsOf: (replicas: n
     let number = 0
     for (let round = 0; round <= options.rounds; round++) {
       for (const [at] of sides[0]!.rows.entries()) {
-        for (const { system, check, userIds, rows } of round % 2 === 0 ? sides : sides.toReversed()) {
+        for (const { system, bare, check, userIds, rows } of round % 2 === 0 ? sides : sides.toReversed()) {
           const { workload, users, connections, rounds, name, replicas } = rows[at]!
           const subjects = { userIds: userIds.slice(0, users), clients: [], issuer: '', round: number++ }
-          const { urls, token, pids } = system
+          const urls = isChain(rows[at]!) ? bare.urls : system.urls
+          const pids = { ...system.pids, ...bare.pids }
+          const { token } = system
           const { seconds } = options
           const load = { workload, encoding: 'json', urls, token, subjects, connections, warmUp: 0.5, seconds } as const
           const measured = await measure(load, generator, pids, () => check.settled())

@@ -78,7 +78,7 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
     const { system, check } = side
     const isBare = isChain(workload)
     const subjects = { ...side.subjects, round: number++ }
-    const urls = isBare ? [encoding === 'grpc' ? bare.grpcUrl : bare.url] : system.urls
+    const urls = isBare ? (encoding === 'grpc' ? [bare.grpcUrl] : bare.urls) : system.urls
     const { connections } = options
     const round = { workload, encoding, urls, token: system.token, subjects, connections, warmUp: 0.5, seconds }
     const pids = { ...system.pids, ...bare.pids, 'load generator': [generator.pid] }

@@ -1,3 +1,4 @@
+import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import { forgetUses } from '#lib/eventstore/forget-uses'
 import type { Context } from './context.ts'
 import { forgetAddresses } from './throttles/known-addresses.ts'
@@ -18,11 +19,9 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     await forgetUsed(sql)
     await forgetUses(sql)
     // Counts of replicas of an earlier version.
-    await sql`delete from sign_in_attempts where window_end < now()`
-    await sql`delete from tokens where expires_at < now()`
-    await sql`delete from machine_secrets where expires_at < now()`
-    await sql`delete from unsent_email_codes where expires_at < now()`
-    await sql`delete from unsent_mails where expires_at < now()`
+    await deleteInPortions(sql, 'sign_in_attempts', sql`window_end < now()`)
+    for (const table of ['tokens', 'machine_secrets', 'unsent_email_codes', 'unsent_mails'])
+      await deleteInPortions(sql, table, sql`expires_at < now()`)
   }
   const warn = (error: unknown) => log.warn({ err: error }, 'pruning')
   const timers = [

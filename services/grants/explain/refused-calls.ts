@@ -1,4 +1,5 @@
 import type { Refusal } from '#gen/roster/grants/v1/internal_service'
+import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import { RosterError } from '#lib/errors'
 import { orUnavailable, type Sql } from '#lib/eventstore/database'
 import type { Log } from '#lib/log'
@@ -52,7 +53,7 @@ export async function findRefusal(
 
 /** Removes calls that were refused more than an hour ago. */
 export function startPruningRefusals(sql: Sql, log: Log): { stop(): void } {
-  const prune = () => sql`delete from refused_calls where refused_at < now() - interval '1 hour'`
+  const prune = () => deleteInPortions(sql, 'refused_calls', sql`refused_at < now() - interval '1 hour'`)
   const warn = (error: unknown) => log.warn({ err: error }, 'pruning')
   const timer = setInterval(() => void prune().catch(warn), pruneEvery)
   return { stop: () => clearInterval(timer) }

@@ -1,4 +1,5 @@
 import type { Sql } from '#lib/eventstore/database'
+import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
@@ -65,10 +66,17 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
         )
       `,
     )
-    await sql`
-      update deliveries set state = 'superseded', changed_at = now()
-      where kind = 'mail' and state = 'queued' and expires_at < now() - interval '15 minutes'
-    `
+    await inPortions(
+      stopped,
+      () => sql`
+        update deliveries set state = 'superseded', changed_at = now()
+        where state = 'queued' and position in (
+          select position from deliveries
+          where kind = 'mail' and state = 'queued' and expires_at < now() - interval '15 minutes'
+          limit ${portion}
+        )
+      `,
+    )
   }
 
   // Whatever number of deliveries waits in one chain, and however many chains there are.
@@ -91,29 +99,14 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
       `,
     )
     // Last: the chains tell which webhooks are left to do.
-    await inPortions(
-      stopped,
-      () => sql`
-        delete from chains where ctid = any(array(
-          select ctid from chains where webhook_id = any(${ids}::text[]) limit ${portion}
-        ))
-      `,
-    )
+    await deleteInPortions(sql, 'chains', sql`webhook_id = any(${ids}::text[])`, stopped)
   }
 
   async function prune(stopped: AbortSignal) {
-    await inPortions(
-      stopped,
-      () => sql`
-        delete from deliveries where position in (
-          select position from deliveries
-          where state <> 'queued' and changed_at < now() - make_interval(days => ${keptFor})
-          limit ${portion}
-        )
-      `,
-    )
-    await sql`delete from webhook_secrets where expires_at < now()`
-    await sql`delete from turns where turn_at < now() - interval '1 day'`
+    const old = sql`state <> 'queued' and changed_at < now() - make_interval(days => ${keptFor})`
+    await deleteInPortions(sql, 'deliveries', old, stopped)
+    await deleteInPortions(sql, 'webhook_secrets', sql`expires_at < now()`, stopped)
+    await deleteInPortions(sql, 'turns', sql`turn_at < now() - interval '1 day'`, stopped)
   }
 
   // A single statement could exceed the statement timeout, and then nothing would be done.

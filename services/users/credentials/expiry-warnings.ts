@@ -1,3 +1,4 @@
+import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { repeat } from '#lib/repeat'
@@ -22,7 +23,7 @@ export function startExpiryWarnings(context: Context): { stop(): Promise<void> }
  */
 export async function warnOfExpiry({ sql, store }: Context, now: Date): Promise<void> {
   // These have expired already, such as after a long standstill: a warning would come too late.
-  await sql`delete from expiring_credentials where warn_at <= ${new Date(now.getTime() - warnBefore)}`
+  await deleteInPortions(sql, 'expiring_credentials', sql`warn_at <= ${new Date(now.getTime() - warnBefore)}`)
   const due = await sql<Due[]>`
     select user_id as "userId", credential_id as "credentialId", kind from expiring_credentials
     where warn_at <= ${now}

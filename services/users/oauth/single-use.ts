@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import type { UniqueKey } from '#lib/eventstore/command'
 import { orUnavailable, type Sql } from '#lib/eventstore/database'
 
@@ -30,5 +31,5 @@ export async function useUp(sql: Sql, { kind, scope, key }: UniqueKey): Promise<
 /** Forgets keys whose end is past, with a margin for the clocks of replicas. */
 export async function forgetUsed(sql: Sql): Promise<void> {
   const over = String(Math.floor(Date.now() / 1000) - 120).padStart(10, '0')
-  for (const kind of singleUseKinds) await sql`delete from unique_keys where kind = ${kind} and scope < ${over}`
+  for (const kind of singleUseKinds) await deleteInPortions(sql, 'unique_keys', sql`kind = ${kind} and scope < ${over}`)
 }

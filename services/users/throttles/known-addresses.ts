@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import { orUnavailable, type Sql } from '#lib/eventstore/database'
 import type { Keyring } from '#lib/keys'
 import type { Context } from '../context.ts'
@@ -57,7 +58,7 @@ export async function rememberAddress(
 
 /** Forgets addresses that were not used for half a year. */
 export async function forgetAddresses(sql: Sql): Promise<void> {
-  await sql`delete from known_addresses where used_at < now() - interval '180 days'`
+  await deleteInPortions(sql, 'known_addresses', sql`used_at < now() - interval '180 days'`)
 }
 
 // If the key of an entry is gone, treat its address as one that was never seen.

@@ -1,3 +1,4 @@
+import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import { orUnavailable, type Sql } from '#lib/eventstore/database'
 import type { Keyring } from '#lib/keys'
 
@@ -55,5 +56,5 @@ export async function giveTurnsBack(sql: Sql, limits: Limit[]): Promise<void> {
 
 /** Forgets turns that no longer delay anybody. */
 export async function forgetTurns(sql: Sql): Promise<void> {
-  await sql`delete from turns where paid_until < now()`
+  await deleteInPortions(sql, 'turns', sql`paid_until < now()`)
 }

@@ -1,0 +1,25 @@
+import type { Fragment } from 'postgres'
+import type { Sql } from './database.ts'
+
+const portion = 1000
+
+/**
+ * Deletes the rows of a table for which a condition holds, a thousand at a time, until none is left or it is stopped. A
+ * single statement could exceed the statement timeout, such as after a long outage, and then nothing would ever be
+ * deleted. And while it runs, the tails of all services wait.
+ */
+export async function deleteInPortions(
+  sql: Sql,
+  table: string,
+  condition: Fragment,
+  stopped?: AbortSignal,
+): Promise<void> {
+  for (let deleted = portion; deleted === portion && !stopped?.aborted;) {
+    // The condition stands twice: somebody may change a row after it was found.
+    const { count } = await sql`
+      delete from ${sql(table)}
+      where ctid = any(array(select ctid from ${sql(table)} where ${condition} limit ${portion})) and ${condition}
+    `
+    deleted = count
+  }
+}
