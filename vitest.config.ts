@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { workers } from './test/workers.ts'
 
 const unit = {
   include: ['**/*.test.ts'],
@@ -26,8 +27,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
-          // A test waits more than it works.
-          maxWorkers: 3,
+          maxWorkers: workers,
         },
       },
       {
@@ -39,8 +39,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           // After the other projects, which would take the processors from what is timed here.
           sequence: { groupOrder: 2 },
-          // A test waits more than it works.
-          maxWorkers: 3,
+          maxWorkers: workers,
         },
       },
       {

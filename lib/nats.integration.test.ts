@@ -1,10 +1,11 @@
 import { headers } from 'nats'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectNats, type Nats, natsHeaders } from './nats.ts'
+import { testServers } from '#test/support/servers'
 import { silent } from '#test/support/rpc'
 
 let nats: Nats
-beforeAll(async () => void (nats = await connectNats(inject('servers').natsUrl.admin, 'admin', silent)))
+beforeAll(async () => void (nats = await connectNats(testServers().natsUrl.admin, 'admin', silent)))
 afterAll(() => nats?.connection.close())
 
 const hidden = 'PUB hidden 2\r\nhi'

@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inject } from 'vitest'
 import { createLog, type Log } from '#lib/log'
 import { connectNats } from '#lib/nats'
 import type { Service } from '#lib/process'
@@ -20,6 +19,7 @@ import { startNotifier } from '../services/notifier/service.ts'
 import { readUsersConfig } from '../services/users/config.ts'
 import { startUsers } from '../services/users/service.ts'
 import type { TestServers } from './infra.ts'
+import { testServers } from './support/servers.ts'
 
 /** A whole Roster. */
 export interface House {
@@ -62,7 +62,7 @@ export async function startHouse(
   databaseUrls: Record<StoringService, string>,
   settings: Record<string, string> = {},
   {
-    servers = inject('servers'),
+    servers = testServers(),
     log = silentLog(),
     replicas = 1,
     withoutGrants = false,

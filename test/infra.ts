@@ -3,14 +3,18 @@ import { startServers } from '../deploy/local/servers.ts'
 import type { NatsUser } from '../deploy/local/servers/nats-users.ts'
 import { provision, type StoringService } from '../deploy/provision.ts'
 import { startContainers } from './infra-containers.ts'
+import { startMoreNats } from './support/servers.ts'
+import { workers } from './workers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     servers: TestServers
+    /** A NATS server for each worker. */
+    natsUrls: TestServers['natsUrl'][]
   }
 }
 
-/** The servers that `inject("servers")` gives to a test. */
+/** Servers that a test uses. */
 export interface TestServers {
   /** The administrator's URL of a provisioned database. */
   databaseUrl: string
@@ -27,8 +31,17 @@ export interface TestServers {
 /** Vitest's global setup: servers for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { servers, stop } = await startTestServers()
+  const more = process.env['ROSTER_TEST_CONTAINERS'] === '1' || process.env['ROSTER_TEST_NATS_URL'] ? 0 : workers - 1
+  const started = await Promise.all(Array.from({ length: more }, () => startMoreNats(servers)))
   project.provide('servers', servers)
-  return stop
+  project.provide(
+    'natsUrls',
+    [servers, ...started].map(({ natsUrl }) => natsUrl),
+  )
+  return async () => {
+    await Promise.all(started.map((one) => one.stop()))
+    await stop()
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testServers } from '#test/support/servers'
 import { sealedNote } from '#lib/eventstore/releases'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { runOperator } from '#test/support/operator'
@@ -44,7 +45,7 @@ afterAll(async () => {
 function seal() {
   return runOperator(['seal', '--yes'], {
     ROSTER_OPERATOR_DATABASE_URL: (database.urls as Record<string, string>)['operator']!,
-    ROSTER_OPERATOR_NATS_URL: inject('servers').natsUrl.operator,
+    ROSTER_OPERATOR_NATS_URL: testServers().natsUrl.operator,
   })
 }
 

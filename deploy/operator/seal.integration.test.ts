@@ -1,5 +1,6 @@
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testServers } from '#test/support/servers'
 import { sealedNote } from '#lib/eventstore/releases'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { runOperator } from '#test/support/operator'
@@ -25,7 +26,7 @@ afterAll(async () => {
 function seal(...args: string[]) {
   return runOperator(['seal', ...args], {
     ROSTER_OPERATOR_DATABASE_URL: (database.urls as Record<string, string>)['operator']!,
-    ROSTER_OPERATOR_NATS_URL: inject('servers').natsUrl.operator,
+    ROSTER_OPERATOR_NATS_URL: testServers().natsUrl.operator,
   })
 }
 const phase = async () => (await users.sql<{ phase: string }[]>`select phase from sealing`)[0]!.phase

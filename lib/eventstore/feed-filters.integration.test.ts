@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EventFilter } from '#gen/roster/feed/v1/feed'
+import { testServers } from '#test/support/servers'
 import { openReplica, type Replica } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { filter } from '#test/support/feeds'
@@ -50,7 +51,7 @@ let replica: Replica
 let stored: StoredEvent[]
 
 beforeAll(async () => {
-  expect(inject('servers')).toBeDefined()
+  expect(testServers()).toBeDefined()
   database = await createDatabase()
   replica = await openReplica(database.urls.users)
   await replica.sql`

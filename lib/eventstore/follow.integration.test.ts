@@ -1,6 +1,7 @@
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Event, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import { testServers } from '#test/support/servers'
 import { add, count, openReplica, type Replica, silent } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
@@ -33,7 +34,7 @@ beforeAll(async () => {
   cable = await layCable(database.urls.users)
   replica = await openReplica(database.urls.users)
   sql = openDatabase(cable.url, 'test', silent)
-  const { users } = inject('servers').natsUrl
+  const { users } = testServers().natsUrl
   nats = await connectNats(users, 'users', silent)
   other = await connectNats(users, 'users', silent)
 })

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
+import { testServers } from '#test/support/servers'
 import { RosterError } from '#lib/errors'
 import { openDatabase } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
@@ -35,7 +35,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const folder = mkdtempSync(join(tmpdir(), 'roster-users-'))
   const config = readUsersConfig({
     DATABASE_URL: databaseUrl,
-    NATS_URL: inject('servers').natsUrl.users,
+    NATS_URL: testServers().natsUrl.users,
     ROSTER_ENCRYPTION_KEY: encryptionKey,
     ROSTER_CALLER_KEY: testCallerKeys.users,
     ROSTER_ADMIN_TOKEN_FILE: join(folder, 'deep', 'admin-token'),
@@ -77,7 +77,7 @@ export async function serveDomains(
   domains: Record<string, string>,
   roles: Record<string, string[]> = {},
 ): Promise<{ stop(): Promise<void> }> {
-  const nats = await connectNats(inject('servers').natsUrl.grants, 'grants', silent)
+  const nats = await connectNats(testServers().natsUrl.grants, 'grants', silent)
   const service = await serve({
     name: 'grants',
     nats,

@@ -1,5 +1,6 @@
+import { testServers } from '../support/servers.ts'
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { InstanceServiceDefinition } from '#gen/roster/grants/v1/instance_service'
 import { OrganizationServiceDefinition } from '#gen/roster/grants/v1/organization_service'
@@ -68,7 +69,7 @@ let gateway: AskingNats
 let services: Service[] = []
 
 beforeAll(async () => {
-  const { natsUrl } = inject('servers')
+  const { natsUrl } = testServers()
   ;[nats, gateway] = await Promise.all([connect(natsUrl.admin, 'users'), connect(natsUrl.admin, 'gateway')])
   const all = definitions.map((definition): Served<object> => {
     const handle = (codec: MethodDefinition<any, any>) => async (_: object, request: unknown, call: Call) => {

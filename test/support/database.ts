@@ -1,6 +1,6 @@
+import { testServers } from './servers.ts'
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
-import { inject } from 'vitest'
 import { provision, type StoringService } from '../../deploy/provision.ts'
 
 /** A database for one test file. */
@@ -15,7 +15,7 @@ export interface TestDatabase {
 
 /** Creates an empty, provisioned database on the run's PostgreSQL. Takes about a tenth of a second. */
 export async function createDatabase(): Promise<TestDatabase> {
-  const { databaseUrl, databasePasswords } = inject('servers')
+  const { databaseUrl, databasePasswords } = testServers()
   const url = new URL(databaseUrl)
   const name = `roster_test_${randomUUID().replaceAll('-', '')}`
   url.pathname = `/${name}`

@@ -1,7 +1,8 @@
-import { expect, inject, vi } from 'vitest'
+import { startMoreNats, testServers } from './servers.ts'
+import { expect, vi } from 'vitest'
 import type { EventPosition } from '#gen/roster/feed/v1/feed'
 import { createDatabase } from './database.ts'
-import { startServers, type Servers } from '../../deploy/local/servers.ts'
+import type { Servers } from '../../deploy/local/servers.ts'
 import { type PublishedEvent, readEvent } from '#lib/events/cloud-event'
 import { keepRecentEvents, type RecentEvents } from '#lib/events/recent-events'
 import { streamName } from '#lib/events/stream'
@@ -112,11 +113,7 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
 }
 
 /** Starts a NATS server that the test may kill. The other servers are those of the run. */
-export function startOwnNats(): Promise<Servers> {
-  const { databaseUrl, redisUrl, smtpUrl } = inject('servers')
-  const env = { ...process.env, NATS_URL: undefined, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, SMTP_URL: smtpUrl }
-  return startServers({ ephemeral: true, ports: 'random', env })
-}
+export const startOwnNats = (): Promise<Servers> => startMoreNats(testServers())
 
 function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: () => Promise<unknown>): Nats {
   // A message without content only asks for a place.

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vitest'
+import { testServers } from './servers.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { AddMachineUserRequest } from '#gen/roster/users/v1/user_service'
 import type { RosterError } from '#lib/errors'
 import type { Nats } from '#lib/nats'
@@ -40,7 +41,7 @@ export function useServing(): Serving {
       callBytes(serving.gateway, subject(name), bytes, call),
   } as Serving
   beforeAll(async () => {
-    const { natsUrl } = inject('servers')
+    const { natsUrl } = testServers()
     serving.users = await connect(natsUrl.users, 'users')
     serving.gateway = await connect(natsUrl.gateway, 'gateway')
   })

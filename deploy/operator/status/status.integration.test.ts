@@ -126,7 +126,8 @@ describe('the audit chain', () => {
       },
       { timeout: 20_000 },
     )
-    await allIsWell()
+    // The oldest event without a checkpoint counts.
+    await vi.waitFor(async () => expect((await status()).chains.grants.unsigned).toBe(0), { timeout: 20_000 })
     await admin`
       update roster_grants.audit_checkpoints set signed_at = '2999-01-01'
       where number = (select max(number) from roster_grants.audit_checkpoints)

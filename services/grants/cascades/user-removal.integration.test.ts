@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { testServers } from '#test/support/servers'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
@@ -42,7 +43,7 @@ const soon = { timeout: 30_000, interval: 20 }
 
 beforeAll(async () => {
   database = await createDatabase()
-  const { natsUrl } = inject('servers')
+  const { natsUrl } = testServers()
   ;[users, grants] = await Promise.all([
     connectNats(natsUrl.users, 'users', silent),
     connectNats(natsUrl.grants, 'grants', silent),

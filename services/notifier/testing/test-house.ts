@@ -5,12 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import postgres from 'postgres'
-import { expect, inject, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { DeliveryServiceDefinition, type SearchDeliveriesRequest } from '#gen/roster/notifier/v1/delivery_service'
 import { type AddWebhookRequest, WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_service'
 import { InternalServiceDefinition } from '#gen/roster/users/v1/internal_service'
 import { type AddHumanUserRequest, UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { Gender } from '#gen/roster/users/v1/user'
+import { testServers } from '#test/support/servers'
 import { streamName } from '#lib/events/stream'
 import { startTestKeeper } from '#test/support/keeper'
 import { connectNats, type Nats } from '#lib/nats'
@@ -46,7 +47,7 @@ export type TestHouse = Awaited<ReturnType<typeof openHouse>>
  */
 export async function openHouse() {
   const [mail, database] = await Promise.all([startTestMailServer(), createDatabase()])
-  const given = { DATABASE_URL: inject('servers').databaseUrl, SMTP_URL: mail.url }
+  const given = { DATABASE_URL: testServers().databaseUrl, SMTP_URL: mail.url }
   const servers = await startServers({ ephemeral: true, ports: 'random', env: given, say: () => {} })
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) })

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testServers } from '#test/support/servers'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { silent } from '#test/support/counters'
@@ -14,7 +15,7 @@ let operatorUrl: string
 
 beforeAll(async () => {
   database = await createDatabase()
-  operatorUrl = (await provision(database.adminUrl, inject('servers').databasePasswords)).operator!
+  operatorUrl = (await provision(database.adminUrl, testServers().databasePasswords)).operator!
   for (const service of storingServices) {
     const sql = openDatabase(database.urls[service], service, silent)
     const folder = new URL(`../../../../services/${service}/migrations/`, import.meta.url)

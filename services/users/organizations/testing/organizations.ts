@@ -1,5 +1,6 @@
-import { expect, inject, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
+import { testServers } from '#test/support/servers'
 import { openDatabase } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
@@ -32,7 +33,7 @@ export async function openOrganizations() {
   const users = await openUsers(database.urls.users, { FORGET_AFTER_DAYS: '7' })
   const grantsSql = openDatabase(database.urls.grants, 'grants', users.log)
   await migrate(grantsSql, new URL('../../../grants/migrations/', import.meta.url), users.log)
-  const nats = await connectNats(inject('servers').natsUrl.users, 'users', users.log)
+  const nats = await connectNats(testServers().natsUrl.users, 'users', users.log)
   const feed = createFeed({ service: 'grants', sql: grantsSql, log: users.log })
   const none = { instanceRoles: [], memberships: [], projectMemberships: [], organizationClosed: false }
   const listMemberships = async () => none
