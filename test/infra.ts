@@ -3,7 +3,7 @@ import { startServers } from '../deploy/local/servers.ts'
 import type { NatsUser } from '../deploy/local/servers/nats-users.ts'
 import { provision, type StoringService } from '../deploy/provision.ts'
 import { startContainers } from './infra-containers.ts'
-import { startMoreNats } from './support/servers.ts'
+import { startMoreNats } from './support/more-nats.ts'
 import { workers } from './workers.ts'
 
 declare module 'vitest' {

@@ -14,12 +14,13 @@ export async function deleteInPortions(
   condition: Fragment,
   stopped?: AbortSignal,
 ): Promise<void> {
-  for (let deleted = portion; deleted === portion && !stopped?.aborted;) {
+  for (;;) {
+    if (stopped?.aborted) return
     // The condition stands twice: somebody may change a row after it was found.
-    const { count } = await sql`
+    const deleted = await sql`
       delete from ${sql(table)}
       where ctid = any(array(select ctid from ${sql(table)} where ${condition} limit ${portion})) and ${condition}
     `
-    deleted = count
+    if (deleted.count < portion) return
   }
 }

@@ -1,4 +1,5 @@
-import { startMoreNats, testServers } from './servers.ts'
+import { startMoreNats } from './more-nats.ts'
+import { testServers } from './servers.ts'
 import { expect, vi } from 'vitest'
 import type { EventPosition } from '#gen/roster/feed/v1/feed'
 import { createDatabase } from './database.ts'

@@ -1,5 +1,4 @@
 import { inject } from 'vitest'
-import { type Servers, startServers } from '../../deploy/local/servers.ts'
 import type { TestServers } from '../infra.ts'
 
 /**
@@ -8,10 +7,5 @@ import type { TestServers } from '../infra.ts'
  */
 export function testServers(): TestServers {
   const [servers, natsUrls] = [inject('servers'), inject('natsUrls')]
-}
-
-/** Starts a NATS server beside these servers. */
-export function startMoreNats({ databaseUrl, redisUrl, smtpUrl }: TestServers): Promise<Servers> {
-  const env = { ...process.env, NATS_URL: undefined, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, SMTP_URL: smtpUrl }
-  return startServers({ ephemeral: true, ports: 'random', env })
+  return { ...servers, natsUrl: natsUrls[Number(process.env['VITEST_POOL_ID']) % natsUrls.length]! }
 }
