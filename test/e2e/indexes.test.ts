@@ -71,7 +71,8 @@ beforeAll(async () => {
   Object.assign(world.values, { deliveryId: deliveries[0].id, eventId: deliveries[0].eventId })
   await fillTables(sql, schemas)
   await fillChains()
-  await addOrganizations()
+  await addAggregates('roster_grants', 'organization', 'organizations')
+  await addAggregates('roster_idp', 'idp', 'idps')
   await untilCounted()
 }, 300_000)
 
@@ -169,15 +170,19 @@ async function fillChains() {
   }
 }
 
-// Each table was filled on its own. A page of organizations would pass over all that have a row of searches alone.
-async function addOrganizations() {
+// Each table was filled on its own. A page would pass over all that have a row of searches alone.
+async function addAggregates(schema: string, type: string, searched: string) {
+  const [aggregates, ids] = [
+    sql`${sql(schema)}.aggregates`,
+    sql`select ${sql(`${type}_id`)} as id from ${sql(schema)}.${sql(searched)}`,
+  ]
   await sql`
-    insert into roster_grants.aggregates
+    insert into ${aggregates}
     select copy.*
-    from roster_grants.organizations o
-    cross join (select to_jsonb(a) as row from roster_grants.aggregates a where type = 'organization' limit 1) one
+    from (${ids}) searched
+    cross join (select to_jsonb(a) as row from ${aggregates} a where type = ${type} limit 1) one
     cross join jsonb_populate_record(
-      null::roster_grants.aggregates, one.row || jsonb_build_object('id', o.organization_id)
+      null::${aggregates}, one.row || jsonb_build_object('id', searched.id)
     ) copy
     on conflict do nothing
   `

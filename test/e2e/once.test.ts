@@ -173,7 +173,7 @@ describe('an OAuth request with an Idempotency-Key', () => {
       (ok(await json('SearchEvents', { filter }, admin())).events ?? []).map(
         ({ data }: { data: { reason: string } }) => data.reason,
       )
-    await expect.poll(reasons, { timeout: 5_000 }).toContain('secret')
+    await expect.poll(reasons, { timeout: 20_000 }).toContain('secret')
     expect((await reasons()).sort()).toEqual(['replayed', 'secret'])
   })
 

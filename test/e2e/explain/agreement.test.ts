@@ -46,7 +46,7 @@ test.skipIf(byUrl)(
         await callGrpc(step.operation, await requestOf(step, scene), { ...admin, organization: scene[step.place] })
         await vi.waitFor(untilCascaded, { timeout: 10_000, interval: 20 })
         const after = await lastPosition()
-        const answers = await vi.waitFor(() => agreed(questions), { timeout: 5_000, interval: 50 })
+        const answers = await vi.waitFor(() => agreed(questions), { timeout: 20_000, interval: 50 })
         // A step that the grants service knows nothing of is compared by its time alone.
         recorded.push({ answers, time: new Date().toISOString(), ...(after > before && { position: String(after) }) })
         await nextMillisecond()
