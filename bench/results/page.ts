@@ -43,7 +43,7 @@ the new state and two events in one statement, answers, and then publishes both 
 no table.`,
 ]
 
-function showSpeed({ commit, time, machine, rows }: Of<'speed'>): string[] {
+function showSpeed({ commit, beside, time, machine, rows }: Of<'speed'>): string[] {
   const lines = rows.map((row) => [
     row.name,
     row.rate.toFixed(0),
@@ -54,7 +54,7 @@ function showSpeed({ commit, time, machine, rows }: Of<'speed'>): string[] {
   ])
   return [
     '## Requests',
-    `Commit ${commit}, ${time.slice(0, 10)}; ${Object.entries(machine).map(([name, fact]) => `${name} ${fact}`).join(', ')}.`, // prettier-ignore
+    `Commit ${commit}${beside ? `, beside commit ${beside}` : ''}, ${time.slice(0, 10)}; ${Object.entries(machine).map(([name, fact]) => `${name} ${fact}`).join(', ')}.`, // prettier-ignore
     table([['', 'requests/s', 'of the bare chain', 'p50 ms', 'p99 ms', 'CPU µs of all processes'], ...lines]),
     '![CPU time of a request, by process](performance.svg)',
     table([

@@ -6,7 +6,7 @@ import type { Row } from '../speed/report.ts'
 
 /** The results of a run, as they are kept in bench/results. Numbers have four digits. */
 export type Result = { time: string; commit: string } & (
-  | { kind: 'speed'; machine: Record<string, string>; rows: Row[] }
+  | { kind: 'speed'; beside?: string; machine: Record<string, string>; rows: Row[] }
   | { kind: 'profile'; machine: Record<string, string>; rows: Row[]; parts: Record<string, Parts> }
   | { kind: 'replicas' | 'hot-user'; rows: { name: string; replicas: number; rate: number; cpu: number }[] }
   | {

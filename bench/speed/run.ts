@@ -8,7 +8,7 @@ import { addClients, issuerOf } from '../load/tokens.ts'
 import { addHumans } from '../load/users.ts'
 import { chains, type Subjects, workloads } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
-import { saveResults } from '../save-results.ts'
+import { commitOf, saveResults } from '../save-results.ts'
 import { startSystem, type System, type SystemOptions } from '../system.ts'
 import { measure } from './measure.ts'
 import { readParts } from './parts.ts'
@@ -54,7 +54,8 @@ export async function measureSpeed(options: Options): Promise<string[]> {
     // A process writes its profile when it ends.
     await stop()
     const parts = options.profiles && { parts: readParts(options.profiles, ours.system.pids) }
-    if (options.save) saveResults(options.profiles ? 'profile' : 'speed', { ...results, ...parts })
+    const beside = options.beside && { beside: commitOf(options.beside) }
+    if (options.save) saveResults(options.profiles ? 'profile' : 'speed', { ...beside, ...results, ...parts })
     return problems
   } finally {
     await stop()
