@@ -85,6 +85,11 @@ const sampled = async () => {
     open.release()
   }
 }
+const neverSampled = async () => {
+  await admin`analyze roster_users.found_users`
+  await admin`alter table roster_users.found_users alter column user_id set statistics 0`
+  return () => admin`alter table roster_users.found_users alter column user_id set statistics -1`
+}
 const queued = async () => {
   const redis = new Redis(started.servers.redisUrl)
   const key = `${queuePrefix}:${mailQueueName}:wyx`
@@ -123,6 +128,7 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
   ],
   ['tokens', table('user_id, hash, organization_id, human, session_id', "'$user', '', '', true, ''", 'tokens')],
   ['statistics', sampled],
+  ['statistics', neverSampled],
   ['stream', changed('roster_users.forgettings', "user_id = '$user'", 'stream_at = null', 'stream_at = now()')],
   [
     'stream',

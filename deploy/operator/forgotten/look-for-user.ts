@@ -7,6 +7,7 @@ import { subjectToken } from '#lib/events/subject'
 import { queuePrefix } from '../../../services/notifier/redis.ts'
 import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
 import { placeOfNotifier, startOfStream } from '../status/look-at-forgettings.ts'
+import { keptSamples } from '../../../services/users/forgetting/kept-samples.ts'
 import { partTypes } from '../../../services/users/forgetting/parts.ts'
 import type { System } from '../system.ts'
 
@@ -39,7 +40,11 @@ export async function lookForUser(system: System, userId: string): Promise<Found
     await rows('unique_keys', 'aggregate_id'),
     ...(await Promise.all(tables.map((table) => rows(table)))),
     // PostgreSQL's samples of the tables of searches hold values in plain. Whose they are, they do not tell.
-    until(work.statistics, { store: 'statistics', rows: 1, readable: 0 }),
+    until(work.statistics, {
+      store: 'statistics',
+      rows: 1,
+      readable: (await keptSamples(users, 'roster_users')).length,
+    }),
     until(work.stream, await streamOf(system, userId)),
     until(work.deliveries, await deliveriesOf(system, userId)),
     ...(await jobsOf(system.redis(), userId)),

@@ -3,6 +3,7 @@ import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
 import { pause, repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
+import { keptSamples } from './kept-samples.ts'
 
 /** Milliseconds between two looks. */
 const lookEvery = 3_000
@@ -39,6 +40,9 @@ async function forgetInStatistics(sql: Sql, stopped: AbortSignal): Promise<'more
   const began = performance.now()
   await sql`analyze found_users, found_addresses`
   const took = performance.now() - began
+  const [{ schema }] = await sql<[{ schema: string }]>`select current_schema() as schema`
+  const kept = await keptSamples(sql, schema)
+  if (kept.length > 0) throw new Error(`PostgreSQL keeps old samples: the statistics target is 0 of ${kept.join(', ')}`)
   await sql`update forgettings set statistics_at = now() where user_id = any(${rows.map(({ id }) => id)}::text[])`
   await pause(took * restFactor, stopped)
   return rows.length === portion ? 'more' : undefined

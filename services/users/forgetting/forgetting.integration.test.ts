@@ -199,3 +199,20 @@ test('PostgreSQL’s own samples of names and addresses are made anew after a re
     expect(row).toEqual({ done: true })
   }, soon)
 })
+
+test('a sample that PostgreSQL makes no more keeps a removal undone, until somebody lets it be made again', async () => {
+  const userId = await removals.addHuman()
+  const { sql, log } = removals.users
+  await sql`analyze found_users`
+  await sql`alter table found_users alter column exact set statistics 0`
+  await removals.remove(userId)
+  const failures: string[] = []
+  const heard = { ...log, warn: (facts: { err: Error }) => failures.push(facts.err.message) } as never
+  removals.run(startForgettingInStatistics({ sql, log: heard, every: 50 }))
+  const kept = 'PostgreSQL keeps old samples: the statistics target is 0 of found_users.exact'
+  await vi.waitFor(() => expect(failures).toContain(kept), soon)
+  const undone = () => sql`select from forgettings where user_id = ${userId} and statistics_at is null`
+  expect(await undone()).toHaveLength(1)
+  await sql`alter table found_users alter column exact set statistics -1`
+  await vi.waitFor(async () => expect(await undone()).toHaveLength(0), soon)
+})
