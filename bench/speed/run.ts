@@ -10,7 +10,7 @@ import { chains, type Subjects, workloads } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { commitOf, saveResults } from '../save-results.ts'
 import { startSystem, type System, type SystemOptions } from '../system.ts'
-import { measure } from './measure.ts'
+import { measure, sum } from './measure.ts'
 import { readParts } from './parts.ts'
 import { compareToSigning, facts, render, type Run, summarize } from './report.ts'
 import { measureSigning } from './signing.ts'
@@ -111,7 +111,9 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
         const measured = await take(side, workload, encoding, options.seconds)
         const name = nameOf(workload, encoding) + side.name
         runs.push({ name, measured, ofBare: measured.rate / chain.rate })
-        console.log(`  round ${round}: ${name} ${measured.rate.toFixed(0)}/s`)
+        console.log(
+          `  round ${round}: ${name} ${measured.rate.toFixed(0)}/s, ${sum(Object.values(measured.cpu)).toFixed(0)} µs`,
+        )
       }
     }
   }

@@ -34,10 +34,13 @@ afterAll(async () => {
 // explanation as of that place must give the same answers, however much happened since.
 test.skipIf(byUrl)(
   `for random histories, an explanation and the authorizer never disagree, now and as of each step${why}`,
-  { timeout: seconds * 4000 },
+  { timeout: seconds * 8000 },
   async () => {
+    const end = Date.now() + seconds * 1000
     let compared = 0
     const property = fc.asyncProperty(fc.array(changes, { minLength: 12, maxLength: 24 }), async (history) => {
+      // A slow machine still takes one history to its end.
+      if (compared > 100 && Date.now() > end) return
       const scene = await setScene()
       const questions = questionsAbout(scene, admin)
       const recorded: Recorded[] = []
@@ -60,7 +63,7 @@ test.skipIf(byUrl)(
         }
       }
     })
-    await fc.assert(property, { numRuns: 100, interruptAfterTimeLimit: seconds * 1000, endOnFailure: true })
+    await fc.assert(property, { numRuns: 100, endOnFailure: true })
     expect(compared).toBeGreaterThan(100)
     console.log(`explanations of the past that agree with the authorizer of then: ${compared}`)
   },
