@@ -5,7 +5,7 @@ import { createDatabase, type TestDatabase } from '#test/support/database'
 import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { silent } from '#test/support/counters'
 import { model } from '../model.ts'
-import { happenedBy, readUntil } from './until.ts'
+import { beginning, findPlace, happenedBy, type Until, untilTime } from './until.ts'
 
 let database: TestDatabase
 let sql: Sql
@@ -30,38 +30,40 @@ async function happens(): Promise<{ position: number; time: Date }> {
   await untilForeignTransactionsEnd(sql)
   return { position: Number(row.position), time: row.time }
 }
-const atPosition = (value: number) => readUntil(sql, { $case: 'asOfPosition', value })
-const atTime = (value: Date) => readUntil(sql, { $case: 'asOfTime', value })
-async function happened(until: Awaited<ReturnType<typeof readUntil>>): Promise<number[]> {
+const atPosition = async (position: number) => (await findPlace(sql, position))?.until
+async function happened(until: Until | undefined): Promise<number[]> {
   const rows = await sql<
     { position: string }[]
   >`select position::text from events e where ${happenedBy(sql, until)} order by 1`
   return rows.map(({ position }) => Number(position))
 }
 
-test('a position is behind its event, and one without an event behind the event before it', async () => {
+test('a position is behind its event, and one without an event is none', async () => {
   const [one, two] = [await happens(), await happens()]
   await sql`select nextval(pg_get_serial_sequence('events', 'position'))`
   const three = await happens()
   expect(await happened(await atPosition(one.position))).toEqual([one.position])
-  expect(await happened(await atPosition(three.position - 1))).toEqual([one.position, two.position])
-  expect(await happened(await atPosition(0))).toEqual([])
+  expect(await happened(await atPosition(two.position))).toEqual([one.position, two.position])
+  for (const position of [0, three.position - 1, three.position + 1, Number.MAX_SAFE_INTEGER])
+    expect(await findPlace(sql, position)).toBeUndefined()
+  expect(await happened(beginning)).toEqual([])
 })
 
-test('a time is behind the events of that very millisecond', async () => {
+test('a time is behind the events of that very millisecond, and one that is to come is now', async () => {
   const { position, time } = await happens()
-  expect(await happened(await atTime(time))).toContain(position)
-  expect(await happened(await atTime(new Date(time.getTime() - 1)))).not.toContain(position)
+  expect(await happened(untilTime(time))).toContain(position)
+  expect(await happened(untilTime(new Date(time.getTime() - 1)))).not.toContain(position)
+  expect(untilTime(new Date(Date.now() + 60_000))).toBeUndefined()
 })
 
-test('a position is now while an event may still come before it, and where there is none yet', async () => {
+test('a position is none while an event may still come before it', async () => {
   const settled = await happens()
   await sql.begin(async (open) => {
     await open`select pg_current_xact_id()`
     const later = await happens()
-    expect(await atPosition(later.position)).toBeUndefined()
+    expect(await findPlace(sql, later.position)).toBeUndefined()
     expect(await atPosition(settled.position)).toMatchObject({ place: { position: String(settled.position) } })
   })
-  expect(await atPosition(settled.position + 1)).toMatchObject({ place: { position: String(settled.position + 1) } })
-  expect(await atPosition(settled.position + 2)).toBeUndefined()
+  const { organizationId, until } = (await findPlace(sql, settled.position + 1))!
+  expect({ organizationId, until }).toMatchObject({ organizationId: 'home', until: { place: { position: String(settled.position + 1) } } }) // prettier-ignore
 })

@@ -8,7 +8,7 @@ import { explainAccess } from '../../explain/explain-access.ts'
 import { explainRole } from '../../explain/explain-role.ts'
 import { findRefusal } from '../../explain/refused-calls.ts'
 import { type Sight, sightOf } from '../../explain/sight.ts'
-import { readUntil } from '../../explain/until.ts'
+import { beginning, findPlace, type Until, untilTime } from '../../explain/until.ts'
 import { userNotFound } from '../../holdings.ts'
 
 export const explainPermission = {
@@ -30,11 +30,34 @@ async function explain(
   call: Call,
   sight: Sight,
 ): Promise<ExplainPermissionResponse> {
-  const { userId } = request
-  const { organizationId } = call
+  const { userId, asOf } = request
   const question = request.question!
   if (question.$case === 'requestId') return explainRefusal(context, userId, question.value, call, sight)
-  const until = await readUntil(context.sql, request.asOf)
+  const explainUntil = (until: Until | undefined) => explainQuestion(context, request, question, call, sight, until)
+  if (asOf?.$case !== 'asOfPosition') return explainUntil(asOf && untilTime(asOf.value))
+  if (asOf.value === 0) return explainUntil(beginning)
+  const place = await findPlace(context.sql, asOf.value)
+  if (place && sight.mayRead(place.organizationId)) return explainUntil(place.until)
+  const now = await explainUntil(undefined)
+  // Anything else would tell of an event that the caller must not know of: that it is there, and when it happened.
+  return place && shows(now, asOf.value) ? explainUntil(place.until) : now
+}
+
+/** Whether an answer shows the event of grants at a position. */
+function shows({ grounds, obstacles }: ExplainPermissionResponse, position: number): boolean {
+  return [...grounds, ...obstacles].some(({ events }) => events.some(({ id }) => id === `grants-${position}`))
+}
+
+async function explainQuestion(
+  context: Context,
+  request: ExplainPermissionRequest,
+  question: Exclude<NonNullable<ExplainPermissionRequest['question']>, { $case: 'requestId' }>,
+  call: Call,
+  sight: Sight,
+  until: Until | undefined,
+): Promise<ExplainPermissionResponse> {
+  const { userId } = request
+  const { organizationId } = call
   const user = await traceUser(context, userId, call, until?.time)
   const none = { userId, organizationId, permission: '', refusedCall: undefined }
   if (question.$case === 'role') {
