@@ -32,8 +32,12 @@ export interface SessionOptions {
   patience: number
   /** Its transactions may write what the role may, unless they say otherwise. */
   mayWrite: boolean
-  /** It could not begin. */
-  failed: () => void
+}
+
+/** A session. `begun` rejects with the reason where it cannot begin: then no statement finds a table. */
+export interface Session {
+  sql: Sql
+  begun: Promise<unknown>
 }
 
 /**
@@ -41,7 +45,7 @@ export interface SessionOptions {
  * made in its schema must not run here. So functions and operators are PostgreSQL's own alone, and names of tables lead
  * to temporary views of this session. The one connection has them, and also the tables that `verify` compares with.
  */
-export function openSchema(url: string, service: StoringService, { patience, mayWrite, failed }: SessionOptions): Sql {
+export function openSchema(url: string, service: StoringService, { patience, mayWrite }: SessionOptions): Session {
   const asReader = new URL(url)
   asReader.username += `_${service}`
   const session = postgres(asReader.href, {
@@ -69,8 +73,9 @@ export function openSchema(url: string, service: StoringService, { patience, may
   })
   // All other statements come after it on the same connection.
   const sql = guard(session as unknown as Sql)
-  sql.unsafe(makeViews(service)).catch(failed)
-  return sql
+  const begun = sql.unsafe(makeViews(service)).execute()
+  begun.catch(() => {})
+  return { sql, begun }
 }
 
 /** PostgreSQL's type `timestamp with time zone`. */

@@ -6,13 +6,15 @@ import type { Personal } from '#lib/eventstore/personal/personal'
 import type { StoringService } from '../provision.ts'
 import { models } from './models.ts'
 import { openPersonal } from './open-personal.ts'
-import { openSchema } from './open-schema.ts'
+import { openSchema, type Session } from './open-schema.ts'
 import { Refusal } from './refusal.ts'
 
 /** The running system, as the command reaches it. Each part connects when it is asked for first. */
 export interface System {
   /** A connection to the schema of a service. */
   sql(service: StoringService): Sql
+  /** The same, once its session has begun. Rejects with the reason where it cannot. */
+  begun(service: StoringService): Promise<Sql>
   /** Opens what a service stores of people. Throws a Refusal where it is sealed and the command has no key. */
   personal(service: StoringService): Promise<Personal | undefined>
   nats(): Promise<NatsConnection>
@@ -29,22 +31,29 @@ const patience = 5000
  * for temporary tables.
  */
 export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls, mayWrite = false): System {
-  const schemas = new Map<string, Sql>()
+  const schemas = new Map<StoringService, Session>()
   const opened: Sql[] = []
   let nats: Promise<NatsConnection> | undefined
   let redis: Redis | undefined
   const connected = () => (nats ??= openNats(natsUrl))
-  const sqlOf = (service: StoringService) => {
+  const sessionOf = (service: StoringService) => {
     const known = schemas.get(service)
     if (known) return known
+    const session = openSchema(databaseUrl, service, { patience, mayWrite })
     // What could not begin may be tried again.
-    const sql = openSchema(databaseUrl, service, { patience, mayWrite, failed: () => schemas.delete(service) })
-    schemas.set(service, sql)
-    opened.push(sql)
-    return sql
+    session.begun.catch(() => schemas.delete(service))
+    schemas.set(service, session)
+    opened.push(session.sql)
+    return session
   }
+  const sqlOf = (service: StoringService) => sessionOf(service).sql
   return {
     sql: sqlOf,
+    async begun(service) {
+      const { sql, begun } = sessionOf(service)
+      await begun
+      return sql
+    },
     personal: (service) => openPersonal(sqlOf(service), models[service].personal, personalKey),
     nats: connected,
     jetstream: async () => (await connected()).jetstreamManager({ apiPrefix: 'ROSTER.API', checkAPI: false }),

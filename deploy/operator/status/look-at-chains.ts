@@ -1,5 +1,4 @@
-import { storingServices, type StoringService } from '../../provision.ts'
-import type { System } from '../system.ts'
+import type { Sql } from '#lib/eventstore/database'
 import { longestWait } from '../verify/audit/longest-wait.ts'
 import { most } from './look-at-tails.ts'
 
@@ -17,14 +16,9 @@ export interface ChainStatus {
   mayWait: number
 }
 
-/** How far the audit chain of each service goes. */
-export async function lookAtChains(system: System): Promise<Record<StoringService, ChainStatus>> {
-  const found = await Promise.all(storingServices.map(async (name) => [name, await chainOf(system, name)]))
-  return Object.fromEntries(found) as Record<StoringService, ChainStatus>
-}
-
-async function chainOf(system: System, service: StoringService): Promise<ChainStatus> {
-  const [{ times, ...row }] = await system.sql(service)<[Omit<ChainStatus, 'mayWait'> & { times: number[] }]>`
+/** How far the audit chain of a service goes. */
+export async function lookAtChain(sql: Sql): Promise<ChainStatus> {
+  const [{ times, ...row }] = await sql<[Omit<ChainStatus, 'mayWait'> & { times: number[] }]>`
     with waiting as materialized (
       select created_at from events
       where (transaction_id, position) > (select transaction_id, position from audit_chain)

@@ -1,5 +1,7 @@
 import { streamName } from '#lib/events/stream'
+import type { Sql } from '#lib/eventstore/database'
 import type { System } from '../system.ts'
+import type { Attempts } from './attempts.ts'
 
 /** Removed users of whom a store may still tell, and the seconds since the first of them was removed. */
 export interface Backlog {
@@ -7,16 +9,21 @@ export interface Backlog {
   seconds: number
 }
 
-/** The stores that are cleaned after the removal of a user. */
+/** The stores that are cleaned after the removal of a user. Leaves out those that cannot be looked at. */
 export async function lookAtForgettings(
   system: System,
-): Promise<Record<'stream' | 'deliveries' | 'statistics', Backlog>> {
-  const [stream, deliveries, statistics] = await Promise.all([
-    inStream(system),
-    inDeliveries(system),
-    inStatistics(system),
+  { at, inService }: Attempts,
+): Promise<Partial<Record<'stream' | 'deliveries' | 'statistics', Backlog>>> {
+  const [since, place] = await Promise.all([
+    at('stream', () => startOfStream(system)),
+    inService('notifier', async () => ({ read: await placeOfNotifier(system) })),
   ])
-  return { stream, deliveries, statistics }
+  const [stream, deliveries, statistics] = await Promise.all([
+    since && inService('users', (sql) => inStream(sql, since)),
+    place && inService('users', (sql) => inDeliveries(sql, place.read)),
+    inService('users', inStatistics),
+  ])
+  return { ...(stream && { stream }), ...(deliveries && { deliveries }), ...(statistics && { statistics }) }
 }
 
 /** Each of these stores with its name. */
@@ -30,10 +37,9 @@ const names: Record<string, string> = {
   statistics: 'the statistics of PostgreSQL',
 }
 
-async function inStream(system: System): Promise<Backlog> {
-  const since = await startOfStream(system)
+async function inStream(sql: Sql, since: Date): Promise<Backlog> {
   return counted(
-    await system.sql('users')<[Backlog]>`
+    await sql<[Backlog]>`
     select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
     from forgettings, published
     where forget_at is null
@@ -43,12 +49,11 @@ async function inStream(system: System): Promise<Backlog> {
 }
 
 // The notifier strips the deliveries in the transaction in which it takes in the removal. So its place tells.
-async function inDeliveries(system: System): Promise<Backlog> {
-  const place = await placeOfNotifier(system)
+async function inDeliveries(sql: Sql, place: Awaited<ReturnType<typeof placeOfNotifier>>): Promise<Backlog> {
   if (!place) return { waiting: 0, seconds: 0 }
   // No removal is committed an hour after its time.
   return counted(
-    await system.sql('users')<[Backlog]>`
+    await sql<[Backlog]>`
     select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
     from forgettings f
     where forget_at is null
@@ -61,9 +66,9 @@ async function inDeliveries(system: System): Promise<Backlog> {
   )
 }
 
-async function inStatistics(system: System): Promise<Backlog> {
+async function inStatistics(sql: Sql): Promise<Backlog> {
   return counted(
-    await system.sql('users')<[Backlog]>`
+    await sql<[Backlog]>`
     select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
     from forgettings where statistics_at is null and forget_at is null
   `,

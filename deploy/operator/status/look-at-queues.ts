@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq'
 import type { ConsumerInfo } from 'nats'
+import type { Sql } from '#lib/eventstore/database'
 import { consumers } from '#lib/events/consumers'
 import { streamName } from '#lib/events/stream'
 import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
@@ -51,8 +52,8 @@ export async function lookAtJobs(system: System): Promise<Record<string, Record<
 }
 
 /** Deliveries of the notifier's ledger that wait, and the seconds since the oldest of them was asked for. */
-export async function lookAtDeliveries(system: System): Promise<Record<string, { waiting: number; seconds: number }>> {
-  const rows = await system.sql('notifier')<{ kind: string; waiting: number; seconds: number }[]>`
+export async function lookAtDeliveries(sql: Sql): Promise<Record<string, { waiting: number; seconds: number }>> {
+  const rows = await sql<{ kind: string; waiting: number; seconds: number }[]>`
     select kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
     from deliveries where state = 'queued' group by kind
   `

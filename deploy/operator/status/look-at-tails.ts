@@ -1,5 +1,6 @@
+import type { Sql } from '#lib/eventstore/database'
 import { storingServices, type StoringService } from '../../provision.ts'
-import type { System } from '../system.ts'
+import type { Attempts } from './attempts.ts'
 
 /** How far a service's events are published. */
 export interface TailStatus {
@@ -15,14 +16,9 @@ export interface TailStatus {
 /** More waiting events are not counted. */
 export const most = 10_000
 
-/** How far the events of each service are published. */
-export async function lookAtTails(system: System): Promise<Record<StoringService, TailStatus>> {
-  const found = await Promise.all(storingServices.map(async (name) => [name, await tailOf(system, name)]))
-  return Object.fromEntries(found) as Record<StoringService, TailStatus>
-}
-
-async function tailOf(system: System, service: StoringService): Promise<TailStatus> {
-  const [row] = await system.sql(service)<[TailStatus]>`
+/** How far the events of a service are published. */
+export async function lookAtTail(sql: Sql): Promise<TailStatus> {
+  const [row] = await sql<[TailStatus]>`
     select waiting, seconds, published_at as "publishedAt",
       (select count(*)::int from parked_events) as parked,
       (select count(*)::int from parked_for_followers) as "parkedForFollowers"
@@ -39,20 +35,27 @@ async function tailOf(system: System, service: StoringService): Promise<TailStat
 }
 
 /** How many events of each service the notifier has still to take in, counted to `most`. */
-export async function lookAtIntake(system: System): Promise<Record<string, number>> {
-  const places = await system.sql('notifier')<{ service: StoringService; transaction_id: string; position: string }[]>`
-    select service, transaction_id::text, position::text from cursors
-  `
-  const counts = places
-    .filter(({ service }) => storingServices.includes(service))
-    .map(async ({ service, transaction_id, position }) => {
-      const [row] = await system.sql(service)<[{ waiting: number }]>`
+export async function lookAtIntake({ inService }: Attempts): Promise<Record<string, number> | undefined> {
+  const places = await inService(
+    'notifier',
+    (sql) => sql<{ service: StoringService; transaction_id: string; position: string }[]>`
+      select service, transaction_id::text, position::text from cursors
+    `,
+  )
+  const counts: Record<string, number> = {}
+  const known = (places ?? []).filter(({ service }) => storingServices.includes(service))
+  const each = known.map(async ({ service, transaction_id, position }) => {
+    const rows = await inService(
+      service,
+      (sql) => sql<[{ waiting: number }]>`
         select count(*)::int as waiting from (
           select from events where (transaction_id, position) > (${transaction_id}::xid8, ${position})
           order by transaction_id, position limit ${most}
         ) next
-      `
-      return [service, row.waiting] as const
-    })
-  return Object.fromEntries(await Promise.all(counts))
+      `,
+    )
+    if (rows) counts[service] = rows[0].waiting
+  })
+  await Promise.all(each)
+  return places && counts
 }

@@ -10,13 +10,13 @@ import type { TailStatus } from './look-at-tails.ts'
 /** What `status` found. Undefined is what could not be looked at. */
 export interface Status {
   services: Record<StoringService, Replica[]> | undefined
-  tails: Record<StoringService, TailStatus> | undefined
-  chains: Record<StoringService, ChainStatus> | undefined
+  tails: Partial<Record<StoringService, TailStatus>>
+  chains: Partial<Record<StoringService, ChainStatus>>
   intake: Record<string, number> | undefined
   deliveries: Awaited<ReturnType<typeof lookAtDeliveries>> | undefined
   stream: StreamStatus | undefined
   jobs: Awaited<ReturnType<typeof lookAtJobs>>
-  forgettings: Awaited<ReturnType<typeof lookAtForgettings>> | undefined
+  forgettings: Awaited<ReturnType<typeof lookAtForgettings>>
   keys: KeyStatus | undefined
   /** What somebody should look at. */
   attention: string[]
@@ -28,10 +28,10 @@ export function statusLines(found: Status): string[] {
   const replicas = Object.entries(services ?? {}).flatMap(([name, all]) =>
     all.map(({ version, host, calls, errors }) => [name, version, host, calls, errors]),
   )
-  const published = Object.entries(tails ?? {}).map(([name, tail]) => {
+  const published = Object.entries(tails).map(([name, tail]) => {
     return [name, tail.waiting, tail.seconds.toFixed(1), tail.parked, tail.parkedForFollowers]
   })
-  const chained = Object.entries(chains ?? {}).map(([name, { epoch, waiting, unsigned }]) => {
+  const chained = Object.entries(chains).map(([name, { epoch, waiting, unsigned }]) => {
     return [name, waiting, unsigned.toFixed(1), epoch]
   })
   const waiting = [

@@ -55,6 +55,25 @@ test('status names a service that does not answer, and ends with 1', async () =>
   })
 })
 
+test(
+  'a service that locks its tables hides no other one, and is named with the reason',
+  { timeout: 60_000 },
+  async () => {
+    await admin.begin(async (transaction) => {
+      await transaction`lock table roster_users.events, roster_users.audit_checkpoints`
+      const { status: exit, json } = await run('status', '--json')
+      const [{ tails, chains, intake, forgettings, deliveries, attention }] = json()
+      expect(exit).toBe(1)
+      for (const found of [tails, chains]) expect(Object.keys(found).toSorted()).toEqual(['grants', 'idp', 'notifier'])
+      expect([intake, deliveries]).toEqual([{ grants: 0 }, expect.any(Object)])
+      expect(forgettings).toEqual({})
+      const reasons = attention.filter((line: string) => line.includes('cannot be looked at'))
+      expect(reasons).toEqual(['users: cannot be looked at: canceling statement due to lock timeout'])
+    })
+    await allIsWell()
+  },
+)
+
 test.each([
   ['that is no JSON', '{'],
   ['of another shape', 'null'],

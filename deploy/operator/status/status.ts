@@ -1,11 +1,12 @@
 import { storingServices } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
-import { type ChainStatus, lookAtChains } from './look-at-chains.ts'
+import { openAttempts } from './attempts.ts'
+import { type ChainStatus, lookAtChain } from './look-at-chains.ts'
 import { lookAtKeys } from './look-at-keys.ts'
 import { lookAtDeliveries, lookAtJobs, lookAtStream } from './look-at-queues.ts'
 import { lookAtServices } from './look-at-services.ts'
 import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
-import { lookAtIntake, lookAtTails, most } from './look-at-tails.ts'
+import { lookAtIntake, lookAtTail, most } from './look-at-tails.ts'
 import { statusLines } from './status-lines.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
@@ -25,26 +26,22 @@ export const status: Command = {
 }
 
 async function run({ system, output }: Called): Promise<number> {
-  const failed: Record<string, string> = {}
-  const look = async <T>(name: string, work: Promise<T>): Promise<T | undefined> =>
-    work.catch((error: unknown) => {
-      failed[name] = (error as Error).message || String(error)
-      return undefined
-    })
+  const attempts = openAttempts(system)
+  const { at, inEach, inService } = attempts
   const [heard, tails, intake, deliveries, stream, jobs, forgettings, chains, keys] = await Promise.all([
-    look('services', lookAtServices(system)),
-    look('tails', lookAtTails(system)),
-    look('intake', lookAtIntake(system)),
-    look('deliveries', lookAtDeliveries(system)),
-    look('stream', lookAtStream(system)),
-    look('jobs', lookAtJobs(system)),
-    look('forgettings', lookAtForgettings(system)),
-    look('chains', lookAtChains(system)),
-    look('keys', lookAtKeys(system)),
+    at('services', () => lookAtServices(system)),
+    inEach(lookAtTail),
+    lookAtIntake(attempts),
+    inService('notifier', lookAtDeliveries),
+    at('stream', () => lookAtStream(system)),
+    at('jobs', () => lookAtJobs(system)),
+    lookAtForgettings(system, attempts),
+    inEach(lookAtChain),
+    inService('users', () => lookAtKeys(system)),
   ])
   const services = heard?.replicas
   const attention = [
-    ...Object.entries(failed).map(([name, reason]) => `${name}: cannot be looked at: ${reason}`),
+    ...attempts.problems(),
     ...(services ? storingServices.filter((name) => services[name].length === 0) : []).map(
       (name) => `${name}: no replica answers`,
     ),
@@ -59,7 +56,7 @@ async function run({ system, output }: Called): Promise<number> {
           return `${name} at ${host} ${state}${waiting && `; it waits for ${waiting}`}`
         }),
     ),
-    ...Object.entries(tails ?? {}).flatMap(([name, tail]) => [
+    ...Object.entries(tails).flatMap(([name, tail]) => [
       ...(tail.parked > 0 ? [`${name}: ${tail.parked} events are parked`] : []),
       ...(tail.parkedForFollowers > 0 ? [`${name}: followers went on without ${tail.parkedForFollowers} events`] : []),
       ...(tail.seconds > late ? [`${name}: an event waits for ${Math.round(tail.seconds)} s`] : []),
@@ -67,7 +64,7 @@ async function run({ system, output }: Called): Promise<number> {
     ...storesToClean(forgettings)
       .filter(({ seconds }) => seconds > late)
       .map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`),
-    ...Object.entries(chains ?? {}).flatMap(([name, chain]) => chainProblems(name, chain)),
+    ...Object.entries(chains).flatMap(([name, chain]) => chainProblems(name, chain)),
     ...(keys && keys.lost > 0
       ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`]
       : []),

@@ -160,10 +160,9 @@ test("a session of the command takes PostgreSQL's own functions and operators, w
     create function unnest(text[]) returns setof text language plpgsql as $$ begin raise exception 'trapped'; end $$;
     create function left(text, int) returns text language plpgsql as $$ begin raise exception 'trapped'; end $$;
   `)
-  const sql = openSchema(house.servers.serviceDatabaseUrls.operator, 'users', {
+  const { sql } = openSchema(house.servers.serviceDatabaseUrls.operator, 'users', {
     patience: 5000,
     mayWrite: false,
-    failed: () => {},
   })
   try {
     const rows = await sql`select left(type, 4) from events, unnest(array[type]) one where one = type limit 1`

@@ -27,7 +27,7 @@ afterAll(() => database?.drop())
 
 async function withSchemas(work: (sql: Sql, service: StoringService) => Promise<void>) {
   for (const service of storingServices) {
-    const sql = openSchema(operatorUrl, service, { patience: 5000, mayWrite: false, failed: () => {} })
+    const { sql } = openSchema(operatorUrl, service, { patience: 5000, mayWrite: false })
     try {
       await work(sql, service)
     } finally {

@@ -1,0 +1,40 @@
+import type { Sql } from '#lib/eventstore/database'
+import { storingServices, type StoringService } from '../../provision.ts'
+import type { System } from '../system.ts'
+
+/** Looks at one thing after another, and goes on where one cannot be looked at. */
+export interface Attempts {
+  /** Looks at something. Gives undefined where that fails, and keeps the reason under the name. */
+  at<T>(name: string, look: () => Promise<T>): Promise<T | undefined>
+  /** Looks at what a service stores. */
+  inService<T>(service: StoringService, look: (sql: Sql) => Promise<T>): Promise<T | undefined>
+  /** Looks at what each service stores. Leaves out those that cannot be looked at: one must not hide its sisters. */
+  inEach<T>(look: (sql: Sql) => Promise<T>): Promise<Partial<Record<StoringService, T>>>
+  /** What could not be looked at, and why: a line for each reason. */
+  problems(): string[]
+}
+
+/** The attempts of one command. */
+export function openAttempts(system: System): Attempts {
+  const problems = new Set<string>()
+  const at: Attempts['at'] = (name, look) =>
+    look().catch((error: unknown) => {
+      problems.add(`${name}: cannot be looked at: ${(error as Error).message || String(error)}`)
+      return undefined
+    })
+  const inService: Attempts['inService'] = (service, look) => at(service, async () => look(await system.begun(service)))
+  return {
+    at,
+    inService,
+    async inEach<T>(look: (sql: Sql) => Promise<T>) {
+      const found: Partial<Record<StoringService, T>> = {}
+      const each = storingServices.map(async (service) => {
+        const one = await inService(service, look)
+        if (one !== undefined) found[service] = one
+      })
+      await Promise.all(each)
+      return found
+    },
+    problems: () => [...problems],
+  }
+}
