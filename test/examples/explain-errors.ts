@@ -67,6 +67,10 @@ export const explainErrors: ErrorCase[] = [
     ({ stranger, project }) => role(stranger.userId, project),
     { organization: ({ abroad }) => abroad },
   ),
+  fails('ExplainPermission', notFound('EVENT_NOT_FOUND'), 'no event has the position', (world) => ({
+    ...mayRead(world),
+    asOfPosition: '9007199254740991',
+  })),
   fails('ExplainPermission', notFound('REFUSAL_NOT_FOUND'), 'no call of that id was refused', ({ human }) => ({
     userId: human.userId,
     requestId: 'unknown',

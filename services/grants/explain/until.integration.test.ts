@@ -56,12 +56,12 @@ test('a time is behind the events of that very millisecond, and one that is to c
   expect(untilTime(new Date(Date.now() + 60_000))).toBeUndefined()
 })
 
-test('a position is none while an event may still come before it', async () => {
+test('a position is now while an event may still come before it', async () => {
   const settled = await happens()
   await sql.begin(async (open) => {
     await open`select pg_current_xact_id()`
     const later = await happens()
-    expect(await findPlace(sql, later.position)).toBeUndefined()
+    expect(await findPlace(sql, later.position)).toEqual({ organizationId: 'home', until: undefined })
     expect(await atPosition(settled.position)).toMatchObject({ place: { position: String(settled.position) } })
   })
   const { organizationId, until } = (await findPlace(sql, settled.position + 1))!

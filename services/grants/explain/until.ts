@@ -25,22 +25,21 @@ export function happenedBy(sql: Sql, until: Until | undefined): Fragment {
 }
 
 /**
- * The moment behind the event at a position, and the organization of that event. Undefined where there is none, and
- * while an event may still come before it.
+ * The organization of the event at a position, and the moment behind it; that is now while an event may still come
+ * before it. Undefined where there is none.
  */
 export async function findPlace(
   sql: Sql,
   position: number,
-): Promise<{ until: Until; organizationId: string } | undefined> {
+): Promise<{ organizationId: string; until: Until | undefined } | undefined> {
   const [found] = await orUnavailable(sql<Row[]>`
     select transaction_id::text as "transactionId", position::text, created_at as time,
-      organization_id as "organizationId"
-    from events
-    where position = ${position} and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+      organization_id as "organizationId", transaction_id < pg_snapshot_xmin(pg_current_snapshot()) as "isSettled"
+    from events where position = ${position}
   `)
   if (!found) return undefined
-  const { transactionId, time, organizationId } = found
-  return { until: { place: { transactionId, position: found.position }, time }, organizationId }
+  const { organizationId, isSettled, time, ...place } = found
+  return { organizationId, until: isSettled ? { place, time } : undefined }
 }
 
 interface Row {
@@ -48,4 +47,5 @@ interface Row {
   position: string
   time: Date
   organizationId: string
+  isSettled: boolean
 }

@@ -1,4 +1,5 @@
 import type { ExplainPermissionRequest, ExplainPermissionResponse } from '#gen/roster/grants/v1/permission_service'
+import { RosterError } from '#lib/errors'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Call } from '#lib/rpc/headers'
 import { method } from '#lib/rpc/methods'
@@ -37,10 +38,10 @@ async function explain(
   if (asOf?.$case !== 'asOfPosition') return explainUntil(asOf && untilTime(asOf.value))
   if (asOf.value === 0) return explainUntil(beginning)
   const place = await findPlace(context.sql, asOf.value)
-  if (place && sight.mayRead(place.organizationId)) return explainUntil(place.until)
-  const now = await explainUntil(undefined)
-  // Anything else would tell of an event that the caller must not know of: that it is there, and when it happened.
-  return place && shows(now, asOf.value) ? explainUntil(place.until) : now
+  const maySee = place && (sight.mayRead(place.organizationId) || shows(await explainUntil(undefined), asOf.value))
+  // One answer for both: the caller must not learn that others have an event there, nor when it happened.
+  if (!maySee) throw new RosterError('NOT_FOUND', 'EVENT_NOT_FOUND', 'You see no event of grants at this position.')
+  return explainUntil(place.until)
 }
 
 /** Whether an answer shows the event of grants at a position. */
