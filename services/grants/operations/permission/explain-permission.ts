@@ -38,9 +38,10 @@ async function explain(
   if (asOf?.$case !== 'asOfPosition') return explainUntil(asOf && untilTime(asOf.value))
   if (asOf.value === 0) return explainUntil(beginning)
   const place = await findPlace(context.sql, asOf.value)
-  const maySee = place && (sight.mayRead(place.organizationId) || shows(await explainUntil(undefined), asOf.value))
-  // One answer for both: the caller must not learn that others have an event there, nor when it happened.
-  if (!maySee) throw new RosterError('NOT_FOUND', 'EVENT_NOT_FOUND', 'You see no event of grants at this position.')
+  // One answer in one time for both: the caller must not learn that others have an event there, nor when it happened.
+  const maySee = (place && sight.mayRead(place.organizationId)) || shows(await explainUntil(undefined), asOf.value)
+  if (!place || !maySee)
+    throw new RosterError('NOT_FOUND', 'EVENT_NOT_FOUND', 'You see no event of grants at this position.')
   return explainUntil(place.until)
 }
 
