@@ -41,7 +41,7 @@ export async function checkShape(sql: Sql, service: StoringService): Promise<Sha
 
 const mostFindings = 200
 /** Parts of a table by which no reader sees anything else, and no code runs where it is read. */
-const harmless = /^(index|right|referenced by) /
+const harmless = /^(index|right|referenced by|setting|sequence) /
 
 /** The tables of a service, its functions that take rows, and `schema`. */
 export function knownTables(service: StoringService): string[] {

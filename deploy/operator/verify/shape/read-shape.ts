@@ -1,5 +1,6 @@
 import type { Sql } from '#lib/eventstore/database'
 import { strangeOn } from '../../strange-on.ts'
+import { settingsOfTables } from './read-settings.ts'
 
 /** Something that a table has, such as a column. */
 export interface Part {
@@ -11,12 +12,13 @@ export interface Part {
 /** The name of what belongs to no table: other functions, operators, types, casts, and settings of the role. */
 export const wholeSchema = 'schema'
 
-// All that `pg_proc` has of a function `p`, but for its name, its arguments and what only guides the planner.
+// All that `pg_proc` has of a function `p`, but for its name and its arguments.
 const restOfFunction = `
   'returns', pg_get_function_result(p.oid), 'language ' || (select lanname from pg_language l where l.oid = prolang),
   'kind=' || prokind::text, 'volatile=' || provolatile::text, case when proisstrict then 'strict' end,
   case when prosecdef then 'as its owner' end, case when proleakproof then 'leakproof' end,
   'parallel=' || nullif(proparallel::text, 'u'), 'support=' || nullif(prosupport, 0)::regproc::text,
+  'cost=' || nullif(procost, 100), 'rows=' || nullif(prorows, case when proretset then 1000 else 0 end),
   'transforms=' || protrftypes::regtype[]::text, 'library ' || probin,
   'owner=' || nullif(pg_get_userbyid(proowner)::text, pronamespace::regnamespace::text),
   proconfig::text, 'text ' || md5(coalesce(pg_get_function_sqlbody(p.oid), prosrc))
@@ -64,7 +66,9 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
       union all
       select relname, 'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(k.oid)
         || case when convalidated then '' else ' not validated' end
-      from tables join pg_constraint k on conrelid = tables.oid where contype <> 'n'
+      from tables join pg_constraint k on conrelid = tables.oid
+      -- The column tells that it is not null.
+      where contype <> 'n' or not convalidated or connoinherit
       union all
       select tables.relname, concat_ws(' ', 'index', replace(pg_get_indexdef(indexrelid), trigrams.schema || '.', ''),
         case when not (indisvalid and indisready and indislive) then 'unusable' end)
@@ -79,6 +83,8 @@ export function readShape(sql: Sql, schema: string, names: string[] | undefined)
       select relname, 'rule ' || quote_ident(rulename) from tables join pg_rewrite on ev_class = tables.oid
       union all
       select relname, 'policy ' || quote_ident(polname) from tables join pg_policy on polrelid = tables.oid
+      union all
+      ${settingsOfTables(sql)}
       union all
       select relname, 'parent ' || inhparent::regclass from tables join pg_inherits on inhrelid = tables.oid
       union all
