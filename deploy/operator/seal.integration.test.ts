@@ -1,11 +1,15 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testServers } from '#test/support/servers'
+import { migrate } from '#lib/eventstore/migrate'
 import { sealedNote } from '#lib/eventstore/releases'
+import { silent } from '#test/support/counters'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { runOperator } from '#test/support/operator'
+import { addHumanUser } from '../../services/users/operations/user/add-human-user.ts'
 import { startSealingUsers } from '../../services/users/start-sealing-users.ts'
-import { openUsers, type TestUsers } from '../../services/users/test-users.ts'
+import { callIn, openUsers, serveDomains, type TestUsers } from '../../services/users/test-users.ts'
+import { models } from './models.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -23,8 +27,10 @@ afterAll(async () => {
   await database.drop()
 })
 
-function seal(...args: string[]) {
-  return runOperator(['seal', ...args], {
+const seal = (...args: string[]) => roster('seal', ...args)
+
+function roster(...args: string[]) {
+  return runOperator(args, {
     ROSTER_OPERATOR_DATABASE_URL: (database.urls as Record<string, string>)['operator']!,
     ROSTER_OPERATOR_NATS_URL: testServers().natsUrl.operator,
   })
@@ -49,6 +55,21 @@ test.each(['roster-users 0.2.0', 'roster-users'])(
     await former.end()
   },
 )
+
+test('verify does not ask for exact names of a user whom the former release wrote, as its searches do not', async () => {
+  await migrate(users.sql, new URL('../../services/users/migrations/', import.meta.url), silent, models.users)
+  const domains = await serveDomains({})
+  const profile = { firstName: 'Ada', lastName: 'Lovelace' }
+  const email = { email: 'ada@example.com', verification: { $case: 'isVerified' as const, value: true } }
+  await addHumanUser.handle(users, { userId: 'ada', userName: 'Ada', profile, email }, callIn('acme'))
+  await domains.stop()
+  for (const table of ['found_users', 'found_addresses']) {
+    const changed = await users.sql`update ${users.sql(table)} set exact = null where user_id = 'ada'`
+    expect(changed.count).toBe(1)
+  }
+  const verified = await roster('verify', '--without-stream', 'users')
+  expect(verified).toMatchObject({ status: 0, out: 'Nothing differs.\n' })
+})
 
 test('the command asks first, waits until all is sealed, and says so the next time', async () => {
   expect(await seal()).toMatchObject({ status: 2, err: expect.stringContaining('no way back') })

@@ -14,9 +14,8 @@ export const model: Vocabulary = {
   evolve,
   project,
   views: [
-    // The former release does not write what is exact.
-    { table: 'found_users', type: 'user', key: ['user_id'], without: ['exact'] },
-    { table: 'found_addresses', type: 'user', key: ['user_id'], without: ['exact'] },
+    { table: 'found_users', type: 'user', key: ['user_id'], ofSealed: ['exact'] },
+    { table: 'found_addresses', type: 'user', key: ['user_id'], ofSealed: ['exact'] },
   ],
   keys: ({ type, organizationId, state }) => {
     const known = state as Aggregate<User>['state']

@@ -42,7 +42,7 @@ export async function* checkAggregates(
     looked += page.stored.length
     const found = [
       ...page.stored.flatMap((stored) => compareAggregate(stored, page)),
-      ...views.flatMap((view) => compareRows(view, page.rows.get(view)!, expected.get(view)!)),
+      ...views.flatMap((view) => compareRows(view, page, expected.get(view)!)),
       ...readable.flatMap((stored) => compareKeys(stored, page, model, personal)),
     ]
     yield { found: found.map((one) => ({ service, ...one })), looked }
@@ -66,14 +66,17 @@ function compareAggregate(stored: Aggregate, { folded, unreadable }: Page): Foun
   return differing.length > 0 ? [{ row, problem: `${differing.join(', ')}: not what its events say` }] : []
 }
 
-function compareRows(view: View, stored: Record<string, unknown>[], expected: Record<string, unknown>[]): Found[] {
-  const { table, key, without = [] } = view
+function compareRows(view: View, { rows, plain }: Page, expected: Record<string, unknown>[]): Found[] {
+  const { table, type, key, without = [], ofSealed = [] } = view
   const nameOf = (row: Record<string, unknown>) =>
     rowName(table, Object.fromEntries(key.map((column) => [column, row[column]])))
-  const there = new Map(stored.map((row) => [nameOf(row), row]))
+  const there = new Map(rows.get(view)!.map((row) => [nameOf(row), row]))
   const wanted = new Map(expected.map((row) => [nameOf(row), row]))
-  const relevant = (row: Record<string, unknown>) =>
-    Object.fromEntries(Object.entries(row).filter(([column]) => !without.includes(column)))
+  const relevant = (row: Record<string, unknown>) => {
+    const isPlain = plain.has(keyText({ type, id: String(row[key[0]!]) }))
+    const left = isPlain ? [...without, ...ofSealed] : without
+    return Object.fromEntries(Object.entries(row).filter(([column]) => !left.includes(column)))
+  }
   return [...new Set([...there.keys(), ...wanted.keys()])].flatMap((name) => {
     const [is, should] = [there.get(name), wanted.get(name)]
     if (!is) return [{ row: name, problem: 'it is missing' }]

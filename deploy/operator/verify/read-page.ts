@@ -3,6 +3,7 @@ import { keyText } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql, Transaction } from '#lib/eventstore/database'
 import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
+import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import { foldEvents, type Folded } from './fold-events.ts'
 import { mostBytes } from './page-limits.ts'
@@ -12,6 +13,8 @@ export interface Page {
   stored: Aggregate[]
   /** Those whose state no key opens, and why: somebody changed the row, or the key is lost. */
   unreadable: Map<Aggregate, string>
+  /** Those whose state is not stored sealed, by `keyText`. */
+  plain: Set<string>
   /** What the events say, by `keyText`. */
   folded: Map<string, Folded>
   /** The rows of each view, as JSON. */
@@ -36,7 +39,7 @@ export async function readPage(
   limit: number,
 ): Promise<Page | undefined> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
-    const { stored, unreadable } = await readAggregates(transaction, personal, after, limit)
+    const { stored, unreadable, plain } = await readAggregates(transaction, personal, after, limit)
     if (stored.length === 0) return undefined
     const folded = await foldEvents(transaction, model, personal, stored)
     const views = (model.views ?? []).filter((view) => stored.some(({ type }) => type === view.type))
@@ -45,7 +48,7 @@ export async function readPage(
     for (const view of views) rows.set(view, await readRows(transaction, schema, view, readable))
     const wanted = readable.flatMap((aggregate) => model.keys?.(folded.get(keyText(aggregate))!.aggregate) ?? [])
     const forms = wanted.flatMap((key) => (personal?.formsOf(key) ?? [key.key]).map((form) => ({ ...key, key: form })))
-    return { stored, unreadable, folded, rows, keys: await readKeys(transaction, forms) }
+    return { stored, unreadable, plain, folded, rows, keys: await readKeys(transaction, forms) }
   })
 }
 
@@ -54,7 +57,7 @@ async function readAggregates(
   personal: Personal | undefined,
   after: AggregateKey | undefined,
   limit: number,
-): Promise<Pick<Page, 'stored' | 'unreadable'>> {
+): Promise<Pick<Page, 'stored' | 'unreadable' | 'plain'>> {
   const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string; key?: string | null })[]>`
     select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
       changed_at as "changedAt", state
@@ -72,8 +75,10 @@ async function readAggregates(
     order by type, id
   `
   const unreadable = new Map<Aggregate, string>()
+  const plain = new Set<string>()
   const stored = found.map(({ key, ...row }) => {
     const aggregate: Aggregate = { ...row, sequence: Number(row.sequence) }
+    if (sealedPart(row.state) === undefined) plain.add(keyText(row))
     try {
       if (personal) aggregate.state = personal.openState({ ...row, key })
     } catch {
@@ -81,7 +86,7 @@ async function readAggregates(
     }
     return aggregate
   })
-  return { stored, unreadable }
+  return { stored, unreadable, plain }
 }
 
 async function readRows(transaction: Transaction, schema: string, view: View, stored: Aggregate[]) {

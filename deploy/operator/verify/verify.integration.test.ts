@@ -30,6 +30,9 @@ describe('verify names the row, and ends with 1, after by hand', () => {
   test.each([
     ['users', 'found_users', 'user_id', `set display_name = 'x'`, 'display_name'],
     ['users', 'found_addresses', 'user_id', `set email = 'x'`, 'email'],
+    ['users', 'found_addresses', 'user_id', `set exact = '{}'`, 'exact.human'],
+    ['users', 'found_users', 'user_id', 'set exact = null', 'exact'],
+    ['users', 'found_users', 'user_id', `set exact = exact || '{"userName":"x"}'`, 'exact.userName'],
     ['grants', 'projects', 'project_id', `set name = 'x'`, 'name'],
     ['grants', 'project_grants', 'grant_id', `set role_keys = '{}'`, 'role_keys.0'],
     ['grants', 'user_grants', 'grant_id', 'set inactive = true', 'inactive'],
