@@ -59,7 +59,7 @@ test.each(['roster-users 0.2.0', 'roster-users'])(
 test('verify does not ask for exact names of a user whom the former release wrote, as its searches do not', async () => {
   await migrate(users.sql, new URL('../../services/users/migrations/', import.meta.url), silent, models.users)
   const domains = await serveDomains({})
-  const profile = { firstName: 'Ada', lastName: 'Lovelace' }
+  const profile = { firstName: 'Ada', lastName: 'Lovelace', preferredLanguage: 'en', gender: 1 as const }
   const email = { email: 'ada@example.com', verification: { $case: 'isVerified' as const, value: true } }
   await addHumanUser.handle(users, { userId: 'ada', userName: 'Ada', profile, email }, callIn('acme'))
   await domains.stop()

@@ -48,21 +48,23 @@ export function settingsOfTables(sql: Sql) {
 }
 
 // Told by other parts, or of one database alone: numbers, sizes, ages, and what a backup does not bring back.
-const toldOfRelation = [
-  ...['oid', 'relname', 'relnamespace', 'reltype', 'relowner', 'relam', 'relfilenode', 'reltoastrelid', 'relrewrite'],
-  ...['relpages', 'reltuples', 'relallvisible', 'relallfrozen', 'relfrozenxid', 'relminmxid', 'relnatts', 'relacl'],
-  ...['relhasindex', 'relhasrules', 'relhastriggers', 'relhassubclass', 'relchecks', 'relkind', 'relpersistence'],
-  ...['relrowsecurity', 'relforcerowsecurity', 'relispartition', 'relpartbound'],
-]
-const toldOfIndex = [
-  ...['indexrelid', 'indrelid', 'indnatts', 'indnkeyatts', 'indisunique', 'indnullsnotdistinct', 'indisprimary'],
-  ...['indisexclusion', 'indimmediate', 'indisvalid', 'indcheckxmin', 'indisready', 'indislive', 'indkey'],
-  ...['indcollation', 'indclass', 'indoption', 'indexprs', 'indpred'],
-]
-const toldOfColumn = [
-  ...['attrelid', 'attname', 'atttypid', 'attlen', 'attnum', 'attcacheoff', 'atttypmod', 'attndims', 'attbyval'],
-  ...['attalign', 'attnotnull', 'atthasdef', 'atthasmissing', 'attmissingval', 'attidentity', 'attgenerated'],
-  ...['attisdropped', 'attislocal', 'attinhcount', 'attcollation', 'attacl'],
-]
+const toldOfRelation = words(`
+  oid relname relnamespace reltype relowner relam relfilenode reltoastrelid relrewrite relpages reltuples
+  relallvisible relallfrozen relfrozenxid relminmxid relnatts relacl relhasindex relhasrules relhastriggers
+  relhassubclass relchecks relkind relpersistence relrowsecurity relforcerowsecurity relispartition relpartbound
+`)
+const toldOfIndex = words(`
+  indexrelid indrelid indnatts indnkeyatts indisunique indnullsnotdistinct indisprimary indisexclusion
+  indimmediate indisvalid indcheckxmin indisready indislive indkey indcollation indclass indoption indexprs
+  indpred
+`)
+const toldOfColumn = words(`
+  attrelid attname atttypid attlen attnum attcacheoff atttypmod attndims attbyval attalign attnotnull atthasdef
+  atthasmissing attmissingval attidentity attgenerated attisdropped attislocal attinhcount attcollation attacl
+`)
 // The last one is of releases of PostgreSQL that have no null there.
 const defaults = ['relispopulated=true', 'reloftype=0', 'relreplident=d', 'attstattarget=-1']
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/)
+}
