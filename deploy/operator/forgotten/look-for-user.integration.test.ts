@@ -8,7 +8,7 @@ import { type House, startHouse } from '../../../test/house.ts'
 import { startTestServers } from '../../../test/infra.ts'
 import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
 import { queuePrefix } from '../../../services/notifier/redis.ts'
-import { operatorSettings } from '#test/support/operator'
+import { operatorSettings, spawnOperator } from '#test/support/operator'
 import { readUrls } from '../settings.ts'
 import { openSystem, type System } from '../system.ts'
 import { lookForUser } from './look-for-user.ts'
@@ -154,3 +154,32 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
   }
   expect(await storesThatTell()).toEqual([])
 })
+
+test('values that would fill the memory do not end the look', async () => {
+  const large = "jsonb_build_object('email', repeat('x', 100000000))"
+  await admin.unsafe(`
+    insert into roster_users.events (position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload, organization_id,
+      creator, request_id, created_at) overriding system value
+    select 90000000 + n, '3', 'user', '${userId}', 90000000 + n, 'email.changed', ${large}, 'o', 'c', 'r', now()
+    from generate_series(1, 3) n
+  `)
+  await admin.unsafe(`update roster_users.aggregates set state = state || ${large} where id = '${userId}'`)
+  const deliveries = `roster_notifier.deliveries where aggregate = 'user/${userId}'`
+  const [delivery] = await admin.unsafe(`select id, payload from ${deliveries} limit 1`)
+  await admin`update roster_notifier.deliveries set payload = repeat('x', 100000000) where id = ${delivery!['id']}`
+  try {
+    const settings = { ...operatorSettings(started.servers), NODE_OPTIONS: '--max-old-space-size=128' }
+    const ran = await spawnOperator(['forgotten', userId, '--json'], settings)
+    expect({ status: ran.status, err: ran.err }).toEqual({ status: 1, err: '' })
+    const readable = ran.json()[0].stores.filter((store: { readable: number }) => store.readable > 0)
+    expect(readable).toEqual([
+      { store: 'events', rows: expect.any(Number), readable: 3 },
+      { store: 'aggregates', rows: expect.any(Number), readable: 1 },
+      { store: 'deliveries', rows: expect.any(Number), readable: 1 },
+    ])
+  } finally {
+    await admin`delete from roster_users.events where position > 90000000`
+    await admin`update roster_users.aggregates set state = state - 'email' where id = ${userId}`
+    await admin`update roster_notifier.deliveries set payload = ${delivery!['payload']} where id = ${delivery!['id']}`
+  }
+}, 60_000)

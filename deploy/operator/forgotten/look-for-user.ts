@@ -9,7 +9,9 @@ import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
 import { placeOfNotifier, startOfStream } from '../status/look-at-forgettings.ts'
 import { keptSamples } from '../../../services/users/forgetting/kept-samples.ts'
 import { partTypes } from '../../../services/users/forgetting/parts.ts'
+import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'
+import { largestValue } from '../verify/page-limits.ts'
 
 /**
  * What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is sealed. At
@@ -61,19 +63,27 @@ const tables = [
   'unsent_email_codes',
 ]
 
-interface Payload {
-  aggregate_type: string
-  type: string
-  payload: Record<string, unknown>
-}
+/** Types of the events of a user. The system has not so many. */
+const mostTypes = 1000
 
+// PostgreSQL looks into the payloads: a service may have stored any that would fill the memory.
 async function eventsOf(system: System, userId: string): Promise<Found> {
-  const found = await system.sql('users')<Payload[]>`
-    select aggregate_type, type, payload from events
-    where aggregate_type = any(${partTypes}::text[]) and aggregate_id = ${userId}
+  const users = system.sql('users')
+  const ofUser = users`aggregate_type = any(${partTypes}::text[]) and aggregate_id = ${userId}`
+  const types = await users<{ of: string; type: string }[]>`
+    select distinct aggregate_type as of, left(type, 200) as type from events where ${ofUser} limit ${mostTypes + 1}
   `
-  const readable = found.filter(({ aggregate_type, type, payload }) => tells(aggregate_type, type, payload))
-  return { store: 'events', rows: found.length, readable: readable.length }
+  if (types.length > mostTypes) throw new Refusal('This user has events of more types than Roster knows.')
+  const fields = types.flatMap(({ of, type }) => personalFields(of, type).map((name) => ({ of, type, name })))
+  const [ofs, names, columns] = (['of', 'type', 'name'] as const).map((part) => fields.map((field) => field[part]))
+  const [found] = await users<[{ rows: number; readable: number }]>`
+    select count(*)::int as rows, count(*) filter (where exists (
+      select from unnest(${ofs!}::text[], ${names!}::text[], ${columns!}::text[]) f (aggregate_type, type, name)
+      where f.aggregate_type = e.aggregate_type and f.type = e.type and e.payload ? f.name
+    ))::int as readable
+    from events e where ${ofUser}
+  `
+  return { store: 'events', ...found }
 }
 
 function tells(aggregateType: string, type: string, payload: Record<string, unknown> | undefined): boolean {
@@ -82,13 +92,16 @@ function tells(aggregateType: string, type: string, payload: Record<string, unkn
 
 // A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
 async function statesOf(system: System, userId: string): Promise<Found> {
-  const found = await system.sql('users')<{ type: string; state: Record<string, unknown> }[]>`
-    select type, state from aggregates where type = any(${partTypes}::text[]) and id = ${userId}
+  const found = await system.sql('users')<{ type: string; state: Record<string, unknown> | null }[]>`
+    select type, case when octet_length(state::text) <= ${largestValue} then state end as state from aggregates
+    where type = any(${partTypes}::text[]) and id = ${userId}
   `
   const readable = found.filter(
     ({ type, state }) =>
-      sealedPart(state) === undefined &&
-      (type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined),
+      // What no service stores may tell anything.
+      state === null ||
+      (sealedPart(state) === undefined &&
+        (type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined)),
   )
   return { store: 'aggregates', rows: found.length, readable: readable.length }
 }
@@ -140,16 +153,27 @@ async function streamOf(system: System, userId: string): Promise<Found> {
 }
 
 async function deliveriesOf(system: System, userId: string): Promise<Found> {
-  const found = await system.sql('notifier')<{ aggregate: string; payload: string }[]>`
-    select aggregate, payload from deliveries
+  const found = { store: 'deliveries', rows: 0, readable: 0 }
+  const reading = system.sql('notifier')<{ aggregate: string; payload: string | null }[]>`
+    select aggregate, case when octet_length(payload) <= ${largestValue} then payload end as payload from deliveries
     where kind = 'webhook' and aggregate = any(${partTypes.map((type) => `${type}/${userId}`)}::text[])
   `
-  const readable = found.filter(({ aggregate, payload }) => {
-    const { type, data } = JSON.parse(payload) as { type: string; data?: Record<string, unknown> }
-    const aggregateType = aggregate.slice(0, aggregate.indexOf('/'))
-    return tells(aggregateType, type.slice(`roster.${aggregateType}.`.length).replace(/\.v\d+$/, ''), data)
-  })
-  return { store: 'deliveries', rows: found.length, readable: readable.length }
+  for await (const rows of reading.cursor(deliveriesAtOnce)) {
+    found.rows += rows.length
+    found.readable += rows.filter(
+      ({ aggregate, payload }) => payload === null || deliveryTells(aggregate, payload),
+    ).length
+  }
+  return found
+}
+
+/** Each may be as large as a value. */
+const deliveriesAtOnce = 4
+
+function deliveryTells(aggregate: string, payload: string): boolean {
+  const { type, data } = JSON.parse(payload) as { type: string; data?: Record<string, unknown> }
+  const aggregateType = aggregate.slice(0, aggregate.indexOf('/'))
+  return tells(aggregateType, type.slice(`roster.${aggregateType}.`.length).replace(/\.v\d+$/, ''), data)
 }
 
 /** All that a job of a mail has, and nothing of it tells who a user is. */

@@ -1,15 +1,15 @@
 import { describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { Sql } from '#lib/eventstore/database'
-import { eventColumns } from '#lib/eventstore/event-page'
 import type { Personal } from '#lib/eventstore/personal/personal'
 import { isSealed } from '#lib/eventstore/personal/sealed-rows'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import type { Finding } from './finding.ts'
-import { firstPage, mostBytes, nextLimit, rowBytes } from './page-limits.ts'
+import { firstPage, largestValue, mostBytes, nextLimit, rowBytes } from './page-limits.ts'
 import type { Positions } from './positions.ts'
 import type { Published } from './published.ts'
+import { type EventText, readEvent, wholeColumns } from './read-rows.ts'
 
 /** Which events must be in the stream. */
 export interface Expected {
@@ -39,13 +39,11 @@ export async function* checkEvents(
   const types = data ? [data.subject, ...data.events] : []
   let limit = firstPage
   for (let last: string | undefined; ;) {
-    const stored = await sql<
-      (StoredEvent & { known: boolean; published: boolean; parked: boolean; person: unknown })[]
-    >`
-      select ${eventColumns(sql)},
+    const texts = await sql<(EventText & { known: boolean; published: boolean; parked: boolean; person: unknown })[]>`
+      select ${wholeColumns(sql)},
         exists (select from aggregates a where a.type = aggregate_type and a.id = aggregate_id) as known,
         exists (select from parked_events p where p.position = e.position) as parked,
-        case when aggregate_type = any(${types}) then (
+        case when bytes <= ${largestValue} and aggregate_type = any(${types}) then (
           select a.state from aggregates a where a.type = ${types[0] ?? ''} and a.id = aggregate_id
         ) end as person,
         (transaction_id, position) <= (
@@ -65,8 +63,9 @@ export async function* checkEvents(
       where before < ${mostBytes}
       order by e.position
     `
-    if (stored.length === 0) return
-    limit = nextLimit(stored.length)
+    if (texts.length === 0) return
+    limit = nextLimit(texts.length)
+    const stored = texts.map(readEvent)
     const rows = personal ? await personal.openEvents(sql, stored) : stored
     const found = rows.flatMap((row) => {
       const position = Number(row.position)
@@ -78,6 +77,7 @@ export async function* checkEvents(
       }
       if (Number(row.sequence) < 1) return [{ service, row: name, problem: 'its sequence is below 1' }]
       const parked = row.parked ? 'it is parked: ' : ''
+      if (row.loss !== undefined) return [{ service, row: name, problem: `${parked}${row.loss}` }]
       if (isSealed(row)) return [{ service, row: name, problem: `${parked}its sealed part cannot be opened` }]
       const unreadable = problemOf(service, row)
       if (unreadable !== undefined) return [{ service, row: name, problem: `${parked}${unreadable}` }]

@@ -3,10 +3,8 @@ import type { StoringService } from '../../provision.ts'
 import { storeTables } from '../open-schema.ts'
 import { models } from '../models.ts'
 import { eachBlock } from './each-block.ts'
+import { largestValue } from './page-limits.ts'
 import { checkShape, type ShapeCheck } from './shape/check-shape.ts'
-
-/** Bytes of a value, such as the state of an object. No service stores larger ones. */
-const largest = 8 * 1024 * 1024
 
 /**
  * Whether the tables that `verify` reads are those of the migrations, and have no value that would fill the memory. Calls
@@ -32,13 +30,8 @@ async function largeTables(sql: Sql, service: StoringService, alive: () => void)
   const large: string[] = []
   for (const [name, some] of Map.groupBy(columns, (column) => column.name)) {
     const isLarge = some
-      .map(({ column, isText }) => {
-        const value = JSON.stringify(column)
-        // What is small as it is stored cannot be large: so it need not be unpacked.
-        return isText
-          ? `octet_length(${value}) > ${largest}`
-          : `case when pg_column_size(${value}) > 2000 then octet_length(${value}::text) > ${largest} else false end`
-      })
+      // A few bytes of JSON may be numbers of 100,000 digits, so the stored size tells nothing.
+      .map(({ column, isText }) => `octet_length(${JSON.stringify(column)}${isText ? '' : '::text'}) > ${largestValue}`)
       .join(' or ')
     const look = eachBlock(
       sql,

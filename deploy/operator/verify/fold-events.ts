@@ -4,7 +4,7 @@ import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { findKeys, passingOver, type Personal } from '#lib/eventstore/personal/personal'
 import { isSealed, openEvent } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
-import { rowBytes, rowsOf } from './page-limits.ts'
+import { largestValue, rowBytes, rowsOf } from './page-limits.ts'
 
 /** An aggregate as its events make it. `problem`: why they do not. */
 export interface Folded {
@@ -34,6 +34,7 @@ export async function foldEvents(
   const [{ largest }] = await transaction<[{ largest: number }]>`
     select coalesce(max(${rowBytes(transaction)}), 1)::float8 as largest ${of}
   `
+  if (largest > largestValue) throw new Error('an event is larger than any of Roster')
   // The cursor has the connection meanwhile, so first come the keys.
   const subjects =
     personal && (await findKeys(transaction, passingOver(personal), [...new Set(keys.map(({ id }) => id))]))

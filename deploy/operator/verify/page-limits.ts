@@ -1,5 +1,7 @@
 import type { Sql } from '#lib/eventstore/database'
 
+/** Bytes of a value, or of a row of `events`. No service stores larger ones, and no command reads one. */
+export const largestValue = 8 * 1024 * 1024
 /** Bytes of the values of a page. Its last row may exceed it. */
 export const mostBytes = 8 * 1024 * 1024
 /** Rows of the first page. */

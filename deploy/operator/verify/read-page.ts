@@ -6,7 +6,7 @@ import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
 import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import { foldEvents, type Folded } from './fold-events.ts'
-import { mostBytes } from './page-limits.ts'
+import { largestValue, mostBytes } from './page-limits.ts'
 
 /** Some aggregates, and all that was stored beside them at one moment. */
 export interface Page {
@@ -60,7 +60,8 @@ async function readAggregates(
 ): Promise<Pick<Page, 'stored' | 'unreadable' | 'plain'>> {
   const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string; key?: string | null })[]>`
     select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
-      changed_at as "changedAt", state
+      changed_at as "changedAt",
+      case when bytes <= ${largestValue} then state end as state
       ${personal ? transaction`, ${subjectKeyOf(transaction, transaction`aggregates.id`)} as key` : transaction``}
     from (
       select *, sum(sequence) over (order by next.type, next.id) - sequence as before,

@@ -88,6 +88,22 @@ describe('verify names the event or message, and ends with 1, after by hand', ()
     await there.manager.streams.deleteMessage(streamName, seq)
   })
 
+  const last = `select max(position) from roster_users.events where payload ? 'accessTokenType'`
+
+  test.each([
+    ['time', 'its time has a part of a millisecond', `set created_at = created_at + interval '999 microseconds'`],
+    [
+      'number',
+      'a number in its payload is none that a service writes',
+      `set payload = jsonb_set(payload, '{accessTokenType}', (payload ->> 'accessTokenType' || '.' || repeat('0', 400) || '7')::jsonb)`,
+    ],
+  ])('an event got a %s that JavaScript does not tell from the one before', async (_, problem, change) => {
+    const { position } = await there.first('users', 'events', `position = (${last})`)
+    await there.altered('users', 'events', change, `position = ${position}`, () =>
+      there.expectNamed(`users: events position=${position}`, problem),
+    )
+  })
+
   test.each([0, -1])('an event with the sequence %i was added to an object', async (sequence) => {
     const { position, aggregate_id } = await there.first('idp', 'events', `aggregate_type = 'idp' and sequence = 1`)
     await there.added('idp', 'events', { position: Number(position) + 1_000_000, sequence, aggregate_id }, () =>

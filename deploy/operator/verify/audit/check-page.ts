@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
 import { type PageHeader, rowHash, rowKey } from '#lib/eventstore/audit/page'
+import type { ReadEvent } from '../read-rows.ts'
 import { isPlace } from './is-before.ts'
 
 /** A page as it is stored. */
@@ -53,13 +54,13 @@ export function pageProblem(
 
 /** How rows differ from the entries of their page. */
 export interface RowDifferences {
-  altered: AuditedRow[]
-  inserted: AuditedRow[]
-  unreadable: AuditedRow[]
+  altered: ReadEvent[]
+  inserted: ReadEvent[]
+  unreadable: ReadEvent[]
 }
 
 /** Compares some rows of a page with its entries. Takes those of the rows out of `missing`. */
-export function compareRows(salt: string, missing: Map<string, string>, rows: AuditedRow[]): RowDifferences {
+export function compareRows(salt: string, missing: Map<string, string>, rows: ReadEvent[]): RowDifferences {
   const found: RowDifferences = { altered: [], inserted: [], unreadable: [] }
   for (const row of rows) {
     const entry = missing.get(row.position)
@@ -68,7 +69,8 @@ export function compareRows(salt: string, missing: Map<string, string>, rows: Au
     else {
       const is = hashOf(salt, row)
       if (is === undefined) found.unreadable.push(row)
-      else if (is !== entry) found.altered.push(row)
+      // The hash is one of what JavaScript tells.
+      else if (is !== entry || row.loss !== undefined) found.altered.push(row)
     }
   }
   return found

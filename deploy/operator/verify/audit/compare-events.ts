@@ -1,4 +1,3 @@
-import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
 import { type ChainPlace, placeOf, readEntries } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
@@ -6,6 +5,7 @@ import { type Finding, rowName } from '../finding.ts'
 import { compareRows, type ReadPage } from './check-page.ts'
 import { isPlace } from './is-before.ts'
 import { isOfService } from '../is-of-service.ts'
+import type { ReadEvent } from '../read-rows.ts'
 import { readGaps, readRows } from './read-pages.ts'
 
 /** Findings of a page. Whoever inserted more events has made his point. */
@@ -28,7 +28,8 @@ export async function compareEvents(
       if (rows.length === 0) break
       read += rows.length
       const { altered, inserted, unreadable } = compareRows(page.salt, missing, rows)
-      for (const one of altered) say(one.position, `it was altered: ${told(one)}`)
+      for (const one of altered)
+        say(one.position, `it was altered: ${told(one)}${one.loss === undefined ? '' : `; ${one.loss}`}`)
       for (const one of inserted) say(one.position, `it was inserted: ${told(one)}`)
       for (const one of unreadable) say(one.position, `it cannot be read, so it was altered: ${told(one)}`)
       place = placeOf(rows.at(-1)!)
@@ -59,7 +60,7 @@ export function justBefore({ transactionId, position }: ChainPlace): ChainPlace 
   return { transactionId, position: String(before) }
 }
 
-function told({ aggregate_type, aggregate_id, sequence }: AuditedRow): string {
+function told({ aggregate_type, aggregate_id, sequence }: ReadEvent): string {
   return `${aggregate_type.slice(0, 200)} ${aggregate_id.slice(0, 200)}, sequence ${sequence}`
 }
 

@@ -66,10 +66,14 @@ test.each(
 })
 
 test.each(
-  fewerOf(1, [
+  fewerOf(2, [
     [
       'aggregates',
       `update aggregates set state = jsonb_build_object('x', repeat('x', 100000000)) where id = (select min(id) from aggregates)`,
+    ],
+    [
+      'events',
+      `update events set payload = (select jsonb_build_object('x', jsonb_agg(1e131000)) from generate_series(1, 500)) where position = 3`,
     ],
     ['events', `update events set creator = repeat('x', 540000000) where position = 3`],
   ]),

@@ -1,21 +1,18 @@
-import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
 import { isSmallKey } from '#lib/eventstore/audit/chain-rows'
 import type { ChainEnd, ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
-import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoringService } from '../../../provision.ts'
 import { eachBlock } from '../each-block.ts'
-import { rowBytes, textsOfEvent } from '../page-limits.ts'
+import { largestValue, rowBytes } from '../page-limits.ts'
+import { type EventText, type ReadEvent, readEvent, wholeColumns } from '../read-rows.ts'
 import type { StoredPage } from './check-page.ts'
 
 const mostPages = 100
 const mostRows = 1000
 /** Bytes of entries: those of 2,000 events. The last page may exceed it. */
 const mostBytes = 2000 * 40
-/** Bytes of events. The last one may exceed it, up to `largestRow`. */
+/** Bytes of events. The last one may exceed it, up to `largestValue`. */
 const mostRowBytes = 8 * 1024 * 1024
-/** Bytes of an event. Of a larger one only the beginning is read, so that it differs. */
-const largestRow = 4 * 1024 * 1024
 /** Characters of a header, a salt or a reason. */
 const longestText = 4000
 
@@ -192,13 +189,11 @@ export function readPages(sql: Sql, after: number, upTo: number) {
 }
 
 /** Some events after a place up to another, as they are stored. */
-export function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace) {
-  return sql<AuditedRow[]>`
-    select ${eventColumns(sql)} from (
-      select position, transaction_id, sequence, created_at, ${sql.unsafe(beginnings)},
-        case when bytes <= ${largestRow} then payload else 'null' end as payload,
-        sum(least(bytes, ${largestRow})) over (order by next.transaction_id, next.position)
-          - least(bytes, ${largestRow}) as before
+export async function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace): Promise<ReadEvent[]> {
+  const rows = await sql<EventText[]>`
+    select ${wholeColumns(sql)} from (
+      select *, sum(least(bytes, ${largestValue})) over (order by next.transaction_id, next.position)
+          - least(bytes, ${largestValue}) as before
       from (
         select *, ${rowBytes(sql)} as bytes from events
         where (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
@@ -210,11 +205,8 @@ export function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace) {
     where before < ${mostRowBytes}
     order by events.transaction_id, events.position
   `
+  return rows.map(readEvent)
 }
-
-const beginnings = textsOfEvent
-  .map((name) => `case when bytes <= ${largestRow} then ${name} else left(${name}, 100) end as ${name}`)
-  .join()
 
 /** An object of which events are missing. */
 export interface Gap {
