@@ -27,13 +27,10 @@ export function openAttempts(system: System): Attempts {
     at,
     inService,
     async inEach<T>(look: (sql: Sql) => Promise<T>) {
-      const found: Partial<Record<StoringService, T>> = {}
-      const each = storingServices.map(async (service) => {
-        const one = await inService(service, look)
-        if (one !== undefined) found[service] = one
-      })
-      await Promise.all(each)
-      return found
+      const found = await Promise.all(
+        storingServices.map(async (service) => [service, await inService(service, look)] as const),
+      )
+      return Object.fromEntries(found.filter(([, one]) => one !== undefined))
     },
     problems: () => [...problems],
   }

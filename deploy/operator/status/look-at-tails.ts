@@ -39,23 +39,23 @@ export async function lookAtIntake({ inService }: Attempts): Promise<Record<stri
   const places = await inService(
     'notifier',
     (sql) => sql<{ service: StoringService; transaction_id: string; position: string }[]>`
-      select service, transaction_id::text, position::text from cursors
+      select service, transaction_id::text, position::text from cursors order by service
     `,
   )
-  const counts: Record<string, number> = {}
   const known = (places ?? []).filter(({ service }) => storingServices.includes(service))
-  const each = known.map(async ({ service, transaction_id, position }) => {
-    const rows = await inService(
-      service,
-      (sql) => sql<[{ waiting: number }]>`
-        select count(*)::int as waiting from (
-          select from events where (transaction_id, position) > (${transaction_id}::xid8, ${position})
-          order by transaction_id, position limit ${most}
-        ) next
-      `,
-    )
-    if (rows) counts[service] = rows[0].waiting
-  })
-  await Promise.all(each)
-  return places && counts
+  const counts = await Promise.all(
+    known.map(async ({ service, transaction_id, position }) => {
+      const rows = await inService(
+        service,
+        (sql) => sql<[{ waiting: number }]>`
+          select count(*)::int as waiting from (
+            select from events where (transaction_id, position) > (${transaction_id}::xid8, ${position})
+            order by transaction_id, position limit ${most}
+          ) next
+        `,
+      )
+      return [service, rows?.[0].waiting] as const
+    }),
+  )
+  return places && (Object.fromEntries(counts.filter(([, waiting]) => waiting !== undefined)) as Record<string, number>)
 }
