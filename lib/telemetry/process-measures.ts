@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { counter, gauge } from './instruments.ts'
 import { lookOften } from './look-often.ts'
 
-/** Milliseconds of a timer that measures how late the loop is. At 20 it took half a percent of a processor, at rest too. */
+/** Milliseconds of a timer that measures how late the loop is. At 20 it took half a percent of a processor at rest. */
 const resolution = 50
 /** Milliseconds of the event loop that a number speaks of. */
 const span = 5000
