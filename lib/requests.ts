@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createInbox, ErrorCode, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats'
+import { BriefMap } from './brief-map.ts'
 
 /** A request that waits for its answer. */
 export interface Asked {
@@ -22,7 +23,7 @@ export type Ask = (subject: string, data: Uint8Array | string, options: { timeou
  */
 export function createRequests(connection: NatsConnection, inboxPrefix: string): { ask: Ask; failAll(): void } {
   const inbox = `${createInbox(inboxPrefix)}.`
-  const waiting = new Map<string, (outcome: Msg | Error) => void>()
+  const waiting = new BriefMap<string, (outcome: Msg | Error) => void>()
 
   connection.subscribe(`${inbox}*`, {
     callback(error, message) {

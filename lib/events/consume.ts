@@ -1,4 +1,5 @@
 import { type ConsumerMessages, type JsMsg, NatsError } from 'nats'
+import { BriefMap } from '../brief-map.ts'
 import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
@@ -39,15 +40,15 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
     // A stop that came meanwhile found nothing to close. Do not wait for this close: it ends only for a reader of the
     // messages.
     if (stopped.aborted) return void messages.close()
-    const underWay = new Set<Promise<void>>()
+    const underWay = new BriefMap<Promise<void>, true>()
     try {
       // The consumer's `max_ack_pending` bounds the work under way.
       for await (const message of messages) {
         const worked = workOn(message).finally(() => underWay.delete(worked))
-        underWay.add(worked)
+        underWay.set(worked, true)
       }
     } finally {
-      await Promise.all(underWay)
+      await Promise.all(underWay.keys())
     }
   }
 

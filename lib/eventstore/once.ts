@@ -3,6 +3,7 @@ import { RosterError } from '../errors.ts'
 import type { Keyring } from '../keys.ts'
 import type { Log } from '../log.ts'
 import { decodeStatus, encodeStatus } from '../status.ts'
+import { BriefMap } from '../brief-map.ts'
 import { batched } from '../batched.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
@@ -70,7 +71,7 @@ export function onceId(scope: string[]): Buffer {
 
 /** Keeps answers in the service's own schema for 24 hours. */
 export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
-  const underWay = new Set<string>()
+  const underWay = new BriefMap<string, true>()
   const sealed = new WeakSet<RosterError>()
   const timer = setInterval(() => prune().catch((err: unknown) => log.warn({ err }, 'pruning')), pruneEvery)
 
@@ -141,7 +142,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
             retryAfter: 1,
           },
         )
-      underWay.add(id)
+      underWay.set(id, true)
       try {
         const earlier = await findOne(request)
         if (!earlier) return await run(request, work)

@@ -69,9 +69,8 @@ export function createStore(
   let queue: Pending[] = []
   waiting.watch(() => queue.length)
   waitingAge.watch(() => (queue[0] ? (performance.now() - queue[0].since) / 1000 : 0))
-  const busy = new Set<string>()
-  /** The transactions under way, by the time of their beginning. */
-  const underWay = new Set<{ since: number }>()
+  /** The transactions under way, the time of their beginning, and the aggregates that they may change. */
+  let underWay: { since: number; keys: Set<string> }[] = []
   let scheduled = false
   let later: NodeJS.Timeout | undefined
 
@@ -89,11 +88,10 @@ export function createStore(
     while (queue.length > 0 && mayStart()) {
       const batch = take()
       if (batch.length === 0) break
-      const own = { since: performance.now() }
-      underWay.add(own)
+      const own = { since: performance.now(), keys: new Set(batch.map(({ command }) => keyText(command.aggregate))) }
+      underWay = [...underWay, own]
       void runTraced(batch).finally(() => {
-        underWay.delete(own)
-        for (const { command } of batch) busy.delete(keyText(command.aggregate))
+        underWay = underWay.filter((other) => other !== own)
         if (queue.length > 0) schedule()
       })
     }
@@ -102,7 +100,7 @@ export function createStore(
 
   function mayStart(): boolean {
     const isHeldUp = ({ since }: { since: number }) => performance.now() - since >= patience
-    return underWay.size < maxUnderWay && (queue.length >= enoughForAnother || [...underWay].every(isHeldUp))
+    return underWay.length < maxUnderWay && (queue.length >= enoughForAnother || underWay.every(isHeldUp))
   }
 
   // While a batch changes an aggregate, its further commands wait. Otherwise they would only lose the race against it.
@@ -110,11 +108,11 @@ export function createStore(
     const batch: Pending[] = []
     const rest: Pending[] = []
     for (const pending of queue) {
-      const free = batch.length < maxBatch && !busy.has(keyText(pending.command.aggregate))
+      const key = keyText(pending.command.aggregate)
+      const free = batch.length < maxBatch && !underWay.some(({ keys }) => keys.has(key))
       ;(free ? batch : rest).push(pending)
     }
     queue = rest
-    for (const { command } of batch) busy.add(keyText(command.aggregate))
     return batch
   }
 

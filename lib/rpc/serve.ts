@@ -1,6 +1,7 @@
 import { toBinary } from '@bufbuild/protobuf'
 import { type MsgHdrs, NatsError, type ServiceMsg } from 'nats'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
+import { BriefMap } from '../brief-map.ts'
 import type { Log } from '../log.ts'
 import { addMicroService } from './micro-service.ts'
 import { type Nats, natsHeaders } from '../nats.ts'
@@ -87,7 +88,7 @@ export async function serve<Context>(options: ServeOptions<Context>): Promise<Se
   const { connection } = options.nats
   const service = await addMicroService(options.nats, options.name, options.parked ?? (() => 0))
   // Each with the time of its arrival, on the clock of `performance`.
-  const underWay = new Map<Promise<void>, number>()
+  const underWay = new BriefMap<Promise<void>, number>()
   const unwatch = [
     requests.watch(() => underWay.size),
     oldest.watch(() => (performance.now() - (underWay.values().next().value ?? performance.now())) / 1000),

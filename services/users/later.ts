@@ -1,3 +1,4 @@
+import { BriefMap } from '#lib/brief-map'
 import { RosterError } from '#lib/errors'
 import { createFairGate } from '#lib/fair-gate'
 import type { Log } from '#lib/log'
@@ -15,15 +16,15 @@ const [atOnce, waiting] = [8, 1000]
 /** Opens a place for work that is done after the answer. */
 export function openLater(log: Log): Later {
   const through = createFairGate({ atOnce, waiting }, full)
-  const underWay = new Set<Promise<void>>()
+  const underWay = new BriefMap<Promise<void>, true>()
   return {
     run(lane, work) {
       const done = through({ lane }, work).catch((err: unknown) => log.warn({ err }, 'work after an answer failed'))
-      underWay.add(done)
+      underWay.set(done, true)
       void done.finally(() => underWay.delete(done))
     },
     async stop() {
-      await Promise.all(underWay)
+      await Promise.all(underWay.keys())
     },
   }
 }

@@ -1,3 +1,5 @@
+import { BriefMap } from '#lib/brief-map'
+
 /** An answer to remember. `until` is the end that it has of its own: Unix time in milliseconds. */
 export interface Remembered<Value> {
   value: Value
@@ -25,7 +27,7 @@ interface Question<Value> {
 
 /** Remembers up to `capacity` answers, the most recently used, each for at most `maxAge` milliseconds. */
 export function createMemory<Value>({ capacity, maxAge }: { capacity: number; maxAge: number }): Memory<Value> {
-  const entries = new Map<string, { value: Value; until: number }>()
+  const entries = new BriefMap<string, { value: Value; until: number }>()
   const underWay = new Map<string, Question<Value>>()
   const questions = new Set<Question<Value>>()
 

@@ -12,37 +12,43 @@ import { httpStatus } from '../http-status.ts'
  * every error, and ends the connection. A client that does not read an answer for `patience` milliseconds is cut off.
  */
 export function answerBrokenRequests(server: Server, patience: number): void {
-  const underWay = new WeakMap<Socket, Map<ServerResponse, IncomingMessage>>()
-  const busy = (socket: Socket) => underWay.get(socket) ?? new Map<ServerResponse, IncomingMessage>()
+  const underWay = new WeakMap<Socket, ServerResponse[]>()
+  const busy = (socket: Socket) => underWay.get(socket) ?? []
   const latest = new WeakMap<Socket, IncomingMessage>()
   const track = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
     latest.set(socket, request)
-    underWay.set(socket, busy(socket).set(response, request))
-    response.on('close', () => busy(socket).delete(response))
+    underWay.set(socket, [...busy(socket), response])
+    response.on('close', () =>
+      underWay.set(
+        socket,
+        busy(socket).filter((other) => other !== response),
+      ),
+    )
   }
   server.prependListener('request', track).prependListener('checkExpectation', track)
   // A silent connection with a request under way may be a stream: leave it unless its client does not read.
   server.setTimeout(patience, (socket) => {
-    if (busy(socket).size === 0 || socket.writableLength > 0) socket.destroy()
+    if (busy(socket).length === 0 || socket.writableLength > 0) socket.destroy()
   })
   server.on('clientError', (failure: NodeJS.ErrnoException, socket: Socket) => {
     if (failure.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const error = toError(failure.code)
-    const answers = [...busy(socket)]
-    const halfway = answers.find(([, request]) => !request.complete)
+    const answers = busy(socket)
+    const halfway = answers.find(({ req }) => !req.complete)
     // The client would read anything written now as part of the answers under way, so wait for their end. Write nothing
     // where the latest request has its answer already, although the rest of its body is still to come.
     const end = () => {
-      if (busy(socket).size === 0) socket.end(latest.get(socket)?.complete === false ? '' : render(error))
+      if (busy(socket).length === 0) socket.end(latest.get(socket)?.complete === false ? '' : render(error))
     }
-    for (const [response] of answers) response.once('close', end)
-    if (halfway) giveUp(...halfway, error)
+    for (const response of answers) response.once('close', end)
+    if (halfway) giveUp(halfway, error)
     end()
   })
 }
 
-function giveUp(response: ServerResponse, request: IncomingMessage, error: RosterError) {
+function giveUp(response: ServerResponse, error: RosterError) {
+  const { req: request } = response
   // An answer whose head has left cannot become an error any more.
   if (response.headersSent) return void request.socket.destroy()
   response.setHeader('connection', 'close')

@@ -1,3 +1,4 @@
+import { BriefMap } from '#lib/brief-map'
 import { RosterError } from '#lib/errors'
 import { bytesUnderWay } from '../measures.ts'
 import { limitsHit } from './limits-hit.ts'
@@ -36,9 +37,9 @@ const ofAddress = 1 / 8
 export function createUnderWay({ inAll, perConnection }: { inAll: number; perConnection: number }): UnderWay {
   const connections = new WeakMap<object, Count>()
   const addresses = {
-    call: new Map<string, Users>(),
-    public: new Map<string, Users>(),
-    watch: new Map<string, Users>(),
+    call: new BriefMap<string, Users>(),
+    public: new BriefMap<string, Users>(),
+    watch: new BriefMap<string, Users>(),
   }
   const all = { bytes: 0, most: inAll }
   bytesUnderWay.watch(() => all.bytes)

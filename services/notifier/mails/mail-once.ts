@@ -1,4 +1,5 @@
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
+import { BriefMap } from '#lib/brief-map'
 import type { Log } from '#lib/log'
 import { mails, mailTimes } from '../measures.ts'
 import { telemetry } from '#lib/telemetry/telemetry'
@@ -33,8 +34,8 @@ const freshFor = 1000
 /** Returns a function that mails a code once, even if the code's job comes several times, or twice at the same time. */
 export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailCode {
   // Redis may lose a job that is under way, and the sweep adds it again. So this process remembers what it did.
-  const underWay = new Map<string, Promise<End>>()
-  const unrecorded = new Map<string, Outcome>()
+  const underWay = new BriefMap<string, Promise<End>>()
+  const unrecorded = new BriefMap<string, Outcome>()
 
   return (job, keep) => {
     const running = underWay.get(job.codeId)

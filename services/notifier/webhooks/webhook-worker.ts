@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
+import { BriefMap } from '#lib/brief-map'
 import type { Service } from '#lib/process'
 import { throttled } from '#lib/throttled'
 import { webhookLanes, webhookPlaces, webhooksHeld } from '../measures.ts'
@@ -35,7 +36,7 @@ export function startWebhookWorker({ redis, concurrency, ...options }: WorkerOpt
   const stopped = new AbortController()
   const abandoned = new AbortController()
   const failed = throttled(log, 'sending to a webhook failed')
-  const underWay = new Map<Promise<void>, Taken>()
+  const underWay = new BriefMap<Promise<void>, Taken>()
   let ready = new Set<string>()
   // Webhooks that wait for a place, by organization: when one of its tries ends, its place is free for another webhook.
   let held = new Map<string, Set<string>>()
