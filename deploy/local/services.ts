@@ -11,7 +11,7 @@ export const nodeFlags = [
   '--enable-source-maps',
   '--expose-gc',
   '--max-semi-space-size=16',
-  '--heap-growing-percent=70',
+  '--heap-growing-percent=60',
   '--no-allocation-site-pretenuring',
 ]
 
