@@ -253,8 +253,8 @@ async function sizes() {
 
 /**
  * How many rows, or entries of an index, were read so far, and from how many on a table was read as a whole. Without an
- * index that fits, PostgreSQL goes through all entries of another one: for `aggregates`, through those of a type. The
- * calls of the test read a thousand of them one by one.
+ * index that fits, PostgreSQL goes through all entries of another one: for `aggregates`, through those of a type. One
+ * entry for each look into an index is not counted: how often the services look for one row depends on their pace.
  */
 async function reads(): Promise<Map<string, { table: string; count: number; most: number }>> {
   const rows = await sql<{ name: string; table: string; count: number; most: number }[]>`
@@ -262,8 +262,8 @@ async function reads(): Promise<Map<string, { table: string; count: number; most
       seq_tup_read::int as count, ${rowsOfEach}::int as most
     from pg_stat_user_tables where schemaname = any(${schemas})
     union all
-    select schemaname || '.' || relname || ' by ' || indexrelname, schemaname || '.' || relname, idx_tup_read::int,
-      (case relname when 'aggregates' then ${1000 + rowsOfEach / 50} else ${rowsOfEach / 10} end)::int
+    select schemaname || '.' || relname || ' by ' || indexrelname, schemaname || '.' || relname, (idx_tup_read - idx_scan)::int,
+      (case relname when 'aggregates' then ${rowsOfEach / 50} else ${rowsOfEach / 10} end)::int
     from pg_stat_user_indexes
     where schemaname = any(${schemas}) and relname <> all(${[...readsByWindow]}) and indexrelname <> all(${[...ofRemovals]})
   `
