@@ -6,6 +6,7 @@ import { compareHotUser, compareReplicas } from './replicas/run.ts'
 import { compareScales } from './scale/run.ts'
 import { measureSpeed } from './speed/run.ts'
 import { measureRunning } from './speed/running.ts'
+import { measureTelemetry } from './telemetry/run.ts'
 import { stopSystems } from './system.ts'
 
 const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
@@ -14,6 +15,7 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   HotUser: compareHotUser,
   Mails: measureMails,
   Memory: measureMemory,
+  Telemetry: measureTelemetry,
 }
 
 if (process.argv.includes('--help')) {

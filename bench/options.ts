@@ -15,14 +15,13 @@ export interface Options {
   objects: number
   replicas: number
   beside: string | undefined
-  telemetry: boolean
   url: string | undefined
   tokenFile: string
   profiles: string | undefined
   save: boolean
 }
 
-export const measurements = ['Scale', 'Replicas', 'HotUser', 'Mails', 'Memory'] as const
+export const measurements = ['Scale', 'Replicas', 'HotUser', 'Mails', 'Memory', 'Telemetry'] as const
 export type Measurement = (typeof measurements)[number]
 
 export const usage = `npm run bench -- [options]
@@ -36,7 +35,6 @@ export const usage = `npm run bench -- [options]
   --objects N        users that Scale loads, with three grants each (100000)
   --replicas N       processes of users, and as many of the gateway (1)
   --beside FOLDER    takes turns with another checkout, which is installed and generated
-  --telemetry        takes turns with a Roster that sends metrics, and 1 % of all traces
   --url URL          loads a Roster that runs already, and shows rates only
   --token-file FILE  its administrator's token (.roster/admin-token)
   --profiles FOLDER  writes a CPU profile of each service there
@@ -58,7 +56,6 @@ export function readOptions(args: string[]): Options {
       objects: text('100000'),
       replicas: text('1'),
       beside: { type: 'string' },
-      telemetry: { type: 'boolean', default: false },
       url: { type: 'string' },
       'token-file': text(join(projectRoot, '.roster/admin-token')),
       profiles: { type: 'string' },
@@ -77,7 +74,6 @@ export function readOptions(args: string[]): Options {
     objects: number('objects', values.objects),
     replicas: number('replicas', values.replicas),
     beside: values.beside,
-    telemetry: values.telemetry,
     url: values.url,
     tokenFile: values['token-file'],
     profiles: values.profiles,

@@ -15,6 +15,7 @@ export function drawPerformance(results: Result[]): Record<string, string> {
     ...(profile ? showParts(profile) : []),
     ...showMails(latest('mails')),
     ...showMemory(latest('memory')),
+    ...showTelemetry(latest('telemetry')),
     ...showReplicas('More processes', latest('replicas')),
     ...showReplicas('A hot user', latest('hot-user')),
     ...showHistory(results.filter((result): result is Of<'speed'> => result.kind === 'speed')),
@@ -115,6 +116,28 @@ function showMemory(result: Of<'memory'> | undefined): string[] {
       ['RSS without calls', ...shown('rss', idle)],
       ['PSS without calls', ...shown('pss', idle)],
       ['highest RSS under load', ...shown('rss', busy)],
+    ]),
+  ]
+}
+
+function showTelemetry(result: Of<'telemetry'> | undefined): string[] {
+  if (!result) return []
+  const names = Object.keys(result.prices[0]!.cpu)
+  const lines = result.prices.map(({ name, off, on, price, error, cpu }) => [
+    name,
+    off.toFixed(0),
+    on.toFixed(0),
+    `${price.toFixed(1)} ± ${error.toFixed(1)} %`,
+    ...names.map((process_) => (cpu[process_]!.on - cpu[process_]!.off).toFixed(1)),
+  ])
+  return [
+    '## Telemetry',
+    `Commit ${result.commit}. Metrics and 1 % of all traces, sent to a collector. One system turns them on and off every
+quarter of a second, since two systems of the same code differ by more than the price. After ± stands the standard
+error.`,
+    table([
+      ['', 'requests/s without', 'with', 'price', ...names.map((process_) => `${process_} CPU µs more`)],
+      ...lines,
     ]),
   ]
 }

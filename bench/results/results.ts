@@ -3,6 +3,7 @@ import type { Rate } from '../mails/rate.ts'
 import type { Memory } from '../memory-of.ts'
 import type { Parts } from '../speed/parts.ts'
 import type { Row } from '../speed/report.ts'
+import type { TelemetryPrice } from '../telemetry/run.ts'
 
 /** The results of a run, as they are kept in bench/results. Numbers have four digits. */
 export type Result = { time: string; commit: string } & (
@@ -17,6 +18,7 @@ export type Result = { time: string; commit: string } & (
       bare: Rate
       alone: Rate
     }
+  | { kind: 'telemetry'; prices: TelemetryPrice[] }
   | {
       kind: 'memory'
       starts: { cold: number; warm: number }

@@ -1,5 +1,5 @@
-// Puts Roster and the bare chain under the same load, on the same servers, in turn. Then another checkout, and a Roster
-// with telemetry, where they are wanted.
+// Puts Roster and the bare chain under the same load, on the same servers, in turn, and another checkout where it is
+// wanted.
 import { type BareChain, startBareChain } from '../bare-chain/start.ts'
 import { type Check, openCheck, type Stored } from '../check.ts'
 import { type Generator, startGenerator } from '../load/generator.ts'
@@ -14,7 +14,6 @@ import { measure, sum } from './measure.ts'
 import { readParts } from './parts.ts'
 import { compareToSigning, facts, render, type Run, summarize } from './report.ts'
 import { measureSigning } from './signing.ts'
-import { startCollector } from './collector.ts'
 
 /** A system under load, with its subjects. */
 interface Side {
@@ -42,11 +41,6 @@ export async function measureSpeed(options: Options): Promise<string[]> {
     const ours = await open('', { profiles: options.profiles })
     const sides = [ours]
     if (options.beside) sides.push(await open(', beside', { root: options.beside }))
-    if (options.telemetry) {
-      const collector = await startCollector()
-      begun.push(collector)
-      sides.push(await open(', telemetry', { settings: collector.settings }))
-    }
     begun.push(...sides.map(({ check }) => ({ stop: () => check.close() })))
     const bare = await startBareChain(ours.system.servers)
     begun.push(bare)

@@ -46,7 +46,7 @@ export function counter(facts: Facts): Counter {
     if (lists.every((list) => typeof list !== 'string'))
       for (const first of lists[0] ?? []) for (const second of lists[1] ?? ['']) sums(first, second)
     meter.createObservableCounter(own.name, describe(own)).addCallback((result) => {
-      for (const { attributes, value } of sums.all()) result.observe(value, attributes)
+      for (const { attributes, value } of sums.all) result.observe(value, attributes)
     })
   })
   return {
@@ -79,7 +79,7 @@ export function histogram({ bounds, ...facts }: Facts & { bounds: number[] }): H
   const points = rememberAttributes(own, (attributes) => {
     return { attributes, counts: Array<number>(bounds.length + 1).fill(0), count: 0, sum: 0 }
   })
-  histograms.push({ ...own, bounds, points: points.all })
+  histograms.push({ ...own, bounds, points: () => points.all })
   return {
     record(value, first, second, third) {
       if (!meter) return
@@ -145,21 +145,29 @@ const other = '_OTHER'
 function rememberAttributes<T>({ labels }: Declared, make: (attributes: Attributes) => T) {
   const names = Object.keys(labels)
   const lists = Object.values(labels)
-  const known = new Map<string, T>()
+  // To join all values to one key would take longer than three lookups.
+  const known = new Map<string, Map<string, Map<string, T>>>()
+  const all: T[] = []
   const listed = (value: string, index: number) => {
     const list = lists[index]
     return typeof list === 'string' || list?.includes(value) !== false ? value : other
   }
 
   function find(first = '', second = '', third = ''): T {
-    const found = known.get(`${first} ${second} ${third}`)
-    if (found !== undefined) return found
-    const values = [first, second, third].map(listed)
-    const key = values.join(' ')
-    const made = known.get(key) ?? make(Object.fromEntries(names.map((name, index) => [name, values[index]])))
-    known.set(key, made)
-    return made
+    return known.get(first)?.get(second)?.get(third) ?? add([first, second, third].map(listed))
   }
 
-  return Object.assign(find, { all: () => known.values() })
+  function add(values: string[]): T {
+    const [first, second, third] = values as [string, string, string]
+    const bySecond = known.get(first) ?? new Map<string, Map<string, T>>()
+    const byThird = bySecond.get(second) ?? new Map<string, T>()
+    let own = byThird.get(third)
+    if (own !== undefined) return own
+    own = make(Object.fromEntries(names.map((name, index) => [name, values[index]])))
+    all.push(own)
+    known.set(first, bySecond.set(second, byThird.set(third, own)))
+    return own
+  }
+
+  return Object.assign(find, { all })
 }

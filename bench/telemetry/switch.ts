@@ -1,0 +1,18 @@
+// Runs in a service before its main file, which must be a source: a bundle has modules of its own. SIGHUP turns the
+// service's telemetry off, SIGUSR2 on again.
+import { startMeasuring } from '#lib/telemetry/instruments'
+import { telemetry } from '#lib/telemetry/telemetry'
+
+type Meter = Parameters<typeof startMeasuring>[0]
+let kept: typeof telemetry | undefined
+
+process.on('SIGHUP', () => {
+  kept ??= { ...telemetry }
+  turn({ tracing: undefined, meter: undefined })
+})
+process.on('SIGUSR2', () => turn(kept ?? telemetry))
+
+function turn(to: typeof telemetry) {
+  Object.assign(telemetry, to)
+  startMeasuring(to.meter as Meter)
+}
