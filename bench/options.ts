@@ -34,7 +34,7 @@ export const usage = `npm run bench -- [options]
   --users N          users whose addresses are set (200)
   --objects N        users that Scale loads, with three grants each (100000)
   --replicas N       processes of users, and as many of the gateway (1)
-  --beside FOLDER    takes turns with another checkout, which is installed and generated
+  --beside FOLDER    takes turns with another checkout, which is installed and generated, or with its bundles: FOLDER/dist
   --url URL          loads a Roster that runs already, and shows rates only
   --token-file FILE  its administrator's token (.roster/admin-token)
   --profiles FOLDER  writes a CPU profile of each service there

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundledEntry } from '../deploy/local/bundles.ts'
@@ -22,7 +22,7 @@ export interface System {
 }
 
 export interface SystemOptions {
-  /** The checkout whose services run. Default: this one. */
+  /** The checkout whose services run, or a folder of bundles. Default: the bundles of this checkout. */
   root?: string | undefined
   /** Each service writes a CPU profile into this folder when it ends. */
   profiles?: string | undefined
@@ -72,7 +72,7 @@ export async function startSystem({
       backoff: 'off',
       // A profile names the files of the sources.
       ...(!profiles && { entry: await bundledEntry(console.log) }),
-      ...(root && { entry: (name) => join(root, 'services', name, 'main.ts') }),
+      ...(root && { entry: entryIn(root) }),
     }
     const services = await startServices(servers, options)
     begun.push(services)
@@ -86,6 +86,12 @@ export async function startSystem({
     await stop()
     throw error
   }
+}
+
+// Bundles take less time than sources, so compare like with like.
+function entryIn(root: string): NonNullable<ServicesOptions['entry']> {
+  const areBundles = existsSync(join(root, 'users.mjs'))
+  return (name) => join(root, areBundles ? `${name}.mjs` : `services/${name}/main.ts`)
 }
 
 function databasesOf({ databaseUrl, home }: Servers): Promise<Record<StoringService, string>> {

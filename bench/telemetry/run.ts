@@ -1,6 +1,10 @@
 // `npm run bench -- --only Telemetry`.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { projectRoot } from '../../deploy/local/home.ts'
+import type { Plugin } from 'rolldown'
+import { bundle } from '../../deploy/bundle/bundle.ts'
 import { cpuTime } from '../cpu.ts'
 import { openHttpLine } from '../load/http.ts'
 import { addHumans } from '../load/users.ts'
@@ -44,9 +48,10 @@ export async function measureTelemetry(options: Options): Promise<string[]> {
     // A full batch is sent at once, so while telemetry is on. It is a quarter of the usual one.
     OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '128',
     OTEL_BSP_SCHEDULE_DELAY: '30000',
-    NODE_OPTIONS: `--import=${new URL('./switch.ts', import.meta.url).href}`,
   }
-  const system = await startSystem({ root: projectRoot, settings })
+  const root = mkdtempSync(join(tmpdir(), 'roster-bench-bundles-'))
+  await bundle(root, [addSwitch])
+  const system = await startSystem({ root, settings })
   try {
     const userIds = await addHumans(system, options.users)
     const prices: TelemetryPrice[] = []
@@ -60,7 +65,16 @@ export async function measureTelemetry(options: Options): Promise<string[]> {
   } finally {
     await system.stop()
     await collector.stop()
+    rmSync(root, { recursive: true })
   }
+}
+
+const addSwitch: Plugin = {
+  name: 'add-switch',
+  transform: {
+    filter: { id: /services\/\w+\/main\.ts$/ },
+    handler: (code) => `import '${join(import.meta.dirname, 'switch.ts')}'\n${code}`,
+  },
 }
 
 /** A slice: requests per second, all requests, and the CPU time of each process. */

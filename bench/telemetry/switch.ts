@@ -1,5 +1,4 @@
-// Runs in a service before its main file, which must be a source: a bundle has modules of its own. SIGHUP turns the
-// service's telemetry off, SIGUSR2 on again.
+// A part of each service's bundle, as the bench makes it. SIGHUP turns the service's telemetry off, SIGUSR2 on again.
 import { startMeasuring } from '#lib/telemetry/instruments'
 import { telemetry } from '#lib/telemetry/telemetry'
 

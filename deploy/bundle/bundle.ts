@@ -26,9 +26,10 @@ const readAtRunTime = [
 
 /**
  * Makes a folder with one file for each program, which holds all that the program imports. The files that programs
- * read lie beside them, under the paths that they have here. Nothing else is needed to run them.
+ * read lie beside them, under the paths that they have here. Nothing else is needed to run them. Further plugins may
+ * change the programs.
  */
-export async function bundle(folder: string): Promise<void> {
+export async function bundle(folder: string, plugins: Plugin[] = []): Promise<void> {
   const draft = `${folder}.${process.pid}.new`
   const read = globSync(readAtRunTime, { cwd: root })
   for (const file of read) {
@@ -36,7 +37,7 @@ export async function bundle(folder: string): Promise<void> {
     cpSync(join(root, file), join(draft, file))
   }
   const imported = await Promise.all(
-    Object.entries(programs).map(([name, file]) => bundleProgram(name, join(root, file), draft)),
+    Object.entries(programs).map(([name, file]) => bundleProgram(name, join(root, file), draft, plugins)),
   )
   writeFileSync(join(draft, 'LICENSES.txt'), licences(root, [...imported.flat(), ...read]))
   rmSync(folder, { recursive: true, force: true })
@@ -44,11 +45,11 @@ export async function bundle(folder: string): Promise<void> {
 }
 
 // Gives the files that the bundle holds.
-async function bundleProgram(name: string, main: string, folder: string): Promise<string[]> {
+async function bundleProgram(name: string, main: string, folder: string, plugins: Plugin[]): Promise<string[]> {
   const build = await rolldown({
     input: { [name]: main },
     platform: 'node',
-    plugins: [shareTelemetry, keepPlaces(main), mapOwnFiles],
+    plugins: [shareTelemetry, keepPlaces(main), mapOwnFiles, ...plugins],
   })
   const { output } = await build.write({
     dir: folder,
