@@ -73,7 +73,7 @@ const addSwitch: Plugin = {
   name: 'add-switch',
   transform: {
     filter: { id: /services\/\w+\/main\.ts$/ },
-    handler: (code) => `import '${join(import.meta.dirname, 'switch.ts')}'\n${code}`,
+    handler: (code) => ({ code: `import '${join(import.meta.dirname, 'switch.ts')}';${code}`, map: null }),
   },
 }
 
