@@ -38,7 +38,7 @@ export function nameOf(subject: string): string {
 /** Notes how the service answered. Only a fault of the service makes its span a failed one. */
 export function noteAnswer(span: Span, error: RosterError | undefined): void {
   span.setAttribute('rpc.status_code', error ? names.get(error.code)! : 'OK')
-  if (error && faults.has(error.code)) telemetry.tracing?.fail(span, error.reason)
+  if (error && faults.has(error.code)) span.fail(error.reason)
 }
 
 const names = new Map<number, string>(Object.entries(codes).map(([name, code]) => [code, name]))

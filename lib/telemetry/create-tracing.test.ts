@@ -1,9 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { createTracing } from './create-tracing.ts'
-import { createDraw } from './draw.ts'
+import { createDrafts, type Drafts } from './drafts.ts'
 import { readSampling } from './sampler.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -11,14 +10,17 @@ const exporter = new InMemorySpanExporter()
 const [traceId, spanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
 const parent = `00-${traceId}-${spanId}-01`
 let tracing: Tracing
+let drafts: Drafts
 
 function tracingWith(name: string): Tracing {
   const spanProcessors = [new SimpleSpanProcessor({ exporter })]
   const environment = { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: '0.5' }
-  const { share, sampler } = readSampling(environment)
-  const draw = createDraw(share)
-  const provider = new TracerProvider({ spanProcessors, sampler, idGenerator: draw.idGenerator })
-  return createTracing(provider.getTracer('test'), new AsyncLocalStorageContextManager(), draw)
+  const sampling = readSampling(environment)
+  const { sampler } = sampling
+  drafts = createDrafts(() => tracer)
+  const { idGenerator } = drafts
+  const tracer = new TracerProvider({ spanProcessors, sampler, idGenerator }).getTracer('test')
+  return createTracing(sampling, drafts)
 }
 
 beforeEach(() => {
@@ -27,13 +29,16 @@ beforeEach(() => {
 })
 
 const work = (name: string) => tracing.inSpan({ name }, async () => tracing.place())
-const ended = () => exporter.getFinishedSpans()
+function ended() {
+  drafts.flush()
+  return exporter.getFinishedSpans()
+}
 
 test('work goes on with the trace of its parent, also in another turn', async () => {
   await tracing.enter({ name: 'request' }, { parent }, async (span) => {
     await turn()
-    expect(tracing.place()).toBe(`00-${traceId}-${span!.spanContext().spanId}-01`)
-    expect(tracing.ids()).toEqual({ trace_id: traceId, span_id: span!.spanContext().spanId })
+    expect(tracing.place()).toBe(`00-${traceId}-${span!.spanId}-01`)
+    expect(tracing.ids()).toEqual({ trace_id: traceId, span_id: span!.spanId })
     await work('part')
   })
   const [part, request] = ended()
@@ -101,6 +106,29 @@ test.each(['', 'x', `00-${'0'.repeat(32)}-${spanId}-01`, `ff-${traceId}-${spanId
 )
 
 test('a span that is added later has the times of its work', async () => {
-  tracing.add({ name: 'publish' }, parent, 1000, 2000)
-  expect(ended()).toMatchObject([{ name: 'publish', startTime: [1, 0], endTime: [2, 0] }])
+  tracing.add({ name: 'publish' }, parent, 1_700_000_001_000, 1_700_000_002_000)
+  expect(ended()).toMatchObject([{ name: 'publish', startTime: [1_700_000_001, 0], endTime: [1_700_000_002, 0] }])
+})
+
+test('a span is made a second after its end at the latest', async () => {
+  const before = Date.now()
+  await tracing.enter({ name: 'alone' }, {}, async (span) => {
+    span!.setAttributes({ a: 'b' })
+    span!.updateName('named late')
+    await turn()
+  })
+  expect(exporter.getFinishedSpans()).toEqual([])
+  await vi.waitFor(() => expect(exporter.getFinishedSpans()).toHaveLength(1), 3000)
+  const [span] = exporter.getFinishedSpans()
+  expect(span).toMatchObject({ name: 'named late', attributes: { a: 'b' } })
+  const [began, finished] = [span!.startTime, span!.endTime].map(([seconds, nanos]) => seconds * 1000 + nanos / 1e6)
+  expect(began).toBeGreaterThan(before - 1)
+  expect(finished).toBeGreaterThan(began!)
+  expect(finished).toBeLessThan(Date.now() + 1)
+})
+
+test('many spans are made at once, without a wait', async () => {
+  for (let n = 0; n < 64; n++) await tracing.enter({ name: 'request' }, {}, async () => {})
+  expect(exporter.getFinishedSpans()).toHaveLength(64)
+  expect(new Set(exporter.getFinishedSpans().map((span) => span.spanContext().spanId)).size).toBe(64)
 })

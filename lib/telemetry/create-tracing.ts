@@ -1,88 +1,79 @@
-import {
-  type Context,
-  type ContextManager,
-  type Link,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  isSpanContextValid,
-  trace,
-  type Tracer,
-} from '@opentelemetry/api'
-import type { Draw } from './draw.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { isSpanContextValid, type Link, type SpanContext } from '@opentelemetry/api'
+import { Draft, type Drafts } from './drafts.ts'
+import type { Sampling } from './sampler.ts'
 import type { NewSpan, Tracing } from './tracing.ts'
 
-const kinds = {
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-  internal: SpanKind.INTERNAL,
-}
+/** Makes traces. The drafts of their spans go to `drafts` when they end. Nothing is global. */
+export function createTracing({ draw, follows }: Pick<Sampling, 'draw' | 'follows'>, drafts: Drafts): Tracing {
+  const active = new AsyncLocalStorage<Draft | undefined>()
 
-/**
- * Makes traces with a tracer, which takes its ids from the draw. `contexts` keeps the active span. Nothing is global.
- */
-export function createTracing(
-  tracer: Tracer,
-  contexts: Pick<ContextManager, 'active' | 'with'>,
-  { isSampled }: Pick<Draw, 'isSampled'>,
-): Tracing {
-  function begin({ name, kind = 'internal', attributes = {} }: NewSpan, below: Context, links: Link[] = []): Span {
-    return tracer.startSpan(name, { kind: kinds[kind], attributes, links }, below)
-  }
-
-  async function run<T>(span: Span, below: Context, work: (span: Span) => Promise<T>): Promise<T> {
+  async function run<T>(span: Draft, work: (span: Draft) => Promise<T>): Promise<T> {
     try {
-      return await contexts.with(trace.setSpan(below, span), work, undefined, span)
+      return await active.run(span, work, span)
     } catch (error) {
-      fail(span, typeOf(error))
+      span.fail(typeOf(error))
       throw error
     } finally {
-      span.end()
+      span.ended = moment()
+      active.run(undefined, drafts.add, span)
     }
   }
 
-  const isActive = () => trace.getSpan(contexts.active()) !== undefined
+  function begin(span: NewSpan, parent: SpanContext, links: Link[] = [], began = moment()): Draft {
+    return new Draft(span, parent, parent.traceId, links, began)
+  }
 
   return {
     enter(span, { parent, linked }, work) {
-      const below = contextOf(parent)
-      if (!below && !isSampled()) return work(undefined)
-      const begun = begin(span, below ?? ROOT_CONTEXT, linksTo(linked))
-      return begun.isRecording() ? run(begun, below ?? ROOT_CONTEXT, work) : work(undefined)
+      const below = read(parent)
+      if (below) return follows(below) ? run(begin(span, below, linksTo(linked)), work) : work(undefined)
+      const traceId = draw()
+      if (traceId === undefined) return work(undefined)
+      return run(new Draft(span, undefined, traceId, linksTo(linked), moment()), work)
     },
-    isActive,
+
+    isActive: () => active.getStore() !== undefined,
+
     inSpan(span, work) {
-      const below = contexts.active()
-      return trace.getSpan(below) ? run(begin(span, below), below, work) : work(undefined)
+      const above = active.getStore()
+      return above ? run(begin(span, above.asParent()), work) : work(undefined)
     },
+
     place() {
-      const active = trace.getSpanContext(contexts.active())
-      return active && write(active)
+      const span = active.getStore()
+      return span && `00-${span.traceId}-${span.spanId}-01`
     },
+
     together(span, places, work) {
       const [first, ...others] = places
-      const below = contextOf(first)
-      if (below) return run(begin(span, below, linksTo(...others)), below, work)
-      return isActive() ? contexts.with(ROOT_CONTEXT, work) : work()
+      const below = read(first)
+      if (below) return run(begin(span, below, linksTo(...others)), work)
+      return active.getStore() ? active.run(undefined, work) : work()
     },
-    add({ name, kind = 'internal', attributes = {} }, place, startTime, ended) {
-      const below = contextOf(place)
-      if (below) tracer.startSpan(name, { kind: kinds[kind], attributes, startTime }, below).end(ended)
+
+    add(span, place, began, ended) {
+      const below = read(place)
+      if (!below) return
+      const draft = begin(span, below, [], began)
+      draft.ended = ended
+      drafts.add(draft)
     },
-    fail,
+
     ids() {
-      const active = trace.getSpanContext(contexts.active())
-      return active && { trace_id: active.traceId, span_id: active.spanId }
+      const span = active.getStore()
+      return span && { trace_id: span.traceId, span_id: span.spanId }
     },
   }
 }
 
-function fail(span: Span, type: string) {
-  span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type)
+let offset = Date.now() - performance.now()
+
+// Unix milliseconds, with fractions. The clock of the machine may be set meanwhile.
+function moment(): number {
+  const [now, since] = [Date.now(), performance.now()]
+  if (Math.abs(now - since - offset) > 50) offset = now - since
+  return since + offset
 }
 
 // The message of an error, and its stack, may hold what belongs in no trace.
@@ -91,12 +82,6 @@ function typeOf(error: unknown): string {
   return (
     ([reason, code, name].find((text) => typeof text === 'string' && /^\w{1,60}$/.test(text)) as string) ?? '_OTHER'
   )
-}
-
-// The context of a span that is elsewhere.
-function contextOf(traceparent: string | undefined): Context | undefined {
-  const found = read(traceparent)
-  return found && trace.setSpanContext(ROOT_CONTEXT, found)
 }
 
 function linksTo(...traceparents: (string | undefined)[]): Link[] {
@@ -114,8 +99,4 @@ function read(traceparent: string | undefined): SpanContext | undefined {
   if (traceId === undefined || spanId === undefined) return undefined
   const found = { traceId, spanId, traceFlags: Number.parseInt(flags!, 16) & 1, isRemote: true }
   return isSpanContextValid(found) ? found : undefined
-}
-
-function write({ traceId, spanId, traceFlags }: SpanContext): string {
-  return `00-${traceId}-${spanId}-0${traceFlags & 1}`
 }

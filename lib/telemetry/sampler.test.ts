@@ -1,7 +1,6 @@
 import { ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api'
 import { SamplingDecision } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
-import { createDraw } from './draw.ts'
 import { readSampling } from './sampler.ts'
 
 const low = '0af7651916cd43dd8448eb2100000001'
@@ -17,12 +16,14 @@ test.each<[string, string, Record<'low' | 'high' | 'below yes' | 'below no', boo
   ['parentbased_traceidratio', '0', { low: false, high: false, 'below yes': true, 'below no': false }],
   ['parentbased_traceidratio', '', { low: true, high: true, 'below yes': true, 'below no': false }],
 ])('%s with %j samples as the specification says', (name, ratio, wanted) => {
-  const { sampler } = readSampling({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })
+  const { sampler, follows } = readSampling({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })
   const samples = (traceId: string, traceFlags?: number) => {
     const parent: SpanContext = { traceId, spanId: '00f067aa0ba902b7', traceFlags: traceFlags ?? 0, isRemote: true }
     const below = traceFlags === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent)
     const { decision } = sampler.shouldSample(below, traceId, 'work', SpanKind.SERVER, {}, [])
-    return decision === SamplingDecision.RECORD_AND_SAMPLED
+    const isSampled = decision === SamplingDecision.RECORD_AND_SAMPLED
+    if (traceFlags !== undefined) expect(follows(parent)).toBe(isSampled)
+    return isSampled
   }
   expect({ low: samples(low), high: samples(high), 'below yes': samples(low, 1), 'below no': samples(low, 0) }).toEqual(
     wanted,
@@ -44,14 +45,13 @@ test('half of all traces are sampled with 0.5, each everywhere or nowhere', () =
 })
 
 test.each(['0', '0.01', '0.5', '1'])('of the traces that are drawn with %s, the sampler takes every one', (ratio) => {
-  const { share, sampler } = readSampling({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: ratio })
-  const { isSampled, idGenerator } = createDraw(share)
-  const ids = Array.from({ length: 10_000 }).flatMap(() => (isSampled() ? idGenerator.generateTraceId() : []))
+  const { draw, sampler } = readSampling({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: ratio })
+  const ids = Array.from({ length: 10_000 }).flatMap(() => draw() ?? [])
   expect(new Set(ids).size).toBe(ids.length)
   for (const id of ids) {
     expect(id).toMatch(/^[0-9a-f]{32}$/)
     const { decision } = sampler.shouldSample(ROOT_CONTEXT, id, 'work', SpanKind.SERVER, {}, [])
     expect(decision).toBe(SamplingDecision.RECORD_AND_SAMPLED)
   }
-  expect(ids.length / 10_000).toBeCloseTo(share, 1)
+  expect(ids.length / 10_000).toBeCloseTo(Number(ratio), 1)
 })

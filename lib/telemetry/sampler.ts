@@ -1,10 +1,14 @@
-import { diag } from '@opentelemetry/api'
-import { ParentBasedSampler, type Sampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace'
+import { diag, ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api'
+import { ParentBasedSampler, type Sampler, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace'
+import { createDraw } from './draw.ts'
 
-/** What is sampled: a share of all new traces, from 0 to 1, and of the others what the sampler says. */
+/** What is sampled. The sampler says so of every span; the others say the same before there is any span. */
 export interface Sampling {
-  share: number
   sampler: Sampler
+  /** Gives the id of a new trace, or undefined where it is not sampled. */
+  draw: () => string | undefined
+  /** Whether spans below this one are sampled. */
+  follows: (parent: SpanContext) => boolean
 }
 
 /**
@@ -20,8 +24,14 @@ export function readSampling(environment: Record<string, string | undefined>): S
   }
   const ratio = environment['OTEL_TRACES_SAMPLER_ARG']?.trim() || '1'
   const share = root === 'traceidratio' ? readShare(ratio) : Number(root === 'always_on')
-  const sampler = new TraceIdRatioBasedSampler(share)
-  return { share, sampler: followsParent ? new ParentBasedSampler({ root: sampler }) : sampler }
+  const ratioBased = new TraceIdRatioBasedSampler(share)
+  const sampler = followsParent ? new ParentBasedSampler({ root: ratioBased }) : ratioBased
+  const follows = (parent: SpanContext) => {
+    const below = trace.setSpanContext(ROOT_CONTEXT, parent)
+    const { decision } = sampler.shouldSample(below, parent.traceId, '', SpanKind.INTERNAL, {}, [])
+    return decision === SamplingDecision.RECORD_AND_SAMPLED
+  }
+  return { sampler, draw: createDraw(share), follows }
 }
 
 function readShare(text: string): number {

@@ -1,5 +1,4 @@
 import { diag, DiagLogLevel } from '@opentelemetry/api'
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { setGlobalErrorHandler } from '@opentelemetry/core'
 import {
   defaultResource,
@@ -12,7 +11,7 @@ import {
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { createTracing } from './create-tracing.ts'
-import { createDraw } from './draw.ts'
+import { createDrafts } from './drafts.ts'
 import { produceHistograms } from './histogram-producer.ts'
 import type { Counted } from './instruments.ts'
 import { metricReaders } from './metric-readers.ts'
@@ -37,13 +36,18 @@ export function startSdk(
   const started: Telemetry = { tracing: undefined, meter: undefined }
   const processors = spanProcessors(wanted.traces)
   if (processors.length > 0) {
-    const { share, sampler } = readSampling(process.env)
-    const draw = createDraw(share)
-    const { idGenerator } = draw
+    const sampling = readSampling(process.env)
+    const drafts = createDrafts(() => tracer)
+    const { sampler } = sampling
+    const { idGenerator } = drafts
     const options = { resource, spanProcessors: processors, spanLimits: spanLimits(), sampler, idGenerator }
     const provider = new TracerProvider(options)
-    started.tracing = createTracing(provider.getTracer('roster'), new AsyncLocalStorageContextManager(), draw)
-    stops.push(() => provider.shutdown())
+    const tracer = provider.getTracer('roster')
+    started.tracing = createTracing(sampling, drafts)
+    stops.push(() => {
+      drafts.flush()
+      return provider.shutdown()
+    })
   }
   const readers = metricReaders(wanted.metrics, produceHistograms(histograms))
   if (readers.length > 0) {

@@ -1,6 +1,16 @@
-import type { Attributes, Span } from '@opentelemetry/api'
+import type { Attributes } from '@opentelemetry/api'
 
-export type { Span } from '@opentelemetry/api'
+/** A span whose work goes on. */
+export interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  setAttribute(name: string, value: string | number): void
+  setAttributes(attributes: Attributes): void
+  /** The name is one of few texts. */
+  updateName(name: string): void
+  /** Marks the span as failed. `type` is one of few texts. */
+  fail(type: string): void
+}
 
 /** A span to begin. No name and no attribute holds an address, a token, a name or a code of a person. */
 export interface NewSpan {
@@ -40,8 +50,6 @@ export interface Tracing {
   together<T>(span: NewSpan, places: string[], work: () => Promise<T>): Promise<T>
   /** Adds a span below a place for work that is over. Times are Unix milliseconds. */
   add(span: NewSpan, place: string, began: number, ended: number): void
-  /** Marks a span as failed. `type` is one of few texts. */
-  fail(span: Span, type: string): void
   /** What a line of the log says of the active span. */
   ids(): { trace_id: string; span_id: string } | undefined
 }

@@ -61,5 +61,5 @@ function describe(span: Span, { encoding, method, verb, path }: Arrival, error: 
     'http.route': route,
     'http.response.status_code': status,
   })
-  if (error && status >= 500) telemetry.tracing?.fail(span, error.reason)
+  if (error && status >= 500) span.fail(error.reason)
 }

@@ -24,7 +24,7 @@ export function traceDelivery(
     const outcome = await post({ traceparent: tracing.place()! })
     if (!span) return outcome
     if (outcome.status !== undefined) span.setAttribute('http.response.status_code', outcome.status)
-    if (outcome.error !== undefined) tracing.fail(span, String(outcome.status ?? outcome.error))
+    if (outcome.error !== undefined) span.fail(String(outcome.status ?? outcome.error))
     return outcome
   })
 }
