@@ -127,8 +127,15 @@ test('a span is made a second after its end at the latest', async () => {
   expect(finished).toBeLessThan(Date.now() + 1)
 })
 
-test('many spans are made at once, without a wait', async () => {
-  for (let n = 0; n < 64; n++) await tracing.enter({ name: 'request' }, {}, async () => {})
+test('many spans are made at once, without a wait, and in no span', async () => {
+  const exported = vi.spyOn(exporter, 'export').mockImplementation((spans, done) => {
+    expect(tracing.isActive()).toBe(false)
+    InMemorySpanExporter.prototype.export.call(exporter, spans, done)
+  })
+  await tracing.enter({ name: 'request' }, {}, async () => {
+    for (let n = 0; n < 64; n++) await work('part')
+  })
+  exported.mockRestore()
   expect(exporter.getFinishedSpans()).toHaveLength(64)
   expect(new Set(exporter.getFinishedSpans().map((span) => span.spanContext().spanId)).size).toBe(64)
 })

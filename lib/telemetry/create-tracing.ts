@@ -16,7 +16,7 @@ export function createTracing({ draw, follows }: Pick<Sampling, 'draw' | 'follow
       throw error
     } finally {
       span.ended = moment()
-      active.run(undefined, drafts.add, span)
+      drafts.add(span)
     }
   }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type Attributes,
   type Link,
@@ -97,7 +98,8 @@ export function createDrafts(tracer: () => Tracer): Drafts {
   let now: Draft | undefined
   let timer: NodeJS.Timeout | undefined
 
-  function flush() {
+  // Whoever ends the last of them may be in a span, to which a warning about the collector does not belong.
+  const flush = AsyncLocalStorage.bind(() => {
     clearTimeout(timer)
     timer = undefined
     const drafts = waiting
@@ -109,7 +111,7 @@ export function createDrafts(tracer: () => Tracer): Drafts {
       if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR })
       span.end(ended)
     }
-  }
+  })
 
   return {
     idGenerator: { generateTraceId: () => now!.traceId, generateSpanId: () => now!.spanId },
