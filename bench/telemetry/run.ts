@@ -19,7 +19,7 @@ import { startCollector } from './collector.ts'
 /** The most that telemetry may cost, in percent of the rate. */
 const mostPrice = 3
 const warmUp = 8000
-/** Milliseconds with telemetry, then without it, or the other way round. A noise of the machine mostly hits both. */
+/** Milliseconds with telemetry, then without it, or the other way round. Noise of the machine mostly hits both. */
 const slice = 250
 const settles = 10
 
@@ -45,7 +45,7 @@ export async function measureTelemetry(options: Options): Promise<string[]> {
   const collector = await startCollector()
   const settings = {
     ...collector.settings,
-    // Only full batches are sent. They are full while telemetry is on, so it bears what they cost.
+    // Only full batches are sent, so as few as in a busy system. Some fall into slices without telemetry.
     OTEL_BSP_SCHEDULE_DELAY: '60000',
   }
   const root = mkdtempSync(join(tmpdir(), 'roster-bench-bundles-'))

@@ -84,6 +84,11 @@ test('work for several goes on with the first, and has links to the others', asy
   expect(batch.links.map(({ context }) => context.traceId)).toEqual(['1'.repeat(32)])
 })
 
+test('work for a place that is not sampled is in no trace', async () => {
+  await tracing.together({ name: 'batch' }, [parent.replace(/01$/, '00')], () => work('part'))
+  expect(ended()).toEqual([])
+})
+
 test('work for nobody is in no trace, even where one is active', async () => {
   await tracing.enter({ name: 'request' }, {}, () => tracing.together({ name: 'batch' }, [], () => work('part')))
   expect(ended().map(({ name }) => name)).toEqual(['request'])

@@ -15,7 +15,8 @@ export function createTracing({ draw, follows }: Pick<Sampling, 'draw' | 'follow
       span.fail(typeOf(error))
       throw error
     } finally {
-      span.ended = moment()
+      // The clock may have been set back meanwhile.
+      span.ended = Math.max(span.began, moment())
       drafts.add(span)
     }
   }
@@ -48,7 +49,7 @@ export function createTracing({ draw, follows }: Pick<Sampling, 'draw' | 'follow
     together(span, places, work) {
       const [first, ...others] = places
       const below = read(first)
-      if (below) return run(begin(span, below, linksTo(...others)), work)
+      if (below && follows(below)) return run(begin(span, below, linksTo(...others)), work)
       return active.getStore() ? active.run(undefined, work) : work()
     },
 

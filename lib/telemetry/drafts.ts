@@ -95,17 +95,17 @@ export interface Drafts {
  */
 export function createDrafts(tracer: () => Tracer): Drafts {
   let waiting: Draft[] = []
-  let now: Draft | undefined
+  let current: Draft | undefined
   let timer: NodeJS.Timeout | undefined
 
-  // Whoever ends the last of them may be in a span, to which a warning about the collector does not belong.
+  // The work that adds the last draft may be in a span. A warning about the collector does not belong to that span.
   const flush = AsyncLocalStorage.bind(() => {
     clearTimeout(timer)
     timer = undefined
     const drafts = waiting
     waiting = []
-    for (now of drafts) {
-      const { name, kind, attributes, links, began, ended, parent, hasFailed } = now
+    for (current of drafts) {
+      const { name, kind, attributes, links, began, ended, parent, hasFailed } = current
       const below = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
       const span = tracer().startSpan(name, { kind, attributes, links, startTime: began }, below)
       if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR })
@@ -114,7 +114,7 @@ export function createDrafts(tracer: () => Tracer): Drafts {
   })
 
   return {
-    idGenerator: { generateTraceId: () => now!.traceId, generateSpanId: () => now!.spanId },
+    idGenerator: { generateTraceId: () => current!.traceId, generateSpanId: () => current!.spanId },
     add(draft) {
       waiting.push(draft)
       if (waiting.length >= most) flush()
