@@ -5,7 +5,7 @@ import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { repeat } from '../repeat.ts'
 import { throttled } from '../throttled.ts'
-import { telemetry } from '../telemetry/telemetry.ts'
+import { below } from '../telemetry/in-span.ts'
 import { type PublishedEvent, readEvent } from './cloud-event.ts'
 import { processing } from './spans.ts'
 import { streamName, withApi } from './stream.ts'
@@ -57,18 +57,12 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
       const event = readEvent(message)
       // The message is older than our use of CloudEvents; the tail has published its event again since.
       if (!event) return message.term()
-      await handleTraced(event)
+      await below(span, event.traceparent, () => handle(event))
       message.ack()
     } catch (error) {
       log.warn({ err: error, subject: message.subject }, 'an event is tried again')
       message.nak(retryAfter)
     }
-  }
-
-  async function handleTraced(event: PublishedEvent) {
-    const { tracing } = telemetry
-    const parent = event.traceparent
-    await (tracing && parent ? tracing.enter(span, { parent }, () => handle(event)) : handle(event))
   }
 
   function failed(error: Error) {

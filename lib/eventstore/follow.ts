@@ -8,7 +8,7 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { pause, repeat } from '../repeat.ts'
-import { telemetry } from '../telemetry/telemetry.ts'
+import { below } from '../telemetry/in-span.ts'
 import { throttled } from '../throttled.ts'
 import type { Origin } from './command.ts'
 import { isCancelled, isConnectionError, type Sql } from './database.ts'
@@ -127,7 +127,7 @@ export function startFollowing(options: FollowOptions): Service {
 
   async function workOrPark({ event, position }: ListedEvent, stopped: AbortSignal, tried = 0): Promise<void> {
     try {
-      await handleTraced(event!, stopped)
+      await below(span, event!.traceparent, () => handle(event!, stopped))
     } catch (error) {
       if (stopped.aborted || isAbsence(error)) throw error
       const tries = tried + 1
@@ -140,12 +140,6 @@ export function startFollowing(options: FollowOptions): Service {
     }
     followed.add(1, name)
     if (tried > 0 && !stopped.aborted) await forget(sql, name, position!)
-  }
-
-  async function handleTraced(event: Event, stopped: AbortSignal) {
-    const { tracing } = telemetry
-    const parent = event.traceparent
-    await (tracing && parent ? tracing.enter(span, { parent }, () => handle(event, stopped)) : handle(event, stopped))
   }
 
   const span = { name: `follow ${name}`, kind: 'consumer', attributes: { 'roster.source': service } } as const

@@ -17,7 +17,7 @@ import { type Method, method } from './methods.ts'
 import { type Presence, showPresence } from './presence.ts'
 import type { Span } from '../telemetry/tracing.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
-import { noteAnswer, traceRequest } from './spans.ts'
+import { tellAnswer, traceRequest } from './spans.ts'
 import { endOfTurn } from './turn.ts'
 import { type ReadCaller, refuseCallers } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
@@ -221,13 +221,13 @@ async function respond(
   try {
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
     await endOfTurn()
-    if (span) noteAnswer(span, undefined)
+    span?.tell(() => tellAnswer(undefined))
     send(message, bytes, natsHeaders({ 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }))
     measureCall(declared.subject, 'nats', arrived, 0)
   } catch (thrown) {
     const error = toRosterError(thrown)
     measureCall(declared.subject, 'nats', arrived, error.code)
-    if (span) noteAnswer(span, error)
+    span?.tell(() => tellAnswer(error))
     const marks = { 'roster-error': error.reason, 'roster-replayed': markOf(error.replayed) }
     send(message, encodeStatus(error), natsHeaders(marks))
     if (loud.has(error.reason))

@@ -1,7 +1,7 @@
 import type { MsgHdrs } from 'nats'
 import { codes, type RosterError } from '../errors.ts'
-import { telemetry } from '../telemetry/telemetry.ts'
-import type { NewSpan, Span } from '../telemetry/tracing.ts'
+import { below } from '../telemetry/in-span.ts'
+import type { More, NewSpan, Span } from '../telemetry/tracing.ts'
 import { traceparentOf } from './headers.ts'
 
 const known = { client: new Map<string, NewSpan>(), server: new Map<string, NewSpan>() }
@@ -26,8 +26,7 @@ export function traceRequest(
   subject: string,
   work: (span?: Span) => Promise<void>,
 ): Promise<void> {
-  const parent = traceparentOf(headers)
-  return telemetry.tracing && parent ? telemetry.tracing.enter(spanOfCall('server', subject), { parent }, work) : work()
+  return below(spanOfCall('server', subject), traceparentOf(headers), work)
 }
 
 /** The name of a method in traces: `roster.users.v1.UserService/SetEmail`. */
@@ -35,10 +34,12 @@ export function nameOf(subject: string): string {
   return subject.replace(/\.(\w+)$/, '/$1')
 }
 
-/** Notes how the service answered. Only a fault of the service makes its span a failed one. */
-export function noteAnswer(span: Span, error: RosterError | undefined): void {
-  span.setAttribute('rpc.status_code', error ? names.get(error.code)! : 'OK')
-  if (error && faults.has(error.code)) span.fail(error.reason)
+/** What a span says of the service's answer. Only a fault of the service makes it a failed one. */
+export function tellAnswer(error: RosterError | undefined): Required<Pick<More, 'attributes' | 'failure'>> {
+  return {
+    attributes: { 'rpc.status_code': error ? names.get(error.code)! : 'OK' },
+    failure: error && faults.has(error.code) ? error.reason : undefined,
+  }
 }
 
 const names = new Map<number, string>(Object.entries(codes).map(([name, code]) => [code, name]))

@@ -1,44 +1,53 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { isSpanContextValid, type Link, type SpanContext } from '@opentelemetry/api'
 import { Draft, type Drafts } from './drafts.ts'
 import type { Sampling } from './sampler.ts'
+import { isTraceparent, spanIdOf, traceIdOf } from './traceparent.ts'
 import type { NewSpan, Tracing } from './tracing.ts'
 
 /** Makes traces. The drafts of their spans go to `drafts` when they end. Nothing is global. */
 export function createTracing({ draw, follows }: Pick<Sampling, 'draw' | 'follows'>, drafts: Drafts): Tracing {
   const active = new AsyncLocalStorage<Draft | undefined>()
 
-  async function run<T>(span: Draft, work: (span: Draft) => Promise<T>): Promise<T> {
-    try {
-      return await active.run(span, work, span)
-    } catch (error) {
-      span.fail(typeOf(error))
-      throw error
-    } finally {
-      // The clock may have been set back meanwhile.
-      span.ended = Math.max(span.began, moment())
-      drafts.add(span)
+  // Two promises fewer than an async function has: they, too, are cold.
+  function run<T>(draft: Draft, work: (span: Draft) => Promise<T>): Promise<T> {
+    const end = () => {
+      draft.ended = performance.now()
+      drafts.add(draft)
     }
+    return active.run(draft, work, draft).then(
+      (value) => {
+        end()
+        return value
+      },
+      (error: unknown) => {
+        draft.failure = typeOf(error)
+        end()
+        throw error
+      },
+    )
   }
 
-  function begin(span: NewSpan, parent: SpanContext, links: Link[] = [], began = moment()): Draft {
-    return new Draft(span, parent, parent.traceId, links, began)
+  // Undefined where nothing below the place is sampled.
+  function draftBelow(place: string | undefined, span: NewSpan): Draft | undefined {
+    if (!isTraceparent(place) || !follows(place)) return undefined
+    return new Draft(span, traceIdOf(place), spanIdOf(place), true)
   }
 
   return {
-    enter(span, { parent, linked }, work) {
-      const below = read(parent)
-      if (below) return follows(below) ? run(begin(span, below, linksTo(linked)), work) : work(undefined)
+    enter(span, parent, work) {
+      if (isTraceparent(parent)) {
+        const draft = draftBelow(parent, span)
+        return draft ? run(draft, work) : work(undefined)
+      }
       const traceId = draw()
-      if (traceId === undefined) return work(undefined)
-      return run(new Draft(span, undefined, traceId, linksTo(linked), moment()), work)
+      return traceId === undefined ? work(undefined) : run(new Draft(span, traceId), work)
     },
 
     isActive: () => active.getStore() !== undefined,
 
     inSpan(span, work) {
       const above = active.getStore()
-      return above ? run(begin(span, above.asParent()), work) : work(undefined)
+      return above ? run(new Draft(span, above.traceId, above.spanId), work) : work(undefined)
     },
 
     place() {
@@ -46,19 +55,16 @@ export function createTracing({ draw, follows }: Pick<Sampling, 'draw' | 'follow
       return span && `00-${span.traceId}-${span.spanId}-01`
     },
 
-    together(span, places, work) {
-      const [first, ...others] = places
-      const below = read(first)
-      if (below && follows(below)) return run(begin(span, below, linksTo(...others)), work)
-      return active.getStore() ? active.run(undefined, work) : work()
+    together(span, [first, ...others], work) {
+      const draft = draftBelow(first, span)
+      if (!draft) return active.getStore() ? active.run(undefined, work) : work()
+      draft.link(...others)
+      return run(draft, work)
     },
 
     add(span, place, began, ended) {
-      const below = read(place)
-      if (!below) return
-      const draft = begin(span, below, [], began)
-      draft.ended = ended
-      drafts.add(draft)
+      const draft = draftBelow(place, span)
+      if (draft) drafts.add(Object.assign(draft, { began, ended }))
     },
 
     ids() {
@@ -68,36 +74,10 @@ export function createTracing({ draw, follows }: Pick<Sampling, 'draw' | 'follow
   }
 }
 
-let offset = Date.now() - performance.now()
-
-// Unix milliseconds, with fractions. The clock of the machine may be set meanwhile.
-function moment(): number {
-  const [now, since] = [Date.now(), performance.now()]
-  if (Math.abs(now - since - offset) > 50) offset = now - since
-  return since + offset
-}
-
 // The message of an error, and its stack, may hold what belongs in no trace.
 function typeOf(error: unknown): string {
   const { reason, code, name } = (error ?? {}) as { reason?: unknown; code?: unknown; name?: unknown }
   return (
     ([reason, code, name].find((text) => typeof text === 'string' && /^\w{1,60}$/.test(text)) as string) ?? '_OTHER'
   )
-}
-
-function linksTo(...traceparents: (string | undefined)[]): Link[] {
-  return traceparents.flatMap((text) => {
-    const found = read(text)
-    return found ? [{ context: found }] : []
-  })
-}
-
-const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
-
-function read(traceparent: string | undefined): SpanContext | undefined {
-  if (!traceparent) return undefined
-  const [, traceId, spanId, flags] = form.exec(traceparent) ?? []
-  if (traceId === undefined || spanId === undefined) return undefined
-  const found = { traceId, spanId, traceFlags: Number.parseInt(flags!, 16) & 1, isRemote: true }
-  return isSpanContextValid(found) ? found : undefined
 }

@@ -1,7 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
-  type Attributes,
-  type Link,
   ROOT_CONTEXT,
   type SpanContext,
   SpanKind,
@@ -12,66 +10,37 @@ import {
 } from '@opentelemetry/api'
 import type { IdGenerator } from '@opentelemetry/sdk-trace'
 import { hex, randomWord } from './draw.ts'
-import type { NewSpan, Span } from './tracing.ts'
+import { inRows } from './in-rows.ts'
+import { isSampled, isTraceparent, spanIdOf, traceIdOf } from './traceparent.ts'
+import type { More, NewSpan, Span } from './tracing.ts'
 
-const kinds = {
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-  internal: SpanKind.INTERNAL,
-}
-
-/** What work notes of a span while it goes on. */
+/** What work notes of a span while it goes on: as little as can be, since this code is cold. */
 export class Draft implements Span {
+  readonly spanId = nextSpanId()
+  readonly begun: NewSpan
   readonly traceId: string
-  readonly spanId: string
-  readonly parent: SpanContext | undefined
-  readonly links: Link[]
-  readonly kind: SpanKind
-  readonly attributes: Attributes
-  /** Unix milliseconds, with fractions. */
-  readonly began: number
+  /** The id of the span above; empty where a trace begins. */
+  readonly above: string
+  readonly isAboveRemote: boolean
+  readonly links: string[] = []
+  began = performance.now()
   ended = 0
-  name: string
-  hasFailed = false
+  failure: string | undefined
+  more: (() => More) | undefined
 
-  constructor(
-    { name, kind = 'internal', attributes }: NewSpan,
-    parent: SpanContext | undefined,
-    traceId: string,
-    links: Link[],
-    began: number,
-  ) {
+  constructor(begun: NewSpan, traceId: string, above = '', isAboveRemote = false) {
+    this.begun = begun
     this.traceId = traceId
-    this.spanId = nextSpanId()
-    this.parent = parent
-    this.links = links
-    this.kind = kinds[kind]
-    this.attributes = { ...attributes }
-    this.began = began
-    this.name = name
+    this.above = above
+    this.isAboveRemote = isAboveRemote
   }
 
-  setAttribute(name: string, value: string | number): void {
-    this.attributes[name] = value
+  tell(more: () => More): void {
+    this.more = more
   }
 
-  setAttributes(attributes: Attributes): void {
-    Object.assign(this.attributes, attributes)
-  }
-
-  updateName(name: string): void {
-    this.name = name
-  }
-
-  fail(type: string): void {
-    this.hasFailed = true
-    this.attributes['error.type'] = type
-  }
-
-  asParent(): SpanContext {
-    return { traceId: this.traceId, spanId: this.spanId, traceFlags: TraceFlags.SAMPLED }
+  link(...traceparents: string[]): void {
+    this.links.push(...traceparents)
   }
 }
 
@@ -104,13 +73,9 @@ export function createDrafts(tracer: () => Tracer): Drafts {
     timer = undefined
     const drafts = waiting
     waiting = []
-    for (current of drafts) {
-      const { name, kind, attributes, links, began, ended, parent, hasFailed } = current
-      const below = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
-      const span = tracer().startSpan(name, { kind, attributes, links, startTime: began }, below)
-      if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR })
-      span.end(ended)
-    }
+    // The machine's clock may have been set since the process began.
+    const offset = Date.now() - performance.now()
+    for (current of drafts) make(tracer(), current, offset)
   })
 
   return {
@@ -124,10 +89,34 @@ export function createDrafts(tracer: () => Tracer): Drafts {
   }
 }
 
-// Made in a row, for the same reason.
-const spanIds: string[] = []
-
-function nextSpanId(): string {
-  if (spanIds.length === 0) for (let n = 0; n < most; n++) spanIds.push(hex(randomWord()) + hex(randomWord()))
-  return spanIds.pop()!
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
 }
+
+function make(tracer: Tracer, draft: Draft, offset: number): void {
+  const { begun, traceId, above, isAboveRemote, links, began, ended } = draft
+  const more = draft.more?.()
+  const failure = draft.failure ?? more?.failure
+  const parent = { traceId, spanId: above, traceFlags: TraceFlags.SAMPLED, isRemote: isAboveRemote }
+  const options = {
+    kind: kinds[begun.kind ?? 'internal'],
+    attributes: { ...begun.attributes, ...more?.attributes, ...(failure && { 'error.type': failure }) },
+    links: links.filter(isTraceparent).map((link) => ({ context: contextOf(link) })),
+    startTime: began + offset,
+  }
+  const below = above ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
+  const span = tracer.startSpan(more?.name ?? begun.name, options, below)
+  if (failure) span.setStatus({ code: SpanStatusCode.ERROR })
+  span.end(ended + offset)
+}
+
+function contextOf(traceparent: string): SpanContext {
+  const traceFlags = isSampled(traceparent) ? TraceFlags.SAMPLED : TraceFlags.NONE
+  return { traceId: traceIdOf(traceparent), spanId: spanIdOf(traceparent), traceFlags, isRemote: true }
+}
+
+const nextSpanId = inRows(() => hex(randomWord()) + hex(randomWord()))

@@ -22,7 +22,7 @@ test.each<[string, string, Record<'low' | 'high' | 'below yes' | 'below no', boo
     const below = traceFlags === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent)
     const { decision } = sampler.shouldSample(below, traceId, 'work', SpanKind.SERVER, {}, [])
     const isSampled = decision === SamplingDecision.RECORD_AND_SAMPLED
-    if (traceFlags !== undefined) expect(follows(parent)).toBe(isSampled)
+    if (traceFlags !== undefined) expect(follows(`00-${traceId}-${parent.spanId}-0${traceFlags}`)).toBe(isSampled)
     return isSampled
   }
   expect({ low: samples(low), high: samples(high), 'below yes': samples(low, 1), 'below no': samples(low, 0) }).toEqual(

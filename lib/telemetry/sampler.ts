@@ -1,14 +1,15 @@
-import { diag, ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api'
+import { diag, ROOT_CONTEXT } from '@opentelemetry/api'
 import { ParentBasedSampler, type Sampler, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace'
 import { createDraw } from './draw.ts'
+import { isSampled, traceIdOf } from './traceparent.ts'
 
 /** What is sampled. The sampler says so of every span; the others say the same before there is any span. */
 export interface Sampling {
   sampler: Sampler
   /** Gives the id of a new trace, or undefined where it is not sampled. */
   draw: () => string | undefined
-  /** Whether spans below this one are sampled. */
-  follows: (parent: SpanContext) => boolean
+  /** Whether spans below the one of this `traceparent` are sampled. */
+  follows: (parent: string) => boolean
 }
 
 /**
@@ -26,11 +27,9 @@ export function readSampling(environment: Record<string, string | undefined>): S
   const share = root === 'traceidratio' ? readShare(ratio) : Number(root === 'always_on')
   const ratioBased = new TraceIdRatioBasedSampler(share)
   const sampler = followsParent ? new ParentBasedSampler({ root: ratioBased }) : ratioBased
-  const follows = (parent: SpanContext) => {
-    const below = trace.setSpanContext(ROOT_CONTEXT, parent)
-    const { decision } = sampler.shouldSample(below, parent.traceId, '', SpanKind.INTERNAL, {}, [])
-    return decision === SamplingDecision.RECORD_AND_SAMPLED
-  }
+  const chooses = (traceId: string) =>
+    ratioBased.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED
+  const follows = (parent: string) => (followsParent ? isSampled(parent) : chooses(traceIdOf(parent)))
   return { sampler, draw: createDraw(share), follows }
 }
 

@@ -35,7 +35,7 @@ test('a stop sends all spans and metrics to the collector, with what the environ
     EXPORTER_OTLP_COMPRESSION: 'gzip',
     RESOURCE_ATTRIBUTES: 'deployment.environment.name=here',
   })
-  await telemetry.tracing!.enter({ name: 'work', kind: 'server', attributes: { number: 7 } }, {}, async () => {})
+  await telemetry.tracing!.enter({ name: 'work', kind: 'server', attributes: { number: 7 } }, undefined, async () => {})
   telemetry.meter!.createCounter('example.count').add(1)
   await stop()
   expect(collector.spans).toMatchObject([
@@ -55,7 +55,7 @@ test('a stop sends all spans and metrics to the collector, with what the environ
 
 test('OTEL_SERVICE_NAME wins', async () => {
   const stop = await start({ EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`, SERVICE_NAME: 'other' })
-  await telemetry.tracing!.enter({ name: 'work' }, {}, async () => {})
+  await telemetry.tracing!.enter({ name: 'work' }, undefined, async () => {})
   expect(telemetry.meter).toBeUndefined()
   await stop()
   expect(collector.spans).toMatchObject([{ service: 'other' }])
@@ -84,7 +84,7 @@ test('a line of the log has the ids of the recorded span in which it is written,
   const log = createLog('example', 'info', { write }, true).child({}, { redact: [] })
   const tracing = telemetry.tracing!
   const [traceId, spanId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
-  await tracing.enter({ name: 'work' }, { parent: `00-${traceId}-${spanId}-01` }, async (span) => {
+  await tracing.enter({ name: 'work' }, `00-${traceId}-${spanId}-01`, async (span) => {
     log.info('in the span')
     await tracing.inSpan({ name: 'part' }, async () => log.info('below it'))
     expect(lines[0]).toMatchObject({ trace_id: traceId, span_id: span!.spanId })
@@ -92,7 +92,7 @@ test('a line of the log has the ids of the recorded span in which it is written,
   expect(lines[1]).toMatchObject({ trace_id: traceId })
   expect(lines[1]!['span_id']).not.toBe(lines[0]!['span_id'])
   log.info('outside')
-  await tracing.enter({ name: 'work' }, {}, async () => log.info('in a span that is not sampled'))
+  await tracing.enter({ name: 'work' }, undefined, async () => log.info('in a span that is not sampled'))
   for (const line of lines.slice(2)) expect(line).not.toHaveProperty('trace_id')
   expect(lines).toHaveLength(4)
   await stop()
@@ -114,7 +114,7 @@ test('a collector that is away is told, and nothing else happens', async () => {
   await collector.stop()
   const soon = { EXPORTER_OTLP_TIMEOUT: '100', BSP_SCHEDULE_DELAY: '10' }
   const stop = await start({ EXPORTER_OTLP_TRACES_ENDPOINT: collector.url, ...soon })
-  await telemetry.tracing!.enter({ name: 'work' }, {}, async () => {})
+  await telemetry.tracing!.enter({ name: 'work' }, undefined, async () => {})
   await vi.waitFor(() => expect(faults.length).toBeGreaterThan(0), { timeout: 4000 })
   await stop()
   collector = await startTestCollector()

@@ -4,12 +4,19 @@ import type { Attributes } from '@opentelemetry/api'
 export interface Span {
   readonly traceId: string
   readonly spanId: string
-  setAttribute(name: string, value: string | number): void
-  setAttributes(attributes: Attributes): void
-  /** The name is one of few texts. */
-  updateName(name: string): void
-  /** Marks the span as failed. `type` is one of few texts. */
-  fail(type: string): void
+  /** Says more of the span. `more` is called once the span has ended, up to a second later: let it hold little. */
+  tell(more: () => More): void
+  /** Links the span to those of other traces. A text that is no W3C `traceparent` links to none. */
+  link(...traceparents: string[]): void
+}
+
+/** What is known of a span at its end. */
+export interface More {
+  /** Instead of the first name: one of few texts, too. */
+  name?: string
+  attributes?: Attributes
+  /** Marks the span as failed. One of few texts. */
+  failure?: string | undefined
 }
 
 /** A span to begin. No name and no attribute holds an address, a token, a name or a code of a person. */
@@ -29,14 +36,9 @@ export interface NewSpan {
 export interface Tracing {
   /**
    * Does work in a span of its own: below the span that `parent` names, by a valid W3C `traceparent`, or else in a new
-   * trace. `linked` is a `traceparent` too, of a trace that has to do with this one. The work gets no span where it is
-   * not sampled.
+   * trace. The work gets no span where it is not sampled.
    */
-  enter<T>(
-    span: NewSpan,
-    from: { parent?: string; linked?: string },
-    work: (span: Span | undefined) => Promise<T>,
-  ): Promise<T>
+  enter<T>(span: NewSpan, parent: string | undefined, work: (span: Span | undefined) => Promise<T>): Promise<T>
   /** Whether a span is active. */
   isActive(): boolean
   /** Does work in a span below the active one. */
@@ -48,7 +50,7 @@ export interface Tracing {
    * work is done in no span, even where one is active.
    */
   together<T>(span: NewSpan, places: string[], work: () => Promise<T>): Promise<T>
-  /** Adds a span below a place for work that is over. Times are Unix milliseconds. */
+  /** Adds a span below a place for work that is over. Its times are of the clock of `performance`. */
   add(span: NewSpan, place: string, began: number, ended: number): void
   /** What a line of the log says of the active span. */
   ids(): { trace_id: string; span_id: string } | undefined

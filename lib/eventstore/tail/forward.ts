@@ -72,8 +72,8 @@ export function createForward(
     if (events.length === 0) return { added: earlier }
     announcer.callers(events)
     announcer.hint(events)
-    const began = Date.now()
-    const old = began - knownFor
+    const began = performance.now()
+    const old = Date.now() - knownFor
     const outcomes = await publish(nats, events, {
       service,
       generation,
@@ -83,7 +83,7 @@ export function createForward(
       taken,
       inDoubt: ({ created_at }) => in_doubt || created_at.getTime() < old,
     })
-    const ended = Date.now()
+    const ended = performance.now()
     const added: NonNullable<Forwarded['added']> = earlier
     const [refused, failures]: [Refused[], { cause: unknown }[]] = [[], []]
     for (const [index, outcome] of outcomes.entries()) {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '#lib/errors'
 import { telemetry } from '#lib/telemetry/telemetry'
+import { isTraceparent } from '#lib/telemetry/traceparent'
 import type { Caller } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Method } from '#lib/rpc/methods'
@@ -9,7 +10,6 @@ import type { Header } from '../arrival/header-reader.ts'
 import type { Credentials } from '../callers/authenticate.ts'
 import type { Arrival, ArrivedCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
-import { readTraceparent } from './trace-call.ts'
 
 /** A call whose caller is proved. */
 export interface IdentifiedCall {
@@ -52,7 +52,8 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   })
   const isTrusted = gateway.config.TRUST_TRACEPARENT === 'true'
   // What is traced here tells of itself when it asks.
-  const traceparent = isTrusted && !telemetry.tracing ? readTraceparent(header('traceparent')) : ''
+  const foreign = isTrusted && !telemetry.tracing ? header('traceparent') : undefined
+  const traceparent = isTraceparent(foreign) ? foreign : ''
   const facts = { requestId, clientAddress, traceparent, ...readConditions(method, header) }
   return {
     gateway,

@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
-import { nameOf, noteAnswer } from '#lib/rpc/spans'
+import { nameOf, tellAnswer } from '#lib/rpc/spans'
 import { telemetry } from '#lib/telemetry/telemetry'
-import type { NewSpan, Span } from '#lib/telemetry/tracing'
+import type { More, NewSpan, Span } from '#lib/telemetry/tracing'
 import { httpStatus } from '../http-status.ts'
 import type { Arrival } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
@@ -18,14 +18,18 @@ export function traceCall<Answer>(
 ): Promise<Answer | RosterError> {
   const { tracing } = telemetry
   if (!tracing) return work()
-  const foreign = readTraceparent(arrival.header('traceparent'))
-  const from = config.TRUST_TRACEPARENT === 'true' ? { parent: foreign } : { linked: foreign }
+  const isTrusted = config.TRUST_TRACEPARENT === 'true'
+  const { method, encoding, verb, path } = arrival
   // Most calls are not sampled. They need no step of their own.
-  return tracing.enter(spanOf(arrival.method.subject), from, (span) => (span ? describing(span) : work()))
+  return tracing.enter(spanOf(method.subject), isTrusted ? arrival.header('traceparent') : undefined, (span) =>
+    span ? tracedWork(span) : work(),
+  )
 
-  async function describing(span: Span) {
+  async function tracedWork(span: Span) {
+    if (!isTrusted) span.link(arrival.header('traceparent') ?? '')
     const answer = await work()
-    describe(span, arrival, answer instanceof RosterError ? answer : undefined)
+    const error = answer instanceof RosterError ? answer : undefined
+    span.tell(() => describe({ method, encoding, verb, path }, error))
     return answer
   }
 }
@@ -39,27 +43,25 @@ function spanOf(subject: string): NewSpan {
   return span
 }
 
-/** The W3C `traceparent` of a caller. Empty where it has none, or no valid one. */
-export function readTraceparent(text: string | undefined): string {
-  return text !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(text) ? text : ''
-}
-
 const systems = { grpc: 'grpc', 'grpc-web': 'grpc', connect: 'connectrpc' } as const
 
 // The path itself holds ids, and a query may hold anything. The template of the route tells enough.
-function describe(span: Span, { encoding, method, verb, path }: Arrival, error: RosterError | undefined) {
-  span.setAttribute('roster.encoding', encoding)
+function describe(
+  { method, encoding, verb, path }: Pick<Arrival, 'method' | 'encoding' | 'verb' | 'path'>,
+  error: RosterError | undefined,
+): More {
+  const encoded = { 'roster.encoding': encoding }
   if (encoding !== 'json' && encoding !== 'oauth') {
-    span.setAttributes({ 'rpc.system.name': systems[encoding], 'rpc.method': nameOf(method.subject) })
-    return noteAnswer(span, error)
+    const { attributes, failure } = tellAnswer(error)
+    const rpc = { 'rpc.system.name': systems[encoding], 'rpc.method': nameOf(method.subject) }
+    return { attributes: { ...encoded, ...rpc, ...attributes }, failure }
   }
   const status = error ? httpStatus(error) : 200
   const route = findRoutes(path).get(verb === 'HEAD' ? 'GET' : verb)?.template ?? ''
-  span.updateName(`${verb} ${route}`)
-  span.setAttributes({
-    'http.request.method': verb,
-    'http.route': route,
-    'http.response.status_code': status,
-  })
-  if (error && status >= 500) span.fail(error.reason)
+  const http = { 'http.request.method': verb, 'http.route': route, 'http.response.status_code': status }
+  return {
+    name: `${verb} ${route}`,
+    attributes: { ...encoded, ...http },
+    failure: status >= 500 ? error?.reason : undefined,
+  }
 }

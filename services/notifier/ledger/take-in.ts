@@ -73,7 +73,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
     const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
     let was = cursor && toPosition(cursor)
     for (const { wanted, mails, until } of portions(page.events, receivers, was, page.next!)) {
-      const began = Date.now()
+      const began = performance.now()
       const [taken] = await sql<[{ webhooks: string[] | null }]>`
         select take_in(
           ${service}, ${toJson(was)}::text::jsonb, ${toJson(until)}::text::jsonb,
@@ -83,7 +83,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
       // Another replica was faster.
       if (!taken.webhooks) return true
       for (const traceparent of tracesOf(page.events, wanted))
-        telemetry.tracing?.add(span, traceparent, began, Date.now())
+        telemetry.tracing?.add(span, traceparent, began, performance.now())
       for (const webhookId of taken.webhooks) wake(webhookId)
       was = until
     }

@@ -1,7 +1,7 @@
 import { type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Service } from '#lib/process'
-import { telemetry } from '#lib/telemetry/telemetry'
+import { below } from '#lib/telemetry/in-span'
 import { throttled } from '#lib/throttled'
 import { retryDelay } from './mail-backoff.ts'
 import { type MailUsers, openMailCalls } from './mail-calls.ts'
@@ -36,12 +36,7 @@ export function startMailWorker({ redis, users, concurrency, mailer, log }: Work
   const mail = mailOnce({ users: openMailCalls(users), places: openMailPlaces(concurrency), mailer, log })
   const worker = new Worker<MailJob, End>(
     mailQueueName,
-    (job) => {
-      const { tracing } = telemetry
-      const work = () => mail(job.data, (changed) => job.updateData(changed))
-      const parent = job.data.traceparent
-      return tracing && parent ? tracing.enter(processing, { parent }, work) : work()
-    },
+    (job) => below(processing, job.data.traceparent, () => mail(job.data, (changed) => job.updateData(changed))),
     {
       connection: redis,
       prefix: queuePrefix,

@@ -20,11 +20,12 @@ export function traceDelivery(
     'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
     ...(attempts > 0 && { 'http.request.resend_count': attempts }),
   }
-  return tracing.enter({ name: 'POST', kind: 'client', attributes }, { parent }, async (span) => {
+  return tracing.enter({ name: 'POST', kind: 'client', attributes }, parent, async (span) => {
     const outcome = await post({ traceparent: tracing.place()! })
-    if (!span) return outcome
-    if (outcome.status !== undefined) span.setAttribute('http.response.status_code', outcome.status)
-    if (outcome.error !== undefined) span.fail(String(outcome.status ?? outcome.error))
+    span?.tell(() => ({
+      attributes: outcome.status === undefined ? {} : { 'http.response.status_code': outcome.status },
+      failure: outcome.error && String(outcome.status ?? outcome.error),
+    }))
     return outcome
   })
 }
