@@ -1,5 +1,4 @@
 import { type RosterError, toRosterError } from '#lib/errors'
-import { telemetry } from '#lib/telemetry/telemetry'
 import { type Arrival, startCall } from './arrived-call.ts'
 import type { ValueLimit } from '../limits/value-limit.ts'
 import { askTranslated } from './ask-translated.ts'
@@ -22,7 +21,6 @@ export function perform<Answer>(
   read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,
   write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
 ): Promise<Answer | RosterError> {
-  if (!telemetry.tracing) return performCall(gateway, arrival, read, write)
   return traceCall(gateway, arrival, () => performCall(gateway, arrival, read, write))
 }
 
