@@ -1,13 +1,11 @@
-import { loadAggregates } from '#lib/eventstore/aggregate'
 import type { Sql } from '#lib/eventstore/database'
-import { eventColumns } from '#lib/eventstore/event-page'
-import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
-import type { StoredEvent } from '#lib/events/stored-event'
-import { storingServices, type StoringService } from '../provision.ts'
-import type { Called, Command } from './command.ts'
-import { openProver } from './verify/audit/export/prove-events.ts'
-import { Refusal } from './refusal.ts'
-import type { System } from './system.ts'
+import { storingServices, type StoringService } from '../../provision.ts'
+import type { Called, Command } from '../command.ts'
+import { Refusal } from '../refusal.ts'
+import { openProver } from '../verify/audit/export/prove-events.ts'
+import { rowName } from '../verify/finding.ts'
+import { isOfService, problemOf } from '../verify/is-of-service.ts'
+import { linesOfService, type Omitted } from './lines-of-service.ts'
 
 /** The command `export`. */
 export const exportOrganization: Command = {
@@ -17,6 +15,7 @@ export const exportOrganization: Command = {
   more: [
     'First comes a line of the kind `export`, then the events and objects of each service, and last one of the kind `end`.',
     'An export without that last line is not whole.',
+    'In place of a row that is larger than any of Roster comes a line of the kind `omitted`: exit status 1.',
     'It has no secret: no password, token, key, secret of a machine, provider or webhook. It has personal data.',
   ],
   options: { proof: { type: 'boolean' } },
@@ -25,96 +24,54 @@ export const exportOrganization: Command = {
   run,
 }
 
-const pageSize = 500
-
 async function run({ system, output, args, options }: Called): Promise<number> {
   const organization = args[0]!
   const known = await Promise.all(storingServices.map((service) => hasEvents(system.sql(service), organization)))
   if (!known.includes(true)) throw new Refusal(`There is no organization ${JSON.stringify(organization)}.`)
   await output.json({ kind: 'export', format: 1, organization, at: new Date() })
-  const counted = { events: 0, objects: 0 }
-  for (const service of storingServices)
-    for await (const { proofs, events, objects } of pages(system, service, organization, options['proof'] === true)) {
-      for (const value of [...proofs, ...events, ...objects]) await output.json(value)
-      counted.events += events.length
-      counted.objects += objects.length
+  const counted = { events: 0, objects: 0, omitted: 0 }
+  const unread: string[] = []
+  for (const service of storingServices) {
+    try {
+      await writeService(service)
+    } catch (error) {
+      // Whoever holds one service must not hinder that the others are written.
+      if (!isOfService(error)) throw error
+      unread.push(`${service}: ${problemOf(error, 'its events and objects cannot be read to their end')}`)
+    }
+  }
+  if (unread.length > 0) throw new Refusal([...unread, 'The export is not whole.'].join('\n'))
+  const { omitted, ...written } = counted
+  await output.json({ kind: 'end', ...written, ...(omitted > 0 && { omitted }) })
+  return omitted > 0 ? 1 : 0
+
+  async function writeService(service: StoringService): Promise<void> {
+    const [sql, personal] = [system.sql(service), await system.personal(service)]
+    const prover = options['proof'] === true ? await openProver(sql, service) : undefined
+    if (options['proof'] === true && !prover) return
+    const large = { rows: 0, first: '' }
+    for await (const line of linesOfService({ sql, service, organization, personal, prover })) {
+      await output.json(line)
+      if (line.kind === 'event') counted.events++
+      if (line.kind === 'object') counted.objects++
+      if (line.kind === 'omitted') {
+        if (large.rows++ === 0) large.first = nameOf(line)
+        counted.omitted++
+      }
       output.progress(`${service}: ${counted.events} events, ${counted.objects} objects`)
     }
-  await output.json({ kind: 'end', ...counted })
-  return 0
+    const what = 'rows are left out, because they are larger than any of Roster'
+    if (large.rows > 0) output.trouble(`${service}: ${large.rows} ${what}; the first is ${large.first}`)
+  }
 }
 
 async function hasEvents(sql: Sql, organization: string): Promise<boolean> {
   return (await sql`select from events where organization_id = ${organization} limit 1`).count > 0
 }
 
-type Page = Record<'proofs' | 'events' | 'objects', object[]>
-
-// Every event is in it that was committed before. So the end is not the oldest open transaction, which may be anybody's.
-// Of transactions that were under way, some events may be in it: each of them with all earlier ones of its object.
-// An object is written after its first event, as it is at that moment. With proofs, only what is signed is in it.
-async function* pages(
-  system: System,
-  service: StoringService,
-  organization: string,
-  proves: boolean,
-): AsyncGenerator<Page> {
-  const [sql, personal] = [system.sql(service), await system.personal(service)]
-  const prover = proves ? await openProver(sql, service) : undefined
-  if (proves && !prover) return
-  const [{ end }] = await sql<[{ end: string }]>`select pg_snapshot_xmax(pg_current_snapshot())::text as end`
-  for (let last = { transaction_id: '0', position: '0' }; ;) {
-    const stored = await sql<StoredEvent[]>`
-      select ${eventColumns(sql)} from events
-      where organization_id = ${organization} and transaction_id < ${end}::xid8
-        ${prover ? sql`and (transaction_id, position) <= (${prover.end.transactionId}::xid8, ${prover.end.position}::bigint)` : sql``}
-        and (transaction_id, position) > (${last.transaction_id}::xid8, ${last.position})
-      order by events.transaction_id, events.position limit ${pageSize}
-    `
-    if (stored.length === 0) return
-    const events = personal ? await personal.openEvents(sql, stored) : stored
-    const first = events.filter(({ sequence }) => sequence === '1')
-    const objects = await loadAggregates(
-      sql,
-      first.map((event) => ({ type: event.aggregate_type, id: event.aggregate_id })),
-      personal,
-    )
-    yield {
-      proofs: (await prover?.lines(stored)) ?? [],
-      events: events.map((event, index) => ({
-        kind: 'event',
-        service,
-        ...told(event),
-        ...sealedOf(stored[index]!),
-        ...(prover && { proof: prover.proofOf(stored[index]!) }),
-      })),
-      objects: objects
-        .filter(({ state, unreadable }) => state !== undefined || unreadable)
-        .map(({ unreadable, ...object }) => ({
-          kind: 'object',
-          service,
-          ...object,
-          ...(unreadable && { unreadable: true }),
-        })),
-    }
-    last = events.at(-1)!
-  }
+function nameOf({ table, bytes, position, type, id }: Omitted): string {
+  const key = position === undefined ? { type, id } : { position }
+  return `${rowName(table, key).slice(0, longestName)}, of ${bytes} bytes`
 }
 
-// With it, the event is proven as it is stored, also where nobody opens it.
-function sealedOf({ payload }: StoredEvent): { sealed?: string } {
-  const sealed = sealedPart(payload)
-  return sealed === undefined ? {} : { sealed }
-}
-
-function told(event: StoredEvent) {
-  const { aggregate_type, aggregate_id, organization_id, request_id, created_at, transaction_id: _, ...rest } = event
-  return {
-    ...rest,
-    aggregateType: aggregate_type,
-    aggregateId: aggregate_id,
-    organizationId: organization_id,
-    requestId: request_id,
-    createdAt: created_at,
-  }
-}
+const longestName = 500
