@@ -30,7 +30,6 @@ export async function lookAtTail(sql: Sql): Promise<TailStatus> {
         order by events.transaction_id, events.position limit ${most}
       ) next
     ) counted
-    limit 1
   `
   return { ...row, seconds: Math.max(0, row.seconds) }
 }
