@@ -7,8 +7,8 @@ import { projectRoot } from '../deploy/local/home.ts'
 import { freePort } from '../deploy/local/ports.ts'
 
 /**
- * Runs the e2e suite against docker-compose.yml, with its own project, ports and volumes: `npm run test:compose [--
- * <vitest's arguments>]`.
+ * Runs the operator's command and the e2e suite against docker-compose.yml, with its own project, ports and volumes:
+ * `npm run test:compose [-- <vitest's arguments>]`.
  * ROSTER_STAND_IN may name a program that builds images by name where none can be pulled. --keep leaves everything
  * running.
  */
@@ -39,6 +39,8 @@ try {
   run([...compose, 'build', '--quiet'])
   run([...compose, 'up', '--detach'])
   await healthy()
+  // Each must find that all is well, in a system that nobody has used yet.
+  for (const command of ['status', 'verify']) run([...compose, 'run', '--rm', '-T', 'roster', command])
   passed = test()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

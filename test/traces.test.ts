@@ -9,7 +9,7 @@ import { startServices, type Services } from '../deploy/local/services.ts'
 import { provision, storingServices, type StoringService } from '../deploy/provision.ts'
 import { type ReceivedSpan, startTestCollector, type TestCollector } from './support/collector.ts'
 import { startTestReceiver, type TestReceiver } from './support/receiver.ts'
-import { pictureOf } from './support/span-picture.ts'
+import { linesOfPicture, pictureOf } from './support/span-picture.ts'
 import { type Branch, linesOf, treeOf } from './support/span-tree.ts'
 
 // The bundles, so that the file which they share for telemetry is there and works.
@@ -128,6 +128,21 @@ test('a changed address is one trace: from the request to the answers of the mai
   const secrets = [first, second, 'example.com', 'Gracielle', 'Hopperman', 'gracie', token, code, userId]
   for (const secret of [...secrets, 'of-the-receiver']) expect(given).not.toContain(secret)
 })
+
+test('the picture of docs/telemetry.md shows this trace', () => {
+  const withoutKinds = expected.map((line) => line.replace(/\[\w+, /, '['))
+  expect(pathsOf(linesOfPicture(readFileSync(picture, 'utf8')))).toEqual(pathsOf(withoutKinds))
+})
+
+/** Each line with those above it. The order of siblings changes from run to run, so it does not count. */
+function pathsOf(lines: string[]): string[] {
+  const path: string[] = []
+  const paths = lines.map((line) => {
+    path.splice(line.search(/\S/) / 2, Infinity, line.trim())
+    return path.join(' > ')
+  })
+  return paths.toSorted()
+}
 
 const picture = join(import.meta.dirname, '../docs/trace.svg')
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Call, factsOf } from '../e2e/clients/call.ts'
+import { callConnect } from '../e2e/clients/connect.ts'
 import { callGrpc } from '../e2e/clients/grpc.ts'
 import { callGrpcWebText } from '../e2e/clients/grpc-web-text.ts'
 import { callGrpcWeb } from '../e2e/clients/grpc-web.ts'
@@ -43,8 +44,8 @@ export interface LoadOptions {
   writers: Belongings[]
 }
 
-const calls: Call[] = [callJson, callGrpc, callGrpcWeb, callGrpcWebText]
-const nameOf = (call: Call) => ['JSON', 'gRPC', 'gRPC-web', 'gRPC-web-text'][calls.indexOf(call)]
+const calls: Call[] = [callJson, callGrpc, callGrpcWeb, callGrpcWebText, callConnect]
+const nameOf = (call: Call) => ['JSON', 'gRPC', 'gRPC-web', 'gRPC-web-text', 'Connect'][calls.indexOf(call)]
 // Longer than every deadline and pause. A call that hangs for ever must show up, and must not hold up the suite.
 const hangs = 15_000
 const giveUpAfter = 60_000

@@ -37,6 +37,17 @@ export function pictureOf(branch: Branch): string {
   ].join('\n')}\n`
 }
 
+/** The lines of such a picture: name and service of each span, indented by two blanks for each span above it. */
+export function linesOfPicture(picture: string): string[] {
+  const legend = [...picture.matchAll(/fill="(#\w+)"\/><text x="\d+" y="18">([^<]*)<\/text>/g)]
+  const serviceOf = Object.fromEntries(legend.map(([, color, service]) => [color!, service!.replace('roster-', '')]))
+  const spans = picture.matchAll(/^<text x="(\d+)" y="\d+">([^<]*)<\/text><rect [^>]*fill="(#\w+)"/gm)
+  return [...spans].map(([, x, name, color]) => {
+    const plain = name!.replaceAll('&lt;', '<').replaceAll('&amp;', '&')
+    return `${' '.repeat((Number(x) - 6) / 6)}${plain} [${serviceOf[color!]}]`
+  })
+}
+
 function rowsOf(branch: Branch, depth = 0): { span: Branch['span']; depth: number }[] {
   return [{ span: branch.span, depth }, ...branch.below.flatMap((below) => rowsOf(below, depth + 1))]
 }
