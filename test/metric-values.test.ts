@@ -291,29 +291,37 @@ test('strangers make no series of their own, whatever they call', async () => {
 })
 
 test('OTLP has the same histograms as Prometheus, cumulative even where it is asked for deltas', async () => {
-  await act('GetMyUser', {})
-  await vi.waitFor(
-    async () => {
-      const { gateway } = await read()
-      const last = collector.histograms.findLast(
-        ({ service, name, attributes }) =>
-          service === 'roster-gateway' &&
-          name === 'rpc.server.call.duration' &&
-          attributes['rpc.method'] === 'roster.users.v1.UserService/GetMyUser' &&
-          attributes['roster.encoding'] === 'json' &&
-          attributes['rpc.status_code'] === 'OK',
-      )!
-      const labels = (more = {}) => ofCall('roster.users.v1.UserService/GetMyUser', 'json', 'OK', more)
-      let below = 0
-      for (const [index, bound] of last.bounds.entries())
-        expect((below += last.counts[index]!)).toBe(gateway.get(buckets + labels({ le: String(bound) })))
-      expect(last).toMatchObject({ unit: 's', isCumulative: true, count: gateway.get(duration + labels()) })
-      expect(last.counts.reduce((sum, one) => sum + one)).toBe(last.count)
-      expect(last.sum).toBeCloseTo(gateway.get(seconds + labels())!, 9)
-      expect(last.ended).toBeGreaterThan(last.began)
+  await act('AddOrganization', { name: 'told' })
+  const method = 'roster.grants.v1.OrganizationService/AddOrganization'
+  const { gateway } = await read()
+  const sum = gateway.get(seconds + ofCall(method, 'json'))!
+  const told = () =>
+    collector.histograms.filter(
+      ({ service, name, attributes }) =>
+        service === 'roster-gateway' && name === 'rpc.server.call.duration' && attributes['rpc.method'] === method,
+    )
+  // A histogram of deltas would not tell of it a second time.
+  await vi.waitFor(() => expect(told().length).toBeGreaterThan(1), { timeout: 20_000 })
+  const { began, ended, bounds, counts, ...last } = told().at(-1)!
+  expect(last).toEqual({
+    service: 'roster-gateway',
+    name: 'rpc.server.call.duration',
+    unit: 's',
+    attributes: {
+      'rpc.method': method,
+      'rpc.status_code': 'OK',
+      'rpc.system.name': 'http',
+      'roster.encoding': 'json',
     },
-    { timeout: 20_000, interval: 200 },
-  )
+    isCumulative: true,
+    count: 1,
+    sum,
+  })
+  expect(ended).toBeGreaterThan(began)
+  const bucket = bounds.filter((bound) => bound < sum).length
+  expect(counts).toEqual([...bounds, Infinity].map((_, index) => (index === bucket ? 1 : 0)))
+  for (const [index, bound] of bounds.entries())
+    expect(gateway.get(buckets + ofCall(method, 'json', 'OK', { le: String(bound) }))).toBe(index < bucket ? 0 : 1)
 })
 
 async function send(text: string): Promise<void> {
