@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { methods } from '#lib/rpc/methods'
+import { nameOf } from '#lib/rpc/spans'
 import { declared } from '#lib/telemetry/instruments'
 import { deriveKeys } from '../deploy/derive-keys.ts'
 import { projectRoot } from '../deploy/local/home.ts'
@@ -68,8 +69,9 @@ test('each declared metric is exposed, and no other one', async () => {
 
 test('each label has few values: the listed ones, or names of operations, services and pages', async () => {
   const known = await exposed()
+  const operations = new Set([...methods.keys()].map(nameOf))
   const words: Record<string, (value: string) => boolean> = {
-    operation: (value) => methods.has(value) || /^zitadel\.[\w.]+$/.test(value),
+    operation: (value) => operations.has(value) || /^zitadel\.[\w.]+\/\w+$/.test(value),
     service: (value) => (serviceNames as readonly string[]).includes(value),
     page: (value) => /^(\/healthz|\/readyz|\/docs)$/.test(value),
     status: (value) => /^\d{3}$/.test(value),

@@ -169,11 +169,10 @@ const explains = [
   'RosterInternalErrors',
 ]
 
-// Streams end by an error, always.
 function failing(within: string): string {
   const calls = (more: string) =>
-    `sum(rate(rpc_server_call_duration_count{job="roster", service="gateway", rpc_method!~".*[.]Watch.*"${more}}[${within}]))`
-  return `${calls(', rpc_response_status_code=~"UNAVAILABLE|DEADLINE_EXCEEDED|INTERNAL"')} / ${calls('')}`
+    `sum(rate(rpc_server_call_duration_count{job="roster", service="gateway"${more}}[${within}]))`
+  return `${calls(', rpc_status_code=~"UNAVAILABLE|DEADLINE_EXCEEDED|INTERNAL"')} / ${calls('')}`
 }
 
 function durationOf(seconds: number): string {

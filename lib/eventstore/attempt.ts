@@ -5,7 +5,8 @@ import { appendBatch } from './append.ts'
 import { claimText, type Decided, type Known, type Pending, type Problem } from './batch.ts'
 import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
 import { decideBatch } from './decide.ts'
-import { batchSize, retries, transactions } from './measures.ts'
+import { batchSize, conflicts, retries, transactions } from './measures.ts'
+import { RosterError } from '../errors.ts'
 import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
 import type { Personal } from './personal/personal.ts'
@@ -100,6 +101,12 @@ async function decideAll(
 }
 
 const deciding = { name: 'decide' }
+
+/** ABORTED CONFLICT for commands that are given up. */
+export function giveUp(commands = 1): RosterError {
+  conflicts.add(commands)
+  return new RosterError('ABORTED', 'CONFLICT', 'Other calls kept changing the same object.')
+}
 
 /** Tells the open commands whose claims others hold, and takes them out of `open`. */
 export function refuseTaken(open: Set<Pending>, decided: Decided[], problem: Problem): void {

@@ -2,7 +2,7 @@ import { deadlineExceeded, RosterError, toRosterError } from '../errors.ts'
 import { createFairGate } from '../fair-gate.ts'
 import type { Log } from '../log.ts'
 import { keyText } from './aggregate.ts'
-import { attempt, isNamed, type StoreParts, tryOut } from './attempt.ts'
+import { attempt, giveUp, isNamed, type StoreParts, tryOut } from './attempt.ts'
 import { claimText, type Decided, type Known, knowNothing, type Pending, type Problem } from './batch.ts'
 import type { Command, Origin } from './command.ts'
 import { isConnectionError, storeUnavailable } from './database.ts'
@@ -66,7 +66,7 @@ async function run<Response, Answer>(
       answer = respond(outcomes)
       return once && { once, answer: { bytes: once.encode(answer) } }
     }
-    let failure: unknown = conflict()
+    let failure: unknown
     try {
       const { problem } = await attempt(parts, [...open], known, whole)
       if (!problem) {
@@ -86,9 +86,9 @@ async function run<Response, Answer>(
     const faulty = await findFaulty(parts, [...open], known, call.deadline)
     if (!faulty) continue
     open.delete(faulty)
-    faulty.reject(failure)
+    faulty.reject(failure ?? giveUp())
   }
-  throw conflict()
+  throw giveUp(open.size)
 }
 
 // Commands whose keys are taken are decided again, in their order, because those after them may depend on them.
@@ -109,7 +109,7 @@ function refuseStale(open: Set<Pending>, stale: ReadonlySet<string>): void {
     const { aggregate, reads = [] } = pending.command
     if (![aggregate, ...reads].some((key) => stale.has(keyText(key)))) continue
     open.delete(pending)
-    pending.reject(conflict())
+    pending.reject(giveUp())
   }
 }
 
@@ -137,10 +137,6 @@ function logFaults(log: Log, outcomes: unknown[]): void {
   for (const [index, outcome] of outcomes.entries())
     if (outcome instanceof RosterError && outcome.reason === 'INTERNAL')
       log.error({ err: outcome.cause, index }, 'a command of a bulk failed')
-}
-
-function conflict(): RosterError {
-  return new RosterError('ABORTED', 'CONFLICT', 'Other calls kept changing the same object.')
 }
 
 function overloaded(): RosterError {

@@ -2,7 +2,7 @@ import type { Vocabulary } from './vocabulary.ts'
 import type { Log } from '../log.ts'
 import { deadlineExceeded, RosterError } from '../errors.ts'
 import { createLoader, type Existing, keyText } from './aggregate.ts'
-import { attempt, refuseTaken } from './attempt.ts'
+import { attempt, giveUp, refuseTaken } from './attempt.ts'
 import { type AnyCommand, knowNothing, type Pending } from './batch.ts'
 import { type Bulk, createBulks } from './bulk.ts'
 import type { Command, NewEvent, Outcome } from './command.ts'
@@ -10,7 +10,7 @@ import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
 import type { EventRow } from '../events/stored-event.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { largestEvent } from './limits.ts'
-import { conflicts, waiting, waitingAge } from './measures.ts'
+import { waiting, waitingAge } from './measures.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
 import type { Personal } from './personal/personal.ts'
 
@@ -160,10 +160,7 @@ export function createStore(
       // The same request at another replica may have taken the key.
       if (problem.taken.length > 0) await leaveAnswered(open)
       refuseTaken(open, decided, problem)
-      if (count === maxAttempts && open.size > 0) {
-        conflicts.add(open.size)
-        throw new RosterError('ABORTED', 'CONFLICT', 'Other calls kept changing the same object.')
-      }
+      if (count === maxAttempts && open.size > 0) throw giveUp(open.size)
     }
   }
 

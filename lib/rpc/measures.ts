@@ -1,7 +1,17 @@
 import { codes } from '../errors.ts'
 import { counter, gauge, histogram, measures } from '../telemetry/instruments.ts'
+import { nameOf } from './spans.ts'
 
-const encodings = ['json', 'oauth', 'grpc', 'grpc-web', 'connect', 'nats'] as const
+/** The encodings of calls, and what OpenTelemetry calls the systems behind them. */
+const systems = {
+  json: 'http',
+  oauth: 'http',
+  grpc: 'grpc',
+  'grpc-web': 'grpc',
+  connect: 'connectrpc',
+  nats: 'nats',
+}
+type Encoding = keyof typeof systems
 
 const statuses = ['OK', ...Object.keys(codes)]
 
@@ -9,7 +19,12 @@ const calls = histogram({
   name: 'rpc.server.call.duration',
   unit: 's',
   tells: 'how long calls took; its count gives their rate, and by status their errors. In a service: requests by NATS',
-  labels: { 'rpc.method': 'operation', 'roster.encoding': encodings, 'rpc.response.status_code': statuses },
+  labels: { 'rpc.method': 'operation', 'roster.encoding': Object.keys(systems), 'rpc.status_code': statuses },
+  show: (labels) => ({
+    ...labels,
+    'rpc.method': nameOf(labels['rpc.method']!),
+    'rpc.system.name': systems[labels['roster.encoding'] as Encoding],
+  }),
   bounds: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 })
 
@@ -20,7 +35,7 @@ const failures = counter({
 })
 
 /** Measures a call of an operation, or a request to a service, that began at a time on the clock of `performance`. */
-export function measureCall(subject: string, encoding: (typeof encodings)[number], began: number, code: number): void {
+export function measureCall(subject: string, encoding: Encoding, began: number, code: number): void {
   if (!measures()) return
   calls.record((performance.now() - began) / 1000, subject, encoding, statuses[code])
   if (code === codes.INTERNAL) failures.add(1)

@@ -12,7 +12,11 @@ export interface Declared {
   labels: Record<string, readonly string[] | string>
 }
 
-type Facts = Omit<Declared, 'kind' | 'labels'> & { labels?: Declared['labels'] }
+type Facts = Omit<Declared, 'kind' | 'labels'> & {
+  labels?: Declared['labels']
+  /** Gives the labels as they are shown. It is asked once for each combination of values. */
+  show?: (labels: Record<string, string>) => Attributes
+}
 
 /** Every metric of this process. A file that measures declares its metrics when it is loaded. */
 export const declared: Declared[] = []
@@ -123,7 +127,7 @@ export function gauge(facts: Facts): Gauge {
   }
 }
 
-function declare(kind: Declared['kind'], { labels = {}, ...facts }: Facts): Declared {
+function declare(kind: Declared['kind'], { labels = {}, ...facts }: Facts): Declared & Pick<Facts, 'show'> {
   const own = { ...facts, kind, labels }
   declared.push(own)
   return own
@@ -142,7 +146,10 @@ function describe({ unit, tells }: Declared) {
 const other = '_OTHER'
 
 /** Makes one object for each combination of values, and no second one. */
-function rememberAttributes<T>({ labels }: Declared, make: (attributes: Attributes) => T) {
+function rememberAttributes<T>(
+  { labels, show = (own) => own }: Declared & Pick<Facts, 'show'>,
+  make: (attributes: Attributes) => T,
+) {
   const names = Object.keys(labels)
   const lists = Object.values(labels)
   // To join all values to one key would take longer than three lookups.
@@ -163,7 +170,7 @@ function rememberAttributes<T>({ labels }: Declared, make: (attributes: Attribut
     const byThird = bySecond.get(second) ?? new Map<string, T>()
     let own = byThird.get(third)
     if (own !== undefined) return own
-    own = make(Object.fromEntries(names.map((name, index) => [name, values[index]])))
+    own = make(show(Object.fromEntries(names.map((name, index) => [name, values[index]!]))))
     all.push(own)
     known.set(first, bySecond.set(second, byThird.set(third, own)))
     return own

@@ -1,4 +1,4 @@
-import { gauge, histogram } from '#lib/telemetry/instruments'
+import { counter, gauge, histogram } from '#lib/telemetry/instruments'
 
 export const requests = histogram({
   name: 'http.server.request.duration',
@@ -10,6 +10,13 @@ export const requests = histogram({
     'http.response.status_code': 'status',
   },
   bounds: [0.005, 0.025, 0.1, 0.5, 2.5, 10],
+})
+
+export const brokenRequests = counter({
+  name: 'roster.gateway.broken_requests',
+  unit: '{request}',
+  tells: 'requests that never arrived: they are no HTTP, their head is too long, or it comes too slowly',
+  labels: { 'roster.reason': ['HTTP_MALFORMED', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT'] },
 })
 
 export const connections = gauge({

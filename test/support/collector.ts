@@ -25,6 +25,23 @@ export interface ReceivedSpan {
   ended: bigint
 }
 
+/** What a histogram had counted when it was sent. */
+export interface ReceivedHistogram {
+  /** `service.name` of its resource. */
+  service: string
+  name: string
+  unit: string
+  attributes: Attributes
+  isCumulative: boolean
+  count: number
+  sum: number
+  bounds: number[]
+  counts: number[]
+  /** Unix time in nanoseconds. */
+  began: bigint
+  ended: bigint
+}
+
 type Attributes = Record<string, unknown>
 
 /** A real HTTP server that takes OTLP in protobuf. */
@@ -34,6 +51,7 @@ export interface TestCollector {
   spans: ReceivedSpan[]
   /** The names of the metrics that came. */
   metrics: Set<string>
+  histograms: ReceivedHistogram[]
   /** Every byte that came, for a search of what must not be there. */
   bytes(): Buffer
   stop(): Promise<void>
@@ -43,13 +61,17 @@ export interface TestCollector {
 export async function startTestCollector(): Promise<TestCollector> {
   const spans: ReceivedSpan[] = []
   const metrics = new Set<string>()
+  const histograms: ReceivedHistogram[] = []
   const bodies: Buffer[] = []
   const server = createServer(async (request, response) => {
     const sent = await buffer(request)
     const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent
     bodies.push(body)
     if (request.url === '/v1/traces') spans.push(...readSpans(body))
-    if (request.url === '/v1/metrics') for (const name of readMetrics(body)) metrics.add(name)
+    if (request.url === '/v1/metrics') {
+      for (const { metric } of readMetrics(body)) metrics.add(text(metric, 1))
+      histograms.push(...readMetrics(body).flatMap(readHistograms))
+    }
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
   })
   server.listen(0, '127.0.0.1')
@@ -58,6 +80,7 @@ export async function startTestCollector(): Promise<TestCollector> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     metrics,
+    histograms,
     bytes: () => Buffer.concat(bodies),
     async stop() {
       server.closeAllConnections()
@@ -66,7 +89,7 @@ export async function startTestCollector(): Promise<TestCollector> {
   }
 }
 
-// The numbers are those of opentelemetry/proto: collector/trace/v1, resource/v1, trace/v1, common/v1.
+// The numbers are those of opentelemetry/proto: collector/*/v1, resource/v1, trace/v1, metrics/v1, common/v1.
 function readSpans(request: Buffer): ReceivedSpan[] {
   return messages(request, 1).flatMap((ofResource) => {
     const resource = readAttributes(messages(messages(ofResource, 1)[0]!, 1))
@@ -75,9 +98,42 @@ function readSpans(request: Buffer): ReceivedSpan[] {
   })
 }
 
-function readMetrics(request: Buffer): string[] {
-  const scopes = messages(request, 1).flatMap((ofResource) => messages(ofResource, 2))
-  return scopes.flatMap((scope) => messages(scope, 2)).map((metric) => text(metric, 1))
+function readMetrics(request: Buffer) {
+  return messages(request, 1).flatMap((ofResource) => {
+    const service = readAttributes(messages(messages(ofResource, 1)[0]!, 1))['service.name'] as string
+    const metrics = messages(ofResource, 2).flatMap((scope) => messages(scope, 2))
+    return metrics.map((metric) => ({ service, metric }))
+  })
+}
+
+function readHistograms({ service, metric }: { service: string; metric: Uint8Array }): ReceivedHistogram[] {
+  return messages(metric, 9).flatMap((histogram) =>
+    messages(histogram, 1).map((point) => {
+      const fields = readFields(point)
+      return {
+        service,
+        name: text(metric, 1),
+        unit: text(metric, 3),
+        attributes: readAttributes(messages(point, 9)),
+        isCumulative: readFields(histogram).get(2)?.[0] === 2n,
+        count: Number(fields.get(4)![0]),
+        sum: toDouble(fields.get(5)![0] as bigint),
+        bounds: readPacked(messages(point, 7)).map(toDouble),
+        counts: readPacked(messages(point, 6)).map(Number),
+        began: fields.get(2)![0] as bigint,
+        ended: fields.get(3)![0] as bigint,
+      }
+    }),
+  )
+}
+
+function readPacked(packed: Uint8Array[]): bigint[] {
+  const bytes = Buffer.concat(packed)
+  return Array.from({ length: bytes.length / 8 }, (_, index) => bytes.readBigUInt64LE(8 * index))
+}
+
+function toDouble(bits: bigint): number {
+  return new Float64Array(new BigUint64Array([bits]).buffer)[0]!
 }
 
 const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']
@@ -108,6 +164,7 @@ function readValue(value: Uint8Array): unknown {
   const [[field, [first]]] = [...readFields(value)] as [[number, [unknown]]]
   if (field === 1) return Buffer.from(first as Uint8Array).toString()
   if (field === 2) return first === 1n
+  if (field === 4) return toDouble(first as bigint)
   if (field === 5) return messages(first as Uint8Array, 1).map(readValue)
   return typeof first === 'bigint' ? Number(first) : first
 }
@@ -121,19 +178,18 @@ function readFields(bytes: Uint8Array): Map<number, (bigint | number | Uint8Arra
   const fields = new Map<number, (bigint | number | Uint8Array)[]>()
   while (reader.pos < reader.len) {
     const [field, type] = reader.tag()
-    const value = readOne(reader, field, type)
+    const value = readOne(reader, type)
     fields.set(field, [...(fields.get(field) ?? []), value])
   }
   return fields
 }
 
-function readOne(reader: BinaryReader, field: number, type: WireType) {
+function readOne(reader: BinaryReader, type: WireType) {
   switch (type) {
     case WireType.Varint:
       return BigInt(reader.uint64())
-    // Of the fields that are read here, only a double has the number 4.
     case WireType.Bit64:
-      return field === 4 ? reader.double() : BigInt(reader.fixed64())
+      return BigInt(reader.fixed64())
     case WireType.LengthDelimited:
       return reader.bytes()
     default:

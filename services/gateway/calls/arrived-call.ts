@@ -40,6 +40,8 @@ export interface ArrivedCall {
   actsIn?: string
   /** The method, for the log. The request may choose another one than the path. */
   subject: string
+  /** A stream that was open for as long as it may be. Its client hears of an error, but nothing failed. */
+  hasLasted?: boolean
 }
 
 /** Starts the way of a call. */

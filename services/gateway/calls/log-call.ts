@@ -4,17 +4,15 @@ import { measureCall } from '#lib/rpc/measures'
 import type { ArrivedCall } from './arrived-call.ts'
 
 /** Writes the one line that the log has of a call, and measures it. `own` adds to the line. */
-export function logCall(
-  { gateway, arrival, started, userId, subject }: ArrivedCall,
-  error?: RosterError,
-  own?: object,
-): void {
+export function logCall(call: ArrivedCall, error?: RosterError, own?: object): void {
+  const { gateway, arrival, started, userId, subject } = call
   const { encoding, requestId } = arrival
-  measureCall(subject, encoding, started, error?.code ?? 0)
+  const code = error?.code ?? 0
+  measureCall(isOfStranger(call) ? '_OTHER' : subject, encoding, started, call.hasLasted ? 0 : code)
   const line = {
     method: subject,
     encoding,
-    code: error?.code ?? 0,
+    code,
     ...(error && { reason: error.reason }),
     ms: Math.round((performance.now() - started) * 100) / 100,
     requestId,
@@ -24,6 +22,11 @@ export function logCall(
   unredacted(gateway.log).info(line, 'call')
   if (error?.code === codes.INTERNAL && error.cause !== undefined)
     gateway.log.error({ err: error.cause, method: subject, requestId }, 'failed')
+}
+
+// Strangers could otherwise make a series of numbers for each method, encoding and status.
+function isOfStranger({ userId, arrival }: ArrivedCall): boolean {
+  return userId === '' && arrival.method.access.rule !== 'public'
 }
 
 const known = new WeakMap<Log, Log>()

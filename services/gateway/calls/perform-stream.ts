@@ -35,7 +35,7 @@ export async function performStream(
   const ended = new AbortController()
   const over = AbortSignal.any([gone, gateway.stopping, ended.signal])
   let timer: NodeJS.Timeout | undefined
-  let leave = () => {}
+  let leave: (() => void) | undefined
   try {
     arrival.admit()
     const timeout = arrival.timeout() ?? Infinity
@@ -66,9 +66,10 @@ export async function performStream(
   } catch (thrown) {
     if (gone.aborted) error = new RosterError('CANCELLED', 'CANCELLED', 'The client went away.')
     else if (!over.aborted) error = toRosterError(thrown)
+    else arrived.hasLasted = leave !== undefined
   }
   clearTimeout(timer)
-  leave()
+  leave?.()
   logCall(arrived, error, { messages })
   noteRefusal(arrived, error)
   return error

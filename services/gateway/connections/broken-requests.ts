@@ -6,6 +6,7 @@ import { breakBody, requestTimeout } from '../arrival/body.ts'
 import { requestIdOf } from '../arrival/request-id.ts'
 import { protective } from '../http/answers.ts'
 import { httpStatus } from '../http-status.ts'
+import { brokenRequests } from '../measures.ts'
 
 /**
  * Answers a request that is no HTTP, is too slow, has too long a head or breaks midway. The answer has the shape of
@@ -43,6 +44,7 @@ export function answerBrokenRequests(server: Server, patience: number): void {
     }
     for (const response of answers) response.once('close', end)
     if (halfway) giveUp(halfway, error)
+    else brokenRequests.add(1, error.reason)
     end()
   })
 }

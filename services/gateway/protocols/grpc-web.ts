@@ -1,4 +1,5 @@
-import { RosterError } from '#lib/errors'
+import { RosterError, toRosterError } from '#lib/errors'
+import { measureCall } from '#lib/rpc/measures'
 import type { Method } from '#lib/rpc/methods'
 import { encodeStatus } from '#lib/status'
 import { readBody } from '../arrival/body.ts'
@@ -30,7 +31,6 @@ export function isGrpcWeb(type: string | undefined): boolean {
 export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method: Method | undefined): Promise<void> {
   const text = contentType.exec(exchange.request.headers['content-type']!)?.[1] !== undefined
   if (method?.streams) return streamGrpcWeb(gateway, exchange, method, text)
-  if (!method) letIn(gateway, exchange, 'public')
   const answer = method
     ? await perform(
         gateway,
@@ -41,7 +41,7 @@ export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method:
           return bytes
         },
       )
-    : unknownMethod(exchange.path)
+    : refuseUnknown(gateway, exchange)
   const may = mayCompressFor(exchange, method)
   const frames =
     answer instanceof RosterError
@@ -51,6 +51,21 @@ export async function serveGrpcWeb(gateway: Gateway, exchange: Exchange, method:
           trailerFrame({ 'grpc-status': '0' }, exchange.requestId),
         ])
   send(exchange, 200, headersOf(text, may), pack(frames, text))
+}
+
+// A request that is not let in is answered as any other one.
+function refuseUnknown(gateway: Gateway, exchange: Exchange): RosterError {
+  const began = performance.now()
+  let error = unknownMethod(exchange.path)
+  try {
+    letIn(gateway, exchange, 'public')
+    return error
+  } catch (thrown) {
+    error = toRosterError(thrown)
+    throw error
+  } finally {
+    measureCall('_OTHER', 'grpc-web', began, error.code)
+  }
 }
 
 // Each frame is base64 by itself, so that a client can read it when it arrives.

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
-import { codes, RosterError } from '#lib/errors'
+import { RosterError } from '#lib/errors'
 import { measureCall } from '#lib/rpc/measures'
 import type { Method } from '#lib/rpc/methods'
 import { admit } from '../arrival/admission.ts'
@@ -41,8 +41,10 @@ export function createGrpcHandler(gateway: Gateway) {
     const path = headers[':path'] as string
     const method = byGrpcPath.get(path)
     if (!method) {
-      measureCall('_OTHER', 'grpc', performance.now(), codes.UNIMPLEMENTED)
-      end(call, tryAdmit(call, 'public') ?? unknownMethod(path))
+      const began = performance.now()
+      const error = tryAdmit(call, 'public') ?? unknownMethod(path)
+      end(call, error)
+      measureCall('_OTHER', 'grpc', began, error.code)
     } else void (method.streams ? serveStream : serveUnary)(gateway, call, method)
   }
 }
