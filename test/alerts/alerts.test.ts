@@ -5,8 +5,8 @@ import { findPrometheus } from './prometheus.ts'
 import { runAlerts } from './suite.ts'
 import { type Trouble, troubles } from './troubles.ts'
 
-// The short form of `npm run test:alerts`, too brief for RosterAuditLate. The last two bring one alert together, as long
-// as the form is not long.
+// The short form of `npm run test:alerts`, long enough for every critical alert. The last two bring one alert together,
+// as long as the form is not long.
 const [paused, refused, blink] = [
   'pause grants',
   'an event that JetStream refused',

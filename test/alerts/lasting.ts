@@ -5,7 +5,7 @@ export const scale = 1 / 20
 /** Seconds in which a measure is taken, read by Prometheus and compared, at the most. */
 const seenWithin = 5
 
-/** A shorter time: not long enough for the condition of RosterAuditLate. */
+/** A shorter time: long enough for every critical alert, but not for warnings such as RosterAuditLate. */
 export const brief = 20
 
 const units = { ms: 0.001, s: 1, m: 60 }

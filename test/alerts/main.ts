@@ -7,7 +7,7 @@ import { troubles } from './troubles.ts'
 
 const usage = `npm run test:alerts -- [options]
   --only NAMES  of the troubles: a part of a name each, such as pause or notifier↔smtp
-  --brief       less time for each: RosterAuditLate would not come where it should not
+  --brief       less time for each: enough for critical alerts, not for all warnings
   --write       writes the rows of these troubles into docs/operations.md
 `
 
