@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto'
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
@@ -17,6 +16,7 @@ import type { Operation } from './examples/contract.ts'
 import { callJson } from './e2e/clients/json.ts'
 import { type Running, startRunning } from './faults/running.ts'
 import { type Exposed, readExposition, tableOf } from './metrics/exposition.ts'
+import { documentPart } from './support/document-part.ts'
 import { startTestReceiver } from './support/receiver.ts'
 import '../lib/events/measures.ts'
 import '../lib/telemetry/process-measures.ts'
@@ -47,19 +47,12 @@ afterAll(async () => {
   for (const stop of begun.toReversed()) await stop()
 })
 
-const page = new URL('../docs/operations.md', import.meta.url)
-const [begin, end] = [
-  '<!-- metrics: written by the test that compares them, with ROSTER_RENEW_TABLES=1 -->',
-  '<!-- end of the metrics -->',
-]
-
 test('docs/operations.md lists the metrics that processes expose, and no others', async () => {
   const known = await exposed()
-  const text = readFileSync(page, 'utf8')
-  const [head, tail] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
-  const made = `${text.slice(0, head)}\n\n${tableOf(known.values(), serviceNames)}\n\n${text.slice(tail)}`
-  if (process.env['ROSTER_RENEW_TABLES']) writeFileSync(page, made)
-  else expect(text).toBe(made)
+  const part = documentPart('operations.md', 'metrics')
+  const made = tableOf(known.values(), serviceNames)
+  if (process.env['ROSTER_RENEW_TABLES']) part.replace(made)
+  else expect(part.text).toBe(made)
 })
 
 test('each declared metric is exposed, and no other one', async () => {

@@ -94,7 +94,9 @@ export function alerts(scale = 1): Alert[] {
       expr:
         `${late} unless on (service) (${cutOff}) unless on () (${down})` +
         // Their transactions are open, and hold up the events of every service.
-        ` unless on () (${stuck}) unless on () (${full})`,
+        ` unless on () (${stuck}) unless on () (${full})` +
+        // The gateway keeps the stream, and every service asks it before it publishes.
+        ` unless on () min(roster_server_reachable{job="roster", service="gateway", roster_server="nats"}) == 0`,
       for: minutes(1),
       severity: 'warning',
       summary: 'Events of {{ $labels.service }} do not reach JetStream.',

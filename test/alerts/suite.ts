@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startRunning } from '../faults/running.ts'
+import { lastingFor, scale } from './lasting.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import { startTraffic } from './traffic.ts'
 import type { Trouble } from './troubles.ts'
@@ -17,15 +18,15 @@ export interface Outcome {
   wrong: string[]
 }
 
-/** A minute of the rules takes so many minutes. */
-export const scale = 1 / 20
 const firesWithin = 120_000
 const endsWithin = 120_000
-/** Milliseconds for which a trouble lasts at least: every other alert would come within this time. */
-const lastsFor = 20_000
 
-/** Brings troubles over a Roster, one by one, while Prometheus reads its metrics. */
-export async function runAlerts(troubles: Trouble[], say: (line: string) => void): Promise<Outcome[]> {
+/** Brings troubles over a Roster, one by one, so many seconds each or longer, while Prometheus reads its metrics. */
+export async function runAlerts(
+  troubles: Trouble[],
+  say: (line: string) => void,
+  lasts = lastingFor(),
+): Promise<Outcome[]> {
   // Five in a row, where `freePort` takes none.
   const port = randomInt(30_000, 32_000)
   const running = await startRunning({
@@ -45,7 +46,7 @@ export async function runAlerts(troubles: Trouble[], say: (line: string) => void
     for (const trouble of troubles) {
       const began = performance.now()
       const mend = await trouble.make(running, traffic)
-      const { fired, at } = await watch(prometheus, trouble.alerts)
+      const { fired, at } = await watch(prometheus, trouble.alerts, lasts * 1000)
       await mend()
       const ended = performance.now()
       const late = await silence(prometheus, fired)
@@ -72,8 +73,9 @@ export async function runAlerts(troubles: Trouble[], say: (line: string) => void
   }
 }
 
-// Waits for these alerts, and a while for others. Gives all that fired, and when the last of these did.
-async function watch(prometheus: Prometheus, wanted: string[]) {
+// Waits for these alerts, a while for others to be pending, and for those that are. Gives all that fired, and when the
+// last of these did.
+async function watch(prometheus: Prometheus, wanted: string[], lasts: number) {
   const fired = new Set<string>()
   const began = performance.now()
   let at = began
@@ -83,7 +85,8 @@ async function watch(prometheus: Prometheus, wanted: string[]) {
       fired.add(name)
     }
     const lasted = performance.now() - began
-    if (lasted > firesWithin || (lasted > lastsFor && wanted.every((name) => fired.has(name)))) return { fired, at }
+    const isSettled = [...wanted, ...(await prometheus.active())].every((name) => fired.has(name))
+    if (lasted > firesWithin || (lasted > lasts && isSettled)) return { fired, at }
     await sleep(250)
   }
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type TransactionSql } from 'postgres'
-import { pause, processOf } from '../faults/inflict.ts'
-import type { Line, Process } from '../faults/plan.ts'
+import { begin, pause, processOf } from '../faults/inflict.ts'
+import { nameOf, singleFaults } from '../faults/plan.ts'
 import type { Running } from '../faults/running.ts'
+import { expectedOf } from './expected.ts'
 import type { Traffic } from './traffic.ts'
 
 /** A trouble that lasts until the function is called that `make` gives. */
@@ -13,36 +14,12 @@ export interface Trouble {
   alerts: string[]
 }
 
-const all = ['users', 'grants', 'idp', 'notifier', 'gateway']
-const storing = ['users', 'grants', 'idp', 'notifier']
-const unreachable = (services: string[], server: string) =>
-  services.map((service) => `RosterServerUnreachable ${service} ${server}`)
-
 export const troubles: Trouble[] = [
-  ...(['users', 'grants', 'idp', 'notifier', 'gateway'] as const).map((name) =>
-    paused(name, [`RosterServiceDown ${name}`]),
-  ),
-  paused('postgres', unreachable(storing, 'postgres')),
-  paused('nats', unreachable(all, 'nats')),
-  paused('redis', unreachable(['notifier'], 'redis')),
-  killed('postgres', unreachable(storing, 'postgres')),
-  killed('nats', unreachable(all, 'nats')),
-  killed('redis', unreachable(['notifier'], 'redis')),
-  broken('cut', 'users↔postgres', unreachable(['users'], 'postgres')),
-  broken('stall', 'grants↔postgres', unreachable(['grants'], 'postgres')),
-  broken('cut', 'gateway↔nats', unreachable(['gateway'], 'nats')),
-  broken('stall', 'users↔nats', unreachable(['users'], 'nats')),
-  broken('cut', 'notifier↔redis', unreachable(['notifier'], 'redis')),
-  broken('cut', 'notifier↔smtp', ['RosterMailServer']),
-  broken('stall', 'notifier↔smtp', ['RosterMailServer']),
-  {
-    name: 'kill -9 users, which its supervisor brings back',
-    alerts: [],
-    async make({ services }) {
-      await services.handles.users.kill('SIGKILL')
-      return () => {}
-    },
-  },
+  ...singleFaults.map((fault): Trouble => ({
+    name: nameOf([fault]),
+    alerts: expectedOf(fault),
+    make: (running) => begin(running, fault),
+  })),
   {
     name: 'cut users↔postgres for a second',
     alerts: [],
@@ -115,36 +92,6 @@ export const troubles: Trouble[] = [
   },
 ]
 
-function paused(victim: Process, alerts: string[]): Trouble {
-  return {
-    name: `pause ${victim}`,
-    alerts,
-    make: async (running) => pause(processOf(running, victim).pid),
-  }
-}
-
-function killed(victim: 'postgres' | 'nats' | 'redis', alerts: string[]): Trouble {
-  return {
-    name: `kill -9 ${victim}`,
-    alerts,
-    async make({ servers }) {
-      await servers[victim]!.kill('SIGKILL')
-      return () => servers[victim]!.restart()
-    },
-  }
-}
-
-function broken(how: 'cut' | 'stall', line: Line, alerts: string[]): Trouble {
-  return {
-    name: `${how} ${line}`,
-    alerts,
-    async make({ cables }) {
-      cables[line][how]()
-      return () => cables[line].mend()
-    },
-  }
-}
-
 function locked(name: string, table: string, mode: string, alerts: string[]): Trouble {
   return { name, alerts, make: (running) => lock(running, table, mode) }
 }
@@ -154,12 +101,12 @@ function lock(running: Running, table: string, mode: string) {
 }
 
 /** Begins a transaction, and leaves it open. */
-async function hold({ servers }: Running, begin: (sql: TransactionSql) => PromiseLike<unknown>) {
+async function hold({ servers }: Running, start: (sql: TransactionSql) => PromiseLike<unknown>) {
   const sql = postgres(servers.databaseUrl, { max: 1, onnotice: () => {} })
   const over = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const done = sql.begin(async (transaction) => {
-    await begin(transaction)
+    await start(transaction)
     begun.resolve()
     await over.promise
   })

@@ -10,33 +10,30 @@ export async function inflict(running: Running, { faults, apart }: Round): Promi
   await Promise.all(
     faults.map(async (fault, index) => {
       await sleep(index * apart)
-      await happen(running, fault)
+      const end = await begin(running, fault)
+      // A killed service comes back by itself.
+      if (fault.kind !== 'kill' || isServer(fault.victim)) await sleep(fault.forMs)
+      await end()
     }),
   )
 }
 
-async function happen(running: Running, fault: Fault): Promise<void> {
+/** Begins a fault. Gives the function that ends it, or waits until the supervisor did. */
+export async function begin(running: Running, fault: Fault): Promise<() => Promise<void> | void> {
   if (fault.kind === 'cut' || fault.kind === 'stall') {
     const cable = running.cables[fault.victim]
     cable[fault.kind]()
-    await sleep(fault.forMs)
-    return cable.mend()
+    return () => cable.mend()
   }
-  const { kind, victim, forMs } = fault
+  const { kind, victim } = fault
   const process_ = processOf(running, victim)
-  if (kind === 'pause') {
-    const goOn = pause(process_.pid)
-    await sleep(forMs)
-    return goOn()
-  }
+  if (kind === 'pause') return pause(process_.pid)
   await process_.kill('SIGKILL')
-  if (isServer(victim)) {
-    await sleep(forMs)
-    return running.servers[victim]!.restart()
+  if (isServer(victim)) return () => running.servers[victim]!.restart()
+  return async () => {
+    for (const end = Date.now() + mostDown; process_.pid === undefined; await sleep(20))
+      if (Date.now() > end) throw new Error(`${victim} did not come back`)
   }
-  // The supervisor brings it back.
-  for (const end = Date.now() + mostDown; process_.pid === undefined; await sleep(20))
-    if (Date.now() > end) throw new Error(`${victim} did not come back`)
 }
 
 /** The process with that name. */

@@ -1,16 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { documentPart } from '../support/document-part.ts'
 import { type Outcome, promises, type Promised, violationsOf } from './outcome.ts'
-
-const file = new URL('../../docs/reliability.md', import.meta.url)
-const [begin, end] = ['<!-- matrix: written by npm run test:faults -- --write -->', '<!-- end of the matrix -->']
 
 /** Writes the matrix of a run between its markers in docs/reliability.md. */
 export function writeMatrix(seed: number, outcomes: Outcome[]): void {
-  const text = readFileSync(file, 'utf8')
-  const [head, tail] = [text.indexOf(begin), text.indexOf(end)]
-  if (head < 0 || tail < head) throw new Error('docs/reliability.md has no place for the matrix')
-  const made = `${begin}\n\nSeed ${seed}, ${new Date().toISOString().slice(0, 10)}: ${summarize(outcomes)}\n\n${matrix(outcomes)}\n\n`
-  writeFileSync(file, text.slice(0, head) + made + text.slice(tail))
+  const made = `Seed ${seed}, ${new Date().toISOString().slice(0, 10)}: ${summarize(outcomes)}\n\n${matrix(outcomes)}`
+  documentPart('reliability.md', 'matrix').replace(made)
 }
 
 /** The numbers of a run in one sentence. */

@@ -36,6 +36,8 @@ const killed: Fault[] = processes.map((victim) => ({ kind: 'kill', victim, forMs
 const paused: Fault[] = processes.map((victim) => ({ kind: 'pause', victim, forMs: 0 }))
 const cut: Fault[] = lines.map((victim) => ({ kind: 'cut', victim, forMs: 0 }))
 const stalled: Fault[] = lines.map((victim) => ({ kind: 'stall', victim, forMs: 0 }))
+/** Each fault by itself. */
+export const singleFaults: Fault[] = [...killed, ...paused, ...cut, ...stalled]
 const longest = { kill: 1500, pause: 6000, cut: 3000, stall: 6000 }
 
 /**
@@ -46,11 +48,12 @@ export function makePlan(
   { rounds, pairs, only }: { rounds: number; pairs: number; only?: string[] | undefined },
 ) {
   const random = seeded(seed, 'plan')
-  const known = [...killed, ...paused, ...cut, ...stalled]
   const chosen =
-    only === undefined ? known : known.filter((fault) => only.some((name) => nameOf([fault]).includes(name)))
+    only === undefined
+      ? singleFaults
+      : singleFaults.filter((fault) => only.some((name) => nameOf([fault]).includes(name)))
   if (chosen.length === 0)
-    throw new Error(`No fault is named ${only?.join(' or ')}; known: ${known.map(one).join(', ')}`)
+    throw new Error(`No fault is named ${only?.join(' or ')}; known: ${singleFaults.map(one).join(', ')}`)
   const plan: Omit<Round, 'number'>[] = []
   for (let round = 0; round < rounds; round++) {
     const singles = chosen.map((fault) => ({ faults: [last(fault, random)], apart: 0 }))

@@ -1,19 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { documentPart } from '../support/document-part.ts'
 import type { Outcome } from './roll.ts'
-
-const file = new URL('../../docs/upgrading.md', import.meta.url)
-const [begin, end] = [
-  '<!-- numbers: written by ROSTER_RENEW_TABLES=1 in test/upgrade -->',
-  '<!-- end of the numbers -->',
-]
 
 /** Writes the numbers of a run between their markers in docs/upgrading.md. */
 export function writeNumbers(outcome: Outcome): void {
-  const text = readFileSync(file, 'utf8')
-  const [head, tail] = [text.indexOf(begin), text.indexOf(end)]
-  if (head < 0 || tail < head) throw new Error('docs/upgrading.md has no place for the numbers')
-  const made = `${begin}\n\n${new Date().toISOString().slice(0, 10)}:\n\n${tableOf(outcome)}\n\n`
-  writeFileSync(file, text.slice(0, head) + made + text.slice(tail))
+  const made = `${new Date().toISOString().slice(0, 10)}:\n\n${tableOf(outcome)}`
+  documentPart('upgrading.md', 'numbers').replace(made)
 }
 
 /** A row for each stretch of the load, and all of them together. */
