@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deriveKeys } from './derive-keys.ts'
-import { replaceFile } from './replace-file.ts'
+import { draftOf, replaceFile } from './replace-file.ts'
 
 /**
  * Writes the keys of each service into a folder of its own. They come from the root in ROSTER_ENCRYPTION_KEY, else
@@ -17,16 +17,16 @@ export function writeKeys(rootFile: string, folder: string, given = process.env[
 }
 
 function makeRoot(file: string): void {
-  const draft = `${file}.${process.pid}.new`
-  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o400, flush: true })
+  const draft = draftOf(file)
   try {
+    writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o400, flush: true, flag: 'wx' })
     // A link is there whole or not at all, and never takes another's place.
     linkSync(draft, file)
     console.log(`made ${file}`)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    rmSync(draft)
+    rmSync(draft, { force: true })
   }
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { Refusal } from './refusal.ts'
 import type { Terminal } from './terminal.ts'
@@ -9,7 +10,9 @@ export async function confirm({ stdin, stderr }: Terminal, question: string, isA
     throw new Refusal(`${question} Nothing was done: there is no terminal to ask at, and --yes was not given.`)
   const asked = createInterface({ input: stdin, output: stderr })
   try {
-    const answer = await asked.question(`${question} Type yes to go on: `)
+    // The end of the input is no answer, and nobody would wait for another one.
+    const ended = once(asked, 'close').then(() => '')
+    const answer = await Promise.race([asked.question(`${question} Type yes to go on: `), ended])
     if (answer.trim() !== 'yes') throw new Refusal('Nothing was done.')
   } finally {
     asked.close()

@@ -1,4 +1,5 @@
 import { visible } from '../migrate-zitadel/shown.ts'
+import { cell } from './cell.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Where a command writes. Results go to the standard output; progress goes to the standard error. */
@@ -52,9 +53,9 @@ export function openOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr
   }
 }
 
-/** Rows in columns, under a row of headings. */
+/** Rows in columns, under a row of headings. Long cells are cut. */
 export function table(headings: string[], rows: (string | number)[][]): string[] {
-  const all = [headings, ...rows.map((row) => row.map(String))]
+  const all = [headings, ...rows.map((row) => row.map((text) => cell(String(text))))]
   const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
   return all.map((row) =>
     row

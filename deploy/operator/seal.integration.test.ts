@@ -81,5 +81,6 @@ test('the command asks first, waits until all is sealed, and says so the next ti
     await sealing.stop()
   }
   expect(await seal()).toMatchObject({ status: 0, out: 'All is sealed already.\n' })
+  expect((await seal('--json')).json()).toEqual([{ sealed: true, skipped: 0, hindering: 0, users: [] }])
   expect(await users.sql`select from migrations where name = ${sealedNote}`).toHaveLength(1)
 })

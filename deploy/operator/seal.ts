@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '#lib/eventstore/database'
 import type { Phase } from '#lib/eventstore/personal/phase'
 import { roster } from '#lib/health/release'
+import { idCell } from './cell.ts'
 import type { Called, Command } from './command.ts'
 import type { Output } from './output.ts'
 import { Refusal } from './refusal.ts'
@@ -30,8 +31,9 @@ const patience = 5 * 60_000
 
 async function run({ system, output, confirm }: Called): Promise<number> {
   const sql = system.sql('users')
-  if ((await look(sql)).phase === 'on') {
-    output.line('All is sealed already.')
+  const found = await look(sql)
+  if (found.phase === 'on') {
+    await tell(output, found, 'All is sealed already.')
     return 0
   }
   const others = await otherReleases(sql)
@@ -42,46 +44,48 @@ async function run({ system, output, confirm }: Called): Promise<number> {
   await sql`update sealing set wanted = true`
   let last = ''
   for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
-    const { phase, sealed, remaining, walks, ...skipped } = await look(sql)
-    if (phase === 'on') {
-      output.line('All is sealed.')
-      return tellSkipped(output, skipped)
+    const now = await look(sql)
+    const { phase, sealed, remaining, walks, skipped, hindering } = now
+    if (phase === 'on' || (walks !== before && hindering > 0)) {
+      await tell(output, now, phase === 'on' ? 'All is sealed.' : undefined)
+      tellSkipped(output, now)
+      return skipped > 0 ? 1 : 0
     }
-    if (walks !== before && skipped.hindering > 0) return tellSkipped(output, skipped)
     output.progress(phase === 'off' ? 'waits for the service users' : `${sealed} users are done, ${remaining} remain`)
     if (`${phase} ${sealed}` !== last) since = Date.now()
     last = `${phase} ${sealed}`
   }
-  output.line('Nothing happens. Does the service users run? Its log says why it waits.')
+  await tell(output, await look(sql), 'Nothing happens. Does the service users run? Its log says why it waits.')
   return 1
 }
 
-// The exit status.
-function tellSkipped(output: Output, { skipped, hindering, ids }: Skipped): number {
-  if (skipped === 0) return 0
-  output.line(`Passed over because no key opens what is sealed of them: ${skipped} users, such as ${ids.join(', ')}.`)
+async function tell(output: Output, { phase, skipped, hindering, ids }: Progress, line?: string): Promise<void> {
+  if (output.isJson) await output.json({ sealed: phase === 'on', skipped, hindering, users: ids })
+  else if (line !== undefined) output.line(line)
+}
+
+function tellSkipped(output: Output, { skipped, hindering, ids }: Progress): void {
+  if (skipped === 0) return
+  const named = ids.map(idCell).join(', ')
+  output.line(`Passed over because no key opens what is sealed of them: ${skipped} users, such as ${named}.`)
   if (hindering > 0) {
     output.line(`${hindering} of them, named first, still have rows in plain. So it is not over, and the audit chain is held.`) // prettier-ignore
     output.line(
       'Bring their rows of subject_keys back from a backup, or remove these users. It goes on then by itself.',
     )
   }
-  return 1
 }
 
-interface Skipped {
-  /** Users whom the last walk passed over, those of them who hinder the end, and some of their ids. */
-  skipped: number
-  hindering: number
-  ids: string[]
-}
-
-interface Progress extends Skipped {
+interface Progress {
   phase: Phase
   sealed: string
   remaining: string
   /** Walks through all users that came to their end. */
   walks: string
+  /** Users whom the last walk passed over, those of them who hinder the end, and some of their ids. */
+  skipped: number
+  hindering: number
+  ids: string[]
 }
 
 async function look(sql: Sql): Promise<Progress> {

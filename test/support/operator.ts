@@ -27,8 +27,23 @@ export function operatorSettings({ serviceDatabaseUrls, natsUrl, redisUrl }: Tes
 }
 
 /** Runs the operator's command. It has no terminal. */
-export async function runOperator(args: string[], env: Record<string, string>): Promise<Ran> {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+export function runOperator(args: string[], env: Record<string, string>): Promise<Ran> {
+  return runAt([new PassThrough(), new PassThrough(), new PassThrough()], args, env)
+}
+
+/** Runs it at a terminal, where somebody answers its question. */
+export function answerOperator(answer: string, args: string[], env: Record<string, string>): Promise<Ran> {
+  const terminal = () => Object.assign(new PassThrough(), { isTTY: true })
+  const stdin = terminal()
+  stdin.end(answer)
+  return runAt([stdin, new PassThrough(), terminal()], args, env)
+}
+
+async function runAt(
+  [stdin, stdout, stderr]: [PassThrough, PassThrough, PassThrough],
+  args: string[],
+  env: Record<string, string>,
+): Promise<Ran> {
   const [out, err] = [text(stdout), text(stderr)]
   const status = await run(args, { env, stdin, stdout, stderr })
   stdout.end()

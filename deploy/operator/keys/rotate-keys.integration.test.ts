@@ -139,7 +139,7 @@ test('each file is on the disk before it takes its place, and its place before t
 const spyOnFiles = `
   import fs from 'node:fs'
   import { syncBuiltinESMExports } from 'node:module'
-  const say = (...words) => fs.writeSync(2, words.join(' ').replace(/\\.\\d+\\.new$/, '') + '\\n')
+  const say = (...words) => fs.writeSync(2, words.join(' ').replace(/\\.[0-9a-f]+\\.new$/, '') + '\\n')
   const { renameSync, openSync, fsyncSync } = fs
   const names = new Map()
   fs.renameSync = (from, to) => (renameSync(from, to), say('renamed', to))

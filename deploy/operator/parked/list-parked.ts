@@ -1,4 +1,5 @@
 import type { StoringService } from '../../provision.ts'
+import { cell, idCell, longestCell } from '../cell.ts'
 import type { Called } from '../command.ts'
 import { type Output, table } from '../output.ts'
 import { mostRows } from '../reading/page-limits.ts'
@@ -39,7 +40,8 @@ export async function listParked({ system, output, args }: Called): Promise<numb
 
 function row({ id, type, aggregateId, tries, retry: again, reason, cutFrom }: Parked): (string | number)[] {
   const mark = cutFrom === undefined ? '' : `… (cut: ${cutFrom} bytes)`
-  return [id, type, aggregateId, again ? `${tries}, again soon` : tries, reason + mark]
+  const shown = cutFrom === undefined ? reason : cell(reason, longestCell - mark.length).replace(/…$/, '') + mark
+  return [idCell(id), type, idCell(aggregateId), again ? `${tries}, again soon` : tries, shown]
 }
 
 /** Says how many parked events nobody reads. */

@@ -1,4 +1,5 @@
 import { storingServices, type StoringService } from '../../provision.ts'
+import { idCell } from '../cell.ts'
 import type { Called, Command } from '../command.ts'
 import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'
@@ -78,6 +79,8 @@ async function change(
   work: (system: System, parked: Named) => Promise<{ count: number }>,
   question?: (number: number) => string,
 ): Promise<number> {
+  if (options['all'] === true && args.length > 0)
+    throw new Refusal('--all means every parked event, and an ID one of them: name either. Nothing was done.')
   let missing = 0
   if (options['all'] !== true) {
     const wanted = args.map(readId)
@@ -107,7 +110,7 @@ async function change(
     const { count } = await work(system, parked)
     if (count === 0) missing++
     if (output.isJson) await output.json({ id: parked.id, done: count > 0 })
-    else output.line(`${parked.id}: ${count > 0 ? 'done' : 'is not parked'}`)
+    else output.line(`${idCell(parked.id)}: ${count > 0 ? 'done' : 'is not parked'}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Sql } from '#lib/eventstore/database'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
+import { cutTold } from './told.ts'
 
 /** Looks at one thing after another, and goes on where one cannot be looked at. */
 export interface Attempts {
@@ -18,10 +19,17 @@ export interface Attempts {
 export function openAttempts(system: System): Attempts {
   const problems = new Set<string>()
   const at: Attempts['at'] = (name, look) =>
-    look().catch((error: unknown) => {
-      problems.add(`${name}: cannot be looked at: ${(error as Error).message || String(error)}`)
-      return undefined
-    })
+    look().then(
+      (found) => {
+        const { told, isCut } = cutTold(found)
+        if (isCut) problems.add(`${name}: tells more than anybody reads, and the rest is not shown`)
+        return told
+      },
+      (error: unknown) => {
+        problems.add(`${name}: cannot be looked at: ${cutTold((error as Error).message || String(error)).told}`)
+        return undefined
+      },
+    )
   const inService: Attempts['inService'] = (service, look) => at(service, async () => look(await system.begun(service)))
   return {
     at,

@@ -58,7 +58,7 @@ const [mostKinds, longestKind] = [100, 100]
 export async function lookAtDeliveries(sql: Sql): Promise<Record<string, { waiting: number; seconds: number }>> {
   const rows = await sql<{ kind: string; waiting: number; seconds: number }[]>`
     select left(kind, ${longestKind}) as kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
-    from deliveries where state = 'queued' group by deliveries.kind limit ${mostKinds}
+    from deliveries where state = 'queued' group by deliveries.kind limit ${mostKinds + 1}
   `
   return Object.fromEntries(rows.map(({ kind, ...row }) => [kind, row]))
 }

@@ -1,6 +1,7 @@
 import { RequestStrategy } from 'nats'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
+import { mostTold } from './told.ts'
 
 /** A running replica of a service. */
 export interface Replica {
@@ -17,12 +18,16 @@ export interface Replica {
 }
 
 const patience = 1000
+/** Bytes of an answer. Those of Roster have some KB. */
+const largestAnswer = 65_536
 
 /** What was heard from services, by their names. */
 export interface Heard {
   replicas: Record<StoringService, Replica[]>
   /** The answers that nobody can read. A service that was taken over may answer anything. */
   unreadable: Record<StoringService, number>
+  /** Those that gave more answers than anybody reads. */
+  flooding: StoringService[]
 }
 
 /** Asks each service, and hears the replicas that answer within a second. */
@@ -30,6 +35,7 @@ export async function lookAtServices(system: System): Promise<Heard> {
   const heard: Heard = {
     replicas: { users: [], grants: [], idp: [], notifier: [] },
     unreadable: { users: 0, grants: 0, idp: 0, notifier: 0 },
+    flooding: [],
   }
   const each = storingServices.map(async (service) => {
     const [told, counted] = await Promise.all([
@@ -39,6 +45,7 @@ export async function lookAtServices(system: System): Promise<Heard> {
     const stats = new Map(counted.answers.map((one) => [one.id, one]))
     heard.replicas[service] = told.answers.map((one) => ({ ...one, ...(stats.get(one.id) ?? { calls: 0, errors: 0 }) }))
     heard.unreadable[service] = told.unreadable + counted.unreadable
+    if (told.isFlood || counted.isFlood) heard.flooding.push(service)
   })
   await Promise.all(each)
   return heard
@@ -48,7 +55,7 @@ async function ask<T>(
   system: System,
   subject: string,
   read: (answer: Answer) => T,
-): Promise<{ answers: T[]; unreadable: number }> {
+): Promise<{ answers: T[]; unreadable: number; isFlood: boolean }> {
   const nats = await system.nats()
   const answers: T[] = []
   let unreadable = 0
@@ -56,13 +63,15 @@ async function ask<T>(
   for await (const message of asked) {
     // The server itself answers like this where nobody listens.
     if (message.headers?.code === 503) continue
+    if (answers.length + unreadable === mostTold) return { answers, unreadable, isFlood: true }
     try {
+      if (message.data.length > largestAnswer) throw new TypeError('too large')
       answers.push(read(message.json<Answer>()))
     } catch {
       unreadable++
     }
   }
-  return { answers, unreadable }
+  return { answers, unreadable, isFlood: false }
 }
 
 type Answer = Partial<Record<string, unknown>>

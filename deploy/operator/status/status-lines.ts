@@ -1,4 +1,5 @@
 import type { StoringService } from '../../provision.ts'
+import { cell } from '../cell.ts'
 import { table } from '../output.ts'
 import type { ChainStatus } from './look-at-chains.ts'
 import type { KeyStatus } from './look-at-keys.ts'
@@ -21,6 +22,9 @@ export interface Status {
   /** What somebody should look at. */
   attention: string[]
 }
+
+/** Characters of a line of attention, which may name several things. */
+const longestLine = 1500
 
 /** Shows it to people. */
 export function statusLines(found: Status): string[] {
@@ -56,7 +60,7 @@ export function statusLines(found: Status): string[] {
     ...(keys ? ['', keyLine(keys)] : []),
     ...(stream ? ['', `stream: ${stream.messages} messages, ${stream.first} to ${stream.last}`] : []),
     '',
-    ...(attention.length > 0 ? attention.map((line) => `! ${line}`) : ['All is well.']),
+    ...(attention.length > 0 ? attention.map((line) => `! ${cell(line, longestLine)}`) : ['All is well.']),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { storingServices } from '../../provision.ts'
+import { idCell } from '../cell.ts'
 import type { Called, Command } from '../command.ts'
 import { openAttempts } from './attempts.ts'
 import { type ChainStatus, lookAtChain } from './look-at-chains.ts'
@@ -8,6 +9,7 @@ import { lookAtServices } from './look-at-services.ts'
 import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
 import { lookAtIntake, lookAtTail, most } from './look-at-tails.ts'
 import { statusLines } from './status-lines.ts'
+import { mostTold } from './told.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
@@ -48,6 +50,7 @@ async function run({ system, output }: Called): Promise<number> {
     ...Object.entries(heard?.unreadable ?? {})
       .filter(([, number]) => number > 0)
       .map(([name, number]) => `${name}: ${number} answers about its replicas cannot be read`),
+    ...(heard?.flooding ?? []).map((name) => `${name}: gave more than ${mostTold} answers about its replicas`),
     ...Object.entries(services ?? {}).flatMap(([name, replicas]) =>
       replicas
         .filter(({ waiting, starting }) => waiting !== '' || starting)
@@ -66,7 +69,9 @@ async function run({ system, output }: Called): Promise<number> {
       .map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`),
     ...Object.entries(chains).flatMap(([name, chain]) => chainProblems(name, chain)),
     ...(keys && keys.lost > 0
-      ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`]
+      ? [
+          `users: the keys of ${keys.lost} users are lost, such as of ${keys.users.map(idCell).join(', ')}: nobody can read them`,
+        ]
       : []),
     ...mixed(services ?? {}),
   ]
