@@ -2,7 +2,7 @@ import { request as http } from 'node:http'
 import { request as https } from 'node:https'
 import { hostname } from 'node:os'
 import { text as readAll } from 'node:stream/consumers'
-import { connect, RequestStrategy } from 'nats'
+import { connect, type NatsConnection, type NatsError, RequestStrategy } from 'nats'
 import { optional, readConfig, text } from '#lib/config'
 import { readWaits } from '#lib/health/waits'
 
@@ -35,7 +35,7 @@ function askGateway(): Promise<string | undefined> {
 
 async function askOverNats(name: string): Promise<string | undefined> {
   const { protocol, host, username, password } = new URL(readConfig({ NATS_URL: text() }).NATS_URL)
-  const connection = await connect({
+  const options = {
     servers: host,
     name: `${name} health`,
     inboxPrefix: `_INBOX_${name}`,
@@ -43,7 +43,14 @@ async function askOverNats(name: string): Promise<string | undefined> {
     timeout: 3000,
     ...(protocol === 'tls:' && { tls: {} }),
     ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
-  })
+  }
+  let connection: NatsConnection
+  try {
+    connection = await connect(options)
+  } catch (error) {
+    // Only the service itself knows since when, and nobody can ask it now.
+    return `${name} cannot reach NATS (${(error as NatsError).code}); its log says since when`
+  }
   // However many replicas there are, the one here is among those that answer.
   const answers = await connection.requestMany(`$SRV.INFO.${name}`, '', {
     strategy: RequestStrategy.Timer,

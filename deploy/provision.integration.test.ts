@@ -109,6 +109,23 @@ test('one who may make roles alone provisions a database that is there and is hi
   expect([...(await open(users)`select current_schema() as name`)]).toEqual([{ name: 'roster_users' }])
 })
 
+test('while somebody holds its lock, it says once who, and goes on after that', { timeout: 30_000 }, async () => {
+  await provision(servers.databaseUrl, passwords)
+  const holder = open(servers.databaseUrl)
+  await holder`set application_name = 'forgotten'`
+  const [held] = await holder<{ pid: number; role: string }[]>`
+    select pg_backend_pid() as pid, current_user::text as role, pg_advisory_lock(hashtext('roster provision'))
+  `
+  const said: string[] = []
+  const done = provision(servers.databaseUrl, passwords, { say: (text) => void said.push(text) })
+  await expect.poll(() => said, { timeout: 15_000 }).toHaveLength(1)
+  // As long again, in which it would say so once more.
+  await new Promise((resolve) => setTimeout(resolve, 4000))
+  expect(said).toEqual([`provision waits for a lock that ${held!.role} (process ${held!.pid}, forgotten) holds`])
+  await holder`select pg_advisory_unlock_all()`
+  expect(Object.keys(await done)).toEqual([...storingServices])
+})
+
 function open(url: string): postgres.Sql {
   const sql = postgres(url, { max: 1, onnotice: () => {}, connect_timeout: 5 })
   onTestFinished(() => sql.end({ timeout: 1 }))

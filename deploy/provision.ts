@@ -2,6 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
+import { nameHolders } from '#lib/eventstore/name-holders'
 
 /** The services that keep data, each in a schema of its own under a role of its own, both named `roster_<service>`. */
 export const storingServices = ['users', 'grants', 'idp', 'notifier'] as const
@@ -20,21 +21,29 @@ type Urls = Record<StoringService, string> & { operator?: string }
  * with the same result. Returns each service's URL, and the one of the operator's command if it has a password. Its
  * roles are named `roster_operator_<service>`; the URL has only the part that they share.
  * `dedicated`: the whole server is Roster's, so the roles may not enter its other databases either.
+ * `say` hears who holds a lock that this waits for.
  */
 export async function provision(
   adminUrl: string,
   passwords: Passwords,
-  options: { dedicated?: boolean } = {},
+  options: { dedicated?: boolean; say?: (text: string) => void } = {},
 ): Promise<Urls> {
   const url = new URL(adminUrl)
   if (url.pathname.length < 2) url.pathname = '/roster'
   const database = decodeURIComponent(url.pathname.slice(1))
   await ensureDatabase(url, database, options.dedicated ?? false)
-  const sql = postgres(url.href, { ...connection, database })
+  const open = () => postgres(url.href, { ...connection, database })
+  const [sql, other] = [open(), open()]
+  const say = (holders: string) => options.say?.(`provision waits for a lock that ${holders} holds`)
   try {
-    await again(() => sql.begin((tx) => arrange(tx, database, passwords)))
+    await again(() =>
+      sql.begin(async (tx) => {
+        const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
+        await nameHolders({ sql: other, pid: own!.pid, say }, () => arrange(tx, database, passwords))
+      }),
+    )
   } finally {
-    await sql.end({ timeout: 5 })
+    await Promise.all([sql.end({ timeout: 5 }), other.end({ timeout: 5 })])
   }
   const roles = ([...storingServices, 'operator'] as const).flatMap((name) => {
     const password = passwords[name]
@@ -223,7 +232,7 @@ if (import.meta.main) {
     await provision(
       setting('DATABASE_URL'),
       { ...services, operator: optionalSetting('ROSTER_OPERATOR_DB_PASSWORD') },
-      { dedicated },
+      { dedicated, say: console.error },
     )
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)

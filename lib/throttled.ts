@@ -7,19 +7,19 @@ const sameErrorEvery = 30_000
 const startsWithin = 10
 
 /**
- * Warns of errors, or logs them as errors, at most every 30 s: while a server is away, every connection and every try
+ * Warns of errors, or logs them as errors, at most every 30 s, with details of the one that it tells: while a server is away, every connection and every try
  * fails. A service that is unavailable while this process starts is not worth a warning.
  */
-export function throttled(log: Log, message: string, level: 'warn' | 'error' = 'warn'): (error: Error) => void {
+export function throttled(log: Log, message: string, level: 'warn' | 'error' = 'warn') {
   let next = 0
   let silent = 0
-  return (error) => {
+  return (error: Error, details: object = {}): void => {
     const mayBeStarting = process.uptime() < startsWithin && isUnavailable(error)
     if (mayBeStarting || Date.now() < next) {
       silent++
       return
     }
-    log[level]({ err: error, silent }, message)
+    log[level]({ err: error, silent, ...details }, message)
     next = Date.now() + sameErrorEvery
     silent = 0
   }

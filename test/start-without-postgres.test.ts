@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import postgres from 'postgres'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Servers } from '../deploy/local/servers.ts'
 import { type Cable, layCable } from './support/cable.ts'
 import { startOwnNats } from './support/publishing.ts'
@@ -56,8 +57,8 @@ async function says({ stdout }: ChildProcess, sentence: string) {
 }
 
 // What the check of a container says, and nothing where all is well.
-async function healthOf(name: Name): Promise<string> {
-  const env = { PATH: process.env['PATH'], NATS_URL: servers.natsUrl[name] }
+async function healthOf(name: Name, natsUrl = servers.natsUrl[name]): Promise<string> {
+  const env = { PATH: process.env['PATH'], NATS_URL: natsUrl }
   const check = spawn(process.execPath, ['deploy/healthcheck.ts', name], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const [said, [code]] = await Promise.all([text(check.stdout), once(check, 'exit')])
   expect(code).toBe(said === '' ? 0 : 1)
@@ -96,4 +97,33 @@ describe.each(['users', 'grants', 'idp'] as const)('%s that starts without Postg
     expect(exit).toEqual([1, null])
     expect(said).toContain('password authentication failed')
   })
+})
+
+test('users that waits for the lock of its migrations says once who holds it, and starts after that', async () => {
+  const own = await createDatabase()
+  onTestFinished(own.drop)
+  const holder = postgres(own.adminUrl, { max: 1, connection: { application_name: 'forgotten' } })
+  const [held] = await holder<{ pid: number; role: string }[]>`
+    select pg_backend_pid() as pid, current_user::text as role,
+      pg_advisory_lock(hashtextextended('roster_users', 7265001))
+  `
+  const waiting = start('users', own.urls.users)
+  await says(waiting, `the migrations wait for a lock that ${held!.role} (process ${held!.pid}, forgotten) holds`)
+  expect(await healthOf('users')).toMatch(/^users starts and waits for PostgreSQL since 20[-0-9T:.]+Z$/)
+  const rest = text(waiting.stdout!)
+  await holder.end()
+  await vi.waitFor(answers('users'), { timeout: 30_000 })
+  expect(await healthOf('users')).toBe('')
+  waiting.kill('SIGTERM')
+  expect((await rest).match(/"[\w ]*waiting for PostgreSQL"/g)).toEqual(['"no longer waiting for PostgreSQL"'])
+})
+
+test.each([
+  ['resets', (way: Cable) => way.cut(), /^users cannot reach NATS \(ECONNRESET\); its log says since when$/],
+  ['is silent', (way: Cable) => way.stall(), /^users cannot reach NATS \(TIMEOUT\); its log says since when$/],
+])('the check of a container whose NATS %s tells so', async (_, harm, sentence) => {
+  const way = await layCable(servers.natsUrl.users)
+  harm(way)
+  expect(await healthOf('users', way.url)).toMatch(sentence)
+  await way.stop()
 })

@@ -54,6 +54,7 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
   parts.push(servers)
   const databaseUrls = await provision(servers.databaseUrl, databasePasswords(home), {
     dedicated: servers.postgres !== undefined,
+    say: console.log,
   })
   const port = env['PORT'] ? Number(env['PORT']) : await freePort(8080)
   const adminTokenFile = env['ROSTER_ADMIN_TOKEN_FILE'] ?? join(home.dir, 'admin-token')

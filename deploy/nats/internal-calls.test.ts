@@ -116,8 +116,8 @@ test('an account belongs to one service; beside them are the keeper of the strea
   const looked = ['STREAM.INFO.roster-events', 'STREAM.MSG.GET.roster-events']
   for (const name of Object.keys(consumers)) looked.push(`CONSUMER.INFO.roster-events.${name}`)
   expect(accounts['OPERATOR']!.imports.map(({ subject }) => subject).toSorted()).toEqual(
-    [...looked.map((name) => `$JS.API.${name}`), ...stores.map((name) => `$SRV.*.${name}`)].toSorted(),
+    [...looked.map((name) => `$JS.API.${name}`), ...callers.map((name) => `$SRV.*.${name}`)].toSorted(),
   )
   const { imports } = accounts['ROSTER']!
-  expect(imports.map(({ subject }) => subject).toSorted()).toEqual(stores.map((name) => `$SRV.*.${name}`).toSorted())
+  expect(imports.map(({ subject }) => subject).toSorted()).toEqual(callers.map((name) => `$SRV.*.${name}`).toSorted())
 })

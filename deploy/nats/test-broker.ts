@@ -51,7 +51,7 @@ export async function startBroker() {
       return connection
     }),
   )
-  for (const service of stores) {
+  for (const service of [...stores, 'gateway' as const]) {
     const connection = await open(service)
     for (const subject of [`roster.${service}.>`, '$SRV.>'])
       connection.subscribe(subject, {

@@ -73,6 +73,8 @@ export const subjects: [subject: string, payload: string][] = [
   ...[
     '$SRV.PING',
     '$SRV.INFO',
+    ...['PING', 'INFO', 'STATS'].map((verb) => `$SRV.${verb}.gateway`),
+    '$SRV.PING.gateway.id',
     'roster.callers.changed',
     'roster.stream.state',
     ...stores.map((name) => `roster.stream.forget.${name}.acme.user.u`),

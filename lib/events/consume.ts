@@ -32,11 +32,14 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
   let messages: ConsumerMessages | undefined
   const span = processing(durable)
   const said = throttled(log, `the consumer ${durable} stopped and tries again`)
+  const again = throttled(log, 'an event is tried again')
+  let isMissing = false
 
   const reading = repeat({ work: read, every: retryAfter, retryAfter, failed })
 
   async function read(stopped: AbortSignal) {
     messages = await open()
+    isMissing = false
     // A stop that came meanwhile found nothing to close. Do not wait for this close: it ends only for a reader of the
     // messages.
     if (stopped.aborted) return void messages.close()
@@ -60,15 +63,16 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
       await below(span, event.traceparent, () => handle(event))
       message.ack()
     } catch (error) {
-      log.warn({ err: error, subject: message.subject }, 'an event is tried again')
+      again(error as Error, { subject: message.subject })
       message.nak(retryAfter)
     }
   }
 
   function failed(error: Error) {
+    if (!(error instanceof NatsError && error.code === '404')) return said(error)
     // The keeper of the stream makes the stream and its consumers.
-    if (error instanceof NatsError && error.code === '404') log.info({ durable }, 'there is no such consumer yet')
-    else said(error)
+    if (!isMissing) log.info({ durable }, 'there is no such consumer yet')
+    isMissing = true
   }
 
   async function open() {

@@ -4,6 +4,7 @@ import { formerFunctions } from '../health/release.ts'
 import { createWaits } from '../health/waits.ts'
 import type { Log } from '../log.ts'
 import { type Sql, type Transaction, untilReachable } from './database.ts'
+import { nameHolders } from './name-holders.ts'
 import { checkReleases } from './releases.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -34,7 +35,8 @@ const tables = [
  * `functions.sql` each, once for each text of theirs. So an older replica that starts again does not restore its own
  * text.
  * Throws where a release runs or ran here that this version cannot work beside.
- * All runs in one transaction, and any number of replicas may start at once. Waits for PostgreSQL.
+ * All runs in one transaction, and any number of replicas may start at once. Waits for PostgreSQL, and for locks, whose
+ * holders the log names.
  * The role of the operator's command, where there is one, may then read what `operator.sql` and `readable` name.
  */
 export async function migrate(
@@ -58,7 +60,12 @@ export async function migrate(
       `
       const forOperator = operator && withHash(letRead(read('operator.sql', import.meta.url), readable, operator.role))
       await findOperatorClasses(transaction)
-      await apply(transaction, forOperator ? [...steps, forOperator] : steps)
+      const [own] = await transaction<{ pid: number }[]>`select pg_backend_pid() as pid`
+      const say = (holders: string) =>
+        waits.begin('PostgreSQL', new Error(`the migrations wait for a lock that ${holders} holds`))
+      await nameHolders({ sql, pid: own!.pid, say }, () =>
+        apply(transaction, forOperator ? [...steps, forOperator] : steps),
+      )
     }),
   )
 }

@@ -7,6 +7,7 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { type AskingNats, createClient } from '#lib/rpc/call'
+import { addMicroService } from '#lib/rpc/micro-service'
 import { createCallerSigner } from '#lib/rpc/sign-callers'
 import { createClientAddresses } from './arrival/client-addresses.ts'
 import { createAuthenticator } from './callers/authenticate.ts'
@@ -78,6 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const handlers = { http: handle, grpc: createGrpcHandler(gateway), admit: createWatchGuard(gateway) }
   shareStreams(grpc, handlers, config.REQUEST_TIMEOUT_MS)
   answerBrokenRequests(http, config.REQUEST_TIMEOUT_MS)
+  const announced = await addMicroService(nats, 'gateway', () => 0)
   await nats.connection.flush()
   http.listen({ port: config.PORT, ...(config.HOST && { host: config.HOST }) })
   await once(http, 'listening')
@@ -89,6 +91,8 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     async stop() {
       readiness.close()
       stopping.abort()
+      // Nobody waits for that: NATS may be away.
+      announced.stop().catch(() => {})
       const closed = new Promise((resolve) => http.close(resolve))
       http.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
       const sweep = setInterval(() => http.closeIdleConnections(), 50)

@@ -1,7 +1,11 @@
 import { RequestStrategy } from 'nats'
-import { storingServices, type StoringService } from '../../provision.ts'
+import { storingServices } from '../../provision.ts'
 import type { System } from '../system.ts'
 import { mostTold } from './told.ts'
+
+/** All that answer about their replicas. */
+export const answering = [...storingServices, 'gateway'] as const
+export type Answering = (typeof answering)[number]
 
 /** A running replica of a service. */
 export interface Replica {
@@ -23,21 +27,21 @@ const largestAnswer = 65_536
 
 /** What was heard from services, by their names. */
 export interface Heard {
-  replicas: Record<StoringService, Replica[]>
+  replicas: Record<Answering, Replica[]>
   /** The answers that nobody can read. A service that was taken over may answer anything. */
-  unreadable: Record<StoringService, number>
+  unreadable: Record<Answering, number>
   /** Those that gave more answers than anybody reads. */
-  flooding: StoringService[]
+  flooding: Answering[]
 }
 
 /** Asks each service, and hears the replicas that answer within a second. */
 export async function lookAtServices(system: System): Promise<Heard> {
   const heard: Heard = {
-    replicas: { users: [], grants: [], idp: [], notifier: [] },
-    unreadable: { users: 0, grants: 0, idp: 0, notifier: 0 },
+    replicas: { users: [], grants: [], idp: [], notifier: [], gateway: [] },
+    unreadable: { users: 0, grants: 0, idp: 0, notifier: 0, gateway: 0 },
     flooding: [],
   }
-  const each = storingServices.map(async (service) => {
+  const each = answering.map(async (service) => {
     const [told, counted] = await Promise.all([
       ask(system, `$SRV.INFO.${service}`, readInfo),
       ask(system, `$SRV.STATS.${service}`, readStats),

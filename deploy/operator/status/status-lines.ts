@@ -4,13 +4,13 @@ import { table } from '../output.ts'
 import type { ChainStatus } from './look-at-chains.ts'
 import type { KeyStatus } from './look-at-keys.ts'
 import type { lookAtDeliveries, lookAtJobs, StreamStatus } from './look-at-queues.ts'
-import type { Replica } from './look-at-services.ts'
+import type { Answering, Replica } from './look-at-services.ts'
 import { type lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
 import type { TailStatus } from './look-at-tails.ts'
 
 /** What `status` found. Undefined is what could not be looked at. */
 export interface Status {
-  services: Record<StoringService, Replica[]> | undefined
+  services: Record<Answering, Replica[]> | undefined
   tails: Partial<Record<StoringService, TailStatus>>
   chains: Partial<Record<StoringService, ChainStatus>>
   intake: Record<string, number> | undefined

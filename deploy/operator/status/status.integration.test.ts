@@ -37,13 +37,13 @@ const allIsWell = () => vi.waitFor(async () => expect((await status()).attention
 test('status shows every service, its events and queues, and ends well', async () => {
   await vi.waitFor(async () => expect((await run('status')).status).toBe(0), { timeout: 20_000 })
   const { out } = await run('status')
-  for (const name of ['users', 'grants', 'idp', 'notifier'])
+  for (const name of ['users', 'grants', 'idp', 'notifier', 'gateway'])
     expect(out).toMatch(new RegExp(`^${name} +${roster.version} `, 'm'))
   expect(out).toMatch(/^messages of the stream for notifier +0$/m)
   expect(out).toMatch(/^jobs of email-codes, waiting +0$/m)
   expect(out).toContain('All is well.')
   const [found] = (await run('status', '--json')).json()
-  expect(Object.keys(found.services).toSorted()).toEqual(['grants', 'idp', 'notifier', 'users'])
+  expect(Object.keys(found.services).toSorted()).toEqual(['gateway', 'grants', 'idp', 'notifier', 'users'])
   expect(found).toMatchObject({ attention: [], tails: { users: { parked: 0 } }, intake: { users: 0 } })
 })
 

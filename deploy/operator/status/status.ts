@@ -1,11 +1,10 @@
-import { storingServices } from '../../provision.ts'
 import { idCell } from '../cell.ts'
 import type { Called, Command } from '../command.ts'
 import { openAttempts } from './attempts.ts'
 import { type ChainStatus, lookAtChain } from './look-at-chains.ts'
 import { lookAtKeys } from './look-at-keys.ts'
 import { lookAtDeliveries, lookAtJobs, lookAtStream } from './look-at-queues.ts'
-import { lookAtServices } from './look-at-services.ts'
+import { answering, lookAtServices } from './look-at-services.ts'
 import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
 import { lookAtIntake, lookAtTail, most } from './look-at-tails.ts'
 import { statusLines } from './status-lines.ts'
@@ -44,7 +43,7 @@ async function run({ system, output }: Called): Promise<number> {
   const services = heard?.replicas
   const attention = [
     ...attempts.problems(),
-    ...(services ? storingServices.filter((name) => services[name].length === 0) : []).map(
+    ...(services ? answering.filter((name) => services[name].length === 0) : []).map(
       (name) => `${name}: no replica answers`,
     ),
     ...Object.entries(heard?.unreadable ?? {})

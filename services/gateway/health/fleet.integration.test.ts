@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { roster } from '#lib/health/release'
+import { Misfit, roster } from '#lib/health/release'
+import { connectNats, type Nats } from '#lib/nats'
+import { testGatewayKeys } from '#test/support/caller-keys'
+import { keepingLog, silent } from '#test/support/rpc'
+import { readGatewayConfig } from '../config.ts'
+import { startGateway } from '../server.ts'
 import { send } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
@@ -15,10 +20,9 @@ async function readyz() {
 }
 const said = (message: string) => gateway.log.filter(({ msg }) => msg === message)
 
-/** Another replica of users, which tells this. */
-async function alsoRuns(info: string) {
-  const { connection } = gateway.nats.users
-  const replica = connection.subscribe('$SRV.INFO.users', { callback: (_, message) => void message.respond(info) })
+/** Another replica, of users if nothing else is said, which tells this. */
+async function alsoRuns(info: string, { connection }: Nats = gateway.nats.users, service = 'users') {
+  const replica = connection.subscribe(`$SRV.INFO.${service}`, { callback: (_, message) => void message.respond(info) })
   onTestFinished(() => replica.unsubscribe())
   await connection.flush()
   return replica
@@ -35,6 +39,68 @@ test('two versions side by side are shown, and the log says so once, and once th
   replica.unsubscribe()
   await vi.waitFor(async () => expect((await readyz()).versions['users']).toEqual([roster.version]), soon)
   expect(said('all services run in one version')).toHaveLength(1)
+})
+
+async function connectGateway(): Promise<Nats> {
+  const nats = await connectNats(gateway.natsUrl, 'gateway', silent)
+  onTestFinished(() => nats.connection.close())
+  return nats
+}
+
+/** Starts one more gateway of this version, and gives what it logs. */
+async function startAnother() {
+  const { log, lines } = keepingLog()
+  const given = { PORT: '0', HOST: '127.0.0.1', NATS_URL: gateway.natsUrl, ROSTER_CALLER_KEYS: testGatewayKeys }
+  const another = await startGateway({ config: readGatewayConfig(given), nats: await connectGateway(), log })
+  onTestFinished(() => another.stop())
+  return { url: `http://127.0.0.1:${another.port}`, lines }
+}
+
+test('two gateways of different versions are shown, and the log says so once, and once that it is over', async () => {
+  const told = said('services of different versions run side by side').length
+  const older = `${roster.former}.7`
+  const other = await alsoRuns(info(older, { instance: 'another' }), await connectGateway(), 'gateway')
+  await vi.waitFor(async () => expect((await readyz()).versions['gateway']).toEqual([older, roster.version]), soon)
+  for (let n = 0; n < 5; n++) await readyz()
+  expect(said('services of different versions run side by side')).toHaveLength(told + 1)
+  expect(said('services of different versions run side by side').at(-1)).toMatchObject({
+    versions: { gateway: [older, roster.version], users: [roster.version] },
+  })
+  expect((await readyz()).status).toBe('ok')
+  other.unsubscribe()
+  await vi.waitFor(async () => expect((await readyz()).versions['gateway']).toEqual([roster.version]), soon)
+})
+
+test('a gateway answers about itself as the services do', async () => {
+  const { connection } = await connectGateway()
+  const asked = async (verb: string) =>
+    JSON.parse((await connection.request(`$SRV.${verb}.gateway`, '', { timeout: 5000 })).string())
+  for (const verb of ['PING', 'INFO', 'STATS'])
+    expect(await asked(verb)).toMatchObject({
+      name: 'gateway',
+      version: roster.version,
+      metadata: { former: roster.former, instance: expect.any(String) },
+    })
+})
+
+describe('a gateway that starts', () => {
+  const far = (service: string) => info('99.1.0', { instance: 'far', former: '99.0' }).replace('users', service)
+
+  test.each(['users', 'grants', 'gateway'] as const)('refuses beside %s two releases away', async (name) => {
+    await alsoRuns(far(name), name === 'gateway' ? await connectGateway() : gateway.nats[name], name)
+    await expect(startAnother()).rejects.toThrow(new Misfit(`${name} is`, '99.1'))
+  })
+
+  // It may have been taken over, and say anything.
+  test.each(['idp', 'notifier'] as const)('does not refuse for %s: it tells of it in its log', async (name) => {
+    await alsoRuns(far(name), gateway.nats[name], name)
+    const { url, lines } = await startAnother()
+    await vi.waitFor(async () => {
+      const { body } = await send(url, { path: '/readyz' })
+      expect(JSON.parse(body).versions[name]).toEqual([roster.version, '99.1.0'])
+    }, soon)
+    expect(lines.join('')).toContain(`${name} runs in a version that must not work beside this one`)
+  })
 })
 
 describe('a service that was taken over', () => {

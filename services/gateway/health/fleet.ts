@@ -83,8 +83,9 @@ export function findMisfit(replicas: Replica[]): Replica | undefined {
 
 /** The versions that run, by service. */
 export function versionsOf(replicas: Replica[]): Record<string, string[]> {
-  const versions: Record<string, string[]> = { gateway: [roster.version] }
-  for (const [service, some] of Object.entries(Object.groupBy(replicas, ({ service }) => service)))
+  const versions: Record<string, string[]> = {}
+  const all = [{ service: 'gateway', version: roster.version }, ...replicas]
+  for (const [service, some] of Object.entries(Object.groupBy(all, ({ service }) => service)))
     versions[service] = [...new Set(some!.map(({ version }) => version))].toSorted().slice(0, mostVersions)
   return versions
 }

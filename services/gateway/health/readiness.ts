@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Misfit, releaseOf } from '#lib/health/release'
 import { readWaits } from '#lib/health/waits'
 import type { Log } from '#lib/log'
@@ -28,6 +29,8 @@ export interface Report {
 const interval = 2_000
 /** Lines about versions in the log, a minute. */
 const mostTellings = 4
+/** Milliseconds that replicas may answer later than the first one of their service, when a gateway starts. */
+const firstAnswersWithin = 200
 /** Replicas of a service that count. */
 const mostReplicas = 100
 
@@ -112,9 +115,7 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
     return look()
   }
 
-  const { replicas } = await listen()
-  // One that the gateway can do without may be captured, and must not keep it from starting.
-  const wrong = findMisfit(replicas.filter(({ service }) => essential.includes(service)))
+  const wrong = findMisfit(await hearEssential(nats))
   if (wrong) throw new Misfit(`${wrong.service} is`, releaseOf(wrong.version))
   const timer = setInterval(() => void look(), interval)
   void look()
@@ -130,7 +131,28 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
 
 const nothing: Report = { missing: [], parked: {}, waiting: {}, versions: {} }
 
-/** Gives a function that listens to the services. */
+/**
+ * Hears the replicas that decide whether this gateway may start. A service that the gateway can do without may be
+ * captured, and must not keep it from starting. Users and grants could refuse all calls anyway, and another gateway
+ * could act as every caller.
+ */
+async function hearEssential(nats: Nats): Promise<Replica[]> {
+  const heard: Replica[] = []
+  const asked = ['users', 'grants', 'gateway'].map((service) =>
+    askReplicas(
+      nats,
+      service,
+      (replica) => void (heard.length < mostReplicas && heard.push(replica)),
+      () => {},
+    ),
+  )
+  await Promise.all(asked)
+  // The first answer of a service need not be that of the wrong replica.
+  await sleep(firstAnswersWithin)
+  return heard
+}
+
+/** Gives a function that listens to the services, and to the gateways. */
 function openEars(nats: Nats): () => Promise<{ missing: string[]; replicas: Replica[] }> {
   // The replicas that answered to the last question, by service.
   const before = new Map<string, Map<string, Replica>>()
@@ -149,9 +171,10 @@ function openEars(nats: Nats): () => Promise<{ missing: string[]; replicas: Repl
   }
 
   return async () => {
-    const heard = nats.connected() ? await Promise.all(services.map(hear)) : []
+    const heard = nats.connected() ? await Promise.all([...services, 'gateway'].map(hear)) : []
     if (!nats.connected()) return { missing: ['nats'], replicas: [] }
-    const missing = heard.filter(({ isMissing }) => isMissing).map(({ service }) => service)
+    // A gateway that starts or stops does not answer about itself. It needs no other one.
+    const missing = heard.flatMap(({ service, isMissing }) => (isMissing && service !== 'gateway' ? [service] : []))
     return { missing, replicas: heard.flatMap(({ replicas }) => replicas) }
   }
 }

@@ -3,6 +3,7 @@ import { BriefMap } from '#lib/brief-map'
 import type { Log } from '#lib/log'
 import { mails, mailTimes } from '../measures.ts'
 import { telemetry } from '#lib/telemetry/telemetry'
+import { throttled } from '#lib/throttled'
 import type { MailCalls } from './mail-calls.ts'
 import type { Mailer } from './mailer.ts'
 import { numberOf } from './mail-kinds.ts'
@@ -36,6 +37,7 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
   // Redis may lose a job that is under way, and the sweep adds it again. So this process remembers what it did.
   const underWay = new BriefMap<string, Promise<End>>()
   const unrecorded = new BriefMap<string, Outcome>()
+  const refused = throttled(log, 'the mail server takes no mail from us: see SMTP_URL, MAIL_FROM', 'error')
 
   return (job, keep) => {
     const running = underWay.get(job.codeId)
@@ -97,8 +99,8 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
       const refusal = readRefusal(error)
       mails.add(1, outcomeLabel(refusal))
       if (refusal.permanent) return { failure: refusal.reason }
-      if (refusal.ours)
-        log.error({ codeId, reason: refusal.reason }, 'the mail server takes no mail from us: see SMTP_URL, MAIL_FROM')
+      // Without the cause, which may hold an address.
+      if (refusal.ours) refused(new Error(refusal.reason), { codeId })
       throw new Error(refusal.reason, { cause: error })
     }
   }

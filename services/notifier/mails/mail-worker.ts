@@ -57,8 +57,10 @@ export function startMailWorker({ redis, users, concurrency, mailer, log }: Work
   worker.on('completed', (job, end) => log.info({ ...ids(job), end }, 'job done'))
   worker.on('failed', (job, { message: reason }) => {
     if (!job) return
-    const message = job.finishedOn === undefined ? 'job is tried again' : 'job given up: its code has expired'
-    log.warn({ ...ids(job), tries: job.attemptsMade, reason }, message)
+    const told = { ...ids(job), tries: job.attemptsMade, reason }
+    // While the mail server is away, each job comes here again and again. The log says why, once.
+    if (job.finishedOn === undefined) log.info(told, 'job is tried again')
+    else log.warn(told, 'job given up: its code has expired')
   })
   worker.on('stalled', (codeId) => log.warn({ codeId }, 'a job lost its worker and is taken up again'))
   return {
