@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 const page = readFileSync(new URL('threat-model.md', import.meta.url), 'utf8')
 const rows = page.split('\n').filter((line) => /^\| (?!Cannot|Captured|-)/.test(line))
-const links = (text: string) => [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link)
+const links = (text: string) => [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!)
 
 test('each thing that a party cannot do has a test, and the test exists', () => {
   const promises = rows.filter((row) => row.split(' | ').length === 2)
