@@ -53,7 +53,8 @@ export async function startBroker() {
   )
   for (const service of [...stores, 'gateway' as const]) {
     const connection = await open(service)
-    for (const subject of [`roster.${service}.>`, '$SRV.>'])
+    // The gateway asks others, and answers about itself alone.
+    for (const subject of service === 'gateway' ? ['$SRV.*.gateway'] : [`roster.${service}.>`, '$SRV.>'])
       connection.subscribe(subject, {
         queue: service,
         callback: (_, message) =>

@@ -96,6 +96,22 @@ test.each([
   }
 })
 
+test('status shows each gateway, and that two of them run in different versions', async () => {
+  const { connection } = await connectNats(started.servers.natsUrl.gateway, 'gateway', silent)
+  const older = `${roster.former}.7`
+  try {
+    const answer = JSON.stringify({ id: 'x', version: older, metadata: { host: 'another' } })
+    connection.subscribe('$SRV.INFO.gateway', { callback: (_error, message) => void message.respond(answer) })
+    await connection.flush()
+    const [found] = (await run('status', '--json')).json()
+    expect(found.attention).toEqual([`several versions run: ${older}, ${roster.version}`])
+    const versions = found.services.gateway.map(({ version }: { version: string }) => version)
+    expect(versions.toSorted()).toEqual([older, roster.version])
+  } finally {
+    await connection.close()
+  }
+})
+
 describe('the audit chain', () => {
   test('that goes on has nothing to wait for, and its end is signed', async () => {
     await act('AddProject', { name: unique('project') })
