@@ -7,8 +7,9 @@ const sameErrorEvery = 30_000
 const startsWithin = 10
 
 /**
- * Warns of errors, or logs them as errors, at most every 30 s, with details of the one that it tells: while a server is away, every connection and every try
- * fails. A service that is unavailable while this process starts is not worth a warning.
+ * Warns of errors, or logs them as errors, at most every 30 s: while a server is away, every connection and every try
+ * fails. A line has the details of the error that it tells. A service that is unavailable while this process starts is
+ * not worth a warning.
  */
 export function throttled(log: Log, message: string, level: 'warn' | 'error' = 'warn') {
   let next = 0
