@@ -116,7 +116,7 @@ test('users that waits for the lock of its migrations says once who holds it, an
   expect(await healthOf('users')).toBe('')
   waiting.kill('SIGTERM')
   expect((await rest).match(/"[\w ]*waiting for PostgreSQL"/g)).toEqual(['"no longer waiting for PostgreSQL"'])
-})
+}, 120_000)
 
 test.each([
   ['resets', (way: Cable) => way.cut(), /^users cannot reach NATS \(ECONNRESET\); its log says since when$/],
