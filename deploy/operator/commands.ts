@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
 import { checkpoints } from './checkpoints.ts'
-import { exportOrganization } from './export.ts'
+import { exportOrganization } from './export/export.ts'
 import { forgotten } from './forgotten/forgotten.ts'
 import { receipt } from './forgotten/receipt.ts'
 import { rotateKeys } from './keys/rotate-keys.ts'

@@ -4,6 +4,7 @@ import type { StoringService } from '../provision.ts'
 import { guard } from './guard.ts'
 import { models } from './models.ts'
 import { strangeOn } from './strange-on.ts'
+import { knownColumns } from './verify/shape/check-shape.ts'
 
 /** Tables of the event store that the command may read (lib/eventstore/operator.sql). */
 export const storeTables = [
@@ -86,6 +87,12 @@ function readTime(text: string): Date {
   return new Date(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d)?$/.test(text) ? text : Number.NaN)
 }
 
+// A value of another type could be of any size where the command expects a number.
+function typesOf(service: StoringService): string {
+  const rows = knownColumns(service).map(({ table, name, type }) => `('${table}', '${name}', '${type}')`)
+  return rows.join(', ')
+}
+
 // Of the columns that the role may read. To make a view runs nothing of what its table has. To read a table may, so a view
 // of one that something strange hangs on only tells that. PostgreSQL calls the immutable function while it plans, so a
 // statement that finds no rows is refused, too.
@@ -108,7 +115,16 @@ function makeViews(service: StoringService): string {
             format('null::%s as %I', case when a.atttypid < 16384 then format_type(a.atttypid, null) else 'text' end, a.attname),
             ', ' order by a.attnum
           ) as nulls,
-          (select left(string_agg(what, '; '), 500) from (${strangeOn('c.oid')}) strange) as strange
+          (
+            select left(string_agg(what, '; '), 500) from (
+              ${strangeOn('c.oid')}
+              union all
+              select concat_ws(' ', 'column', known.name, 'of the type', format_type(atttypid, null), 'and not', known.type)
+              from (values ${typesOf(service)}) known (of_table, name, type)
+              join pg_attribute on attrelid = c.oid and quote_ident(attname) = known.name
+              where known.of_table = c.relname and format_type(atttypid, null) <> known.type
+            ) strange
+          ) as strange
         from pg_class c join pg_attribute a on a.attrelid = c.oid
         where c.relnamespace = (select oid from pg_namespace where nspname = 'roster_${service}')
           and c.relname = any ('{${names.join()}}') and a.attnum > 0 and not a.attisdropped

@@ -63,7 +63,7 @@ async function placeOf(sql: Sql, goal: Pick<Place, 'transactionId' | 'position'>
   const [place] = await sql<[Place]>`
     select transaction_id::text as "transactionId", position::text, generation,
       (transaction_id, position) >= (${goal.transactionId}::xid8, ${goal.position}::bigint) as "isThere"
-    from published
+    from published limit 1
   `
   return place
 }

@@ -23,6 +23,8 @@ export const seal: Command = {
 }
 
 const lookEvery = 1000
+/** Users whom the service names, and characters of an id. Nobody reads more. */
+const [mostNamed, longestId] = [20, 300]
 /** A service that does nothing for so many milliseconds does not run. */
 const patience = 5 * 60_000
 
@@ -84,7 +86,9 @@ interface Progress extends Skipped {
 
 async function look(sql: Sql): Promise<Progress> {
   const [row] = await sql<Progress[]>`
-    select phase, sealed, remaining, walks, skipped::int, hindering::int, skipped_ids as ids from sealing
+    select left(phase, 20) as phase, sealed, remaining, walks, skipped::int, hindering::int,
+      array(select left(id, ${longestId}) from unnest(skipped_ids) id limit ${mostNamed}) as ids
+    from sealing limit 1
   `
   if (!row) throw new Refusal('The service users of this release has never run here: start it first.')
   return row

@@ -11,7 +11,7 @@ import { keptSamples } from '../../../services/users/forgetting/kept-samples.ts'
 import { partTypes } from '../../../services/users/forgetting/parts.ts'
 import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'
-import { largestValue } from '../verify/page-limits.ts'
+import { largestValue } from '../reading/page-limits.ts'
 
 /**
  * What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is sealed. At
@@ -90,20 +90,23 @@ function tells(aggregateType: string, type: string, payload: Record<string, unkn
   return payload !== undefined && personalFields(aggregateType, type).some((name) => payload[name] !== undefined)
 }
 
-// A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
+// What no service stores may tell anything. A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
 async function statesOf(system: System, userId: string): Promise<Found> {
-  const found = await system.sql('users')<{ type: string; state: Record<string, unknown> | null }[]>`
+  const found = { store: 'aggregates', rows: 0, readable: 0 }
+  const reading = system.sql('users')<{ type: string; state: Record<string, unknown> | null }[]>`
     select type, case when octet_length(state::text) <= ${largestValue} then state end as state from aggregates
     where type = any(${partTypes}::text[]) and id = ${userId}
   `
-  const readable = found.filter(
-    ({ type, state }) =>
-      // What no service stores may tell anything.
-      state === null ||
-      (sealedPart(state) === undefined &&
-        (type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined)),
-  )
-  return { store: 'aggregates', rows: found.length, readable: readable.length }
+  for await (const rows of reading.cursor(atOnce)) {
+    found.rows += rows.length
+    found.readable += rows.filter(({ type, state }) => state === null || stateTells(type, state)).length
+  }
+  return found
+}
+
+function stateTells(type: string, state: Record<string, unknown>): boolean {
+  if (sealedPart(state) !== undefined) return false
+  return type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined
 }
 
 interface Work {
@@ -122,7 +125,7 @@ async function workBehind(system: System, userId: string): Promise<Work> {
         select (transaction_id, position) <= (${place?.transaction_id ?? '0'}::xid8, ${place?.position ?? '0'}) from events e
         where e.aggregate_type = 'user' and e.aggregate_id = f.user_id order by sequence desc limit 1
       ), false) as deliveries
-    from forgettings f, published where user_id = ${userId} and forget_at is null
+    from forgettings f, published where user_id = ${userId} and forget_at is null limit 1
   `
   return work ?? { stream: false, deliveries: false, statistics: false }
 }
@@ -158,7 +161,7 @@ async function deliveriesOf(system: System, userId: string): Promise<Found> {
     select aggregate, case when octet_length(payload) <= ${largestValue} then payload end as payload from deliveries
     where kind = 'webhook' and aggregate = any(${partTypes.map((type) => `${type}/${userId}`)}::text[])
   `
-  for await (const rows of reading.cursor(deliveriesAtOnce)) {
+  for await (const rows of reading.cursor(atOnce)) {
     found.rows += rows.length
     found.readable += rows.filter(
       ({ aggregate, payload }) => payload === null || deliveryTells(aggregate, payload),
@@ -167,8 +170,8 @@ async function deliveriesOf(system: System, userId: string): Promise<Found> {
   return found
 }
 
-/** Each may be as large as a value. */
-const deliveriesAtOnce = 4
+/** Rows that are read at once. Each may be as large as a value. */
+const atOnce = 4
 
 function deliveryTells(aggregate: string, payload: string): boolean {
   const { type, data } = JSON.parse(payload) as { type: string; data?: Record<string, unknown> }

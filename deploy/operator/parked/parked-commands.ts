@@ -1,10 +1,9 @@
-import { storingServices } from '../../provision.ts'
+import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
-import { table } from '../output.ts'
 import { Refusal } from '../refusal.ts'
-import { readServices } from '../services.ts'
 import type { System } from '../system.ts'
-import { findParked, type Parked, readParkedId } from './find-parked.ts'
+import { countParked, findParked, type Parked, readParkedId } from './find-parked.ts'
+import { listParked, sayUnread } from './list-parked.ts'
 
 const idsLine = 'An ID is the first column of `parked list`; --all means every parked event.'
 const all: Pick<Command, 'options' | 'optionLines'> = {
@@ -20,7 +19,7 @@ export const parkedCommands: Command[] = [
     summary: 'Lists the events that the stream refused, and those that a follower could not work on.',
     more: ['Exit status 1 where there is one.'],
     arguments: [0, storingServices.length],
-    run: list,
+    run: listParked,
   },
   {
     name: 'parked retry',
@@ -47,19 +46,6 @@ export const parkedCommands: Command[] = [
     run: drop,
   },
 ]
-
-async function list({ system, output, args }: Called): Promise<number> {
-  const found = await findParked(system, readServices(args))
-  if (output.isJson) for (const parked of found) await output.json(parked)
-  else if (found.length === 0) output.line('No event is parked.')
-  else {
-    const rows = found.map(({ id, type, aggregateId, tries, retry: again, reason }) => {
-      return [id, type, aggregateId, again ? `${tries}, again soon` : tries, reason]
-    })
-    for (const line of table(['ID', 'EVENT', 'OBJECT', 'TRIES', 'REASON'], rows)) output.line(line)
-  }
-  return found.length > 0 ? 1 : 0
-}
 
 async function retry(called: Called): Promise<number> {
   return change(called, async (system, { service, follower, position }) => {
@@ -92,17 +78,37 @@ async function change(
   work: (system: System, parked: Named) => Promise<{ count: number }>,
   question?: (number: number) => string,
 ): Promise<number> {
-  const wanted = options['all'] === true ? await findParked(system, storingServices) : args.map(readId)
-  if (wanted.length === 0 && options['all'] !== true) throw new Refusal('Name the ID of a parked event, or --all.')
-  if (question && wanted.length > 0) await confirm(question(wanted.length))
   let missing = 0
-  for (const parked of wanted) {
+  if (options['all'] !== true) {
+    const wanted = args.map(readId)
+    if (wanted.length === 0) throw new Refusal('Name the ID of a parked event, or --all.')
+    if (question) await confirm(question(wanted.length))
+    for (const parked of wanted) await changeOne(parked)
+    return missing > 0 ? 1 : 0
+  }
+  const counts = new Map<StoringService, Awaited<ReturnType<typeof countParked>>>()
+  for (const service of storingServices) counts.set(service, await countParked(system.sql(service)))
+  const number = [...counts.values()].reduce((sum, { parked }) => sum + parked, 0)
+  if (question && number > 0) await confirm(question(number))
+  for (const [service, { parked, unread }] of counts) {
+    // Not more of them than the question told of.
+    let left = parked
+    for await (const page of findParked(service, system.sql(service))) {
+      for (const one of page.slice(0, left)) await changeOne(one)
+      left -= page.length
+      if (left <= 0) break
+    }
+    sayUnread(output, service, unread)
+    missing += unread
+  }
+  return missing > 0 ? 1 : 0
+
+  async function changeOne(parked: Named): Promise<void> {
     const { count } = await work(system, parked)
     if (count === 0) missing++
     if (output.isJson) await output.json({ id: parked.id, done: count > 0 })
     else output.line(`${parked.id}: ${count > 0 ? 'done' : 'is not parked'}`)
   }
-  return missing > 0 ? 1 : 0
 }
 
 function readId(id: string): Named {

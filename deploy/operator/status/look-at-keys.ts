@@ -1,6 +1,7 @@
 import { subjectKeyOf } from '#lib/eventstore/personal/personal'
 import { sealedAs } from '#lib/eventstore/personal/sealed-text'
 import { models } from '../models.ts'
+import { mostRows } from '../reading/page-limits.ts'
 import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'
 
@@ -19,6 +20,7 @@ export interface KeyStatus {
 /** Blocks of `aggregates` that are read, at most: a database may have any number of users. */
 const mostBlocks = 1000
 const mostNamed = 5
+const longestId = 300
 
 /**
  * Looks whether users have the keys that open what is stored of them. Of a large table it looks at some blocks, which are
@@ -37,18 +39,18 @@ export async function lookAtKeys(system: System): Promise<KeyStatus> {
   `
   // Where something strange hangs on the table, its view refuses. A sample is read past the view.
   await sql`select from aggregates limit 1`
-  const rows = await sql<{ id: string; key: string | null }[]>`
-    select id, ${subjectKeyOf(sql, sql`a.id`)} as key from roster_users.aggregates a tablesample system (${share})
+  const reading = sql<{ id: string; key: string | null }[]>`
+    select left(id, ${longestId}) as id, ${subjectKeyOf(sql, sql`a.id`)} as key from roster_users.aggregates a tablesample system (${share})
     where type = ${subject} and state ? ${sealedAs}
   `
-  const lost = rows.filter(({ key }) => key === null || (personal && !opens(() => personal.unwrap(key))))
-  return {
-    looked: rows.length,
-    isAll: share === 100,
-    opened: personal !== undefined,
-    lost: lost.length,
-    users: lost.slice(0, mostNamed).map(({ id }) => id),
+  const found = { looked: 0, isAll: share === 100, opened: personal !== undefined, lost: 0, users: [] as string[] }
+  for await (const rows of reading.cursor(mostRows)) {
+    const lost = rows.filter(({ key }) => key === null || (personal && !opens(() => personal.unwrap(key))))
+    found.looked += rows.length
+    found.lost += lost.length
+    found.users.push(...lost.slice(0, mostNamed - found.users.length).map(({ id }) => id))
   }
+  return found
 }
 
 function opens(unwrap: () => unknown): boolean {

@@ -51,11 +51,14 @@ export async function lookAtJobs(system: System): Promise<Record<string, Record<
   return Object.fromEntries(await Promise.all(counts))
 }
 
+/** There are two kinds, with short names. */
+const [mostKinds, longestKind] = [100, 100]
+
 /** Deliveries of the notifier's ledger that wait, and the seconds since the oldest of them was asked for. */
 export async function lookAtDeliveries(sql: Sql): Promise<Record<string, { waiting: number; seconds: number }>> {
   const rows = await sql<{ kind: string; waiting: number; seconds: number }[]>`
-    select kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
-    from deliveries where state = 'queued' group by kind
+    select left(kind, ${longestKind}) as kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
+    from deliveries where state = 'queued' group by deliveries.kind limit ${mostKinds}
   `
   return Object.fromEntries(rows.map(({ kind, ...row }) => [kind, row]))
 }

@@ -39,12 +39,12 @@ export async function lookAtIntake({ inService }: Attempts): Promise<Record<stri
   const places = await inService(
     'notifier',
     (sql) => sql<{ service: StoringService; transaction_id: string; position: string }[]>`
-      select service, transaction_id::text, position::text from cursors order by service
+      select service, transaction_id::text, position::text from cursors
+      where service = any(${[...storingServices]}::text[]) order by service limit ${storingServices.length}
     `,
   )
-  const known = (places ?? []).filter(({ service }) => storingServices.includes(service))
   const counts = await Promise.all(
-    known.map(async ({ service, transaction_id, position }) => {
+    (places ?? []).map(async ({ service, transaction_id, position }) => {
       const rows = await inService(
         service,
         (sql) => sql<[{ waiting: number }]>`

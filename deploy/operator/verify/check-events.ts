@@ -6,10 +6,10 @@ import { isSealed } from '#lib/eventstore/personal/sealed-rows'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import type { Finding } from './finding.ts'
-import { firstPage, largestValue, mostBytes, nextLimit, rowBytes } from './page-limits.ts'
+import { firstPage, fitting, largestValue, nextLimit, rowBytes } from '../reading/page-limits.ts'
 import type { Positions } from './positions.ts'
 import type { Published } from './published.ts'
-import { type EventText, readEvent, wholeColumns } from './read-rows.ts'
+import { type EventText, readEvent, wholeColumns } from '../reading/read-rows.ts'
 
 /** Which events must be in the stream. */
 export interface Expected {
@@ -39,6 +39,15 @@ export async function* checkEvents(
   const types = data ? [data.subject, ...data.events] : []
   let limit = firstPage
   for (let last: string | undefined; ;) {
+    const measured = sql`
+      select *, ${rowBytes(sql)} + coalesce(case when aggregate_type = any(${types}) then (
+        select octet_length(a.state::text) from aggregates a
+        where a.type = ${types[0] ?? ''} and a.id = aggregate_id
+      ) end, 0) as bytes
+      from events
+      where ${last === undefined ? sql`true` : sql`position > ${last}`} and position <= ${end}
+      order by position limit ${limit}
+    `
     const texts = await sql<(EventText & { known: boolean; published: boolean; parked: boolean; person: unknown })[]>`
       select ${wholeColumns(sql)},
         exists (select from aggregates a where a.type = aggregate_type and a.id = aggregate_id) as known,
@@ -49,18 +58,7 @@ export async function* checkEvents(
         (transaction_id, position) <= (
           ${expected?.published.transactionId ?? '0'}::xid8, ${expected?.published.position ?? '0'}::bigint
         ) as published
-      from (
-        select *, sum(bytes) over (order by next.position) - bytes as before from (
-          select *, ${rowBytes(sql)} + coalesce(case when aggregate_type = any(${types}) then (
-            select octet_length(a.state::text) from aggregates a
-            where a.type = ${types[0] ?? ''} and a.id = aggregate_id
-          ) end, 0) as bytes
-          from events
-          where ${last === undefined ? sql`true` : sql`position > ${last}`} and position <= ${end}
-          order by position limit ${limit}
-        ) next
-      ) e
-      where before < ${mostBytes}
+      from (${fitting(sql, measured, sql`position`)}) e
       order by e.position
     `
     if (texts.length === 0) return

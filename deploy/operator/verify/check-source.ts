@@ -3,7 +3,7 @@ import type { StoringService } from '../../provision.ts'
 import { storeTables } from '../open-schema.ts'
 import { models } from '../models.ts'
 import { eachBlock } from './each-block.ts'
-import { largestValue } from './page-limits.ts'
+import { largestValue } from '../reading/page-limits.ts'
 import { checkShape, type ShapeCheck } from './shape/check-shape.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { findKeys, passingOver, type Personal } from '#lib/eventstore/personal/personal'
 import { isSealed, openEvent } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
-import { largestValue, rowBytes, rowsOf } from './page-limits.ts'
+import { largestValue, rowBytes, rowsOf } from '../reading/page-limits.ts'
 
 /** An aggregate as its events make it. `problem`: why they do not. */
 export interface Folded {

@@ -1,5 +1,6 @@
 import { isConnectionError } from '#lib/eventstore/database'
 import { unreadable } from '../open-schema.ts'
+import { TooLarge } from '../reading/too-large.ts'
 import { Refusal } from '../refusal.ts'
 import { Silence } from './silence.ts'
 
@@ -15,8 +16,12 @@ export function isOfService(error: unknown): boolean {
   return !isConnectionError(error) && !/^(08|28|53|57P)/.test(code)
 }
 
-/** What to say of such an error: that nothing came, or which table is not read, and why, or else `otherwise`. */
+/**
+ * What to say of such an error: that nothing came, what is too large, or which table is not read, and why, or else
+ * `otherwise`.
+ */
 export function problemOf(error: unknown, otherwise: string): string {
-  const isTold = error instanceof Silence || (error as { code?: unknown }).code === unreadable
+  const isTold =
+    error instanceof Silence || error instanceof TooLarge || (error as { code?: unknown }).code === unreadable
   return isTold ? (error as Error).message : otherwise
 }

@@ -11,8 +11,8 @@ export interface Published {
 /** How far the events are published now. */
 export async function readPublished(sql: Sql): Promise<Published> {
   const [row] = await sql<Published[]>`
-    select transaction_id::text as "transactionId", position::text, stream_created as "streamCreated", generation
-    from published
+    select transaction_id::text as "transactionId", position::text, left(stream_created, 100) as "streamCreated", generation
+    from published limit 1
   `
   if (!row) throw new Error('it is not told how far events are published')
   return row

@@ -6,7 +6,7 @@ import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
 import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import { foldEvents, type Folded } from './fold-events.ts'
-import { largestValue, mostBytes } from './page-limits.ts'
+import { largestValue, mostBytes } from '../reading/page-limits.ts'
 
 /** Some aggregates, and all that was stored beside them at one moment. */
 export interface Page {

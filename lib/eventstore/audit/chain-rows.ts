@@ -80,7 +80,7 @@ export async function addPage(sql: Sql, end: ChainEnd, page: Page, salt: string)
 }
 
 /** Bytes of a checkpoint: one is about 1 KB long, and the reason of its epoch may add 4 KB. A longer one is read as empty. */
-const longestJws = 8 * 1024
+export const longestJws = 8 * 1024
 
 /** A checkpoint of the table. */
 export interface CheckpointRow {

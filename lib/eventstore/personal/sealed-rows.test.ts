@@ -139,3 +139,12 @@ function valueOf(field: DescField): fc.Arbitrary<JsonValue> {
 function sample(field: DescField): JsonValue {
   return fc.sample(valueOf(field), { numRuns: 1, seed: 1 })[0]!
 }
+
+test('large texts are not remembered: any number of them fills no memory', () => {
+  const state = 'x'.repeat(2_000_000)
+  const place = { type: 'user', id: 'a', sequence: 1 }
+  const before = process.memoryUsage()
+  for (let n = 0; n < 150; n++) sealState(key, { ...place, state: `${n}${state}` })
+  const { heapUsed, external } = process.memoryUsage()
+  expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(200_000_000)
+})

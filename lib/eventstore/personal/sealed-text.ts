@@ -52,8 +52,11 @@ interface Known {
 // as much as to find a text here. A caller without the very key and place finds nothing.
 const texts = new Map<string, Known>()
 const mostTexts = 4000
+/** Characters of a text that is remembered. So many texts of any size would fill the memory. */
+const longestText = 4 * 1024
 
 function remember(sealed: string, known: Known): void {
+  if (sealed.length > longestText) return
   makeRoom(texts, mostTexts)
   texts.set(sealed, known)
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { AuditedRow } from '#lib/eventstore/audit/canonical-row'
 import { type PageHeader, rowHash, rowKey } from '#lib/eventstore/audit/page'
-import type { ReadEvent } from '../read-rows.ts'
+import type { ReadEvent } from '../../reading/read-rows.ts'
 import { isPlace } from './is-before.ts'
 
 /** A page as it is stored. */

@@ -5,7 +5,7 @@ import { type Finding, rowName } from '../finding.ts'
 import { compareRows, type ReadPage } from './check-page.ts'
 import { isPlace } from './is-before.ts'
 import { isOfService } from '../is-of-service.ts'
-import type { ReadEvent } from '../read-rows.ts'
+import type { ReadEvent } from '../../reading/read-rows.ts'
 import { readGaps, readRows } from './read-pages.ts'
 
 /** Findings of a page. Whoever inserted more events has made his point. */

@@ -3,18 +3,15 @@ import type { ChainEnd, ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import { eachBlock } from '../each-block.ts'
-import { largestValue, rowBytes } from '../page-limits.ts'
-import { type EventText, type ReadEvent, readEvent, wholeColumns } from '../read-rows.ts'
+import { readEvents } from '../../reading/read-events.ts'
+import type { ReadEvent } from '../../reading/read-rows.ts'
 import type { StoredPage } from './check-page.ts'
 
 const mostPages = 100
-const mostRows = 1000
 /** Bytes of entries: those of 2,000 events. The last page may exceed it. */
-const mostBytes = 2000 * 40
-/** Bytes of events. The last one may exceed it, up to `largestValue`. */
-const mostRowBytes = 8 * 1024 * 1024
+export const mostBytes = 2000 * 40
 /** Characters of a header, a salt or a reason. */
-const longestText = 4000
+export const longestText = 4000
 
 /** The row of `audit_chain`. */
 export async function readEnd(sql: Sql): Promise<ChainEnd & { reason: string; held: boolean }> {
@@ -189,23 +186,12 @@ export function readPages(sql: Sql, after: number, upTo: number) {
 }
 
 /** Some events after a place up to another, as they are stored. */
-export async function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace): Promise<ReadEvent[]> {
-  const rows = await sql<EventText[]>`
-    select ${wholeColumns(sql)} from (
-      select *, sum(least(bytes, ${largestValue})) over (order by next.transaction_id, next.position)
-          - least(bytes, ${largestValue}) as before
-      from (
-        select *, ${rowBytes(sql)} as bytes from events
-        where (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
-          and (transaction_id, position) <= (${upTo.transactionId}::xid8, ${upTo.position}::bigint)
-        order by events.transaction_id, events.position
-        limit ${mostRows}
-      ) next
-    ) events
-    where before < ${mostRowBytes}
-    order by events.transaction_id, events.position
+export function readRows(sql: Sql, after: ChainPlace, upTo: ChainPlace): Promise<ReadEvent[]> {
+  const where = sql`
+    (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
+    and (transaction_id, position) <= (${upTo.transactionId}::xid8, ${upTo.position}::bigint)
   `
-  return rows.map(readEvent)
+  return readEvents(sql, where)
 }
 
 /** An object of which events are missing. */

@@ -48,6 +48,17 @@ export function knownTables(service: StoringService): string[] {
   return [...expectedOf(service).keys()]
 }
 
+/** The columns that the migrations make, with their types. Names are as SQL writes them. */
+export function knownColumns(service: StoringService): { table: string; name: string; type: string }[] {
+  return [...expectedOf(service)].flatMap(([table, parts]) =>
+    [...parts].flatMap((part) => {
+      const [, name, type] =
+        /^column (\S+) (.+?)(?: not null| identity=| generated=| collate | default |$)/.exec(part) ?? []
+      return name !== undefined && type !== undefined ? [{ table, name, type }] : []
+    }),
+  )
+}
+
 /** A part as it stands in `shapes.txt`. */
 export function partLine(service: StoringService, { name, part }: Part): string {
   return `${service} ${name} ${part}`

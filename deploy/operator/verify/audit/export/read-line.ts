@@ -11,7 +11,8 @@ export type Line =
   | { kind: 'checkpoint'; service: StoringService; jws: string }
   | EventLine
   | { kind: 'object'; service: StoringService; organizationId: string }
-  | { kind: 'end'; events: number; objects: number }
+  | { kind: 'omitted'; service: StoringService; table: string; position?: string; bytes: number }
+  | { kind: 'end'; events: number; objects: number; omitted?: number }
 
 /** An event as it is told. */
 export interface EventLine {
@@ -158,5 +159,6 @@ const shapes: Record<Line['kind'], Check> = {
     },
     { state: () => true, unreadable: (value) => value === true },
   ),
-  end: has({ ...kind, events: isCount, objects: isCount }),
+  omitted: has({ ...ofService, table: isText, bytes: isCount }, { position: isPosition, type: isText, id: isText }),
+  end: has({ ...kind, events: isCount, objects: isCount }, { omitted: isWhole }),
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { makePage } from '#lib/eventstore/audit/page'
-import { beginning, changedLine, checkpointOf, exportOf, found, lines, of, row, salt, type Told } from './testing/true-export.ts' // prettier-ignore
+import { beginning, changedLine, checkpointOf, exportOf, found, lines, of, replaced, row, salt, type Told } from './testing/true-export.ts' // prettier-ignore
 
 const at = (line: Told) => lines.indexOf(line)
 
@@ -67,4 +67,13 @@ test('objects of one name are different where their types are', async () => {
   const page = makePage('users', beginning, rows, salt)
   const some = exportOf({ service: 'users', pages: [{ ...page, rows }], checkpoints: [checkpointOf(page, 1)] })
   expect(await found(some)).toEqual(['event users-2: events before it are missing: user x y, sequence 1'])
+})
+
+test('a row that was left out is named, and the end must say how many there are', async () => {
+  const omitted = { kind: 'omitted', service: 'users', table: 'events', position: '9', bytes: 10_000_000 }
+  const [end] = of('end')
+  const named = await found(replaced(end!, omitted, { ...end!, omitted: 1 }))
+  expect(named).toEqual(['event users-9: it was left out: a row of events has 10000000 bytes, more than any of Roster'])
+  expect(await found(replaced(end!, omitted, end!))).toContain('the export: it is not whole: lines are missing')
+  expect(await found(changedLine(end!, { omitted: 1 }))).toEqual(['the export: it is not whole: lines are missing'])
 })

@@ -156,7 +156,7 @@ test('an export that is made in many portions tells each page, its entries and e
       `
       const some = lines.filter(({ kind, service }) => kind === 'export' || (service === 'users' && kind === 'object'))
       for (const row of stored) {
-        some.push(...(await prover!.lines([row])))
+        for await (const line of prover!.lines([row])) some.push(line)
         const told = events(lines).find(({ service, position }) => service === 'users' && position === row.position)
         some.push({ ...told, proof: prover!.proofOf(row) })
       }

@@ -38,7 +38,7 @@ export async function verifyExport(
   const sayOfFile = (row: string, problem: string) => void found.push({ row, problem })
   const reported = () => report(found.splice(0))
   const services = new Map(storingServices.map((service) => [service, toldBy(service)]))
-  const counted = { lines: 0, events: 0, objects: 0 }
+  const counted = { lines: 0, events: 0, objects: 0, omitted: 0 }
   let organization: string | undefined
   let end: Extract<Line, { kind: 'end' }> | undefined
 
@@ -55,8 +55,8 @@ export async function verifyExport(
     output.progress(`event ${counted.events}`)
     await reported()
   }
-  if (!end || end.events !== counted.events || end.objects !== counted.objects)
-    sayOfFile('the export', 'it is not whole: lines are missing')
+  const isWhole = (['events', 'objects', 'omitted'] as const).every((name) => (end?.[name] ?? 0) === counted[name])
+  if (!end || !isWhole) sayOfFile('the export', 'it is not whole: lines are missing')
   let newest = ''
   for (const { pages, events } of services.values()) {
     const at = pages.judge() ?? ''
@@ -82,10 +82,17 @@ export async function verifyExport(
     if (line.kind === 'page') return pages.takePage(line.header)
     if (line.kind === 'entries') return pages.takeEntries(line.page, line.entries)
     if (line.kind === 'checkpoint') return pages.takeCheckpoint(line.jws)
+    if (line.kind === 'omitted') return takeOmitted(line)
     if (line.organizationId !== organization)
       say(line.service, `line ${counted.lines}`, 'it is of another organization than the export')
     if (line.kind === 'event') takeEvent(line)
     else counted.objects++
+  }
+
+  function takeOmitted({ service, table, position, bytes }: Extract<Line, { kind: 'omitted' }>): void {
+    counted.omitted++
+    const row = position === undefined ? `line ${counted.lines}` : `event ${service}-${position}`
+    say(service, row, `it was left out: a row of ${table} has ${bytes} bytes, more than any of Roster`)
   }
 
   function takeEvent(line: EventLine): void {

@@ -3,18 +3,26 @@ import type { Sql } from '#lib/eventstore/database'
 import { hasWholeNumbers } from './whole-numbers.ts'
 import { largestValue, textsOfEvent } from './page-limits.ts'
 
-/** An event as it was read. `loss`: why it is stored otherwise than JavaScript tells it. */
-export type ReadEvent = StoredEvent & { loss?: string }
+/**
+ * An event as it was read. `loss`: why it is stored otherwise than JavaScript tells it. Where it is not small, nobody
+ * read more than the beginnings of its texts.
+ */
+export type ReadEvent = StoredEvent & { loss?: string; isSmall: boolean; bytes: number }
 
 /** An event as `wholeColumns` select it. */
-export type EventText = Omit<StoredEvent, 'payload'> & { payload: string; isSmall: boolean; hasWholeTime: boolean }
+export type EventText = Omit<ReadEvent, 'payload' | 'loss'> & { payload: string; hasWholeTime: boolean }
+
+/** Characters of a text that is too large. An id of Roster is shorter. */
+const beginning = 300
 
 /** The columns of a row of `events` that also has its `bytes`. Of one that is too large they have the beginnings. */
 export function wholeColumns(sql: Pick<Sql, 'unsafe'>) {
   const isSmall = `bytes <= ${largestValue}`
-  const texts = textsOfEvent.map((name) => `case when ${isSmall} then ${name} else left(${name}, 100) end as ${name}`)
+  const texts = textsOfEvent.map(
+    (name) => `case when ${isSmall} then ${name} else left(${name}, ${beginning}) end as ${name}`,
+  )
   return sql.unsafe(`
-    position, transaction_id::text, sequence, created_at, ${texts.join()}, ${isSmall} as "isSmall",
+    position, transaction_id::text, sequence, created_at, ${texts.join()}, ${isSmall} as "isSmall", bytes::float8,
     case when ${isSmall} then payload::text else 'null' end as payload,
     created_at = date_trunc('milliseconds', created_at) as "hasWholeTime"
   `)
