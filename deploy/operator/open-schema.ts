@@ -2,9 +2,9 @@ import postgres from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../provision.ts'
 import { guard } from './guard.ts'
+import { knownColumns } from './known-shape.ts'
 import { models } from './models.ts'
 import { strangeOn } from './strange-on.ts'
-import { knownColumns } from './verify/shape/check-shape.ts'
 
 /** Tables of the event store that the command may read (lib/eventstore/operator.sql). */
 export const storeTables = [

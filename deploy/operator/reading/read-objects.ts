@@ -47,7 +47,8 @@ function readPage(sql: Sql, keys: AggregateKey[], personal: Personal | undefined
   `
 }
 
-function open({ number: _, key, ...row }: Row, personal: Personal | undefined): ReadObject {
+function open(read: Row, personal: Personal | undefined): ReadObject {
+  const { number: _, key, ...row } = read
   const object = { ...row, sequence: Number(row.sequence), isUnreadable: false }
   if (!personal || !row.isSmall) return object
   try {

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
+import { knownShape } from '../../known-shape.ts'
 import type { Finding } from '../finding.ts'
 import { type Part, readShape, wholeSchema } from './read-shape.ts'
 
@@ -16,7 +16,7 @@ export interface ShapeCheck {
  * rows than it has, and have code of his run where it is read. So this comes before its rows are read.
  */
 export async function checkShape(sql: Sql, service: StoringService): Promise<ShapeCheck> {
-  const known = expectedOf(service)
+  const known = knownShape(service)
   const parts = await readShape(sql, `roster_${service}`, knownTables(service))
   const there = new Map<string, Set<string>>()
   for (const { name, part } of parts) there.set(name, (there.get(name) ?? new Set()).add(part))
@@ -45,33 +45,10 @@ const harmless = /^(index|right|referenced by|setting|sequence) /
 
 /** The tables of a service, its functions that take rows, and `schema`. */
 export function knownTables(service: StoringService): string[] {
-  return [...expectedOf(service).keys()]
-}
-
-/** The columns that the migrations make, with their types. Names are as SQL writes them. */
-export function knownColumns(service: StoringService): { table: string; name: string; type: string }[] {
-  return [...expectedOf(service)].flatMap(([table, parts]) =>
-    [...parts].flatMap((part) => {
-      const [, name, type] =
-        /^column (\S+) (.+?)(?: not null| identity=| generated=| collate | default |$)/.exec(part) ?? []
-      return name !== undefined && type !== undefined ? [{ table, name, type }] : []
-    }),
-  )
+  return [...knownShape(service).keys()]
 }
 
 /** A part as it stands in `shapes.txt`. */
 export function partLine(service: StoringService, { name, part }: Part): string {
   return `${service} ${name} ${part}`
-}
-
-let shapes: string[] | undefined
-
-function expectedOf(service: StoringService): Map<string, Set<string>> {
-  shapes ??= readFileSync(new URL('./shapes.txt', import.meta.url), 'utf8').split('\n')
-  const known = new Map<string, Set<string>>()
-  for (const line of shapes) {
-    const [of, name = '', ...rest] = line.split(' ')
-    if (of === service) known.set(name, (known.get(name) ?? new Set()).add(rest.join(' ')))
-  }
-  return known
 }
