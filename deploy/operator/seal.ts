@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '#lib/eventstore/database'
 import type { Phase } from '#lib/eventstore/personal/phase'
 import { roster } from '#lib/health/release'
+import { changeTables } from './change-tables.ts'
 import type { Called, Command } from './command.ts'
 import type { Output } from './output.ts'
 import { Refusal } from './refusal.ts'
@@ -40,7 +41,12 @@ async function run({ system, output, confirm }: Called): Promise<number> {
     throw new Refusal(`Replicas of another release are connected: ${others.join(', ')}. Replace them first.`)
   await confirm('There is no way back to the release before this one. Have a backup of the database.')
   const { walks: before } = await look(sql)
-  await sql`update sealing set wanted = true`
+  await changeTables(
+    sql,
+    'users',
+    ['sealing'],
+    (transaction) => transaction`update only roster_users.sealing set wanted = true`,
+  )
   let last = ''
   for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
     const { phase, sealed, remaining, walks, ...skipped } = await look(sql)
