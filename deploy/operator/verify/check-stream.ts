@@ -44,12 +44,14 @@ export async function* checkStream(
   readable: Set<StoringService>,
 ): AsyncGenerator<Checked> {
   const [nats, manager] = [await system.nats(), await system.jetstream()]
+  // A connection that is cut tells it no more. Headers count as part of it.
+  const { max_payload: largest } = nats.info!
   const { state } = await manager.streams.info(streamName)
   const { last_seq: last } = state
   // A stream that never had a message says 0, which none has.
   const first = Math.max(state.first_seq, 1)
   for (let from = first; from <= last;) {
-    const { messages, unread, next, isCut } = await readMessages(nats, manager, from, last)
+    const { messages, unread, next, isCut } = await readMessages(nats, manager, from, last, largest)
     const found: FileFinding[] = await compare(system, messages, seen, readable)
     for (const { seq, reason } of isCut ? [] : unread) found.push(unreadable(seq, `it cannot be read: ${reason}`))
     const end = isCut && (unread.length > 0 || next === from) ? 'the connection to NATS was cut' : unanswered(unread)

@@ -22,12 +22,16 @@ const mostMessages = 200
 /** Messages of a page that cannot be read. Whoever does not answer to so many does not answer. */
 export const mostUnread = 10
 
-/** Reads some of the messages from `first` up to `last`. Nobody tells how large one is before it is there. */
+/**
+ * Reads some of the messages from `first` up to `last`. Nobody tells how large one is before it is there, only that it has
+ * no more bytes than `largest`.
+ */
 export async function readMessages(
   nats: NatsConnection,
   manager: JetStreamManager,
   first: number,
   last: number,
+  largest: number,
 ): Promise<MessagePage> {
   const read = new Map<number, StoredMsg>()
   const unread: MessagePage['unread'] = []
@@ -39,21 +43,20 @@ export async function readMessages(
       try {
         const message = await manager.streams.getMessage(streamName, { seq })
         read.set(seq, message)
-        bytes += sizeOf(message) ?? nats.info!.max_payload
+        bytes += sizeOf(message) ?? largest
       } catch (error) {
         if (!isGone(error)) unread.push({ seq, reason: reasonOf(error) })
       }
     }
   }
-  await Promise.all(Array.from({ length: atOnce(nats) }, readSome))
+  await Promise.all(Array.from({ length: atOnce(largest) }, readSome))
   const messages = [...read].toSorted(([one], [other]) => one - other).map(([, message]) => message)
   return { messages, unread: unread.toSorted((one, other) => one.seq - other.seq), next, isCut: nats.isClosed() }
 }
 
-// An answer has a message in base64. The headers count as part of what may be published.
-function atOnce(nats: NatsConnection): number {
-  const largestAnswer = (nats.info!.max_payload * 4) / 3
-  return Math.max(1, Math.floor(mostUnderWay / largestAnswer))
+// An answer has a message in base64.
+function atOnce(largest: number): number {
+  return Math.max(1, Math.floor(mostUnderWay / ((largest * 4) / 3)))
 }
 
 // Undefined for one whose headers are none.
