@@ -1,8 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '#lib/eventstore/database'
 import { storingServices, type StoringService } from '../provision.ts'
+import { changeTables } from './change-tables.ts'
 import type { Called, Command } from './command.ts'
+import { isSent, type Place } from './is-sent.ts'
 import { readServices } from './services.ts'
+import { openTurns } from './turns.ts'
 
 /** The command `republish`. */
 export const republish: Command = {
@@ -19,52 +21,57 @@ export const republish: Command = {
   run,
 }
 
-const lookEvery = 500
-/** A service that does nothing for so many milliseconds does not run. */
-const patience = 60_000
+const patience = { lookEvery: 500, silence: 60_000, all: 24 * 60 * 60_000 }
 
 async function run({ system, output, args, confirm }: Called): Promise<number> {
   const services = readServices(args)
+  const turns = openTurns(system, output)
   const before = new Map<StoringService, Place>()
-  for (const service of services) before.set(service, await placeOf(system.sql(service)))
-  await confirm(`Readers of the stream will get the events of ${services.join(', ')} again.`)
+  const look = async (service: StoringService) => {
+    const place = await turns.at(service, (sql) => placeOf(sql))
+    if (place) before.set(service, place)
+  }
+  await Promise.all(services.map(look))
+  turns.tell()
+  const readable = services.filter((service) => before.has(service))
+  if (readable.length === 0) return turns.end(2)
+  await confirm(`Readers of the stream will get the events of ${readable.join(', ')} again.`)
   let unfinished = 0
-  for (const [service, { position }] of before)
-    if (position !== '0') await system.sql(service)`update published set stream_created = ''`
-  for (const [service, place] of before) {
-    const sent = place.position === '0' || (await isSent(service, place))
+  await Promise.all(
+    readable.map((service) => turns.at(service, (sql) => sendAgain(service, sql, before.get(service)!))),
+  )
+  return turns.end(unfinished > 0 ? 1 : 0)
+
+  async function sendAgain(service: StoringService, sql: Sql, goal: Place): Promise<void> {
+    let sent = goal.position === '0'
+    if (!sent) {
+      await changeTables(
+        sql,
+        service,
+        ['published'],
+        (transaction) => transaction`update only ${transaction(`roster_${service}.published`)} set stream_created = ''`,
+      )
+      const place = async () => {
+        const now = await placeOf(sql, goal)
+        output.progress(`${service}: event ${now.position} of ${goal.position}`)
+        return now
+      }
+      sent = await isSent(place, goal, patience)
+    }
     if (!sent) unfinished++
     if (output.isJson) await output.json({ service, sent })
-    else output.line(`${service}: ${sent ? 'all is sent' : 'nothing is sent; does the service run?'}`)
+    else
+      output.line(`${service}: ${sent ? 'all is sent' : 'not all is sent, and no more comes; does the service run?'}`)
   }
-  return unfinished > 0 ? 1 : 0
-
-  async function isSent(service: StoringService, goal: Place): Promise<boolean> {
-    let last = ''
-    for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
-      const now = await placeOf(system.sql(service), goal)
-      if (now.generation > goal.generation && now.isThere) return true
-      output.progress(`${service}: event ${now.position} of ${goal.position}`)
-      if (now.position !== last) since = Date.now()
-      last = now.position
-    }
-    return false
-  }
-}
-
-interface Place {
-  transactionId: string
-  position: string
-  generation: number
-  isThere: boolean
 }
 
 async function placeOf(sql: Sql, goal: Pick<Place, 'transactionId' | 'position'> = start): Promise<Place> {
-  const [place] = await sql<[Place]>`
+  const [place] = await sql<Place[]>`
     select transaction_id::text as "transactionId", position::text, generation,
       (transaction_id, position) >= (${goal.transactionId}::xid8, ${goal.position}::bigint) as "isThere"
     from published limit 1
   `
+  if (!place) throw new Error('it is not told how far events are published')
   return place
 }
 

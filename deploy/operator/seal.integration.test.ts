@@ -41,10 +41,10 @@ test.each(['roster-users 0.2.0', 'roster-users'])(
   'beside %s nothing is sealed: that one could not read it',
   async (name) => {
     const former = postgres(database.urls.users, { max: 1, connection: { application_name: name } })
-    await former`select 1`
+    const [{ pid }] = await former<[{ pid: number }]>`select pg_backend_pid() as pid`
     expect(await seal('--yes')).toMatchObject({
       status: 2,
-      err: expect.stringContaining(`connected: ${name}. Replace`),
+      err: expect.stringContaining(`connected: ${name} (role roster_users, pid ${pid}). Replace`),
     })
     // Nor where it came after the command had looked.
     await users.sql`update sealing set wanted = true`
@@ -69,6 +69,16 @@ test('verify does not ask for exact names of a user whom the former release wrot
   }
   const verified = await roster('verify', '--without-stream', 'users')
   expect(verified).toMatchObject({ status: 0, out: 'Nothing differs.\n' })
+})
+
+test('another role that calls itself the service users of a former release does not hinder', async () => {
+  const stranger = postgres(database.urls.idp, { max: 1, connection: { application_name: 'roster-users 0.1.9' } })
+  await stranger`select 1`
+  try {
+    expect(await seal()).toMatchObject({ status: 2, err: expect.stringContaining('no way back') })
+  } finally {
+    await stranger.end()
+  }
 })
 
 test('the command asks first, waits until all is sealed, and says so the next time', async () => {

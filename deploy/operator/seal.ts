@@ -3,6 +3,7 @@ import type { Sql } from '#lib/eventstore/database'
 import type { Phase } from '#lib/eventstore/personal/phase'
 import { roster } from '#lib/health/release'
 import { idCell } from './cell.ts'
+import { changeTables } from './change-tables.ts'
 import type { Called, Command } from './command.ts'
 import type { Output } from './output.ts'
 import { Refusal } from './refusal.ts'
@@ -24,6 +25,7 @@ export const seal: Command = {
 }
 
 const lookEvery = 1000
+const role = 'roster_users'
 /** Users whom the service names, and characters of an id. Nobody reads more. */
 const [mostNamed, longestId] = [20, 300]
 /** A service that does nothing for so many milliseconds does not run. */
@@ -41,7 +43,12 @@ async function run({ system, output, confirm }: Called): Promise<number> {
     throw new Refusal(`Replicas of another release are connected: ${others.join(', ')}. Replace them first.`)
   await confirm('There is no way back to the release before this one. Have a backup of the database.')
   const { walks: before } = await look(sql)
-  await sql`update sealing set wanted = true`
+  await changeTables(
+    sql,
+    'users',
+    ['sealing'],
+    (transaction) => transaction`update only roster_users.sealing set wanted = true`,
+  )
   let last = ''
   for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
     const now = await look(sql)
@@ -98,11 +105,13 @@ async function look(sql: Sql): Promise<Progress> {
   return row
 }
 
-// A connection without a version is one of 0.1.
+// A connection without a version is one of 0.1. Any role may call itself so, but only the role of the service is one.
 async function otherReleases(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ name: string }[]>`
-    select distinct application_name as name from pg_stat_activity
-    where datname = current_database() and application_name ~ '^roster-users( |$)'
+  const rows = await sql<{ name: string; pids: number[] }[]>`
+    select application_name as name, array_agg(pid order by pid) as pids from pg_stat_activity
+    where datname = current_database() and usename = ${role} and application_name ~ '^roster-users( |$)'
+      and not starts_with(application_name, ${`roster-users ${roster.release}.`})
+    group by application_name order by application_name
   `
-  return rows.map(({ name }) => name).filter((name) => !name.startsWith(`roster-users ${roster.release}.`))
+  return rows.map(({ name, pids }) => `${name} (role ${role}, pid ${pids.join(', ')})`)
 }

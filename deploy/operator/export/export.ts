@@ -2,6 +2,7 @@ import type { Sql } from '#lib/eventstore/database'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
 import { Refusal } from '../refusal.ts'
+import { openTurns } from '../turns.ts'
 import { openProver } from '../verify/audit/export/prove-events.ts'
 import { rowName } from '../verify/finding.ts'
 import { isOfService, problemOf } from '../verify/is-of-service.ts'
@@ -26,8 +27,14 @@ export const exportOrganization: Command = {
 
 async function run({ system, output, args, options }: Called): Promise<number> {
   const organization = args[0]!
-  const known = await Promise.all(storingServices.map((service) => hasEvents(system.sql(service), organization)))
-  if (!known.includes(true)) throw new Refusal(`There is no organization ${JSON.stringify(organization)}.`)
+  const turns = openTurns(system, output)
+  const look = (service: StoringService) => turns.at(service, (sql) => hasEvents(sql, organization))
+  const known = await Promise.all(storingServices.map(look))
+  // Where one cannot be read, that is told below.
+  if (!known.includes(true)) {
+    turns.tell()
+    throw new Refusal(`There is no organization ${JSON.stringify(organization)}.`)
+  }
   await output.json({ kind: 'export', format: 1, organization, at: new Date() })
   const counted = { events: 0, objects: 0, omitted: 0 }
   const unread: string[] = []

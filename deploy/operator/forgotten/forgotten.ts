@@ -20,6 +20,8 @@ async function run({ system, output, args }: Called): Promise<number> {
   const user = args[0]!
   const found = await lookForUser(system, user)
   if (!found) throw new Refusal(`There never was a user ${JSON.stringify(user)}.`)
+  const problems = found.filter(({ problem }) => problem !== undefined)
+  for (const { store, problem } of problems) output.trouble(`${store}: cannot be looked at: ${problem}`)
   const isForgotten = found.every(({ readable }) => readable === 0)
   if (output.isJson) await output.json({ user, forgotten: isForgotten, stores: found })
   else {
@@ -28,5 +30,6 @@ async function run({ system, output, args }: Called): Promise<number> {
     output.line()
     output.line(isForgotten ? 'Nothing readable is left.' : '! This user can still be read.')
   }
+  if (problems.length > 0) return 2
   return isForgotten ? 0 : 1
 }

@@ -8,7 +8,7 @@ import { type House, startHouse } from '../../../test/house.ts'
 import { startTestServers } from '../../../test/infra.ts'
 import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
 import { queuePrefix } from '../../../services/notifier/redis.ts'
-import { operatorSettings, spawnOperator } from '#test/support/operator'
+import { operatorSettings, runOperator, spawnOperator } from '#test/support/operator'
 import { readUrls } from '../settings.ts'
 import { openSystem, type System } from '../system.ts'
 import { lookForUser } from './look-for-user.ts'
@@ -63,11 +63,11 @@ const changed = (name: string, condition: string, change: string, back: string) 
 }
 const ofUser = "type = 'user' and id = '$user'"
 const first = "aggregate_type = 'user' and aggregate_id = '$user' and sequence = 1"
-const streamed = async () => {
+const streamed = (data: string) => async () => {
   const { host, username, password } = new URL(started.servers.natsUrl.admin)
   const nats = await connect({ servers: host, user: username, pass: password })
   const subject = `roster.events.users.${organizationId}.user.${userId}.email.changed`
-  await nats.jetstream().publish(subject, JSON.stringify({ email: 'w@example.com' }))
+  await nats.jetstream().publish(subject, data)
   return async () => {
     await (await nats.jetstreamManager()).streams.purge('roster-events', { filter: subject })
     await nats.close()
@@ -90,10 +90,17 @@ const neverSampled = async () => {
   await admin`alter table roster_users.found_users alter column user_id set statistics 0`
   return () => admin`alter table roster_users.found_users alter column user_id set statistics -1`
 }
-const queued = async () => {
+const delivered = (payload: string) => async () => {
+  const [row] =
+    await admin`select id, payload from roster_notifier.deliveries where aggregate = ${`user/${userId}`} limit 1`
+  const put = (text: string) => admin`update roster_notifier.deliveries set payload = ${text} where id = ${row!['id']}`
+  await put(payload)
+  return () => put(row!['payload'])
+}
+const queued = (data: () => string) => async () => {
   const redis = new Redis(started.servers.redisUrl)
   const key = `${queuePrefix}:${mailQueueName}:wyx`
-  await redis.hset(key, 'data', JSON.stringify({ userId, address: 'w@example.com' }))
+  await redis.hset(key, 'data', data())
   return async () => {
     await redis.del(key)
     redis.disconnect()
@@ -134,7 +141,9 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
     'stream',
     changed('roster_users.forgettings', "user_id = '$user'", 'stream_generation = -1', 'stream_generation = 0'),
   ],
-  ['stream', streamed],
+  ['stream', streamed(JSON.stringify({ email: 'w@example.com' }))],
+  ['stream', streamed('no JSON')],
+  ['stream', streamed('null')],
   [
     'deliveries',
     changed(
@@ -144,7 +153,11 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
       `payload = (payload::jsonb #- '{data,email}')::text`,
     ),
   ],
-  ['redis', queued],
+  ['deliveries', delivered('no JSON')],
+  ['deliveries', delivered('null')],
+  ['redis', queued(() => JSON.stringify({ userId, address: 'w@example.com' }))],
+  ['redis', queued(() => 'no JSON')],
+  ['redis', queued(() => 'null')],
 ])('what tells of a removed user again is named: %s', async (store, happens) => {
   const undo = await happens()
   try {
@@ -153,6 +166,20 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
     await undo()
   }
   expect(await storesThatTell()).toEqual([])
+})
+
+test('a store that cannot be looked at is named with the reason, and the others are looked at', async () => {
+  await admin`create statistics roster_notifier.odd on aggregate, event_type from roster_notifier.deliveries`
+  try {
+    const { status, out, err } = await runOperator(['forgotten', userId, '--json'], operatorSettings(started.servers))
+    const problem = 'the table roster_notifier.deliveries is not read, because this hangs on it: statistics object odd'
+    expect({ status, err }).toEqual({ status: 2, err: `deliveries: cannot be looked at: ${problem}\n` })
+    expect(JSON.parse(out)).toMatchObject({ forgotten: false })
+    expect(JSON.parse(out).stores).toContainEqual({ store: 'deliveries', rows: 0, readable: 1, problem })
+    expect(JSON.parse(out).stores).toContainEqual({ store: 'redis', rows: expect.any(Number), readable: 0 })
+  } finally {
+    await admin`drop statistics roster_notifier.odd`
+  }
 })
 
 test('values that would fill the memory do not end the look', async () => {

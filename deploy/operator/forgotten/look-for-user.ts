@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { NatsError } from 'nats'
+import type { Sql } from '#lib/eventstore/database'
 import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import { personalFields } from '#lib/events/personal-fields'
 import { streamName } from '#lib/events/stream'
@@ -21,14 +22,17 @@ export interface Found {
   store: string
   rows: number
   readable: number
+  /** Why it could not be looked at. What is there may then be readable. */
+  problem?: string
 }
 
 /** Looks into every store. Undefined where there never was such a user. */
 export async function lookForUser(system: System, userId: string): Promise<Found[] | undefined> {
   const events = await eventsOf(system, userId)
   if (events.rows === 0) return undefined
-  const users = system.sql('users')
-  const work = await workBehind(system, userId)
+  const [users, redis] = [system.sql('users'), system.redis()]
+  const [place, since] = await Promise.allSettled([placeOfNotifier(system), startOfStream(system)])
+  const work = await workBehind(users, userId, valueOf(place), valueOf(since))
   const rows = async (table: string, column = 'user_id'): Promise<Found> => {
     const [{ count }] = await users<[{ count: number }]>`
       select count(*)::int as count from ${users(table)} where ${users(column)} = ${userId}
@@ -47,10 +51,30 @@ export async function lookForUser(system: System, userId: string): Promise<Found
       rows: 1,
       readable: (await keptSamples(users, 'roster_users')).length,
     }),
-    until(work.stream, await streamOf(system, userId)),
-    until(work.deliveries, await deliveriesOf(system, userId)),
-    ...(await jobsOf(system.redis(), userId)),
+    until(work.stream, await attempt('stream', () => streamOf(system, userId))),
+    until(work.deliveries, await attempt('deliveries', () => deliveriesOf(system, userId), place)),
+    ...(redis ? [await attempt('redis', () => jobsOf(redis, userId))] : []),
   ]
+}
+
+// Whoever holds another store must not hinder that the others are looked at. `earlier` is what had to be known first.
+async function attempt(
+  store: string,
+  look: () => Promise<Found>,
+  earlier?: PromiseSettledResult<unknown>,
+): Promise<Found> {
+  try {
+    if (earlier?.status === 'rejected') throw earlier.reason
+    return await look()
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    const { message, code } = error as { message?: string; code?: unknown }
+    return { store, rows: 0, readable: 1, problem: String(message || code || error) }
+  }
+}
+
+function valueOf<T>(settled: PromiseSettledResult<T>): T | undefined {
+  return settled.status === 'fulfilled' ? settled.value : undefined
 }
 
 const tables = [
@@ -116,10 +140,14 @@ interface Work {
 }
 
 // Which stores were cleaned after the removal. Of a user who is not forgotten, none.
-async function workBehind(system: System, userId: string): Promise<Work> {
-  const [place, since] = [await placeOfNotifier(system), await startOfStream(system)]
-  const [work] = await system.sql('users')<Work[]>`
-    select stream_at is not null and (stream_generation is not distinct from generation or removed_at <= ${since}) as stream,
+async function workBehind(
+  sql: Sql,
+  userId: string,
+  place: Awaited<ReturnType<typeof placeOfNotifier>>,
+  since: Date | undefined,
+): Promise<Work> {
+  const [work] = await sql<Work[]>`
+    select stream_at is not null and (stream_generation is not distinct from generation or removed_at <= ${since ?? null}::timestamptz) as stream,
       statistics_at is not null as statistics,
       coalesce((
         select (transaction_id, position) <= (${place?.transaction_id ?? '0'}::xid8, ${place?.position ?? '0'}) from events e
@@ -149,7 +177,7 @@ async function streamOf(system: System, userId: string): Promise<Found> {
           if (error instanceof NatsError && error.code === '404') return undefined
           throw error
         })
-      if (message && tells(aggregate, type, message.json<Record<string, unknown>>())) found.readable += count
+      if (message && tellsUnlessRead(() => tells(aggregate, type, message.json()))) found.readable += count
     }
   }
   return found
@@ -157,14 +185,15 @@ async function streamOf(system: System, userId: string): Promise<Found> {
 
 async function deliveriesOf(system: System, userId: string): Promise<Found> {
   const found = { store: 'deliveries', rows: 0, readable: 0 }
-  const reading = system.sql('notifier')<{ aggregate: string; payload: string | null }[]>`
+  const notifier = await system.begun('notifier')
+  const reading = notifier<{ aggregate: string; payload: string | null }[]>`
     select aggregate, case when octet_length(payload) <= ${largestValue} then payload end as payload from deliveries
     where kind = 'webhook' and aggregate = any(${partTypes.map((type) => `${type}/${userId}`)}::text[])
   `
   for await (const rows of reading.cursor(atOnce)) {
     found.rows += rows.length
     found.readable += rows.filter(
-      ({ aggregate, payload }) => payload === null || deliveryTells(aggregate, payload),
+      ({ aggregate, payload }) => payload === null || tellsUnlessRead(() => deliveryTells(aggregate, payload)),
     ).length
   }
   return found
@@ -172,6 +201,15 @@ async function deliveriesOf(system: System, userId: string): Promise<Found> {
 
 /** Rows that are read at once. Each may be as large as a value. */
 const atOnce = 4
+
+// What nobody can parse is there, and somebody may read it.
+function tellsUnlessRead(tellsOf: () => boolean): boolean {
+  try {
+    return tellsOf()
+  } catch {
+    return true
+  }
+}
 
 function deliveryTells(aggregate: string, payload: string): boolean {
   const { type, data } = JSON.parse(payload) as { type: string; data?: Record<string, unknown> }
@@ -182,15 +220,26 @@ function deliveryTells(aggregate: string, payload: string): boolean {
 /** All that a job of a mail has, and nothing of it tells who a user is. */
 const known = new Set('userId codeId kind organizationId expiresAt cause traceparent sentAt failure'.split(' '))
 
-async function jobsOf(redis: Redis | undefined, userId: string): Promise<Found[]> {
-  if (!redis) return []
+async function jobsOf(redis: Redis, userId: string): Promise<Found> {
   const found = { store: 'redis', rows: 0, readable: 0 }
   for await (const keys of redis.scanStream({ match: `${queuePrefix}:${mailQueueName}:*`, type: 'hash', count: 1000 }))
     for (const key of keys as string[]) {
-      const data = JSON.parse((await redis.hget(key, 'data')) ?? '{}') as Record<string, unknown>
-      if (data['userId'] !== userId) continue
+      const data = await jobData(redis, key)
+      // Of what nobody can parse, nobody knows whose it is.
+      if (data && data['userId'] !== userId) continue
       found.rows++
-      if (!Object.keys(data).every((name) => known.has(name))) found.readable++
+      if (!data || !Object.keys(data).every((name) => known.has(name))) found.readable++
     }
-  return [found]
+  return found
+}
+
+async function jobData(redis: Redis, key: string): Promise<Record<string, unknown> | undefined> {
+  if ((await redis.hstrlen(key, 'data')) > largestValue) return undefined
+  try {
+    const data: unknown = JSON.parse((await redis.hget(key, 'data')) ?? '{}')
+    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
 }

@@ -1,6 +1,8 @@
+import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../provision.ts'
 import { cell, idCell, longestCell } from '../cell.ts'
 import type { Called } from '../command.ts'
+import { openTurns } from '../turns.ts'
 import { type Output, table } from '../output.ts'
 import { mostRows } from '../reading/page-limits.ts'
 import { readServices } from '../services.ts'
@@ -17,13 +19,20 @@ export async function listParked({ system, output, args }: Called): Promise<numb
     if (output.isJson || lines.length === 0) return
     for (const line of table(['ID', 'EVENT', 'OBJECT', 'TRIES', 'REASON'], lines.splice(0).map(row))) output.line(line)
   }
-  for (const service of readServices(args)) {
-    const sql = system.sql(service)
+  const turns = openTurns(system, output)
+  for (const service of readServices(args)) await turns.at(service, (sql) => listOf(service, sql))
+  show()
+  const status = turns.end(found > 0 ? 1 : 0)
+  if (found === 0 && status === 0) output.line('No event is parked.')
+  return status
+
+  async function listOf(service: StoringService, sql: Sql): Promise<void> {
     const { parked, unread } = await countParked(sql)
     let listed = 0
     for await (const page of findParked(service, sql)) {
       const some = page.slice(0, mostListed - listed)
       listed += some.length
+      found += some.length
       if (output.isJson) for (const one of some) await output.json(one)
       else lines.push(...some)
       if (lines.length >= mostRows) show()
@@ -31,11 +40,8 @@ export async function listParked({ system, output, args }: Called): Promise<numb
     }
     if (parked > listed) output.trouble(`${service}: ${parked - listed} more events are parked, and are not listed`)
     sayUnread(output, service, unread)
-    found += listed + unread
+    found += unread
   }
-  show()
-  if (found === 0) output.line('No event is parked.')
-  return found > 0 ? 1 : 0
 }
 
 function row({ id, type, aggregateId, tries, retry: again, reason, cutFrom }: Parked): (string | number)[] {

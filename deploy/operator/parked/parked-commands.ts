@@ -1,8 +1,10 @@
+import type { Sql, Transaction } from '#lib/eventstore/database'
 import { storingServices, type StoringService } from '../../provision.ts'
 import { idCell } from '../cell.ts'
+import { changeTables } from '../change-tables.ts'
 import type { Called, Command } from '../command.ts'
+import { openTurns } from '../turns.ts'
 import { Refusal } from '../refusal.ts'
-import type { System } from '../system.ts'
 import { countParked, findParked, type Parked, readParkedId } from './find-parked.ts'
 import { listParked, sayUnread } from './list-parked.ts'
 
@@ -49,68 +51,87 @@ export const parkedCommands: Command[] = [
 ]
 
 async function retry(called: Called): Promise<number> {
-  return change(called, async (system, { service, follower, position }) => {
-    const sql = system.sql(service)
+  return change(called, (sql, { service, follower, position }) => {
+    const [events, left] = tablesOf(sql, service)
     return follower === undefined
-      ? sql`update parked_events set retry = true where position = ${position}`
-      : sql`
-          update parked_for_followers set next_try_at = now() where follower = ${follower} and position = ${position}
-        `
+      ? sql`update ${events} set retry = true where position = ${position}`
+      : sql`update ${left} set next_try_at = now() where follower = ${follower} and position = ${position}`
   })
 }
 
 async function drop(called: Called): Promise<number> {
   return change(
     called,
-    async (system, { service, follower, position }) => {
-      const sql = system.sql(service)
+    (sql, { service, follower, position }) => {
+      const [events, left] = tablesOf(sql, service)
       return follower === undefined
-        ? sql`delete from parked_events where position = ${position}`
-        : sql`delete from parked_for_followers where follower = ${follower} and position = ${position}`
+        ? sql`delete from ${events} where position = ${position}`
+        : sql`delete from ${left} where follower = ${follower} and position = ${position}`
     },
     (number) => `${number === 1 ? 'One event' : `${number} events`} will never reach the stream or the follower.`,
   )
+}
+
+const changed = ['parked_events', 'parked_for_followers'] as const
+
+function tablesOf(sql: Transaction, service: StoringService) {
+  return [sql(`roster_${service}.parked_events`), sql(`roster_${service}.parked_for_followers`)] as const
 }
 
 type Named = Pick<Parked, 'id' | 'service' | 'position' | 'follower'>
 
 async function change(
   { system, output, args, options, confirm }: Called,
-  work: (system: System, parked: Named) => Promise<{ count: number }>,
+  work: (transaction: Transaction, parked: Named) => PromiseLike<{ count: number }>,
   question?: (number: number) => string,
 ): Promise<number> {
   if (options['all'] === true && args.length > 0)
     throw new Refusal('--all means every parked event, and an ID one of them: name either. Nothing was done.')
   let missing = 0
+  const turns = openTurns(system, output)
   if (options['all'] !== true) {
     const wanted = args.map(readId)
     if (wanted.length === 0) throw new Refusal('Name the ID of a parked event, or --all.')
     if (question) await confirm(question(wanted.length))
-    for (const parked of wanted) await changeOne(parked)
-    return missing > 0 ? 1 : 0
+    for (const [service, some] of Map.groupBy(wanted, (parked) => parked.service))
+      await turns.at(service, (sql) => changeSome(sql, service, some))
+    return turns.end(missing > 0 ? 1 : 0)
   }
   const counts = new Map<StoringService, Awaited<ReturnType<typeof countParked>>>()
-  for (const service of storingServices) counts.set(service, await countParked(system.sql(service)))
+  for (const service of storingServices) {
+    const count = await turns.at(service, countParked)
+    if (count) counts.set(service, count)
+  }
+  turns.tell()
   const number = [...counts.values()].reduce((sum, { parked }) => sum + parked, 0)
   if (question && number > 0) await confirm(question(number))
   for (const [service, { parked, unread }] of counts) {
-    // Not more of them than the question told of.
-    let left = parked
-    for await (const page of findParked(service, system.sql(service))) {
-      for (const one of page.slice(0, left)) await changeOne(one)
-      left -= page.length
-      if (left <= 0) break
-    }
+    await turns.at(service, async (sql) => {
+      // Not more of them than the question told of.
+      let left = parked
+      for await (const page of findParked(service, sql)) {
+        await changeSome(sql, service, page.slice(0, left))
+        left -= page.length
+        if (left <= 0) break
+      }
+    })
     sayUnread(output, service, unread)
     missing += unread
   }
-  return missing > 0 ? 1 : 0
+  return turns.end(missing > 0 ? 1 : 0)
 
-  async function changeOne(parked: Named): Promise<void> {
-    const { count } = await work(system, parked)
-    if (count === 0) missing++
-    if (output.isJson) await output.json({ id: parked.id, done: count > 0 })
-    else output.line(`${idCell(parked.id)}: ${count > 0 ? 'done' : 'is not parked'}`)
+  async function changeSome(sql: Sql, service: StoringService, some: Named[]): Promise<void> {
+    const counted = await changeTables(sql, service, changed, async (transaction) => {
+      const counts: number[] = []
+      for (const parked of some) counts.push((await work(transaction, parked)).count)
+      return counts
+    })
+    for (const [index, { id }] of some.entries()) {
+      const done = counted[index]! > 0
+      if (!done) missing++
+      if (output.isJson) await output.json({ id, done })
+      else output.line(`${idCell(id)}: ${done ? 'done' : 'is not parked'}`)
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
-import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
+import type { StoredMsg } from 'nats'
 import { describeEvent, type PublishedEvent, readEvent } from '#lib/events/cloud-event'
 import { messageOf } from '#lib/events/messages'
 import { personalFields } from '#lib/events/personal-fields'
@@ -15,50 +15,59 @@ import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'
 import { isOfService, problemOf as reasonOf } from './is-of-service.ts'
 import { checkToldCheckpoints, type ToldCheckpoint } from './check-told-checkpoints.ts'
-import { differences, type Finding, rowName } from './finding.ts'
+import { differences, type FileFinding, type Finding, rowName } from './finding.ts'
 import { Positions } from './positions.ts'
+import { type MessagePage, mostUnread, readMessages } from './read-messages.ts'
 import { whileAlive } from './silence.ts'
 
 /** The positions of the events in the stream, by their service. */
 export type InStream = Record<StoringService, Positions>
 
-const atOnce = 200
+/** What a part of the stream has that does not fit. */
+export interface Checked {
+  /** Of no service where a message cannot be read. */
+  found: FileFinding[]
+  looked: number
+  of: number
+  /** Every message of the part was read. */
+  isWhole: boolean
+}
 
 /**
  * Reads the whole stream, and yields the messages that are not what the database says. Adds each event to `seen`. Passes
- * over messages of services that are not in `readable`, and takes out each one that cannot be read.
+ * over messages of services that are not in `readable`, and takes out each one that cannot be read. Ends before the end
+ * of the stream where the stream does not answer.
  */
 export async function* checkStream(
   system: System,
   seen: InStream,
   readable: Set<StoringService>,
-): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
-  const manager = await system.jetstream()
+): AsyncGenerator<Checked> {
+  const [nats, manager] = [await system.nats(), await system.jetstream()]
+  // A connection that is cut tells it no more. Headers count as part of it.
+  const { max_payload: largest } = nats.info!
   const { state } = await manager.streams.info(streamName)
   const { last_seq: last } = state
   // A stream that never had a message says 0, which none has.
   const first = Math.max(state.first_seq, 1)
-  for (let from = first; from <= last; from += atOnce) {
-    const numbers = Array.from({ length: Math.min(atOnce, last - from + 1) }, (_, index) => from + index)
-    const messages = await Promise.all(numbers.map((seq) => messageAt(manager, seq)))
-    const found = await compare(
-      system,
-      messages.filter((message) => message !== undefined),
-      seen,
-      readable,
-    )
-    yield { found, looked: from + numbers.length - first, of: last - first + 1 }
+  for (let from = first; from <= last;) {
+    const { messages, unread, next, isCut } = await readMessages(nats, manager, from, last, largest)
+    const found: FileFinding[] = await compare(system, messages, seen, readable)
+    for (const { seq, reason } of isCut ? [] : unread) found.push(unreadable(seq, `it cannot be read: ${reason}`))
+    const end = isCut && (unread.length > 0 || next === from) ? 'the connection to NATS was cut' : unanswered(unread)
+    if (end) found.push(unreadable(unread[0]?.seq ?? next, `${end}, so no later message was compared`))
+    yield { found, looked: next - first, of: last - first + 1, isWhole: !end && unread.length === 0 }
+    if (end) return
+    from = next
   }
 }
 
-async function messageAt(manager: JetStreamManager, seq: number): Promise<StoredMsg | undefined> {
-  try {
-    return await manager.streams.getMessage(streamName, { seq })
-  } catch (error) {
-    // It expired, or somebody removed it. An event that is missing is found from the database's side.
-    if (error instanceof NatsError && (error.code === '404' || error.api_error?.code === 404)) return undefined
-    throw error
-  }
+function unanswered({ length }: MessagePage['unread']): string | undefined {
+  return length >= mostUnread ? 'the stream does not answer' : undefined
+}
+
+function unreadable(seq: number, problem: string): FileFinding {
+  return { row: rowName(`stream ${streamName}`, { seq }), problem }
 }
 
 interface Told {

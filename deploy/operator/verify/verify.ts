@@ -1,3 +1,4 @@
+import type { StreamConfig } from 'nats'
 import { streamName } from '#lib/events/stream'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
@@ -14,7 +15,7 @@ import { checkStream } from './check-stream.ts'
 import { checkSource } from './check-source.ts'
 import { checkSurplus } from './check-surplus.ts'
 import { eachService } from './each-service.ts'
-import type { FileFinding, Finding } from './finding.ts'
+import type { FileFinding } from './finding.ts'
 import { limitFindings, mostFindings } from './limit-findings.ts'
 import { judgeMissing } from './missing.ts'
 import { Positions } from './positions.ts'
@@ -75,7 +76,8 @@ async function run({ system, output, args, options }: Called): Promise<number> {
   // Code of a service might run where its tables are read, so they are looked at first.
   const withStream = options['without-stream'] !== true
   const readable = new Set<StoringService>()
-  const reportAsked = (found: Finding[]) => report(found.filter(({ service }) => services.includes(service)))
+  const reportAsked = (found: FileFinding[]) =>
+    report(found.filter(({ service }) => service === undefined || services.includes(service)))
   const look = async (service: StoringService, alive: () => void) => {
     const { found, isReadable } = await checkSource(system.sql(service), service, alive)
     await reportAsked(found)
@@ -124,11 +126,16 @@ async function run({ system, output, args, options }: Called): Promise<number> {
       StoringService,
       Positions
     >
-    for await (const { found, looked, of: all } of checkStream(from, seen, readable)) {
-      output.progress(`stream: ${looked} of ${all} messages`)
-      await reportAsked(found)
+    const { config } = await (await from.jetstream()).streams.info(streamName)
+    let isWhole = true
+    for await (const page of checkStream(from, seen, readable)) {
+      isWhole &&= page.isWhole
+      output.progress(`stream: ${page.looked} of ${page.of} messages`)
+      await reportAsked(page.found)
     }
-    const since = await oldest(from)
+    // What was not read may be what an event lacks.
+    if (!isWhole) return () => undefined
+    const since = oldest(config)
     return (service: StoringService): Expected | undefined => {
       const known = published.get(service)
       return since && known && { published: known, inStream: seen[service], since, until }
@@ -140,8 +147,7 @@ async function run({ system, output, args, options }: Called): Promise<number> {
 const margin = 10
 
 // Events since then are in the stream. Undefined where the stream may drop any, for lack of room.
-async function oldest(system: System): Promise<Date | undefined> {
-  const { config } = await (await system.jetstream()).streams.info(streamName)
+function oldest(config: StreamConfig): Date | undefined {
   if ([config.max_msgs, config.max_bytes, config.max_msgs_per_subject].some((limit) => limit > 0)) return undefined
   if (config.max_age === 0) return new Date(0)
   return new Date(Date.now() - config.max_age / 1e6 + margin * 60_000)
