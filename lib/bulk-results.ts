@@ -1,12 +1,14 @@
 import type { BulkDone, BulkResult } from '#gen/roster/object/v1/bulk'
 import { RosterError } from './errors.ts'
+import { countLimit } from './limits-hit.ts'
 import { toStatus } from './status.ts'
 
-/** The results of a bulk, in the order of its items. */
+/** The results of a bulk, in the order of its items. Counts the limits that were hit. */
 export function bulkResults<Response>(
   outcomes: (Response | RosterError)[],
   toDone: (response: Response) => BulkDone,
 ): BulkResult[] {
+  for (const outcome of outcomes) countLimit(outcome)
   return outcomes.map((outcome, index) => ({
     index,
     outcome:

@@ -16,6 +16,7 @@ const down = serviceNames
   .map((one) => `(${one})`)
   .join(' or ')
 const cutOff = `min by (service, roster_server) (roster_server_reachable{job="roster"}) == 0`
+const blocked = `max by (service, instance) (nodejs_eventloop_delay_p99{job="roster"}) > 0.5`
 const full =
   `max by (service, db_client_connection_pool_name) (` +
   `db_client_connection_count{job="roster", db_client_connection_state="used"}` +
@@ -35,6 +36,11 @@ export function alerts(scale = 1): Alert[] {
     `sum by (service) (increase(roster_failures_total{job="roster", service${is}"gateway"}[${minutes(10)}])) > 0`
   const mailServer = `${mails('unreachable|misconfigured')} unless ${mails('sent|refused|deferred')}`
   const late = `max by (service) (roster_tail_lag_age{job="roster"}) > ${seconds(60)}`
+  const behind =
+    `max by (service, roster_source) (roster_intake_lag_age{job="roster"}) > ${seconds(120)}` +
+    // The source says INTERNAL, and so cannot tell its events.
+    ` unless on (roster_source) label_replace(${failed('!=')}, "roster_source", "$1", "service", "(.*)")` +
+    ` or max by (service, roster_follower) (roster_follower_lag_age{job="roster"}) > ${seconds(600)}`
   const stuck = `max by (service) (roster_store_waiting_age{job="roster"}) > ${seconds(10)}`
   return [
     {
@@ -102,6 +108,15 @@ export function alerts(scale = 1): Alert[] {
       summary: 'Events of {{ $labels.service }} do not reach JetStream.',
     },
     {
+      name: 'RosterEventsNotFollowed',
+      expr:
+        `(${behind}) unless on () (${cutOff}) unless on () (${down})` +
+        ` unless on () (${late}) unless on () (${stuck}) unless on () (${full}) unless on () (${blocked})`,
+      for: minutes(2),
+      severity: 'warning',
+      summary: '{{ $labels.service }} does not take in events{{ with $labels.roster_source }} of {{ . }}{{ end }}{{ with $labels.roster_follower }}: {{ . }}{{ end }}.', // prettier-ignore
+    },
+    {
       name: 'RosterEventsParked',
       expr: `max by (service, roster_parked_by) (roster_events_parked{job="roster"}) > 0`,
       for: minutes(1),
@@ -139,7 +154,7 @@ export function alerts(scale = 1): Alert[] {
     },
     {
       name: 'RosterEventLoopBlocked',
-      expr: `max by (service, instance) (nodejs_eventloop_delay_p99{job="roster"}) > 0.5`,
+      expr: blocked,
       for: minutes(2),
       severity: 'warning',
       summary: 'The process {{ $labels.instance }} of {{ $labels.service }} has no time for its work.',

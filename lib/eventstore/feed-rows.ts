@@ -70,6 +70,23 @@ export async function look(sql: Sql, after: EventPosition, { organizationId }: E
   }
 }
 
+/** Events that are counted, at most: the count must stay cheap where many wait. */
+const mostCounted = 10_000
+
+/** Counts the committed rows after a place, without those of before a time, and tells the time of the first one. */
+export async function countBehind(sql: Sql, after: EventPosition, since: Date | undefined) {
+  const [found] = await sql<[{ behind: number; behindSince: Date | null }]>`
+    select count(*)::int as behind, min(created_at) as "behindSince"
+    from (
+      select created_at from events
+      where (transaction_id, position) > (${String(after.transactionId)}::xid8, ${after.position})
+      order by events.transaction_id, events.position limit ${mostCounted + 1}
+    ) next
+    ${since ? sql`where created_at >= ${since}` : sql``}
+  `
+  return { behind: found.behind, behindSince: found.behindSince ?? undefined }
+}
+
 /** The last settled row. */
 export async function findEnd(sql: Sql, { organizationId }: EventFilter): Promise<EventPosition> {
   const [found] = await sql<Place[]>`

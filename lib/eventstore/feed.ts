@@ -12,7 +12,7 @@ import type { Log } from '../log.ts'
 import { lookups } from '../telemetry/lookups.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import type { Personal } from './personal/personal.ts'
-import { findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
+import { countBehind, findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 
 /** Rows that one call looks at, at most. */
 const mostLookedAt = 5000
@@ -43,6 +43,7 @@ export interface FeedOptions {
  * from `next` misses no event and gets none twice, however transactions overlap.
  * An event that fits no answer, or that proto/ cannot describe, comes without its data, and the log says so. One about
  * a forgotten person comes without its personal fields.
+ * With `countOnly` it only counts them.
  * UNAVAILABLE STORE_UNAVAILABLE.
  */
 export function createFeed(options: FeedOptions) {
@@ -77,6 +78,11 @@ export function createFeed(options: FeedOptions) {
 
   return async (_context: unknown, request: ListEventsRequest): Promise<ListEventsResponse> => {
     const filter = request.filter ?? everything
+    if (request.countOnly) {
+      const after = request.after ?? (await orUnavailable(findStart(sql, filter.since)))
+      const counted = await orUnavailable(countBehind(sql, after, request.after ? undefined : filter.since))
+      return { events: [], next: after, endReached: counted.behind === 0, ...counted }
+    }
     const limit = Math.min(Math.max(request.limit, 1), 1000)
     if (request.fromEnd && !request.after)
       return { events: [], next: await orUnavailable(findEnd(sql, filter)), endReached: true }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import type { Event, ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import { testServers } from '#test/support/servers'
 import { add, count, openReplica, type Replica, silent } from '#test/support/counters'
+import { startTestMetrics } from '#test/support/metrics'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { untilForeignTransactionsEnd } from '#test/support/foreign-transactions'
 import { testMessages } from '#test/support/event-messages'
@@ -17,6 +18,7 @@ import { because, type FollowOptions, startFollowing } from './follow.ts'
 
 const messages = testMessages({ CounterAdded: ['name'], CounterCounted: ['by'] })
 const soon = { timeout: 15_000, interval: 20 }
+const read = startTestMetrics()
 const never = 2 ** 30
 let database: TestDatabase
 let cable: Cable & { url: string }
@@ -245,4 +247,41 @@ test('events at once: no more than asked for, and none is left behind', async ()
 test('what is done because of an event names its actor, its request, and the event', () => {
   const event = { id: 'users-7', actor: 'boss', requestId: 'r' } as Event
   expect(because(event)).toMatchObject({ caller: { userId: 'boss' }, requestId: 'r', cause: 'users-7' })
+})
+
+test('a follower that stands still shows how many events wait, and for how long; one that goes on shows none', async () => {
+  const lag = async () => (await read('roster.follower.lag'))['test']
+  const age = async () => (await read('roster.follower.lag.age'))['test']
+  await addCounters(ids(1, 3))
+  await replica.sql`update events set created_at = created_at - interval '1 hour'`
+  const { promise, resolve } = Promise.withResolvers<void>()
+  follow({ handle: () => promise })
+  await vi.waitFor(async () => expect(await lag()).toBe(3), soon)
+  expect(await age()).toBeGreaterThanOrEqual(3600)
+  expect(await age()).toBeLessThan(3700)
+  resolve()
+  await vi.waitFor(async () => expect([await lag(), await age()]).toEqual([0, 0]), soon)
+})
+
+test('events that nobody can count count as waiting since somebody could', async () => {
+  await addCounters(ids(1, 1))
+  follow({ feed: () => Promise.reject(new RosterError('UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'It is away.')) })
+  const age = async () => (await read('roster.follower.lag.age'))['test']
+  await vi.waitFor(async () => expect(await age()).toBeGreaterThan(10), { timeout: 20_000, interval: 200 })
+}, 30_000)
+
+test('the count of events that wait ends at 10,001, and an earlier service that cannot count tells nothing', async () => {
+  await replica.sql`
+    insert into events (
+      position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id,
+      created_at
+    )
+    overriding system value
+    select number, '1'::xid8, 'counter', 'c' || number, 1, 'added', '{}', 'house', '', '', now()
+    from generate_series(1, 10500) number
+  `
+  const feed = createFeed({ service: 'users', sql, log: silent, messages })
+  const request = { after: { transactionId: 0, position: 0 }, fromEnd: false, filter: undefined, limit: 1 }
+  expect((await feed({}, { ...request, countOnly: true })).behind).toBe(10_001)
+  expect((await feed({}, request)).behind).toBeUndefined()
 })

@@ -12,8 +12,9 @@ import { below } from '../telemetry/in-span.ts'
 import { throttled } from '../throttled.ts'
 import type { Origin } from './command.ts'
 import { isCancelled, isConnectionError, type Sql } from './database.ts'
-import { followed, followerAge } from './measures.ts'
+import { followed, followerAge, followerLag, followerLagAge } from './measures.ts'
 import { duePlaces, forget, park, readPlace, savePlace } from './follower-rows.ts'
+import { watchLag } from './watch-lag.ts'
 
 export interface FollowOptions {
   /** Names the place that is kept, so it never changes: `user-removal`. */
@@ -81,6 +82,14 @@ export function startFollowing(options: FollowOptions): Service {
   let lookedAt = performance.now()
   followed.add(0, name)
   const unwatch = followerAge.watch(() => (performance.now() - lookedAt) / 1000, name)
+
+  const watching = watchLag({
+    feed,
+    place: () => readPlace(sql, name),
+    lag: followerLag,
+    age: followerLagAge,
+    label: name,
+  })
 
   const turns = repeat({
     async work(stopped) {
@@ -155,6 +164,7 @@ export function startFollowing(options: FollowOptions): Service {
     async stop() {
       hints.unsubscribe()
       unwatch()
+      watching.stop()
       await turns.stop()
     },
   }

@@ -98,6 +98,20 @@ export const followerAge = gauge({
   labels: { 'roster.follower': 'follower' },
 })
 
+export const followerLag = gauge({
+  name: 'roster.follower.lag',
+  unit: '{event}',
+  tells: 'committed events, of any type, at which a follower did not look yet; the count ends at 10,001',
+  labels: { 'roster.follower': 'follower' },
+})
+
+export const followerLagAge = gauge({
+  name: 'roster.follower.lag.age',
+  unit: 's',
+  tells: 'how long the first of these events has waited, or how long nobody could tell; up to some seconds are normal',
+  labels: { 'roster.follower': 'follower' },
+})
+
 export const connections = gauge({
   name: 'db.client.connection.count',
   unit: '{connection}',

@@ -2,6 +2,7 @@ import { toBinary } from '@bufbuild/protobuf'
 import { type MsgHdrs, NatsError, type ServiceMsg } from 'nats'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { BriefMap } from '../brief-map.ts'
+import { countLimit } from '../limits-hit.ts'
 import type { Log } from '../log.ts'
 import { addMicroService } from './micro-service.ts'
 import { type Nats, natsHeaders } from '../nats.ts'
@@ -227,6 +228,7 @@ async function respond(
   } catch (thrown) {
     const error = toRosterError(thrown)
     measureCall(declared.subject, 'nats', arrived, error.code)
+    countLimit(error)
     span?.tell(() => tellAnswer(error))
     const marks = { 'roster-error': error.reason, 'roster-replayed': markOf(error.replayed) }
     send(message, encodeStatus(error), natsHeaders(marks))

@@ -98,7 +98,10 @@ export function histogram({ bounds, ...facts }: Facts & { bounds: number[] }): H
 }
 
 export interface Gauge {
-  /** Reads the number whenever somebody asks, until the function that it gives is called. Undefined: not known. */
+  /**
+   * Reads the number whenever somebody asks, until the function that it gives is called. Undefined: not known.
+   * Of several watches of the same labels, the last one counts.
+   */
   watch(read: () => number | undefined, first?: string, second?: string): () => void
 }
 

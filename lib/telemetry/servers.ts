@@ -11,7 +11,7 @@ const reachable = gauge({
   labels: { 'roster.server': ['postgres', 'nats', 'redis'] },
 })
 
-/** Watches whether a server answers `ask`. */
+/** Watches whether a server answers `ask`. One watch of a server counts in a process: the last one. */
 export function watchServer(server: 'postgres' | 'nats' | 'redis', ask: () => Promise<void>): { stop(): void } {
   let answers: boolean | undefined
   let askedAt = Infinity

@@ -11,6 +11,8 @@ export const model: Vocabulary = {
   views: [{ table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] }],
   watched: [
     { table: 'cursors' },
+    { table: 'chains', columns: ['webhook_id', 'due_at'] },
+    { table: 'turns', columns: ['organization_id', 'turn_at'] },
     { table: 'deliveries', columns: ['kind', 'state', 'queued_at', 'aggregate', 'payload'] },
   ],
 }

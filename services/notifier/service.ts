@@ -4,6 +4,7 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
+import { watchServer } from '#lib/telemetry/servers'
 import type { Config } from './config.ts'
 import { startMailIntake } from './mails/mail-intake.ts'
 import { openMailer } from './mails/mailer.ts'
@@ -26,6 +27,7 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
   const users = createClient(nats, InternalServiceDefinition, internalCalls.notifier.users)
   const mailer = watchMailer(openMailer(config, mails), nats.waits)
   const redis = connectRedis(config.REDIS_URL, nats.waits)
+  const watching = watchServer('redis', async () => void (await redis.ping()))
   const queue = openMailQueue(redis, log)
   const worker = startMailWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
   const intake = startMailIntake({ nats, queue, log })
@@ -46,6 +48,7 @@ export async function startNotifier({ config, nats, log }: { config: Config; nat
       worker.abandon()
       mailer.close()
       await queue.close()
+      watching.stop()
       redis.disconnect()
     },
   }

@@ -1,20 +1,17 @@
 import type { Queue } from 'bullmq'
-import { measures } from '#lib/telemetry/instruments'
-import { watchServer } from '#lib/telemetry/servers'
+import type { Redis } from 'ioredis'
+import { lookOften } from '#lib/telemetry/look-often'
 import { jobs, jobsAge } from './measures.ts'
+import { watchOldest } from './oldest-waiting.ts'
 
-/** Measures a queue in Redis, and by that whether Redis answers. Gives the function that ends it. */
-export function watchQueue(queue: Queue, name: 'mails' | 'webhooks'): () => void {
-  if (!measures()) return () => {}
+/** Measures a queue in Redis. Gives the function that ends it. */
+export function watchQueue(queue: Queue, redis: Redis, name: 'mails' | 'webhooks'): () => void {
   let counts: Record<string, number> | undefined
   let since: number | undefined
-  let id: string | undefined
-  const watching = watchServer('redis', async () => {
+  const oldest = watchOldest(queue, redis)
+  const looking = lookOften(async () => {
     counts = await queue.getJobCounts('wait', 'prioritized', 'active', 'delayed')
-    const [next] = await queue.getJobs(['wait', 'prioritized'], 0, 0, true)
-    // A job that comes again has rested meanwhile.
-    if (next?.id !== id) since = next && (next.attemptsMade > 0 ? Date.now() : next.timestamp)
-    id = next?.id
+    since = await oldest()
   })
   const count = (...states: string[]) => counts && states.reduce((sum, state) => sum + (counts![state] ?? 0), 0)
   const unwatch = [
@@ -24,7 +21,7 @@ export function watchQueue(queue: Queue, name: 'mails' | 'webhooks'): () => void
     jobsAge.watch(() => counts && (since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1000)), name),
   ]
   return () => {
-    watching.stop()
+    looking.stop()
     for (const end of unwatch) end()
   }
 }

@@ -1,6 +1,7 @@
 import { BriefMap } from '#lib/brief-map'
 import { RosterError } from '#lib/errors'
 import { createFairGate } from '#lib/fair-gate'
+import { countLimit } from '#lib/limits-hit'
 import type { Log } from '#lib/log'
 
 /** Does work after the answer, so that the answer does not depend on it. */
@@ -19,7 +20,10 @@ export function openLater(log: Log): Later {
   const underWay = new BriefMap<Promise<void>, true>()
   return {
     run(lane, work) {
-      const done = through({ lane }, work).catch((err: unknown) => log.warn({ err }, 'work after an answer failed'))
+      const done = through({ lane }, work).catch((err: unknown) => {
+        countLimit(err)
+        log.warn({ err }, 'work after an answer failed')
+      })
       underWay.set(done, true)
       void done.finally(() => underWay.delete(done))
     },

@@ -6,13 +6,15 @@ import {
   SetEmailResponse,
   VerifyEmailRequest,
 } from '#gen/roster/users/v1/user_service'
-import { RosterError } from '#lib/errors'
+import { limitReached, RosterError } from '#lib/errors'
 import { anonymous } from '#lib/rpc/caller'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { callOf, owner } from '../support/rpc.ts'
+import { startTestMetrics } from '../support/metrics.ts'
 import { startTracing } from '../support/tracing.ts'
 import { added, failure, machine, subject, useServing } from '../support/serving.ts'
 
+const read = startTestMetrics()
 const serving = useServing()
 const { start, stop, send } = serving
 let order: string[]
@@ -64,6 +66,14 @@ describe('an operation', () => {
     expect(error).toMatchObject({ code: 8, reason: 'CODE_THROTTLED', message: 'Später.', ...details })
     expect(error.cause).toBeUndefined()
     expect(serving.lines).toEqual([])
+  })
+
+  test('whose error tells of a limit counts it under its name', async () => {
+    const limit = limitReached('project.roles', 100, 'Too many.')
+    const thrown = [limit, limit, new RosterError('UNAVAILABLE', 'STORE_OVERLOADED', 'Too many.')]
+    await start({ addMachineUser: () => Promise.reject(thrown.pop()) })
+    for (let n = 0; n < 3; n++) await failure(send('AddMachineUser', machine()))
+    expect(await read('roster.limit.hits')).toMatchObject({ 'project.roles': 2, STORE_OVERLOADED: 1, caller: 0 })
   })
 
   test.each([

@@ -1,6 +1,4 @@
 import type { Sql } from '#lib/eventstore/database'
-import { storingServices, type StoringService } from '../../provision.ts'
-import type { Attempts } from './attempts.ts'
 
 /** How far a service's events are published. */
 export interface TailStatus {
@@ -32,30 +30,4 @@ export async function lookAtTail(sql: Sql): Promise<TailStatus> {
     ) counted limit 1
   `
   return { ...row, seconds: Math.max(0, row.seconds) }
-}
-
-/** How many events of each service the notifier has still to take in, counted to `most`. */
-export async function lookAtIntake({ inService }: Attempts): Promise<Record<string, number> | undefined> {
-  const places = await inService(
-    'notifier',
-    (sql) => sql<{ service: StoringService; transaction_id: string; position: string }[]>`
-      select service, transaction_id::text, position::text from cursors
-      where service = any(${[...storingServices]}::text[]) order by service limit ${storingServices.length}
-    `,
-  )
-  const counts = await Promise.all(
-    (places ?? []).map(async ({ service, transaction_id, position }) => {
-      const rows = await inService(
-        service,
-        (sql) => sql<[{ waiting: number }]>`
-          select count(*)::int as waiting from (
-            select from events where (transaction_id, position) > (${transaction_id}::xid8, ${position})
-            order by transaction_id, position limit ${most}
-          ) next
-        `,
-      )
-      return [service, rows?.[0].waiting] as const
-    }),
-  )
-  return places && (Object.fromEntries(counts.filter(([, waiting]) => waiting !== undefined)) as Record<string, number>)
 }

@@ -3,7 +3,8 @@ import { cell } from '../cell.ts'
 import { table } from '../output.ts'
 import type { ChainStatus } from './look-at-chains.ts'
 import type { KeyStatus } from './look-at-keys.ts'
-import type { lookAtDeliveries, lookAtJobs, StreamStatus } from './look-at-queues.ts'
+import type { LagStatus } from './look-at-followers.ts'
+import type { JobsStatus, lookAtDeliveries, lookAtDue, StreamStatus } from './look-at-queues.ts'
 import type { Answering, Replica } from './look-at-services.ts'
 import { type lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
 import type { TailStatus } from './look-at-tails.ts'
@@ -13,10 +14,13 @@ export interface Status {
   services: Record<Answering, Replica[]> | undefined
   tails: Partial<Record<StoringService, TailStatus>>
   chains: Partial<Record<StoringService, ChainStatus>>
-  intake: Record<string, number> | undefined
+  intake: Record<string, LagStatus> | undefined
+  followers: Partial<Record<StoringService, Record<string, LagStatus>>>
   deliveries: Awaited<ReturnType<typeof lookAtDeliveries>> | undefined
+  /** What is due to webhooks while nothing is sent for their organization. */
+  due: Awaited<ReturnType<typeof lookAtDue>> | undefined
   stream: StreamStatus | undefined
-  jobs: Awaited<ReturnType<typeof lookAtJobs>>
+  jobs: Record<string, JobsStatus> | undefined
   forgettings: Awaited<ReturnType<typeof lookAtForgettings>>
   keys: KeyStatus | undefined
   /** What somebody should look at. */
@@ -28,7 +32,7 @@ const longestLine = 1500
 
 /** Shows it to people. */
 export function statusLines(found: Status): string[] {
-  const { services, tails, chains, intake, deliveries, stream, jobs, forgettings, keys, attention } = found
+  const { services, tails, chains, intake, followers, deliveries, stream, jobs, forgettings, keys, attention } = found
   const replicas = Object.entries(services ?? {}).flatMap(([name, all]) =>
     all.map(({ version, host, calls, errors }) => [name, version, host, calls, errors]),
   )
@@ -39,13 +43,16 @@ export function statusLines(found: Status): string[] {
     return [name, waiting, unsigned.toFixed(1), epoch]
   })
   const waiting = [
-    ...Object.entries(intake ?? {}).map(([name, number]) => [`events of ${name} for the notifier`, number]),
+    ...Object.entries(intake ?? {}).map(([name, { waiting }]) => [`events of ${name} for the notifier`, waiting]),
+    ...Object.entries(followers).flatMap(([service, own]) =>
+      Object.entries(own).map(([name, { waiting }]) => [`events for the follower ${name} of ${service}`, waiting]),
+    ),
     ...Object.entries(stream?.consumers ?? {}).map(([name, { waiting, underWay }]) => {
       return [`messages of the stream for ${name}`, waiting + underWay]
     }),
     ...storesToClean(forgettings).map(({ store, waiting }) => [`removed users in ${store}`, waiting]),
     ...Object.entries(deliveries ?? {}).map(([kind, { waiting }]) => [`deliveries, ${kind}`, waiting]),
-    ...Object.entries(jobs ?? {}).flatMap(([name, counts]) =>
+    ...Object.entries(jobs ?? {}).flatMap(([name, { counts }]) =>
       Object.entries(counts).map(([state, number]) => [`jobs of ${name}, ${state}`, number]),
     ),
   ]

@@ -1,4 +1,6 @@
 import type { JsonObject } from '@bufbuild/protobuf'
+import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
 import postgres, { type TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { roster } from '#lib/health/release'
@@ -10,6 +12,8 @@ import type { Operation } from '../../../test/examples/contract.ts'
 import { ok, unique } from '../../../test/examples/people.ts'
 import { type House, startHouse } from '../../../test/house.ts'
 import { startTestServers } from '../../../test/infra.ts'
+import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
+import { queuePrefix } from '../../../services/notifier/redis.ts'
 
 let started: Awaited<ReturnType<typeof startTestServers>>
 let house: House
@@ -34,6 +38,8 @@ const act = async (operation: Operation, request: JsonObject) =>
   ok(await callGrpc(operation, request, { url: house.url, token: house.adminToken }))
 const allIsWell = () => vi.waitFor(async () => expect((await status()).attention).toEqual([]), { timeout: 20_000 })
 
+const none = { waiting: 0, seconds: 0 }
+
 test('status shows every service, its events and queues, and ends well', async () => {
   await vi.waitFor(async () => expect((await run('status')).status).toBe(0), { timeout: 20_000 })
   const { out } = await run('status')
@@ -44,7 +50,11 @@ test('status shows every service, its events and queues, and ends well', async (
   expect(out).toContain('All is well.')
   const [found] = (await run('status', '--json')).json()
   expect(Object.keys(found.services).toSorted()).toEqual(['gateway', 'grants', 'idp', 'notifier', 'users'])
-  expect(found).toMatchObject({ attention: [], tails: { users: { parked: 0 } }, intake: { users: 0 } })
+  expect(found).toMatchObject({
+    attention: [],
+    tails: { users: { parked: 0 } },
+    intake: { users: { waiting: 0, seconds: 0 } },
+  })
 })
 
 test('status names a service that does not answer, and ends with 1', async () => {
@@ -62,10 +72,13 @@ test(
     await admin.begin(async (transaction) => {
       await transaction`lock table roster_users.events, roster_users.audit_checkpoints`
       const { status: exit, json } = await run('status', '--json')
-      const [{ tails, chains, intake, forgettings, deliveries, attention }] = json()
+      const [{ tails, chains, intake, followers, forgettings, deliveries, attention }] = json()
       expect(exit).toBe(1)
       for (const found of [tails, chains]) expect(Object.keys(found).toSorted()).toEqual(['grants', 'idp', 'notifier'])
-      expect([intake, deliveries]).toEqual([{ grants: 0 }, expect.any(Object)])
+      expect(intake).toEqual({ grants: none, idp: none, notifier: none })
+      expect(Object.keys(followers)).toEqual(['grants', 'idp', 'notifier'])
+      expect(followers.grants).toEqual({ cascades: none })
+      expect(deliveries).toEqual(expect.any(Object))
       expect(forgettings).toEqual({})
       const reasons = attention.filter((line: string) => line.includes('cannot be looked at'))
       expect(reasons).toEqual(['users: cannot be looked at: canceling statement due to lock timeout'])
@@ -186,22 +199,117 @@ describe('the audit chain', () => {
       await sql`set local search_path to roster_idp`
       await work(sql)
     })
+})
 
-  // Writes wait there meanwhile, and reads are not.
-  async function whileLocked(table: string, work: () => Promise<void>) {
-    await admin.begin(async (transaction: TransactionSql) => {
-      await transaction.unsafe(`lock table ${table} in share mode`)
-      await work()
+// Writes wait there meanwhile, and reads are not.
+async function whileLocked(table: string, work: () => Promise<void>) {
+  await admin.begin(async (transaction: TransactionSql) => {
+    await transaction.unsafe(`lock table ${table} in share mode`)
+    await work()
+  })
+}
+
+async function storedBefore(time: string) {
+  await act('AddProject', { name: unique('project') })
+  await admin`
+    update roster_grants.events set created_at = created_at - ${time}::text::interval
+    where position = (select max(position) from roster_grants.events)
+  `
+}
+
+describe('what waits for more than 60 seconds', () => {
+  test('is told of every follower, by its name', async () => {
+    const rows = await Promise.all(
+      ['users', 'grants', 'idp', 'notifier'].map(async (service) => {
+        const names = await admin.unsafe<{ name: string }[]>(`select name from roster_${service}.followers`)
+        return [service, names.map(({ name }) => name).toSorted()] as const
+      }),
+    )
+    const told = Object.entries((await status()).followers).map(
+      ([service, own]) => [service, Object.keys(own as object).toSorted()] as const,
+    )
+    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(rows))
+  })
+
+  test('is named where the notifier does not take events in, so that no webhook gets them', async () => {
+    await whileLocked('roster_notifier.cursors', async () => {
+      await storedBefore('10 minutes')
+      expect(await run('status')).toMatchObject({
+        status: 1,
+        out: expect.stringMatching(/^! an event of grants waits for the notifier; it has for 6\d\d s$/m),
+      })
+      expect((await status()).intake.grants).toEqual({ waiting: 1, seconds: expect.any(Number) })
     })
-  }
+    await allIsWell()
+  })
 
-  async function storedBefore(time: string) {
-    await act('AddProject', { name: unique('project') })
-    await admin`
-      update roster_grants.events set created_at = created_at - ${time}::text::interval
-      where position = (select max(position) from roster_grants.events)
-    `
-  }
+  test('is named where a follower stands still', async () => {
+    await whileLocked('roster_idp.followers', async () => {
+      await storedBefore('10 minutes')
+      const { attention, followers } = await status()
+      expect(attention).toContainEqual(
+        expect.stringMatching(/^idp: an event waits for the follower organization-removal; it has for 6\d\d s$/),
+      )
+      expect(followers.idp['organization-removal'].waiting).toBeGreaterThan(0)
+    })
+    await allIsWell()
+  })
+
+  test('is named where no worker takes a job, and where a message waits for the consumer', async () => {
+    await house.restart('notifier', async () => {
+      const redis = new Redis(started.servers.redisUrl)
+      const queue = new Queue(mailQueueName, { connection: redis, prefix: queuePrefix })
+      const job = await queue.add('mail', {}, { timestamp: Date.now() - 600_000, priority: 7, removeOnFail: true })
+      await queue.add('mail', {}, { priority: 1, jobId: 'fresh' })
+      await act('AddHumanUser', {
+        userName: unique('human'),
+        profile: { firstName: 'A', lastName: 'B' },
+        email: { email: `${unique('human')}@example.com` },
+      })
+      await vi.waitFor(async () => expect((await status()).stream.consumers.notifier.seconds).toBeGreaterThan(1), {
+        timeout: 20_000,
+      })
+      const { attention, jobs } = await status()
+      expect(jobs[mailQueueName].counts.prioritized).toBe(2)
+      expect(attention).toContainEqual(
+        expect.stringMatching(/^a job of email-codes waits for a worker; it has for 6\d\d s$/),
+      )
+      await job.remove()
+      await queue.remove('fresh')
+      await queue.close()
+      redis.disconnect()
+    })
+    await allIsWell()
+  })
+
+  test('is named where something is due and nothing is sent, and not where a receiver failed or others are sent', async () => {
+    await house.restart('notifier', async () => {
+      const due = async () => (await status()).attention.filter((line: string) => line.includes('webhook'))
+      await admin`
+        insert into roster_notifier.webhooks (webhook_id, organization_id, all_organizations, url, event_types, active, created_at)
+        values ('due', 'due', false, 'https://example.com', '{}', true, now())
+      `
+      await admin`insert into roster_notifier.chains (webhook_id, aggregate, due_at) values ('due', 'user/1', now() - interval '10 minutes')`
+      expect(await due()).toEqual([
+        expect.stringMatching(
+          /^a delivery to a webhook is due, and nothing is sent for its organization; it has for 6\d\d s$/,
+        ),
+      ])
+      await admin`update roster_notifier.webhooks set retry_at = now() + interval '1 minute' where webhook_id = 'due'`
+      expect(await due()).toEqual([])
+      await admin`update roster_notifier.webhooks set retry_at = null where webhook_id = 'due'`
+      await admin`insert into roster_notifier.turns (organization_id, turn_at) values ('due', now())`
+      expect(await due()).toEqual([])
+      await admin`update roster_notifier.turns set turn_at = now() - interval '2 minutes' where organization_id = 'due'`
+      expect(await due()).toHaveLength(1)
+      await admin`update roster_notifier.webhooks set active = false where webhook_id = 'due'`
+      expect(await due()).toEqual([])
+      await admin`delete from roster_notifier.webhooks where webhook_id = 'due'`
+      await admin`delete from roster_notifier.chains where webhook_id = 'due'`
+      await admin`delete from roster_notifier.turns where organization_id = 'due'`
+    })
+    await allIsWell()
+  })
 })
 
 describe('keys of users', () => {

@@ -3,10 +3,12 @@ import type { Called, Command } from '../command.ts'
 import { openAttempts } from './attempts.ts'
 import { type ChainStatus, lookAtChain } from './look-at-chains.ts'
 import { lookAtKeys } from './look-at-keys.ts'
-import { lookAtDeliveries, lookAtJobs, lookAtStream } from './look-at-queues.ts'
+import { lateWork } from './late-work.ts'
+import { lookAtFollowers, lookAtIntake } from './look-at-followers.ts'
+import { lookAtDeliveries, lookAtDue, lookAtJobs, lookAtStream } from './look-at-queues.ts'
 import { answering, lookAtServices } from './look-at-services.ts'
 import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
-import { lookAtIntake, lookAtTail, most } from './look-at-tails.ts'
+import { lookAtTail, most } from './look-at-tails.ts'
 import { statusLines } from './status-lines.ts'
 import { mostTold } from './told.ts'
 
@@ -19,6 +21,9 @@ export const status: Command = {
   summary: 'Shows what runs, in which version, and what waits or is parked.',
   more: [
     `Exit status 1 where a service or server does not answer, an event is parked, or something waits for ${late} seconds.`,
+    'That is an event on its way to the stream, to the audit chain, to the notifier or to a follower; a message for the',
+    'consumer; a job that no worker takes; or a delivery that is due while nothing is sent for its organization. What',
+    'rests before another try, because a receiver or the mail server failed, does not count.',
     `Counts of waiting events end at ${most}.`,
     'Of a large number of users, the keys of some are looked at, others each time. `verify` looks at all.',
   ],
@@ -29,17 +34,21 @@ export const status: Command = {
 async function run({ system, output }: Called): Promise<number> {
   const attempts = openAttempts(system)
   const { at, inEach, inService } = attempts
-  const [heard, tails, intake, deliveries, stream, jobs, forgettings, chains, keys] = await Promise.all([
-    at('services', () => lookAtServices(system)),
-    inEach(lookAtTail),
-    lookAtIntake(attempts),
-    inService('notifier', lookAtDeliveries),
-    at('stream', () => lookAtStream(system)),
-    at('jobs', () => lookAtJobs(system)),
-    lookAtForgettings(system, attempts),
-    inEach(lookAtChain),
-    inService('users', () => lookAtKeys(system)),
-  ])
+  const [heard, tails, intake, followers, deliveries, due, stream, jobs, forgettings, chains, keys] = await Promise.all(
+    [
+      at('services', () => lookAtServices(system)),
+      inEach(lookAtTail),
+      lookAtIntake(attempts),
+      lookAtFollowers(attempts),
+      inService('notifier', lookAtDeliveries),
+      inService('notifier', lookAtDue),
+      at('stream', () => lookAtStream(system)),
+      at('jobs', () => lookAtJobs(system)),
+      lookAtForgettings(system, attempts),
+      inEach(lookAtChain),
+      inService('users', () => lookAtKeys(system)),
+    ],
+  )
   const services = heard?.replicas
   const attention = [
     ...attempts.problems(),
@@ -63,6 +72,7 @@ async function run({ system, output }: Called): Promise<number> {
       ...(tail.parkedForFollowers > 0 ? [`${name}: followers went on without ${tail.parkedForFollowers} events`] : []),
       ...(tail.seconds > late ? [`${name}: an event waits for ${Math.round(tail.seconds)} s`] : []),
     ]),
+    ...lateWork({ intake, followers, stream, jobs, due }, late),
     ...storesToClean(forgettings)
       .filter(({ seconds }) => seconds > late)
       .map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`),
@@ -74,7 +84,20 @@ async function run({ system, output }: Called): Promise<number> {
       : []),
     ...mixed(services ?? {}),
   ]
-  const found = { services, tails, chains, intake, deliveries, stream, jobs, forgettings, keys, attention }
+  const found = {
+    services,
+    tails,
+    chains,
+    intake,
+    followers,
+    deliveries,
+    due,
+    stream,
+    jobs,
+    forgettings,
+    keys,
+    attention,
+  }
   if (output.isJson) await output.json(found)
   else for (const line of statusLines(found)) output.line(line)
   return attention.length > 0 ? 1 : 0

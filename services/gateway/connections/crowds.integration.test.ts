@@ -4,9 +4,12 @@ import { connect as connectHttp2, type ClientHttp2Stream, type IncomingHttpHeade
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { startTestMetrics } from '#test/support/metrics'
 import { frameOf, send } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 import { inOrder } from './in-order.ts'
+
+const read = startTestMetrics()
 
 async function start(environment: Record<string, string>) {
   const gateway = await startTestGateway({}, environment)
@@ -37,6 +40,19 @@ test('an address gets no more connections than configured while others get their
   expect(gateway.log.filter(({ limit }) => limit === 2)).toHaveLength(1)
   first.destroy()
   await expect.poll(async () => (await join(gateway, '127.0.0.1'))[1]).toBe(false)
+})
+
+test('connections beyond all that the gateway takes are closed, and counted as those of an address are', async () => {
+  const count = async () => (await read('roster.limit.hits'))['connections']!
+  const before = await count()
+  const gateway = await start({ MAX_CONNECTIONS: '1' })
+  expect((await join(gateway, '127.0.0.1'))[1]).toBe(false)
+  expect((await join(gateway, '127.0.0.2'))[1]).toBe(true)
+  expect(await count()).toBe(before + 1)
+  const other = await start({ MAX_CONNECTIONS_PER_ADDRESS: '1' })
+  expect((await join(other, '127.0.0.1'))[1]).toBe(false)
+  expect((await join(other, '127.0.0.1'))[1]).toBe(true)
+  expect(await count()).toBe(before + 2)
 })
 
 test('an IPv4 address in the notation of IPv6 is the same address', async () => {

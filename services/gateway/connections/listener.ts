@@ -4,8 +4,8 @@ import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Log } from '#lib/log'
+import { limitsHit } from '#lib/limits-hit'
 import { networkOf } from '../arrival/network-of.ts'
-import { limitsHit } from '../limits/limits-hit.ts'
 import { certificateEnd, connections } from '../measures.ts'
 import { sniff } from './sniff.ts'
 
@@ -81,6 +81,7 @@ export function createListener(config: ListenerSettings, log: Log, http2: Serve)
     })
   else server.on(event, (socket: TLSSocket) => decide(socket, socket.alpnProtocol === 'h2'))
   server.maxConnections = config.MAX_CONNECTIONS
+  server.on('drop', () => limitsHit.add(1, 'connections'))
   return { server, closeUndecided: () => destroy(undecided), closeAll: () => destroy(all) }
 }
 

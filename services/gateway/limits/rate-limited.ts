@@ -1,5 +1,5 @@
 import { RosterError } from '#lib/errors'
-import { limitsHit } from './limits-hit.ts'
+import { limitsHit } from '#lib/limits-hit'
 
 /**
  * RESOURCE_EXHAUSTED RATE_LIMITED: too many calls of a caller, organization or address. The next call fits after

@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import type { Caller } from '#lib/rpc/caller'
+import { limitsHit } from '#lib/limits-hit'
 import { streams } from '../measures.ts'
-import { limitsHit } from './limits-hit.ts'
 
 /** Takes a place for a stream of the caller, and gives the function that frees it. RESOURCE_EXHAUSTED LIMIT_REACHED. */
 export type StreamPlaces = (caller: Caller) => () => void

@@ -1,7 +1,7 @@
 import { BriefMap } from '#lib/brief-map'
 import { RosterError } from '#lib/errors'
+import { limitsHit } from '#lib/limits-hit'
 import { bytesUnderWay } from '../measures.ts'
-import { limitsHit } from './limits-hit.ts'
 
 /**
  * The kind of a request: `call` shows a token, `public` needs none, and `watch` is a stream that anybody may keep open.

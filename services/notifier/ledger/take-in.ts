@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { EventPosition, ListedEvent, ListEventsRequest } from '#gen/roster/feed/v1/feed'
+import type { EventFilter, EventPosition, ListedEvent, ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import type { Sql } from '#lib/eventstore/database'
+import { watchLag } from '#lib/eventstore/watch-lag'
 import { hintSubject } from '#lib/events/hints'
 import { instance } from '#lib/instance'
 import type { Log } from '#lib/log'
@@ -11,6 +12,7 @@ import { telemetry } from '#lib/telemetry/telemetry'
 import { throttled } from '#lib/throttled'
 import type { Feeds } from '../feeds/read-events.ts'
 import type { MailJob } from '../mails/mail-queue.ts'
+import { intakeLag, intakeLagAge } from '../measures.ts'
 import { mostWrongTries, unannouncedMails } from './mail-rows.ts'
 import { portions } from './portions.ts'
 import type { Receiver } from './webhook-rows.ts'
@@ -58,12 +60,19 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
     failed: throttled(log, `the intake of events of ${service} failed and tries again`),
   })
 
-  // Returns whether there may be more.
-  async function takeIn(): Promise<boolean> {
+  const watching = watchLag({ feed, place, begin: recently, lag: intakeLag, age: intakeLagAge, label: service })
+
+  async function place(): Promise<EventPosition | undefined> {
     const [cursor] = await sql<{ transaction_id: string; position: string }[]>`
       select transaction_id::text, position from cursors where service = ${service}
     `
-    const page = await feed(cursor ? next(toPosition(cursor)) : first(), {
+    return cursor && toPosition(cursor)
+  }
+
+  // Returns whether there may be more.
+  async function takeIn(): Promise<boolean> {
+    const reached = await place()
+    const page = await feed(reached ? next(reached) : first(), {
       requestId: randomUUID(),
       deadline: Date.now() + answerWithin,
     })
@@ -71,7 +80,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
     const owners = new Set([instance.id, ...page.events.map(({ event }) => event!.organizationId)])
     // After the events were read, so that a webhook older than an event is among them.
     const receivers = await sql<Receiver[]>`select * from webhooks where organization_id = any(${[...owners]})`
-    let was = cursor && toPosition(cursor)
+    let was = reached
     for (const { wanted, mails, until } of portions(page.events, receivers, was, page.next!)) {
       const began = performance.now()
       const [taken] = await sql<[{ webhooks: string[] | null }]>`
@@ -95,6 +104,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
   return {
     async stop() {
       hints.unsubscribe()
+      watching.stop()
       await turns.stop()
     },
   }
@@ -119,9 +129,12 @@ function next(after: EventPosition): ListEventsRequest {
   return { after, fromEnd: false, filter: undefined, limit: pageSize }
 }
 
-// The ledger keeps nothing of older events.
 function first(): ListEventsRequest {
+  return { after: undefined, fromEnd: false, filter: recently(), limit: pageSize }
+}
+
+// The ledger keeps nothing of older events.
+function recently(): EventFilter {
   const since = new Date(Date.now() - historyFor)
-  const filter = { organizationId: '', aggregateTypes: [], aggregateIds: [], eventTypes: [], actors: [], since }
-  return { after: undefined, fromEnd: false, filter, limit: pageSize }
+  return { organizationId: '', aggregateTypes: [], aggregateIds: [], eventTypes: [], actors: [], since }
 }

@@ -77,7 +77,7 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
     streams: { events: { maxLen: 100 } },
   })
   queue.on('error', throttled(log, 'the queue of mails failed'))
-  const unwatch = watchQueue(queue, 'mails')
+  const unwatch = watchQueue(queue, redis, 'mails')
   let [counts, countUntil] = [new Map<string, number>(), 0]
 
   // The first mail of each organization goes before the second mail of any. So ten thousand mails of one organization

@@ -28,7 +28,7 @@ export function openWebhookQueue(redis: Redis, log: Log): WebhookQueue {
   })
   const failed = throttled(log, 'the queue of webhooks failed')
   queue.on('error', failed)
-  const unwatch = watchQueue(queue, 'webhooks')
+  const unwatch = watchQueue(queue, redis, 'webhooks')
 
   function add(webhookId: string, options: { delay?: number; jobId?: string }) {
     // While Redis is away, jobs would pile up in this process.

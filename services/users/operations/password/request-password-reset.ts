@@ -5,6 +5,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
+import { countLimit, limitsHit } from '#lib/limits-hit'
 import type { Context } from '../../context.ts'
 import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
@@ -38,13 +39,16 @@ export async function requestPasswordReset(
 
 /** Mails a code to the user of a login name, where it may have one. */
 export async function mailCode(context: Context, loginName: string, call: Call): Promise<void> {
-  if (await takeTurns(context.sql, limitsFor(context.keys, limitsOf(call.clientAddress)))) return
+  // Whoever asked is told of no limit. So these counts alone tell the operator.
+  if (await takeTurns(context.sql, limitsFor(context.keys, limitsOf(call.clientAddress))))
+    return limitsHit.add(1, 'password_resets')
   const found = await findLoginUser(context, loginName, call)
   const [codeId, nobody] = [randomUUID(), randomUUID()]
   const [code, user] = keysOf(found?.userId ?? nobody)
   const { requestId, deadline, once } = call
   const setBy = found?.state.human?.emailSetBy
   const isTrusted = !found || (await stillCover(context, [setBy], found.userId, call))
+  let throttled: unknown
   const store = (isAllowed: boolean) =>
     context.store.execute({
       aggregate: code,
@@ -52,7 +56,10 @@ export async function mailCode(context: Context, loginName: string, call: Call):
       // If-Match is left out: a mismatch would reveal the user.
       call: { caller: anonymous, requestId, deadline, ...(once && { once }) },
       decide({ state }: Aggregate<PasswordCode>, now, [of, note]) {
-        if (!isAllowed || !isOpen(note!) || !mayHaveCode(context, of!, state, now)) return nothing
+        throttled = undefined
+        if (!isAllowed || !isOpen(note!) || !mayRecover(context, of!, now)) return nothing
+        throttled = tooManyCodes(state, now)
+        if (throttled) return nothing
         const { human } = (of as Aggregate<User>).state!
         // Somebody may have set another address meanwhile.
         if (human!.emailSetBy !== setBy) return nothing
@@ -62,8 +69,10 @@ export async function mailCode(context: Context, loginName: string, call: Call):
     })
   try {
     await store(isTrusted)
+    countLimit(throttled)
   } catch (error) {
     if (!(error instanceof RosterError) || error.reason !== 'MAILS_THROTTLED') throw error
+    countLimit(error)
     // Under an Idempotency-Key, the answer must be stored as for every other name.
     await store(false)
   }
@@ -72,19 +81,17 @@ export async function mailCode(context: Context, loginName: string, call: Call):
 // An empty answer is stored under an Idempotency-Key even where nothing happened.
 const nothing: Decision<PasswordCodeEvent, undefined> = { events: [], answer: undefined, commits: true }
 
-function mayHaveCode(
-  { config }: Context,
-  { state }: Aggregate<User>,
-  code: PasswordCode | undefined,
-  now: Date,
-): boolean {
-  if (!isActive(state) || !state?.human || !canRecover(state.human, config, now)) return false
+function mayRecover({ config }: Context, { state }: Aggregate<User>, now: Date): boolean {
+  return isActive(state) && state?.human !== undefined && canRecover(state.human, config, now)
+}
+
+function tooManyCodes(code: PasswordCode | undefined, now: Date): unknown {
   const requests = withinAnHour(code?.requests ?? [], now)
   try {
     for (const [most, seconds] of mailedCodes) throttle(requests, most, seconds, now, 'CODE_THROTTLED')
-    return true
-  } catch {
-    return false
+    return undefined
+  } catch (error) {
+    return error
   }
 }
 

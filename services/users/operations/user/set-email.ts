@@ -3,6 +3,7 @@ import type { SetEmailRequest, SetEmailResponse } from '#gen/roster/users/v1/use
 import { RosterError, type Violation } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { countLimit } from '#lib/limits-hit'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../../context.ts'
@@ -47,6 +48,7 @@ export const setEmail = {
       })
     return change(true).catch((error: unknown) => {
       if (error !== noticeDropped) throw error
+      countLimit(error)
       context.log.warn({ userId: request.userId }, 'a changed address is not told of it: there were too many notices')
       return change(false)
     })

@@ -1,0 +1,59 @@
+import { RosterError } from './errors.ts'
+import { counter } from './telemetry/instruments.ts'
+
+const ofGateway = [
+  'caller',
+  'organization',
+  'address',
+  'streams.caller',
+  'streams.organization',
+  'bytes',
+  'connections',
+]
+
+// The `limit` of LIMIT_REACHED and of MAILS_THROTTLED, or the reason itself.
+const ofServices = [
+  'project.roles',
+  'project_grant.role_keys',
+  'user_grant.role_keys',
+  'event.bytes',
+  'aggregate.characters',
+  'organization.webhooks',
+  'mails.address',
+  'mails.organization',
+  'mails.notices',
+  'password_resets',
+  'CODE_THROTTLED',
+  'EMAIL_CHANGES_THROTTLED',
+  'SIGN_IN_THROTTLED',
+  'CLIENT_THROTTLED',
+  'PASSWORDS_THROTTLED',
+  'STORE_OVERLOADED',
+  'SEARCH_TOO_LONG',
+  'ANSWER_TOO_LARGE',
+] as const
+
+/** Whatever a limit refused. */
+export const limitsHit = counter({
+  name: 'roster.limit.hits',
+  unit: '{request}',
+  tells:
+    'requests that a limit refused, items of bulks, mails that nobody is told of, and connections (closed). In ' +
+    'capitals: the reason of the error',
+  labels: { 'roster.limit': [...ofGateway, ...ofServices] },
+})
+
+const reasons = new Set<string>(ofServices)
+
+/** Counts an error of a service where it tells of a limit. */
+export function countLimit(error: unknown): void {
+  const limit = error instanceof RosterError && limitOf(error)
+  if (limit) limitsHit.add(1, limit)
+}
+
+/** The name of the limit of which an error of a service tells, if it tells of one. */
+export function limitOf({ reason, metadata }: RosterError): string | undefined {
+  if (reason === 'LIMIT_REACHED') return metadata['limit']
+  if (reason === 'MAILS_THROTTLED') return `mails.${metadata['limit'] ?? 'notices'}`
+  return reasons.has(reason) ? reason : undefined
+}
