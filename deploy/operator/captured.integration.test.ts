@@ -75,7 +75,7 @@ test('export names a service that cannot be read, and writes the others', async 
   await asIdp('create statistics odd on creator, request_id from events')
   const { status, out, err } = await house.roster('export', 'default')
   expect({ status, err }).toMatchObject({ status: 2, err: expect.stringContaining('idp: the table roster_idp.events') })
-  expect(out).toContain('"service":"notifier"')
+  expect(out).toContain('"service":"users"')
 })
 
 const makes = {

@@ -50,7 +50,9 @@ const act = async (operation: Operation, request: object) => {
   return answer.ok
 }
 const storesThatTell = async () =>
-  (await lookForUser(system, userId))!.filter(({ readable }) => readable > 0).map(({ store }) => store)
+  (await lookForUser(system, userId))!
+    .filter(({ readable }) => readable > 0)
+    .map(({ store, problem }) => (problem === undefined ? store : `${store}: ${problem}`))
 
 const table = (columns: string, values: string, name: string) => async () => {
   await admin.unsafe(`insert into roster_users.${name} (${columns}) values (${values.replaceAll('$user', userId)})`)
