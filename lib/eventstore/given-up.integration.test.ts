@@ -17,10 +17,10 @@ beforeAll(async () => {
 
 /** Does work at `b`. Before each try to store, `a` changes the object; so often that `b` gives up. */
 async function overtakeAlways<T>(work: () => Promise<T>, id: string): Promise<T> {
-  let over = false
+  const state = { over: false }
   let next = slow.hold()
-  const done = work().finally(() => (over = true))
-  while (!over) {
+  const done = work().finally(() => (state.over = true))
+  while (!state.over) {
     await Promise.race([next.arrived, done])
     await a!.store.execute(count(id))
     const { release } = next
