@@ -123,6 +123,7 @@ function makeViews(service: StoringService): string {
               from (values ${typesOf(service)}) known (of_table, name, type)
               join pg_attribute on attrelid = c.oid and quote_ident(attname) = known.name
               where known.of_table = c.relname and format_type(atttypid, null) <> known.type
+                and atttypid < 16384
             ) strange
           ) as strange
         from pg_class c join pg_attribute a on a.attrelid = c.oid
