@@ -182,22 +182,26 @@ test('a caller is looked up once, and known from then on', async () => {
   })
 })
 
-test('a mail that a worker has is under way, those behind it wait, and each is sent once', async () => {
-  const cable = running.cables['notifier↔smtp']
-  cable.stall()
-  const users = [...'abcdef'].map((name) => ({ human: add(`mailed-${name}`) }))
-  await act('BulkAddUsers', { users })
-  const jobs = async (state: string) => (await read()).notifier.get(`roster_queue_jobs${series({ roster_queue: 'mails', roster_state: state })}`) // prettier-ignore
-  const counts = async () => [await jobs('waiting'), await jobs('active'), await jobs('delayed')]
-  await vi.waitFor(async () => expect(await counts()).toEqual([2, 4, 0]), { timeout: 20_000, interval: 200 })
-  cable.mend()
-  const sent = series({ roster_outcome: 'sent' })
-  await vi.waitFor(async () => expect(await growth('notifier', 'roster_mails_total')).toEqual({ [sent]: 6 }), {
-    timeout: 30_000,
-    interval: 200,
-  })
-  expect(await growth('notifier', 'roster_mail_duration_count')).toEqual({ '': 6 })
-})
+test(
+  'a mail that a worker has is under way, those behind it wait, and each is sent once',
+  { timeout: 120_000 },
+  async () => {
+    const cable = running.cables['notifier↔smtp']
+    cable.stall()
+    const users = [...'abcdef'].map((name) => ({ human: add(`mailed-${name}`) }))
+    await act('BulkAddUsers', { users })
+    const jobs = async (state: string) => (await read()).notifier.get(`roster_queue_jobs${series({ roster_queue: 'mails', roster_state: state })}`) // prettier-ignore
+    const counts = async () => [await jobs('waiting'), await jobs('active'), await jobs('delayed')]
+    await vi.waitFor(async () => expect(await counts()).toEqual([2, 4, 0]), { timeout: 60_000, interval: 200 })
+    cable.mend()
+    const sent = series({ roster_outcome: 'sent' })
+    await vi.waitFor(async () => expect(await growth('notifier', 'roster_mails_total')).toEqual({ [sent]: 6 }), {
+      timeout: 30_000,
+      interval: 200,
+    })
+    expect(await growth('notifier', 'roster_mail_duration_count')).toEqual({ '': 6 })
+  },
+)
 
 test('the first event of a webhook has a place of those that are not quick, the next a quick one', async () => {
   const receiver = await startTestReceiver()
