@@ -60,11 +60,8 @@ test.each(
     const named = ({ kind, service, position, id }: any) => ['event', 'object'].includes(kind) && [service, kind, position ?? id].join() // prettier-ignore
     const gone = new Set(positions.map(({ position }) => `users,event,${position}`))
     // A page ends sooner where one is large, and so its objects come sooner.
-    expect(lines.map(named).filter(Boolean).toSorted()).toEqual(
-      whole
-        .map(named)
-        .filter((name) => name && !gone.has(name))
-        .toSorted(),
+    expect(new Set(lines.map(named).filter(Boolean))).toEqual(
+      new Set(whole.map(named).filter((name) => name && !gone.has(name))),
     )
   }
   await house
