@@ -30,7 +30,8 @@ test.each(
     [
       'ids of objects',
       `alter table events drop constraint events_aggregate_type_aggregate_id_sequence_key;
-      update events set aggregate_id = repeat('x', 540000000) where position = ${last}`,
+      update events set aggregate_id = repeat('x', 540000000)
+      where position = (select max(position) from events where organization_id = 'default' and sequence > 1)`,
       `alter table events add unique (aggregate_type, aggregate_id, sequence)`,
     ],
   ]),
@@ -58,17 +59,25 @@ test.each(
     expect(lines.at(-1)).toEqual({ ...end, omitted: omitted.length })
     const named = ({ kind, service, position, id }: any) => ['event', 'object'].includes(kind) && [service, kind, position ?? id].join() // prettier-ignore
     const gone = new Set(positions.map(({ position }) => `users,event,${position}`))
-    expect(lines.map(named).filter(Boolean)).toEqual(whole.map(named).filter((name) => name && !gone.has(name)))
+    // A page ends sooner where one is large, and so its objects come sooner.
+    expect(new Set(lines.map(named).filter(Boolean))).toEqual(
+      new Set(whole.map(named).filter((name) => name && !gone.has(name))),
+    )
   }
-  await house.changed(() => Promise.resolve(), changed)
-  if (restore !== '') await house.admin.unsafe(restore)
+  await house
+    .changed(() => Promise.resolve(), changed)
+    .finally(() => (restore === '' ? undefined : house.admin.unsafe(restore)))
 })
 
 test('an export has a marked line in place of an object with a large state', async () => {
   const { admin, changed, rosterWithin } = house
   const [object] = await admin`select type, id from aggregates where organization_id = 'default' limit 1`
   await changed(
-    () => admin.unsafe(`update aggregates set state = ${alone} where id = $1`, [object!['id']]),
+    () =>
+      admin.unsafe(`update aggregates set state = ${alone} where type = $1 and id = $2`, [
+        object!['type'],
+        object!['id'],
+      ]),
     async () => {
       const { status, err, json } = await rosterWithin(megabytes, 'export', 'default')
       const omitted = json().filter(({ kind }) => kind === 'omitted')

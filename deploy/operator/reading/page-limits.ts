@@ -27,10 +27,11 @@ export function rowsOf(largest: number): number {
  * too large, so it counts as if it were not.
  */
 export function fitting(sql: Sql | Transaction, rows: Fragment, order: Fragment): Fragment {
+  // With 'offset 0', PostgreSQL measures a row once, and not wherever its bytes stand.
   const bytes = sql`least(bytes, ${largestValue})`
   return sql`
     select * from (
-      select *, sum(${bytes}) over (order by ${order}) - ${bytes} as before from (${rows}) next
+      select *, sum(${bytes}) over (order by ${order}) - ${bytes} as before from (${rows} offset 0) next
     ) measured
     where before < ${mostBytes}
   `
