@@ -191,8 +191,15 @@ test(
     const users = [...'abcdef'].map((name) => ({ human: add(`mailed-${name}`) }))
     await act('BulkAddUsers', { users })
     const jobs = async (state: string) => (await read()).notifier.get(`roster_queue_jobs${series({ roster_queue: 'mails', roster_state: state })}`) // prettier-ignore
-    const counts = async () => [await jobs('waiting'), await jobs('active'), await jobs('delayed')]
-    await vi.waitFor(async () => expect(await counts()).toEqual([2, 4, 0]), { timeout: 60_000, interval: 200 })
+    // Half of the places, or those that a slow domain has, are taken. The others wait for a worker, or rest.
+    await vi.waitFor(
+      async () => {
+        const [waiting, active, delayed] = [await jobs('waiting'), await jobs('active'), await jobs('delayed')]
+        expect(waiting! + active! + delayed!).toBe(6)
+        expect(active).toBeGreaterThan(2)
+      },
+      { timeout: 60_000, interval: 200 },
+    )
     cable.mend()
     const sent = series({ roster_outcome: 'sent' })
     await vi.waitFor(async () => expect(await growth('notifier', 'roster_mails_total')).toEqual({ [sent]: 6 }), {
@@ -207,7 +214,8 @@ test('the first event of a webhook has a place of those that are not quick, the 
   const receiver = await startTestReceiver()
   let release = Promise.withResolvers<number>()
   receiver.answer(() => release.promise)
-  const { webhookId } = await act('AddWebhook', { url: receiver.url, allOrganizations: true })
+  const settings = { url: receiver.url, allOrganizations: true, eventTypes: ['project.added'] }
+  const { webhookId } = await act('AddWebhook', settings)
   const lanes = async () => {
     const { notifier } = await read()
     return ['quick', 'slow'].map((lane) => notifier.get(`roster_webhook_under_way${series({ roster_lane: lane })}`))
