@@ -1,36 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { connect } from 'nats'
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { streamName } from '#lib/events/stream'
 import { checkpointSubject } from '#lib/eventstore/audit/publish-checkpoint'
-import { operatorSettings, type Ran, runOperator, spawnOperator } from '#test/support/operator'
+import { type OperatedHouse, startOperatedHouse } from '#test/support/operated-house'
+import { runOperator, spawnOperator } from '#test/support/operator'
 import { callGrpc } from '../../test/e2e/clients/grpc.ts'
 import type { Operation } from '../../test/examples/contract.ts'
 import { addEveryObject } from '../../test/examples/every-object.ts'
 import { ok } from '../../test/examples/people.ts'
-import { type House, startHouse } from '../../test/house.ts'
-import { startTestServers } from '../../test/infra.ts'
+import type { House } from '../../test/house.ts'
 
-let started: Awaited<ReturnType<typeof startTestServers>>
+let there: OperatedHouse
 let house: House
 let admin: postgres.Sql
 let settings: Record<string, string>
 
 beforeAll(async () => {
-  started = await startTestServers()
-  house = await startHouse(started.servers.serviceDatabaseUrls, {}, { servers: started.servers })
-  admin = postgres(started.servers.databaseUrl, { max: 2, onnotice: () => {} })
-  settings = operatorSettings(started.servers)
+  there = await startOperatedHouse()
+  ;({ house, admin, settings } = there)
 }, 120_000)
-afterAll(async () => {
-  await house?.stop()
-  await admin?.end()
-  await started?.stop()
-})
+afterAll(() => there?.stop())
 
-const run = (...args: string[]): Promise<Ran> => runOperator(args, settings)
+const run = (...args: string[]) => there.roster(...args)
 
 /** An event that proto/ does not know, so that the tail parks it. */
 async function strangeEvent(): Promise<string> {
@@ -119,7 +113,7 @@ test('republish sends every event and checkpoint of a service anew, and asks bef
 
 /** Counts the messages of the users service in the stream. */
 async function messages() {
-  const { host, username, password } = new URL(started.servers.natsUrl.admin)
+  const { host, username, password } = new URL(there.servers.natsUrl.admin)
   const nats = await connect({ servers: host, user: username, pass: password })
   try {
     const { streams } = await nats.jetstreamManager()

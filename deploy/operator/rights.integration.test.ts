@@ -1,28 +1,19 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operatorSettings, runOperator } from '#test/support/operator'
-import { type House, startHouse } from '../../test/house.ts'
-import { startTestServers } from '../../test/infra.ts'
+import { type OperatedHouse, startOperatedHouse } from '#test/support/operated-house'
 import { readUrls } from './settings.ts'
 import { openSystem } from './system.ts'
 
-let started: Awaited<ReturnType<typeof startTestServers>>
-let house: House
-let settings: Record<string, string>
+let there: OperatedHouse
 
 beforeAll(async () => {
-  started = await startTestServers()
-  house = await startHouse(started.servers.serviceDatabaseUrls, {}, { servers: started.servers })
-  settings = operatorSettings(started.servers)
+  there = await startOperatedHouse()
 }, 120_000)
-afterAll(async () => {
-  await house?.stop()
-  await started?.stop()
-})
+afterAll(() => there?.stop())
 
 /** A connection as the command has it to a service. */
 function asOperator(service: string) {
-  const url = new URL(settings['ROSTER_OPERATOR_DATABASE_URL']!)
+  const url = new URL(there.settings['ROSTER_OPERATOR_DATABASE_URL']!)
   url.username += `_${service}`
   return postgres(url.href, { max: 1, onnotice: () => {} })
 }
@@ -72,8 +63,8 @@ test.each(['users', 'grants', 'idp', 'notifier'])(
 )
 
 test('code of a captured service that runs in a session which only reads can write nothing there', async () => {
-  const idp = postgres(started.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })
-  const [reading, writing] = [false, true].map((mayWrite) => openSystem(readUrls(settings), mayWrite))
+  const idp = postgres(there.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })
+  const [reading, writing] = [false, true].map((mayWrite) => openSystem(readUrls(there.settings), mayWrite))
   try {
     await idp.unsafe(`
       create table loot (took text);
@@ -93,7 +84,7 @@ test('code of a captured service that runs in a session which only reads can wri
 })
 
 test('a captured service, whose code runs where its tables are read, does not read those of others', async () => {
-  const idp = postgres(started.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })
+  const idp = postgres(there.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })
   const takes = async () => (await idp<{ took: string }[]>`select took from roster_idp.loot`).map(({ took }) => took)
   try {
     await idp.unsafe(`
@@ -110,7 +101,7 @@ test('a captured service, whose code runs where its tables are read, does not re
       alter table published enable row level security;
       create policy trap on published using (roster_idp.evil());
     `)
-    const { out } = await runOperator(['status'], settings)
+    const { out } = await there.roster('status')
     expect(out).toContain(
       'roster_idp.published is not read, because this hangs on it: function roster_idp.evil() of policy trap',
     )

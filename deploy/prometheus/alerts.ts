@@ -77,7 +77,8 @@ export function alerts(scale = 1): Alert[] {
       name: 'RosterInternalErrors',
       // The gateway counts those of the services, too.
       expr: `${failed('!=')} or (${failed('=')} unless on () ${failed('!=')})`,
-      for: minutes(0),
+      // Prometheus may read a failure of the gateway before the same one of the service, and forget it later.
+      for: minutes(1),
       severity: 'warning',
       summary: '{{ $labels.service }} answered INTERNAL.',
     },
@@ -103,7 +104,8 @@ export function alerts(scale = 1): Alert[] {
         ` unless on () (${stuck}) unless on () (${full})` +
         // The gateway keeps the stream, and every service asks it before it publishes.
         ` unless on () min(roster_server_reachable{job="roster", service="gateway", roster_server="nats"}) == 0`,
-      for: minutes(1),
+      // One that was away works its backlog off.
+      for: minutes(2),
       severity: 'warning',
       summary: 'Events of {{ $labels.service }} do not reach JetStream.',
     },

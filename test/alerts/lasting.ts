@@ -19,11 +19,10 @@ export function lastingFor(rules: Alert[] = alerts(scale)): number {
 }
 
 /** Seconds until the condition of an alert is true: the longest age that it asks for, or time over which it counts. */
-export function trueWithin({ expr, for: time }: Alert): number {
+export function trueWithin({ expr }: Alert): number {
   const ages = [...expr.matchAll(/_age\b[^>]*> ([\d.]+)/g)].map(([, seconds]) => Number(seconds))
   const windows = [...expr.matchAll(/\[(\w+)\]/g)].map(([, window]) => secondsOf(window!))
-  // One without `for` comes with the first that it counts.
-  return Math.max(0, ...ages, ...(secondsOf(time) > 0 ? windows : []))
+  return Math.max(0, ...ages, ...windows)
 }
 
 function secondsOf(duration: string): number {

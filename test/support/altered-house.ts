@@ -1,24 +1,17 @@
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { expect, vi } from 'vitest'
 import { storingServices } from '../../deploy/provision.ts'
 import { callGrpc } from '../e2e/clients/grpc.ts'
 import { addEveryObject, type EveryObject } from '../examples/every-object.ts'
 import { ok } from '../examples/people.ts'
-import { type House, startHouse } from '../house.ts'
-import { startTestServers } from '../infra.ts'
-import { operatorSettings, type Ran, runOperator } from './operator.ts'
+import { type OperatedHouse, startOperatedHouse } from './operated-house.ts'
 
 /** A Roster with objects of each kind, whose rows and messages a test may alter by hand. */
-export interface AlteredHouse {
-  house: House
-  /** PostgreSQL, as its administrator. */
-  admin: postgres.Sql
+export interface AlteredHouse extends OperatedHouse {
   nats: NatsConnection
   manager: JetStreamManager
   all: EveryObject
-  /** Runs the operator's command. */
-  roster(...args: string[]): Promise<Ran>
   /** A row of a service's table. */
   first(service: string, table: string, where?: string): Promise<postgres.Row>
   /** Expects that `verify` ends with 1 and names this row and these lines, and nothing else. */
@@ -27,22 +20,18 @@ export interface AlteredHouse {
   altered(service: string, table: string, change: string, where: string, work: () => Promise<void>): Promise<void>
   /** Adds a row by hand, a copy with these columns, and removes it after `work`. */
   added(service: string, table: string, row: object, work: () => Promise<void>): Promise<void>
-  stop(): Promise<void>
 }
 
 /** Starts it with two replicas of each service. An organization of it was removed. */
 export async function startAlteredHouse(): Promise<AlteredHouse> {
-  const started = await startTestServers()
-  const { servers } = started
-  const house = await startHouse(servers.serviceDatabaseUrls, { WRITES_PER_CALLER: '100000' }, { servers, replicas: 2 })
-  const admin = postgres(servers.databaseUrl, { max: 2, onnotice: () => {} })
+  const there = await startOperatedHouse({ WRITES_PER_CALLER: '100000' }, { replicas: 2 })
+  const { servers, house, admin, roster } = there
   const { host, username, password } = new URL(servers.natsUrl.admin)
   const nats = await connect({ servers: host, user: username, pass: password })
   const caller = { url: house.url, token: house.adminToken }
   const all = await addEveryObject(callGrpc, caller, 'https://hooks.example.com/')
   const removed = await addEveryObject(callGrpc, caller, 'https://hooks.example.com/')
   ok(await callGrpc('RemoveOrganization', { orgId: removed.values['orgId']! }, caller))
-  const roster = (...args: string[]) => runOperator(args, operatorSettings(servers))
   await everythingIsPublished(admin)
   const insert = (from: string, rows: object[]) =>
     admin.unsafe(
@@ -50,12 +39,10 @@ export async function startAlteredHouse(): Promise<AlteredHouse> {
       [JSON.stringify(rows)],
     )
   return {
-    house,
-    admin,
+    ...there,
     nats,
     manager: await nats.jetstreamManager(),
     all,
-    roster,
     async first(service, table, where = 'true') {
       const [row] = await admin.unsafe(`select * from roster_${service}.${table} where ${where} limit 1`)
       return row ?? expect.fail(`${table} has no row where ${where}`)
@@ -98,10 +85,8 @@ export async function startAlteredHouse(): Promise<AlteredHouse> {
       }
     },
     async stop() {
-      await house.stop()
-      await admin.end()
       await nats.close()
-      await started.stop()
+      await there.stop()
     },
   }
 }

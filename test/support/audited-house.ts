@@ -113,8 +113,9 @@ export async function everythingIsSigned(admin: postgres.Sql): Promise<void> {
   await vi.waitFor(
     async () => {
       const [row] = await admin`
-        select (select count(*) from events) = c.events and c.page = (select max(page) from audit_checkpoints) as whole
-        from audit_chain c
+        select (select count(*) from roster_users.events) = c.events
+          and c.page = (select max(page) from roster_users.audit_checkpoints) as whole
+        from roster_users.audit_chain c
       `
       expect(row!['whole']).toBe(true)
     },

@@ -8,37 +8,23 @@ import { connect } from 'nats'
 import { pino } from 'pino'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Operation } from '../../../test/examples/contract.ts'
-import { callJson } from '../../../test/e2e/clients/json.ts'
-import { type House, startHouse } from '../../../test/house.ts'
-import { startTestServers } from '../../../test/infra.ts'
 import { storingServices } from '../../provision.ts'
 import type { Found } from './look-for-user.ts'
 import { tablesWith } from '#test/support/all-rows'
-import { operatorSettings, runOperator } from '#test/support/operator'
+import { type OperatedHouse, startOperatedHouse } from '#test/support/operated-house'
+import { runOperator } from '#test/support/operator'
 
-let started: Awaited<ReturnType<typeof startTestServers>>
-let house: House
-let settings: Record<string, string>
+let there: OperatedHouse
 const lines: string[] = []
 
 beforeAll(async () => {
-  started = await startTestServers()
   const log = pino({ level: 'debug' }, { write: (line) => void lines.push(line) })
-  house = await startHouse(started.servers.serviceDatabaseUrls, {}, { servers: started.servers, log })
-  settings = operatorSettings(started.servers)
+  there = await startOperatedHouse({}, { log })
 }, 120_000)
-afterAll(async () => {
-  await house?.stop()
-  await started?.stop()
-})
+afterAll(() => there?.stop())
 
-const run = (...args: string[]) => runOperator(args, settings)
-const act = async (operation: Operation, request: object) => {
-  const answer = await callJson(operation, request as never, { token: house.adminToken, url: house.url })
-  if (answer.error) throw new Error(JSON.stringify(answer.error))
-  return answer.ok
-}
+const run: OperatedHouse['roster'] = (...args) => there.roster(...args)
+const act: OperatedHouse['act'] = (...args) => there.act(...args)
 const status = async () => (await run('status', '--json')).json()[0]
 const storesThatTell = async (userId: string) => {
   const [{ stores }] = (await run('forgotten', userId, '--json')).json() as [{ stores: Found[] }]
@@ -62,7 +48,7 @@ async function newHuman(word: string) {
 async function placesOf(word: string): Promise<string[]> {
   const places: string[] = []
   for (const service of storingServices) {
-    const sql = postgres(started.servers.serviceDatabaseUrls[service], { max: 1, onnotice: () => {} })
+    const sql = postgres(there.servers.serviceDatabaseUrls[service], { max: 1, onnotice: () => {} })
     places.push(...(await tablesWith(sql, [word])))
     const samples = await sql<{ name: string }[]>`
       select distinct 'samples of ' || tablename as name from pg_stats
@@ -71,7 +57,7 @@ async function placesOf(word: string): Promise<string[]> {
     places.push(...samples.map(({ name }) => name))
     await sql.end()
   }
-  const { host, username, password } = new URL(started.servers.natsUrl.admin)
+  const { host, username, password } = new URL(there.servers.natsUrl.admin)
   const nats = await connect({ servers: host, user: username, pass: password })
   const { streams } = await nats.jetstreamManager()
   const { state } = await streams.info('roster-events')
@@ -81,7 +67,7 @@ async function placesOf(word: string): Promise<string[]> {
     if (text?.includes(word)) places.push('stream')
   }
   await nats.close()
-  const redis = new Redis(started.servers.redisUrl)
+  const redis = new Redis(there.servers.redisUrl)
   for (const key of await redis.keys('*')) {
     const dump = await redis.dumpBuffer(key)
     if (key.includes(word) || dump?.includes(word)) places.push('redis')
@@ -105,9 +91,7 @@ test('of a removed user nothing readable is left: the command says so, and no st
       expect([store, readable(store) > 0]).toEqual([store, true])
   }, soon)
 
-  const admin = postgres(started.servers.databaseUrl, { max: 1, onnotice: () => {} })
-  await admin`analyze`
-  await admin.end()
+  await there.admin`analyze`
   expect(await placesOf(word)).toContain('samples of found_users')
   await act('DeleteUser', { userId })
   await vi.waitFor(
@@ -121,14 +105,12 @@ test('of a removed user nothing readable is left: the command says so, and no st
 test('while the notifier is away, deliveries may still come to tell of a removed user, and status counts them', async () => {
   const { userId } = await act('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'M' })
   await vi.waitFor(async () => expect((await status()).forgettings.deliveries.waiting).toBe(0), soon)
-  await house.restart('notifier', async () => {
+  await there.house.restart('notifier', async () => {
     await act('DeleteUser', { userId })
     // The stream and the statistics do not wait for the notifier.
     await vi.waitFor(async () => expect(await storesThatTell(userId)).toEqual(['deliveries']), soon)
     expect((await status()).forgettings).toMatchObject({ stream: { waiting: 0 }, deliveries: { waiting: 1 } })
-    const admin = postgres(started.servers.databaseUrl, { max: 1 })
-    await admin`update roster_users.forgettings set removed_at = removed_at - interval '2 minutes' where user_id = ${userId}`
-    await admin.end()
+    await there.admin`update roster_users.forgettings set removed_at = removed_at - interval '2 minutes' where user_id = ${userId}`
     expect((await status()).attention).toContainEqual(
       expect.stringMatching(/^the deliveries of the notifier may still tell of a user who was removed \d+ s ago$/),
     )
@@ -141,14 +123,12 @@ test('a stream that has old events of a removed user again is cleaned again', as
   const { userId, details } = await act('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'M' })
   await act('DeleteUser', { userId })
   await vi.waitFor(async () => expect(await storesThatTell(userId)).not.toContain('stream'), soon)
-  const { host, username, password } = new URL(started.servers.natsUrl.users)
+  const { host, username, password } = new URL(there.servers.natsUrl.users)
   const nats = await connect({ servers: host, user: username, pass: password })
   const subject = `roster.events.users.${details.resourceOwner}.user.${userId}.machine.added`
   await nats.jetstream().publish(subject, '{"userName":"zyx-again"}')
   await nats.close()
-  const admin = postgres(started.servers.databaseUrl, { max: 1 })
-  await admin`update roster_users.published set stream_created = ''`
-  await admin.end()
+  await there.admin`update roster_users.published set stream_created = ''`
   await act('AddMachineUser', { userName: `machine-${randomUUID()}`, name: 'M' })
   await vi.waitFor(async () => expect(await placesOf('zyx-again')).toEqual([]), { ...soon, timeout: 40_000 })
 })
@@ -165,7 +145,7 @@ describe('a receipt', () => {
     const { receipt } = await act('DeleteUser', { userId })
     const [file, keys] = [join(folder, 'receipt'), join(folder, 'keys')]
     writeFileSync(file, `${receipt}\n`)
-    writeFileSync(keys, await (await fetch(`${house.url}/oauth/v2/keys`)).text())
+    writeFileSync(keys, await (await fetch(`${there.house.url}/oauth/v2/keys`)).text())
     return { userId, receipt: receipt as string, file, keys }
   }
 
@@ -174,7 +154,7 @@ describe('a receipt', () => {
     const machine = { userName: `machine-${randomUUID()}`, name: 'M', accessTokenType: 'ACCESS_TOKEN_TYPE_JWT' }
     const { userId } = await act('AddMachineUser', machine)
     const { clientSecret } = await act('AddMachineSecret', { userId })
-    const answer = await fetch(`${house.url}/oauth/v2/token`, {
+    const answer = await fetch(`${there.house.url}/oauth/v2/token`, {
       method: 'POST',
       body: new URLSearchParams({ grant_type: 'client_credentials', client_id: userId, client_secret: clientSecret }),
     })

@@ -1,20 +1,16 @@
 import { Redis } from 'ioredis'
 import { connect } from 'nats'
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Operation } from '../../../test/examples/contract.ts'
-import { callJson } from '../../../test/e2e/clients/json.ts'
-import { type House, startHouse } from '../../../test/house.ts'
-import { startTestServers } from '../../../test/infra.ts'
 import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
 import { queuePrefix } from '../../../services/notifier/redis.ts'
-import { operatorSettings, runOperator, spawnOperator } from '#test/support/operator'
+import { type OperatedHouse, startOperatedHouse } from '#test/support/operated-house'
+import { spawnOperator } from '#test/support/operator'
 import { readUrls } from '../settings.ts'
 import { openSystem, type System } from '../system.ts'
 import { lookForUser } from './look-for-user.ts'
 
-let started: Awaited<ReturnType<typeof startTestServers>>
-let house: House
+let there: OperatedHouse
 let system: System
 let admin: postgres.Sql
 let userId = ''
@@ -22,10 +18,9 @@ let organizationId = ''
 
 // A user who was removed, of whom nothing readable is left.
 beforeAll(async () => {
-  started = await startTestServers()
-  house = await startHouse(started.servers.serviceDatabaseUrls, {}, { servers: started.servers })
-  system = openSystem(readUrls(operatorSettings(started.servers)))
-  admin = postgres(started.servers.databaseUrl, { max: 2, onnotice: () => {} })
+  there = await startOperatedHouse()
+  system = openSystem(readUrls(there.settings))
+  admin = there.admin
   await act('AddWebhook', { url: 'https://hook.invalid/', eventTypes: [] })
   const profile = { firstName: 'Wyx', lastName: 'Wyx' }
   const added = await act('AddHumanUser', { userName: 'wyx', profile, email: { email: 'wyx@example.com' } })
@@ -38,17 +33,11 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await system?.close()
-  await admin?.end()
-  await house?.stop()
-  await started?.stop()
+  await there?.stop()
 })
 
 const soon = { timeout: 60_000, interval: 200 }
-const act = async (operation: Operation, request: object) => {
-  const answer = await callJson(operation, request as never, { token: house.adminToken, url: house.url })
-  if (answer.error) throw new Error(JSON.stringify(answer.error))
-  return answer.ok
-}
+const act: OperatedHouse['act'] = (...args) => there.act(...args)
 const storesThatTell = async () =>
   (await lookForUser(system, userId))!
     .filter(({ readable }) => readable > 0)
@@ -66,7 +55,7 @@ const changed = (name: string, condition: string, change: string, back: string) 
 const ofUser = "type = 'user' and id = '$user'"
 const first = "aggregate_type = 'user' and aggregate_id = '$user' and sequence = 1"
 const streamed = (data: string) => async () => {
-  const { host, username, password } = new URL(started.servers.natsUrl.admin)
+  const { host, username, password } = new URL(there.servers.natsUrl.admin)
   const nats = await connect({ servers: host, user: username, pass: password })
   const subject = `roster.events.users.${organizationId}.user.${userId}.email.changed`
   await nats.jetstream().publish(subject, data)
@@ -100,7 +89,7 @@ const delivered = (payload: string) => async () => {
   return () => put(row!['payload'])
 }
 const queued = (data: () => string) => async () => {
-  const redis = new Redis(started.servers.redisUrl)
+  const redis = new Redis(there.servers.redisUrl)
   const key = `${queuePrefix}:${mailQueueName}:wyx`
   await redis.hset(key, 'data', data())
   return async () => {
@@ -173,7 +162,7 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
 test('a store that cannot be looked at is named with the reason, and the others are looked at', async () => {
   await admin`create statistics roster_notifier.odd on aggregate, event_type from roster_notifier.deliveries`
   try {
-    const { status, out, err } = await runOperator(['forgotten', userId, '--json'], operatorSettings(started.servers))
+    const { status, out, err } = await there.roster('forgotten', userId, '--json')
     const problem = 'the table roster_notifier.deliveries is not read, because this hangs on it: statistics object odd'
     expect({ status, err }).toEqual({ status: 2, err: `deliveries: cannot be looked at: ${problem}\n` })
     expect(JSON.parse(out)).toMatchObject({ forgotten: false })
@@ -197,7 +186,7 @@ test('values that would fill the memory do not end the look', async () => {
   const [delivery] = await admin.unsafe(`select id, payload from ${deliveries} limit 1`)
   await admin`update roster_notifier.deliveries set payload = repeat('x', 100000000) where id = ${delivery!['id']}`
   try {
-    const settings = { ...operatorSettings(started.servers), NODE_OPTIONS: '--max-old-space-size=128' }
+    const settings = { ...there.settings, NODE_OPTIONS: '--max-old-space-size=128' }
     const ran = await spawnOperator(['forgotten', userId, '--json'], settings)
     expect({ status: ran.status, err: ran.err }).toEqual({ status: 1, err: '' })
     const readable = ran.json()[0].stores.filter((store: { readable: number }) => store.readable > 0)
