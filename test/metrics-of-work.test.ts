@@ -21,8 +21,12 @@ const add = (name: string) => ({
 test('a bulk is one transaction of its items, and a single command one of its own', async () => {
   await there.act('BulkAddUsers', { users: ['a', 'b', 'c'].map((name) => ({ human: add(`bulk-${name}`) })) })
   await there.act('AddProject', { name: 'valued' })
-  expect(await there.growth('users', 'roster_store_batch_size_count')).toMatchObject({ [series({ roster_kind: 'bulk' })]: 1 })
-  expect(await there.growth('users', 'roster_store_batch_size_sum')).toMatchObject({ [series({ roster_kind: 'bulk' })]: 3 })
+  expect(await there.growth('users', 'roster_store_batch_size_count')).toMatchObject({
+    [series({ roster_kind: 'bulk' })]: 1,
+  })
+  expect(await there.growth('users', 'roster_store_batch_size_sum')).toMatchObject({
+    [series({ roster_kind: 'bulk' })]: 3,
+  })
   for (const part of ['count', 'sum'])
     expect(await there.growth('grants', `roster_store_batch_size_${part}`)).toEqual({
       [series({ roster_kind: 'single' })]: 1,
@@ -100,4 +104,3 @@ test('the first event of a webhook has a place of those that are not quick, the 
   await there.act('RemoveWebhook', { webhookId })
   await receiver.stop()
 })
-

@@ -62,9 +62,12 @@ describe('what waits for more than 60 seconds', () => {
         profile: { firstName: 'A', lastName: 'B' },
         email: { email: `${unique('human')}@example.com` },
       })
-      await vi.waitFor(async () => expect((await there.status()).stream.consumers.notifier.seconds).toBeGreaterThan(1), {
-        timeout: 20_000,
-      })
+      await vi.waitFor(
+        async () => expect((await there.status()).stream.consumers.notifier.seconds).toBeGreaterThan(1),
+        {
+          timeout: 20_000,
+        },
+      )
       const { attention, jobs } = await there.status()
       expect(jobs[mailQueueName].counts.prioritized).toBe(2)
       expect(attention).toContainEqual(
@@ -107,4 +110,3 @@ describe('what waits for more than 60 seconds', () => {
     await there.allIsWell()
   })
 })
-

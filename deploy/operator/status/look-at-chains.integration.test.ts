@@ -85,4 +85,3 @@ describe('the audit chain', () => {
       await work(sql)
     })
 })
-

@@ -111,7 +111,9 @@ describe('keys of users', () => {
     await there.allIsWell()
     const { keys } = await there.status()
     expect(keys).toEqual({ looked: expect.any(Number), isAll: true, opened: true, lost: 0, users: [] })
-    const [{ alive }] = await there.admin<[{ alive: number }]>`select count(*)::int as alive from roster_users.subject_keys`
+    const [{ alive }] = await there.admin<
+      [{ alive: number }]
+    >`select count(*)::int as alive from roster_users.subject_keys`
     expect(keys.looked).toBe(alive)
     expect((await there.roster('status')).out).toContain(`keys of users: all ${alive} looked at, 0 lost\n`)
   })
