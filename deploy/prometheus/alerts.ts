@@ -104,8 +104,8 @@ export function alerts(scale = 1): Alert[] {
         ` unless on () (${stuck}) unless on () (${full})` +
         // The gateway keeps the stream, and every service asks it before it publishes.
         ` unless on () min(roster_server_reachable{job="roster", service="gateway", roster_server="nats"}) == 0`,
-      // One that was away works its backlog off.
-      for: minutes(2),
+      // A service that was cut off needs time to work its backlog off.
+      for: minutes(3),
       severity: 'warning',
       summary: 'Events of {{ $labels.service }} do not reach JetStream.',
     },
