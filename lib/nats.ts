@@ -41,6 +41,8 @@ export async function connectNats(url: string, service: string, log: Log): Promi
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
+    // Of a try to connect. One that hangs would hold up the next, after the network works again.
+    timeout: 5000,
     // The client would take a stack trace for every request, in case it fails. That costs more than the rest of the
     // request.
     noAsyncTraces: true,
