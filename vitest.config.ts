@@ -13,6 +13,8 @@ const unit = {
   ],
   // Some compute for seconds, and the machine may have other work.
   testTimeout: 30_000,
+  // To load everything anew for each file takes longer than all tests.
+  isolate: false,
 }
 
 export default defineConfig({
