@@ -40,6 +40,7 @@ export default defineConfig({
           globalSetup: './test/e2e/setup.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          isolate: false,
           // After the other projects, which would take the processors from what is timed here.
           sequence: { groupOrder: 2 },
           maxWorkers: workers,
