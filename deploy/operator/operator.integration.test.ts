@@ -83,15 +83,30 @@ test('a parked event is dropped only by one who agrees', async () => {
 test('an event that a follower parked is listed, tried again and dropped', async () => {
   await admin`
     insert into roster_grants.parked_for_followers
-    values ('nobody', '1', 7, 3, now() + interval '1 hour', ${'\u001B[2Jno'})
+    values ('nobody', '1', 7, 3, now() + interval '1 hour', ${'\u001B[2J\u009Bno'})
   `
   const { out } = await run('parked', 'list', 'grants')
-  expect(out).toMatch(/^grants\/nobody\/7 +3 +\\u\{1b\}\[2Jno$/m)
+  expect(out).toMatch(/^grants\/nobody\/7 +3 +\\u\{1b\}\[2J\\u\{9b\}no$/m)
+  expect((await run('parked', 'list', 'grants', '--json')).out).toContain(String.raw`\u001b[2J\u009bno`)
   await run('parked', 'retry', 'grants/nobody/7')
   const due = () => admin`select next_try_at <= now() as due from roster_grants.parked_for_followers`
   expect([...(await due())]).toEqual([{ due: true }])
   expect((await run('parked', 'drop', 'grants/nobody/7', '--yes')).status).toBe(0)
   expect([...(await due())]).toEqual([])
+})
+
+test('retry of all takes the services side by side: one that holds its table up holds up no other', async () => {
+  const position = await strangeEvent()
+  await admin`insert into roster_grants.parked_for_followers values ('nobody', '1', 7, 3, now() + interval '1 hour', 'no')`
+  const retried = await admin.begin(async (transaction) => {
+    await transaction`select from roster_users.parked_events for update`
+    const running = run('parked', 'retry', '--all')
+    const due = () => admin`select from roster_grants.parked_for_followers where next_try_at <= now()`
+    await vi.waitFor(async () => expect(await due()).toHaveLength(1), { timeout: 15_000 })
+    return { running }
+  })
+  expect(await retried.running).toMatchObject({ status: 0, out: expect.stringContaining(`users-${position}: done`) })
+  expect((await run('parked', 'drop', '--all', '--yes')).status).toBe(0)
 })
 
 test('republish sends every event and checkpoint of a service anew, and asks before', async () => {

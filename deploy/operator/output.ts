@@ -1,13 +1,14 @@
 import { visible } from '../migrate-zitadel/shown.ts'
 import { cell } from './cell.ts'
 import type { Terminal } from './terminal.ts'
+import { writeJson } from './write-json.ts'
 
 /** Where a command writes. Results go to the standard output; progress goes to the standard error. */
 export interface Output {
   isJson: boolean
   /** A line for people; nothing with --json. What a stranger wrote cannot steer the terminal. */
   line(text?: string): void
-  /** A line in JSON. */
+  /** A line in JSON. Nothing in it steers the terminal either. */
   json(value: unknown): Promise<void>
   progress(text: string): void
   /** A line of trouble for people, also with --json. */
@@ -36,7 +37,7 @@ export function openOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr
     // Waits for a reader that is slower.
     json: (value) =>
       new Promise((resolve, reject) => {
-        stdout.write(`${JSON.stringify(value)}\n`, (error) => (error ? reject(error) : resolve()))
+        stdout.write(`${writeJson(value)}\n`, (error) => (error ? reject(error) : resolve()))
       }),
     progress(text) {
       if (Date.now() < next) return

@@ -61,16 +61,46 @@ export function describeEnvelope(
     type,
     aggregateType: event.aggregate_type,
     aggregateId: event.aggregate_id,
-    sequence: Number(event.sequence),
+    sequence: sequenceOf(event),
     organizationId: event.organization_id,
     actor: event.creator,
     requestId: event.request_id,
     causationId: event.cause ?? '',
     traceparent: event.traceparent ?? '',
     cause: '',
-    time: event.created_at.toISOString(),
+    time: timeOf(event),
     dataSchema: `proto:${name}`,
   }
+}
+
+/** The same event, with a time and a sequence that can be told in place of such as cannot: 1970, and 0. */
+export function tellable(event: StoredEvent): StoredEvent {
+  const keep = (tell: (event: StoredEvent) => unknown) => {
+    try {
+      tell(event)
+      return true
+    } catch {
+      return false
+    }
+  }
+  return {
+    ...event,
+    created_at: keep(timeOf) ? event.created_at : new Date(0),
+    sequence: keep(sequenceOf) ? event.sequence : '0',
+  }
+}
+
+// PostgreSQL knows times before our era, and an end of time. Clients know years of four digits.
+function timeOf({ created_at }: StoredEvent): string {
+  const time = created_at.toISOString()
+  if (!/^\d{4}-/.test(time) || time < '0001') throw new RangeError(`${time} is no time that can be told`)
+  return time
+}
+
+function sequenceOf({ sequence }: StoredEvent): number {
+  const number = Number(sequence)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${sequence} is no sequence that can be told`)
+  return number
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   type ListEventsRequest,
   type ListEventsResponse,
 } from '#gen/roster/feed/v1/feed'
-import { describeEnvelope, describeEvent } from '../events/cloud-event.ts'
+import { describeEnvelope, describeEvent, tellable } from '../events/cloud-event.ts'
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
 import type { Log } from '../log.ts'
@@ -70,7 +70,8 @@ export function createFeed(options: FeedOptions) {
     if (!said.has(id)) log.error({ err: problem, event: id }, 'an event is told without its data: see data_omitted')
     if (said.size < 1000) said.add(id)
     const dataOmitted = problem === undefined ? 'size' : 'unreadable'
-    const event = { ...describeEnvelope(service, row), data: undefined, dataOmitted, time: row.created_at }
+    const told = tellable(row)
+    const event = { ...describeEnvelope(service, told), data: undefined, dataOmitted, time: told.created_at }
     return measured({ position, event })
   }
 

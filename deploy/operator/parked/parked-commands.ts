@@ -105,7 +105,8 @@ async function change(
   turns.tell()
   const number = [...counts.values()].reduce((sum, { parked }) => sum + parked, 0)
   if (question && number > 0) await confirm(question(number))
-  for (const [service, { parked, unread }] of counts) {
+  // Side by side: a service that holds its own up, or has very many, holds up no other.
+  const changing = [...counts].map(async ([service, { parked, unread }]) => {
     await turns.at(service, async (sql) => {
       // Not more of them than the question told of.
       let left = parked
@@ -117,7 +118,8 @@ async function change(
     })
     sayUnread(output, service, unread)
     missing += unread
-  }
+  })
+  await Promise.all(changing)
   return turns.end(missing > 0 ? 1 : 0)
 
   async function changeSome(sql: Sql, service: StoringService, some: Named[]): Promise<void> {

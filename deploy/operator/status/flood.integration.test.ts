@@ -1,3 +1,4 @@
+import { headers } from 'nats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectNats } from '#lib/nats'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
@@ -36,6 +37,27 @@ test('a service that answers with more than anybody reads takes no memory, and f
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThan(300)
     const [{ services }] = (await house.rosterWithin(megabytes, 'status', '--json')).json()
     expect(services.idp).toHaveLength(99)
+  } finally {
+    await connection.close()
+  }
+})
+
+test.each([
+  ['one', '', 'idp: no replica answers'],
+  ['such with a text', 'x', 'idp: 6 answers about its replicas cannot be read'],
+])('answers that nobody listens hide no other service: %s', async (_, data, told) => {
+  const { connection } = await connectNats(house.servers.natsUrl.idp, 'idp', silent)
+  const absent = headers(503, 'No Responders')
+  try {
+    for (const subject of ['$SRV.INFO.idp', '$SRV.STATS.idp'])
+      connection.subscribe(subject, {
+        callback: (_error, message) => {
+          for (let number = 0; number < 3; number++) message.respond(data, { headers: absent })
+        },
+      })
+    await connection.flush()
+    const { attention } = (await house.roster('status', '--json')).json()[0]
+    expect(attention).toEqual(expect.arrayContaining([told, 'users: no replica answers']))
   } finally {
     await connection.close()
   }

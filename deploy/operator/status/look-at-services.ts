@@ -1,4 +1,4 @@
-import { RequestStrategy } from 'nats'
+import { ErrorCode, NatsError, RequestStrategy } from 'nats'
 import { storingServices } from '../../provision.ts'
 import type { System } from '../system.ts'
 import { mostTold } from './told.ts'
@@ -64,16 +64,20 @@ async function ask<T>(
   const answers: T[] = []
   let unreadable = 0
   const asked = await nats.requestMany(subject, '', { strategy: RequestStrategy.Timer, maxWait: patience })
-  for await (const message of asked) {
-    // The server itself answers like this where nobody listens.
-    if (message.headers?.code === 503) continue
-    if (answers.length + unreadable === mostTold) return { answers, unreadable, isFlood: true }
-    try {
-      if (message.data.length > largestAnswer) throw new TypeError('too large')
-      answers.push(read(message.json<Answer>()))
-    } catch {
-      unreadable++
+  try {
+    for await (const message of asked) {
+      if (answers.length + unreadable === mostTold) return { answers, unreadable, isFlood: true }
+      try {
+        if (message.data.length > largestAnswer) throw new TypeError('too large')
+        answers.push(read(message.json<Answer>()))
+      } catch {
+        unreadable++
+      }
     }
+  } catch (error) {
+    // The server itself says so where nobody listens. After an answer, somebody else did.
+    if (!(error instanceof NatsError && error.code === ErrorCode.NoResponders)) throw error
+    if (answers.length > 0) unreadable++
   }
   return { answers, unreadable, isFlood: false }
 }

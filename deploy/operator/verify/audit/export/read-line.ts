@@ -1,6 +1,7 @@
 import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
 import type { ChainPlace, PageHeader } from '#lib/eventstore/audit/page'
 import { storingServices, type StoringService } from '../../../../provision.ts'
+import { writeJson } from '../../../write-json.ts'
 import { isPlace } from '../is-before.ts'
 
 /** A line of an export with proofs. */
@@ -32,7 +33,7 @@ export interface EventLine {
 
 /** Reads a line. Undefined where no export has such a line, be it only that its JSON is written otherwise. */
 export function readLine(text: string): Line | undefined {
-  const value = readAs(text, JSON.stringify)
+  const value = readAs(text, writeJson)
   if (!isObject(value)) return undefined
   const shape = Object.entries(shapes).find(([kind]) => kind === value['kind'])?.[1]
   return shape?.(value) ? (value as unknown as Line) : undefined
