@@ -56,13 +56,17 @@ async function askOverNats(name: string): Promise<string | undefined> {
     strategy: RequestStrategy.Timer,
     maxWait: 1000,
   })
-  for await (const answer of answers) {
-    if (answer.headers?.code === 503) break
-    const { metadata } = answer.json<{ metadata?: { host?: string; starting?: string; waiting?: string } }>()
-    if (metadata?.host !== hostname()) continue
-    if (metadata.starting === undefined) return undefined
-    const waits = Object.entries(readWaits(metadata.waiting ?? '')).map(([server, at]) => `${server} since ${at}`)
-    return `${name} starts${waits.length > 0 ? ` and waits for ${waits.join(', ')}` : ''}`
+  try {
+    for await (const answer of answers) {
+      const { metadata } = answer.json<{ metadata?: { host?: string; starting?: string; waiting?: string } }>()
+      if (metadata?.host !== hostname()) continue
+      if (metadata.starting === undefined) return undefined
+      const waits = Object.entries(readWaits(metadata.waiting ?? '')).map(([server, at]) => `${server} since ${at}`)
+      return `${name} starts${waits.length > 0 ? ` and waits for ${waits.join(', ')}` : ''}`
+    }
+  } catch (error) {
+    // The server itself says so where nobody listens.
+    if ((error as NatsError).code !== '503') throw error
   }
   return `no ${name} of this host answers over NATS`
 }

@@ -16,14 +16,14 @@ let servers: Servers
 let database: TestDatabase
 let cable: Cable & { url: string }
 let nats: Nats
-let child: ChildProcess
+let child: ChildProcess | undefined
 
 beforeAll(async () => {
   ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
   cable = await layCable(database.adminUrl)
   nats = await connectNats(servers.natsUrl.admin, 'admin', silent)
 })
-afterEach(() => void child.kill('SIGKILL'))
+afterEach(() => void child?.kill('SIGKILL'))
 afterAll(async () => {
   await nats.connection.close()
   await cable.stop()
@@ -67,6 +67,10 @@ async function healthOf(name: Name, natsUrl = servers.natsUrl[name]): Promise<st
 
 const answers = (name: Name) => () => nats.connection.request(`$SRV.PING.${name}`, '', { timeout: 500 })
 
+test('the check of a container whose service does not listen says so', async () => {
+  expect(await healthOf('users')).toBe('no users of this host answers over NATS')
+})
+
 describe.each(['users', 'grants', 'idp'] as const)('%s that starts without PostgreSQL', (name) => {
   test('waits, and answers once PostgreSQL is there', async () => {
     cable.cut()
@@ -93,7 +97,7 @@ describe.each(['users', 'grants', 'idp'] as const)('%s that starts without Postg
   test('ends where waiting would not help', async () => {
     const url = new URL(through(name))
     url.password = 'wrong'
-    const [said, exit] = await Promise.all([text(start(name, url.href).stdout!), once(child, 'exit')])
+    const [said, exit] = await Promise.all([text(start(name, url.href).stdout!), once(child!, 'exit')])
     expect(exit).toEqual([1, null])
     expect(said).toContain('password authentication failed')
   })

@@ -15,16 +15,22 @@ afterAll(() => there?.stop())
 
 describe('what waits for more than 60 seconds', () => {
   test('is told of every follower, by its name', async () => {
-    const rows = await Promise.all(
-      ['users', 'grants', 'idp', 'notifier'].map(async (service) => {
-        const names = await there.admin.unsafe<{ name: string }[]>(`select name from roster_${service}.followers`)
-        return [service, names.map(({ name }) => name).toSorted()] as const
-      }),
+    // A follower is there once it has looked for the first time.
+    await vi.waitFor(
+      async () => {
+        const rows = await Promise.all(
+          ['users', 'grants', 'idp', 'notifier'].map(async (service) => {
+            const names = await there.admin.unsafe<{ name: string }[]>(`select name from roster_${service}.followers`)
+            return [service, names.map(({ name }) => name).toSorted()] as const
+          }),
+        )
+        const told = Object.entries((await there.status()).followers).map(
+          ([service, own]) => [service, Object.keys(own as object).toSorted()] as const,
+        )
+        expect(Object.fromEntries(told)).toEqual(Object.fromEntries(rows))
+      },
+      { timeout: 20_000 },
     )
-    const told = Object.entries((await there.status()).followers).map(
-      ([service, own]) => [service, Object.keys(own as object).toSorted()] as const,
-    )
-    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(rows))
   })
 
   test('is named where the notifier does not take events in, so that no webhook gets them', async () => {
