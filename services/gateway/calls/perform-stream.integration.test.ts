@@ -33,7 +33,7 @@ describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
       return n === 1 ? { cursor: 'c0' } : { cursor: `c${n}`, events: events(n) }
     })
     const stream = open('WatchEvents', { cursor: 'mine', limit: 7 }, options)
-    await vi.waitFor(() => expect(asked).toHaveLength(4))
+    await vi.waitFor(() => expect(asked).toHaveLength(4), { timeout: 10_000 })
     expect(asked.map(({ cursor, limit }) => [cursor, limit])).toEqual([['mine', 7], ['c0', 7], ['c0', 7], ['c2', 7]]) // prettier-ignore
     expect(stream.messages.map(({ cursor }) => cursor)).toEqual(['c0', 'c2'])
     stream.cancel()
