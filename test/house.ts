@@ -42,6 +42,8 @@ export interface HouseOptions {
   log?: Log
   /** Replicas of each service except the notifier. The second gateway takes any free port. */
   replicas?: number
+  /** Settings of further gateways, one for each: with TLS, behind a proxy. */
+  moreGateways?: Record<string, string>[]
   /** Leaves grants out, so that the test can run it. */
   withoutGrants?: boolean
   /** Default: `houseKeys`. */
@@ -65,6 +67,7 @@ export async function startHouse(
     servers = testServers(),
     log = silentLog(),
     replicas = 1,
+    moreGateways = [],
     withoutGrants = false,
     keys = houseKeys,
   }: HouseOptions = {},
@@ -118,12 +121,14 @@ export async function startHouse(
     all(() => start('idp', (nats) => startIdp({ config: readIdpConfig(environment('idp')), nats, log }))),
   ])
   await start('notifier', (nats) => startNotifier({ config: readNotifierConfig(environment('notifier')), nats, log }))
-  const gateways = await all((_, index) => {
-    const config = readGatewayConfig(environment('gateway', index > 0 ? { PORT: '0' } : {}))
+  const startOne = (own: Record<string, string>) => {
+    const config = readGatewayConfig(environment('gateway', own))
     return start('gateway', (nats) => startGateway({ config, nats, log }))
-  })
+  }
+  const gateways = await all((_, index) => startOne(index > 0 ? { PORT: '0' } : {}))
   const urls = gateways.map(({ port }) => `http://127.0.0.1:${port}`)
   if (!withoutGrants) await Promise.all(urls.map(isReady))
+  for (const own of moreGateways) await startOne(own)
   return {
     url: urls[0]!,
     urls,

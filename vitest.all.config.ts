@@ -1,0 +1,26 @@
+import { defineConfig, mergeConfig } from 'vitest/config'
+import first from './vitest.config.ts'
+
+/** The second tier, `npm run test:all`: every test of `npm test`, and clients that others wrote. */
+export default mergeConfig(
+  first,
+  defineConfig({
+    test: {
+      projects: [
+        {
+          test: {
+            name: 'clients',
+            include: ['test/clients/**/*.test.ts'],
+            globalSetup: './test/clients/setup.ts',
+            // A first run downloads and compiles what the tools of another language need.
+            testTimeout: 600_000,
+            hookTimeout: 900_000,
+            // Compilers take both processors, and files write one table.
+            fileParallelism: false,
+            sequence: { groupOrder: 5 },
+          },
+        },
+      ],
+    },
+  }),
+)
