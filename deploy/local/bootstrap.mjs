@@ -65,10 +65,22 @@ function install() {
     const quiet = ['--include=dev', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
     // A registry that lacks another platform's optional package leaves a hole in the lock file, which `npm ci` refuses.
     if (!npm(['ci', ...quiet]).ok) orFail(npm(['install', '--no-save', ...quiet]), 'npm install')
+    applyPatches()
   }
   const found = findNode()
   writeFileSync(stampFile, JSON.stringify({ lock, patches, node: relative(root, found) }))
   return found
+}
+
+// The package's own install script does that too, but npm may have been told to run none. What is patched stays as it is.
+function applyPatches() {
+  const script = join(modules, 'patch-package/index.js')
+  if (!existsSync(script)) return
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--error-on-fail'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  orFail({ ok: status === 0, output: `${stdout}${stderr}` }, 'patch-package')
 }
 
 function hashOf(files) {
