@@ -171,12 +171,24 @@ function run(command, script, scriptArgs) {
   env.NODE_COMPILE_CACHE ??= join(modules, '.cache/compiled')
   const child = spawn(command, [script, ...scriptArgs], { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal))
+  if (process.env.npm_lifecycle_event) atEndOfParent(() => child.kill('SIGTERM'))
   child.on('error', (error) => fail(`${command} does not run: ${error.message}`))
   child.on('exit', (code, signal) => {
     if (!signal) process.exit(code)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
   })
+}
+
+// npm runs this below a shell, and hands a SIGTERM to that shell alone.
+function atEndOfParent(act) {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    act()
+  }, 500)
+  timer.unref()
 }
 
 function readJson(file) {
