@@ -19,18 +19,23 @@ afterAll(() => gateway.stop())
 const web = ['application/grpc-web+proto', 'application/grpc-web-text+proto']
 const types = [...web, 'application/connect+proto', 'application/connect+json']
 
+// A service that does not answer ends the stream after ten seconds.
 test.each([
   ...types.map((type) => [type, 'HTTP/1.1', overHttp1] as const),
   ...['application/grpc+proto', ...types].map((type) => [type, 'HTTP/2', overHttp2] as const),
-])('the head of a quiet stream of %s over %s comes before any message', async (type, _version, open) => {
-  const message = frameOf(Buffer.from(type.includes('json') ? '{"cursor":"mine"}' : '\x0a\x04mine'))
-  const body = type.includes('text') ? message.toString('base64') : message
-  const before = asked
-  const head = await open({ authorization: 'Bearer admin', 'content-type': type }, body)
-  expect(head).toMatchObject({ 'content-type': type, 'x-request-id': expect.any(String) })
-  expect(head).not.toHaveProperty('grpc-status')
-  await expect.poll(() => asked).toBe(before + 1)
-})
+])(
+  'the head of a quiet stream of %s over %s comes before any message',
+  { timeout: 8_000 },
+  async (type, _version, open) => {
+    const message = frameOf(Buffer.from(type.includes('json') ? '{"cursor":"mine"}' : '\x0a\x04mine'))
+    const body = type.includes('text') ? message.toString('base64') : message
+    const before = asked
+    const head = await open({ authorization: 'Bearer admin', 'content-type': type }, body)
+    expect(head).toMatchObject({ 'content-type': type, 'x-request-id': expect.any(String) })
+    expect(head).not.toHaveProperty('grpc-status')
+    await expect.poll(() => asked).toBe(before + 1)
+  },
+)
 
 function overHttp1(headers: Record<string, string>, body: string | Buffer): Promise<IncomingHttpHeaders> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingHttpHeaders>()
