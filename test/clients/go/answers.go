@@ -1,4 +1,4 @@
-// Reads a line for each request: its verb, its URL, how many blanks are its body, and its headers by name and value in
+// Reads a line for each request: its verb, its URL, how many braces are its body, and its headers by name and value in
 // turn, with tabs between them. Prints a line for each answer: its version, its status, and its body in base64; or
 // "broken" and the reason. The argument is the file of the certificate to trust. Speaks HTTP/2 in any case.
 package main
@@ -41,7 +41,7 @@ func main() {
 func ask(client *http.Client, parts []string) (string, int, []byte, error) {
 	length, err := strconv.Atoi(parts[2])
 	check(err)
-	request, err := http.NewRequest(parts[0], parts[1], strings.NewReader(strings.Repeat(" ", length)))
+	request, err := http.NewRequest(parts[0], parts[1], strings.NewReader(strings.Repeat("{", length)))
 	check(err)
 	for at := 3; at+1 < len(parts); at += 2 {
 		request.Header.Set(parts[at], parts[at+1])

@@ -16,7 +16,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Reads a line for each request: its verb, its URL, how many blanks are its body, and its headers by name and value in
+ * Reads a line for each request: its verb, its URL, how many braces are its body, and its headers by name and value in
  * turn, with tabs between them. Prints a line for each answer: its version, its status, and its body in base64; or
  * "broken" and the reason. The argument is the file of the certificate to trust.
  */
@@ -29,7 +29,7 @@ public class Answers {
     for (String line; (line = lines.readLine()) != null; ) {
       var parts = line.split("\t");
       var body = new byte[Integer.parseInt(parts[2])];
-      Arrays.fill(body, (byte) ' ');
+      Arrays.fill(body, (byte) '{');
       var request = HttpRequest.newBuilder(URI.create(parts[1])).timeout(Duration.ofSeconds(30));
       request.method(parts[0], body.length == 0 ? HttpRequest.BodyPublishers.noBody() : ofByteArray(body));
       if (parts.length > 3) request.headers(Arrays.copyOfRange(parts, 3, parts.length));
