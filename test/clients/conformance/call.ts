@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf'
+import { type DescMessage, fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf'
 import { type CodeName, deadlineExceeded, RosterError } from '../../../lib/errors.ts'
 import { type Answered, callBytes as askNats } from '../../../lib/rpc/call.ts'
 import { methods } from './methods.ts'
@@ -25,11 +25,9 @@ interface SuiteRequest {
 export const callBytes: typeof askNats = async (nats, subject, bytes, call, signal): Promise<Answered> => {
   if (subject.startsWith('roster.')) return askNats(nats, subject, bytes, call, signal)
   const { desc, streams } = methods.get(subject)!
-  const { cursor, ...request } = toJson(desc.input, fromBinary(desc.input, bytes), { registry }) as SuiteRequest
+  const { cursor, ...request } = readRequest(desc.input, bytes)
   const { responseDefinition: { responseDelayMs = 0, ...wanted } = {} } = request
   const suite = suiteCall()!
-  suite.responseHeaders = wanted.responseHeaders ?? []
-  suite.responseTrailers = wanted.responseTrailers ?? []
   const sent = Number(cursor ?? 0)
   const info = sent === 0 ? requestInfo(suite, { '@type': typeUrl(desc.input.typeName), ...request }) : undefined
   const data = streams ? wanted.responseData?.[sent] : wanted.responseData
@@ -47,6 +45,14 @@ export const callBytes: typeof askNats = async (nats, subject, bytes, call, sign
     sequence: undefined,
     replayed: false,
   }
+}
+
+/** Reads a request, and notes the headers and trailers that it asks for. */
+export function readRequest(input: DescMessage, bytes: Uint8Array): SuiteRequest {
+  const request = toJson(input, fromBinary(input, bytes), { registry }) as SuiteRequest
+  const { responseHeaders = [], responseTrailers = [] } = request.responseDefinition ?? {}
+  Object.assign(suiteCall()!, { responseHeaders, responseTrailers })
+  return request
 }
 
 function requestInfo({ requestHeaders, queryParams, timeout }: SuiteCall, request: object): JsonObject {
