@@ -36,7 +36,6 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     const { stream } = request
     // A reset is an error of the request too, and an error without a listener would end the process.
     request.on('error', () => {})
-    stream.once('finish', () => leave(stream))
     handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   for (const server of servers.keys() as Iterable<Http2Server>) {
@@ -58,13 +57,33 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
         return
       }
       opened?.call(grpc, stream)
+      // Node ends the answer to a HEAD before it begins.
+      if (stream.writableFinished) takeLeave(stream, patience)
+      else stream.once('finish', () => takeLeave(stream, patience))
       if (isGrpc) handlers.grpc(stream, headers, rawHeaders)
       else others.emit('stream', stream, headers, flags, rawHeaders)
     })
   }
 }
 
-/** Ends an answered stream: nobody reads the rest of its request. */
-export function leave(stream: ServerHttp2Stream): void {
-  if (!stream.readableEnded) stream.close()
+/** Of the rest of an answered request: the most bytes that are still read, and how often to look after it. */
+const [restBytes, lookEvery] = [4 * 1024 * 1024, 1_000]
+
+// Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
+// A client that stops midway, or goes on for more than `patience` milliseconds or `restBytes`, is told to stop. RFC
+// 9113 section 8.1 allows that only once the end of the answer has left. No event tells when that is.
+function takeLeave(stream: ServerHttp2Stream, patience: number) {
+  const until = performance.now() + patience
+  const isWhole = () => stream.state.localClose === 1
+  let [rest, seen] = [0, 0]
+  const look = setInterval(() => {
+    if (isWhole() && (rest === seen || performance.now() > until)) stream.close()
+    seen = rest
+  }, lookEvery)
+  stream.once('close', () => clearInterval(look))
+  stream.on('data', ({ length }: Buffer) => {
+    rest += length
+    if (rest > restBytes) stream.close(isWhole() ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL)
+  })
+  stream.resume()
 }

@@ -13,7 +13,6 @@ import type { Gateway } from '../calls/gateway.ts'
 import { performStream } from '../calls/perform-stream.ts'
 import { perform } from '../calls/perform.ts'
 import { byGrpcPath } from '../calls/routes.ts'
-import { leave } from '../connections/http2-streams.ts'
 import type { Hold, Kind } from '../limits/under-way.ts'
 import { frameAnswer, inflate, mayCompress, takenCompressions, ways } from './compression.ts'
 import { readFrame } from './frames.ts'
@@ -178,5 +177,4 @@ function end(call: Call, error?: RosterError, message?: Buffer): void {
     stream.on('wantTrailers', () => stream.sendTrailers(trailers))
     stream.end(message)
   } else stream.respond({ ...headOf(call), ...trailers }, { endStream: true })
-  leave(stream)
 }
