@@ -7,7 +7,7 @@ import { readRequest } from './call.ts'
  * Notes which headers the request asks for: they leave before the first answer. Leaves the cursor out of each message:
  * the suite does not know it, and refuses unknown fields in JSON.
  */
-export const performStream: typeof performRosterStream = (gateway, arrival, read, write) => {
+export const performStream: typeof performRosterStream = (gateway, arrival, read, write, ...more) => {
   const { input, output } = arrival.method.desc
   return performRosterStream(
     gateway,
@@ -22,5 +22,6 @@ export const performStream: typeof performRosterStream = (gateway, arrival, read
       message.clear(output.field['cursor']!)
       return write(toBinary(output, message.message), signal)
     },
+    ...more,
   )
 }
