@@ -66,21 +66,36 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   }
 }
 
-/** Of the rest of an answered request: the most bytes that are still read, and how often to look after it. */
-const [restBytes, lookEvery] = [4 * 1024 * 1024, 1_000]
+/** How many streams of a connection may still send after their answer, and how much: as much as over HTTP/1.1. */
+const [mostLeaving, restBytes] = [8, 4 * 1024 * 1024]
+/** Milliseconds between two looks at such a stream, and at one beyond these. */
+const [lookEvery, lookSoon] = [1_000, 20]
+const leaving = new WeakMap<object, number>()
 
 // Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
-// A client that stops midway, or goes on for more than `patience` milliseconds or `restBytes`, is told to stop. RFC
-// 9113 section 8.1 allows that only once the end of the answer has left. No event tells when that is.
+// It is told to stop where it pauses, goes on for longer than `patience` milliseconds or for too many bytes, or is one
+// of many. RFC 9113 section 8.1 allows that only once the end of the answer has left. No event tells when that is.
 function takeLeave(stream: ServerHttp2Stream, patience: number) {
-  const until = performance.now() + patience
+  const { session } = stream
+  if (!session || stream.endAfterHeaders || stream.readableEnded) return void stream.resume()
   const isWhole = () => stream.state.localClose === 1
+  const others = leaving.get(session) ?? 0
+  leaving.set(session, others + 1)
+  const until = performance.now() + patience
   let [rest, seen] = [0, 0]
-  const look = setInterval(() => {
-    if (isWhole() && (rest === seen || performance.now() > until)) stream.close()
+  const look = () => {
+    // A stream that is paused would not end.
+    if (isWhole() && (rest === seen || performance.now() > until)) stream.resume().close()
     seen = rest
-  }, lookEvery)
-  stream.once('close', () => clearInterval(look))
+  }
+  const mayGoOn = others < mostLeaving
+  const looking = setInterval(look, mayGoOn ? lookEvery : lookSoon)
+  stream.once('close', () => {
+    clearInterval(looking)
+    leaving.set(session, leaving.get(session)! - 1)
+  })
+  // Node would close the stream at once, were it neither read nor paused.
+  if (!mayGoOn) return void stream.pause()
   stream.on('data', ({ length }: Buffer) => {
     rest += length
     if (rest > restBytes) stream.close(isWhole() ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL)
