@@ -1,6 +1,6 @@
 /** A case that fails, and must: the test fails where one of them passes. */
 export interface Exception {
-  /** A pattern of the suite: `*` is one part of a name, `**` any number of them. */
+  /** A pattern of the suite: `**` stands for any number of parts of a name. */
   cases: string
   reason: string
 }

@@ -2,16 +2,12 @@ import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import { type Method, methods as roster } from '../../../lib/rpc/methods.ts'
 import { registry } from './registry.ts'
 
-export type { Access, HttpRule, Method } from '../../../lib/rpc/methods.ts'
+export * from '../../../lib/rpc/methods.ts'
 
 const access = { permission: '', scope: 'organization', resource: '', orSelf: false, project: '', anyAudience: false }
 
-/** The methods of Roster, and those of the suite that a service of Roster may have. Everybody may call these. */
+/** The methods of Roster, and those of the suite that a service of Roster may have. Any client may call these. */
 export const methods: ReadonlyMap<string, Method> = new Map([...roster, ...ofSuite()])
-
-export function method(subject: string): Method {
-  return methods.get(subject)!
-}
 
 function ofSuite() {
   const { methods, typeName } = registry.getService('connectrpc.conformance.v1.ConformanceService')!

@@ -14,6 +14,7 @@ const { CERTIFICATE: cert, CERTIFICATE_KEY: key } = process.env as Record<string
 writeFileSync('plain', await serve({}))
 writeFileSync('tls', await serve({ TLS_CERT_FILE: cert!, TLS_KEY_FILE: key! }, readFileSync(cert!, 'base64')))
 process.send!('ready')
+process.once('disconnect', () => process.exit())
 
 async function serve(tls: Record<string, string>, pemCert = ''): Promise<Buffer> {
   const config = readGatewayConfig({

@@ -1,7 +1,8 @@
 import * as roster from '../../../services/gateway/arrival/timeout.ts'
 import { suiteCall } from './suite-call.ts'
 
-export const readRequestTimeout = roster.readRequestTimeout
+export * from '../../../services/gateway/arrival/timeout.ts'
+
 export const readGrpcTimeout: typeof roster.readGrpcTimeout = (text) => note(roster.readGrpcTimeout(text))
 export const readConnectTimeout: typeof roster.readConnectTimeout = (text) => note(roster.readConnectTimeout(text))
 
