@@ -27,14 +27,14 @@ export const callBytes: typeof askNats = async (nats, subject, bytes, call, sign
   const { desc, streams } = methods.get(subject)!
   const { cursor, ...request } = readRequest(desc.input, bytes)
   const { responseDefinition: { responseDelayMs = 0, ...wanted } = {} } = request
-  const suite = suiteCall()!
+  const suite = suiteCall()
   const sent = Number(cursor ?? 0)
   const info = sent === 0 ? requestInfo(suite, { '@type': typeUrl(desc.input.typeName), ...request }) : undefined
   const data = streams ? wanted.responseData?.[sent] : wanted.responseData
   const isAnswered = data !== undefined || (!streams && !wanted.error)
   if (isAnswered || !streams) {
     const left = call.deadline - Date.now()
-    await sleep(Math.min(responseDelayMs, left), undefined, signal && { signal })
+    if (left > 0) await sleep(Math.min(responseDelayMs, left), undefined, signal && { signal })
     if (responseDelayMs >= left) throw deadlineExceeded()
   }
   if (!isAnswered) throw failure(suite, wanted.error, info)
@@ -51,7 +51,7 @@ export const callBytes: typeof askNats = async (nats, subject, bytes, call, sign
 export function readRequest(input: DescMessage, bytes: Uint8Array): SuiteRequest {
   const request = toJson(input, fromBinary(input, bytes), { registry }) as SuiteRequest
   const { responseHeaders = [], responseTrailers = [] } = request.responseDefinition ?? {}
-  Object.assign(suiteCall()!, { responseHeaders, responseTrailers })
+  Object.assign(suiteCall(), { responseHeaders, responseTrailers })
   return request
 }
 

@@ -7,7 +7,7 @@ import { readRequest } from './call.ts'
  * Notes which headers the request asks for: they leave before the first answer. Leaves the cursor out of each message:
  * the suite does not know it, and refuses unknown fields in JSON.
  */
-export const performStream: typeof performRosterStream = (gateway, arrival, read, write, ...more) => {
+export const performStream: typeof performRosterStream = (gateway, arrival, read, answer) => {
   const { input, output } = arrival.method.desc
   return performRosterStream(
     gateway,
@@ -17,11 +17,13 @@ export const performStream: typeof performRosterStream = (gateway, arrival, read
       readRequest(input, bytes)
       return bytes
     },
-    (bytes, signal) => {
-      const message = reflect(output, fromBinary(output, bytes))
-      message.clear(output.field['cursor']!)
-      return write(toBinary(output, message.message), signal)
+    {
+      ...answer,
+      write(bytes, signal) {
+        const message = reflect(output, fromBinary(output, bytes))
+        message.clear(output.field['cursor']!)
+        return answer.write(toBinary(output, message.message), signal)
+      },
     },
-    ...more,
   )
 }

@@ -9,7 +9,7 @@ export * from '../../../lib/status.ts'
 
 // The suite counts the details. So those that Roster adds to each error are left out.
 export const toStatus: typeof toRosterStatus = (error) => {
-  const details = suiteCall()!.details.map((detail) => {
+  const details = suiteCall().details.map((detail) => {
     const { typeUrl, value } = fromJson(AnySchema, detail, { registry })
     return { typeUrl, value: Buffer.from(value) }
   })
@@ -21,5 +21,5 @@ export const encodeStatus: typeof import('../../../lib/status.ts').encodeStatus 
 
 export const statusToJson: typeof rosterStatusToJson = (error) => ({
   ...rosterStatusToJson(error),
-  details: suiteCall()!.details as ReturnType<typeof rosterStatusToJson>['details'],
+  details: suiteCall().details as ReturnType<typeof rosterStatusToJson>['details'],
 })

@@ -20,26 +20,30 @@ export interface SuiteCall {
 
 const calls = new AsyncLocalStorage<SuiteCall>()
 
-/** The call under way. */
-export function suiteCall(): SuiteCall | undefined {
-  return calls.getStore()
+/** The call under way. What is no call, such as a broken request, has an empty one. */
+export function suiteCall(): SuiteCall {
+  return calls.getStore() ?? newCall([], '')
 }
 
 /** Does the work of a call that came with these headers and this query. */
 export function inSuiteCall<T>(raw: readonly string[], query: string, work: (call: SuiteCall) => T): T {
-  const call: SuiteCall = {
-    requestHeaders: byName(raw.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), raw[at + 1]!]] : []))),
-    queryParams: byName([...new URLSearchParams(query)]),
-    responseHeaders: [],
-    responseTrailers: [],
-    details: [],
-  }
+  const call = newCall(raw, query)
   return calls.run(call, () => work(call))
 }
 
 /** The headers as Node takes them. */
 export function asRecord(headers: SuiteHeader[], prefix = ''): Record<string, string[]> {
   return Object.fromEntries(headers.map(({ name, value }) => [prefix + name.toLowerCase(), value]))
+}
+
+function newCall(raw: readonly string[], query: string): SuiteCall {
+  return {
+    requestHeaders: byName(raw.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), raw[at + 1]!]] : []))),
+    queryParams: byName([...new URLSearchParams(query)]),
+    responseHeaders: [],
+    responseTrailers: [],
+    details: [],
+  }
 }
 
 function byName(pairs: string[][]): SuiteHeader[] {

@@ -7,5 +7,5 @@ export const readGrpcTimeout: typeof roster.readGrpcTimeout = (text) => note(ros
 export const readConnectTimeout: typeof roster.readConnectTimeout = (text) => note(roster.readConnectTimeout(text))
 
 function note(timeout: number | undefined): number | undefined {
-  return (suiteCall()!.timeout = timeout)
+  return (suiteCall().timeout = timeout)
 }
