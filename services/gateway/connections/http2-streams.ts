@@ -33,7 +33,6 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   const opened = Reflect.get(grpc, 'onStreamOpened') as ((stream: ServerHttp2Stream) => void) | undefined
   const others = createServer()
   others.on('request', (request, response) => {
-    const { stream } = request
     // A reset is an error of the request too, and an error without a listener would end the process.
     request.on('error', () => {})
     handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)

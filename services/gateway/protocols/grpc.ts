@@ -105,9 +105,11 @@ async function serveUnary(gateway: Gateway, call: Call, method: Method): Promise
 async function serveStream(gateway: Gateway, call: Call, method: Method): Promise<void> {
   const { arrival, read, held } = arrive(gateway, call, method)
   const { may, headers } = compressionOf(call, method)
-  const error = await performStream(gateway, arrival, read, async (message, signal) => {
-    const framed = await frameAnswer(message, may, held())
-    if (begin(call, headers)) await writeOut(call.stream, framed, signal)
+  const error = await performStream(gateway, arrival, read, {
+    begin: () => begin(call, headers),
+    async write(message, signal) {
+      await writeOut(call.stream, await frameAnswer(message, may, held()), signal)
+    },
   })
   end(call, error)
 }
@@ -159,12 +161,11 @@ const headOf = ({ requestId }: Call) => ({
   'x-request-id': requestId,
 })
 
-/** Begins the answer, once. False where the client has gone. */
-function begin(call: Call, headers: Record<string, string> | undefined): boolean {
+/** Begins the answer, unless the client has gone. */
+function begin(call: Call, headers: Record<string, string> | undefined): void {
   const { stream } = call
-  if (stream.destroyed || stream.closed) return false
-  if (!stream.headersSent) stream.respond({ ...headOf(call), ...headers }, { waitForTrailers: true })
-  return true
+  if (stream.destroyed || stream.closed) return
+  stream.respond({ ...headOf(call), ...headers }, { waitForTrailers: true })
 }
 
 /** Ends the call, with OK or with an error. `message`: the last message. */
