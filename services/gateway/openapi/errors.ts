@@ -73,8 +73,8 @@ const status: Schema = {
 
 // The message has `Any` for its details. Those that Roster gives share one schema: generators read alternatives badly.
 function errorDetail(schemas: Schemas): Schema {
-  const kinds = ['google.rpc.ErrorInfo', 'google.rpc.BadRequest', 'google.rpc.RetryInfo'].map(
-    (name) => registry.getMessage(name)!,
+  const kinds = ['google.rpc.ErrorInfo', 'google.rpc.BadRequest', 'google.rpc.RetryInfo'].map((name) =>
+    registry.getMessage(name)!,
   )
   const types = kinds.map(({ typeName }) => `\`type.googleapis.com/${typeName}\``)
   const ofKinds = kinds.flatMap(({ name, fields }) =>

@@ -1,4 +1,4 @@
-import { create, type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { create, type DescEnum, type DescField, type DescMessage, type DescOneof, ScalarType } from '@bufbuild/protobuf'
 import type { Method } from '#lib/rpc/methods'
 import { validate } from '#lib/rpc/validate'
 import { commentOf, jsonCommentOf } from './comments.ts'
@@ -32,8 +32,10 @@ export function createSchemas(methods: readonly Method[]): Schemas {
     const known = wellKnown.get(typeName)
     if (known) return { ...known }
     if (typeName.startsWith('google.protobuf.')) throw new Error(`nobody has told how JSON spells ${typeName}`)
-    return component(keyOf(message, form, elsewhere), [typeName, form, ...elsewhere.map(({ name }) => name)].join(), () =>
-      object(message, form, elsewhere),
+    return component(
+      keyOf(message, form, elsewhere),
+      [typeName, form, ...elsewhere.map(({ name }) => name)].join(),
+      () => object(message, form, elsewhere),
     )
   }
 
@@ -52,9 +54,11 @@ export function createSchemas(methods: readonly Method[]): Schemas {
     const fields = message.fields.filter((candidate) => !elsewhere.includes(candidate))
     const properties = Object.fromEntries(fields.map((each) => [nameOf(each, form), field(each, form)]))
     const required = form === 'answer' ? [] : neededOf(message, form, elsewhere)
+    const choices = message.oneofs.filter((oneof) => !oneof.fields.some((each) => elsewhere.includes(each)))
+    const text = [textOf(message, form), ...choices.map((oneof) => choiceOf(oneof, form))].filter(Boolean).join(' ')
     return {
       type: 'object',
-      ...describe(textOf(message, form)),
+      ...describe(text),
       ...(fields.length > 0 && { properties }),
       ...(required.length > 0 && { required }),
       ...(form === 'request' && { additionalProperties: false }),
@@ -63,7 +67,7 @@ export function createSchemas(methods: readonly Method[]): Schemas {
 
   function field(desc: DescField, form: Form): Schema {
     const { schema, text } = form === 'answer' ? { schema: {}, text: [] } : constraintsOf(desc)
-    const comment = [textOf(desc, form), ...text, choiceOf(desc, form)].filter(Boolean).join(' ')
+    const comment = [textOf(desc, form), ...text, desc.oneof && choiceOf(desc.oneof, form)].filter(Boolean).join(' ')
     return {
       ...merge(shape(desc, form), schema),
       ...describe(comment),
@@ -118,8 +122,10 @@ function createKeys(methods: readonly Method[]) {
     walk(desc.output, oauth ? 'oauth' : 'answer')
   }
   return (message: DescMessage, form: Form, elsewhere: readonly DescField[]): string => {
-    // oapi-codegen has a type of its own for all answers of an operation, such as SetEmailResponse.
-    const name = shortNameOf(message).replace(/Response$/, 'Answer')
+    // Generators in Go make more of a name: oapi-codegen a type SetEmailResponse, openapi-generator a function NewUser.
+    const name = shortNameOf(message)
+      .replace(/Response$/, 'Answer')
+      .replace(/^New(.+)/, '$1ToAdd')
     if (elsewhere.length > 0) return `${name.replace(/Request$/, '')}Body`
     const isOnly = (forms.get(message.typeName)?.size ?? 1) === 1
     return isOnly || form === 'answer' ? name : `${name}Input`
@@ -153,11 +159,12 @@ export function neededOf(message: DescMessage, form: Form, elsewhere: readonly D
 }
 
 /**
- * What a member of a oneof shares with the others. A `oneOf` beside properties would say it to validators, but
- * generators of clients take its alternatives for all that there is.
+ * What members of a oneof may be there. A `oneOf` beside properties would say it to validators, but generators of
+ * clients take its alternatives for all that there is. The text stands at the message and at each member, because
+ * generators leave out the text of a member that is a message.
  */
-function choiceOf({ oneof }: DescField, form: Form): string | undefined {
-  if (!oneof || oneof.fields.length === 1) return undefined
+function choiceOf(oneof: DescOneof, form: Form): string | undefined {
+  if (oneof.fields.length === 1) return undefined
   const names = oneof.fields.map((member) => `\`${nameOf(member, form)}\``)
   const all = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
   if (form === 'answer') return `At most one of ${all} is there.`
