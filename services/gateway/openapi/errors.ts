@@ -24,12 +24,13 @@ export function errorResponses(operations: readonly Schema[]): Record<string, Sc
 }
 
 const root = '#/components/responses/'
+const capital = (status: string) => status.replace(/^d/, 'D')
 const targetOf = (response: unknown) => (response as { $ref?: string }).$ref
 
 function responsesWith(prefix: string, schema: string): [string, Schema][] {
   const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
   return Object.entries(statuses).map(([status, [description, ...names]]) => [
-    `${prefix}${status}`,
+    `${prefix}${capital(status)}`,
     { description, headers: referHeaders('x-request-id', ...names), content },
   ])
 }
@@ -51,7 +52,7 @@ export function errorsOf(method: Method): Schema {
   return Object.fromEntries(
     Object.keys(statuses)
       .filter((status) => has[status] ?? true)
-      .map((status) => [status, { $ref: `${root}${prefix}${status}` }]),
+      .map((status) => [status, { $ref: `${root}${prefix}${capital(status)}` }]),
   )
 }
 
