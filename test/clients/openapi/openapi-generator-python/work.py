@@ -94,4 +94,6 @@ for detail in status.details:
         error["reason"] = detail.reason
     for violation in detail.field_violations or []:
         error["field"] = violation.var_field
-print(json.dumps({"answers": {name: json.loads(answer.to_json()) for name, answer in answers.items()}, "error": error}))
+# Its own to_json fails for an answer with a time.
+canonical = {"mode": "json", "by_alias": True, "exclude_none": True}
+print(json.dumps({"answers": {name: answer.model_dump(**canonical) for name, answer in answers.items()}, "error": error}))
