@@ -110,6 +110,29 @@ describe('a request:', () => {
   })
 })
 
+describe('an example of a request', () => {
+  const bodies = operations.flatMap(({ path, operation }) =>
+    Object.values(operation.requestBody?.content ?? {}).map((media) => ({ path, id: operation.operationId, ...media })),
+  )
+
+  test.each(bodies)('fits the schema and the rules: $id', ({ path, id, schema, example }) => {
+    expect(check(schema, example)).toEqual([])
+    const method = routed.find(({ desc }) => desc.name === id.replace(/\d$/, ''))!
+    if (method.oauth) return
+    const inPath = [...path.matchAll(/\{(.*?)\}/g)].map(([, name]) => [name!, '1'])
+    expect(faults(method.subject.replace('roster.', ''), { ...example, ...Object.fromEntries(inPath) })).toEqual([])
+  })
+
+  test('has values that mean something for the five operations', () => {
+    const of = (id: string) => bodies.find((body) => body.id === id)!.example
+    expect(of('UpdateMyProfile')).toEqual({ firstName: 'Ada', lastName: 'Lovelace', displayName: 'Ada Lovelace' })
+    expect(of('UpdateIDP')).toEqual({ name: 'Example Inc.' })
+    expect(of('AddMachineUser')).toEqual({ userName: 'deploy-robot', name: 'Deployment robot' })
+    expect(of('SetEmail')).toEqual({ email: 'ada@example.com' })
+    expect(of('AddUserGrant')).toEqual({ projectId: expect.stringMatching(/^[0-9a-f-]{36}$/), roleKeys: ['reader'] })
+  })
+})
+
 describe('generators of clients can read it:', () => {
   const components = Object.entries(document.components['schemas']!)
 

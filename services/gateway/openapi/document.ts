@@ -3,6 +3,7 @@ import { roster } from '#lib/health/release'
 import { offered } from '../calls/routes.ts'
 import { jsonCommentOf } from './comments.ts'
 import { errorResponses, errorSchemas } from './errors.ts'
+import { exampleOf } from './examples.ts'
 import { headers, parameters } from './headers.ts'
 import { operationsOf } from './operations.ts'
 import { createSchemas, type Schema } from './schemas.ts'
@@ -17,7 +18,8 @@ export function openApiDocument(publicUrl: string): Schema {
   const operations = routed.flatMap((method) => operationsOf(method, schemas))
   const paths: Record<string, Schema> = {}
   for (const { verb, path, operation } of operations) (paths[path] ??= {})[verb] = operation
-  const errors = errorSchemas(schemas)
+  const components = { ...schemas.components(), ...errorSchemas(schemas) }
+  for (const { operation } of operations) addExample(operation, components)
   return {
     openapi: '3.1.1',
     info: {
@@ -31,7 +33,7 @@ export function openApiDocument(publicUrl: string): Schema {
     tags: [...new Set(offered.map(({ desc }) => desc.parent))].map(tagOf),
     paths,
     components: {
-      schemas: { ...schemas.components(), ...errors },
+      schemas: components,
       parameters,
       headers,
       responses: errorResponses(operations.map(({ operation }) => operation)),
@@ -60,6 +62,11 @@ fault. A caller that lacks a permission gets the same answer for an object of ot
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A personal access token, a session’s or an access token.' },
   client: { type: 'http', scheme: 'basic', description: 'The id and the secret of a machine user (RFC 6749).' },
+}
+
+function addExample({ requestBody }: Schema, components: Record<string, Schema>) {
+  const { content = {} } = (requestBody ?? {}) as { content?: Record<string, { schema: Schema; example?: unknown }> }
+  for (const media of Object.values(content)) media.example = exampleOf(media.schema, components)
 }
 
 function tagOf(service: DescService): Schema {

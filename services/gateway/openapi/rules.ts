@@ -57,6 +57,7 @@ const keywords: Record<string, (value: JsonValue, field: string) => Record<strin
   'string.pattern': (pattern) => ({ pattern }),
   'string.email': () => ({ format: 'email' }),
   'string.uri': () => ({ format: 'uri' }),
+  'string.example': (examples) => ({ examples }),
   'repeated.minItems': (value) => ({ minItems: Number(value) }),
   'repeated.maxItems': (value) => ({ maxItems: Number(value) }),
   // `uniqueItems` makes openapi-generator write Java with a set of enums, which does not compile.
