@@ -119,8 +119,8 @@ describe('an example of a request', () => {
     expect(check(schema, example)).toEqual([])
     const method = routed.find(({ desc }) => desc.name === id.replace(/\d$/, ''))!
     if (method.oauth) return
-    const inPath = [...path.matchAll(/\{(.*?)\}/g)].map(([, name]) => [name!, '1'])
-    expect(faults(method.subject.replace('roster.', ''), { ...example, ...Object.fromEntries(inPath) })).toEqual([])
+    const found = faults(method.subject.replace('roster.', ''), example)
+    expect(found.filter((field) => !path.includes(`{${field}}`))).toEqual([])
   })
 
   test('has values that mean something for the five operations', () => {

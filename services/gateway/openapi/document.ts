@@ -18,7 +18,9 @@ export function openApiDocument(publicUrl: string): Schema {
   const operations = routed.flatMap((method) => operationsOf(method, schemas))
   const paths: Record<string, Schema> = {}
   for (const { verb, path, operation } of operations) (paths[path] ??= {})[verb] = operation
-  const components = { ...schemas.components(), ...errorSchemas(schemas) }
+  // Errors refer to further schemas.
+  const errors = errorSchemas(schemas)
+  const components = { ...schemas.components(), ...errors }
   for (const { operation } of operations) addExample(operation, components)
   return {
     openapi: '3.1.1',
@@ -48,8 +50,8 @@ const description = `\
 The same operations answer gRPC, gRPC-web and Connect at the same address. Server reflection tells their messages.
 
 JSON is the canonical mapping of proto3. 64-bit numbers are strings. Default values are left out of answers. In requests
-an unknown field, a wrong type and two members of a oneof are an error that names the field. A text never has the
-character U+0000.
+\`null\` counts as left out, although no schema says so. An unknown field, a wrong type and two members of a oneof are an
+error that names the field. A text never has the character U+0000.
 
 A token is a personal access token, the token of a session, or an access token of \`/oauth/v2/token\`. One that is bound
 to a key comes as \`Authorization: DPoP\` with a proof in \`DPoP\`.
