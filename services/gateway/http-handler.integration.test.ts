@@ -148,6 +148,7 @@ test('the answer to a wrong verb names the right ones', async () => {
   const allow = async (verb: string, path: string) => (await send(gateway.url, { method: verb, path })).headers['allow']
   expect(await allow('PATCH', '/v2/users/u1/email')).toBe('POST, OPTIONS')
   expect(await allow('POST', '/admin/v1/idps/x')).toBe('PUT, DELETE, GET, HEAD, OPTIONS')
+  expect(await allow('OPTIONS', '/admin/v1/idps/_search')).toBe('POST, OPTIONS')
   expect(await allow('OPTIONS', '/healthz')).toBe('GET, HEAD, OPTIONS')
 })
 

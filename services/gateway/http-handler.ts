@@ -4,7 +4,7 @@ import type { Method } from '#lib/rpc/methods'
 import { measures } from '#lib/telemetry/instruments'
 import { checkHost } from './arrival/header-reader.ts'
 import type { Gateway } from './calls/gateway.ts'
-import { byGrpcPath, findRoutes } from './calls/routes.ts'
+import { byGrpcPath, findRoutes, offeredVerbs } from './calls/routes.ts'
 import { isReady, type Readiness } from './health/readiness.ts'
 import { protective, send, sendError, sendJson } from './http/answers.ts'
 import { letIn } from './http/arrive.ts'
@@ -53,7 +53,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     measure(exchange, page ? path : '_OTHER')
     letIn(gateway, exchange, 'public')
     if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
-    if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
+    if (routes.size > 0) return refuseVerb(exchange, offeredVerbs(routes))
     if (page && verb === 'GET') return servePage(exchange, page)
     if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))

@@ -124,13 +124,13 @@ function valueOf(reference: any, wish: Wish, name = '', depth = 0): unknown {
   return text || textOf(schema)
 }
 
-function objectOf({ properties = {}, required = [], oneOf }: any, wish: Wish, depth: number): unknown {
-  const chosen = oneOf?.[0].required ?? []
-  const others = (oneOf ?? [])
-    .flatMap((each: any) => each.required ?? [])
-    .filter((each: string) => !chosen.includes(each))
+function objectOf({ properties = {}, required = [], description = '' }: any, wish: Wish, depth: number): unknown {
+  const choices = [...(description as string).matchAll(/(Exactly|At most) one of (.*?) (?:may|must) be given/g)]
+  const members = choices.map(([, , names]) => [...names!.matchAll(/`(.*?)`/g)].map(([, name]) => name!))
+  const others = members.flatMap((names) => names.slice(1))
+  const needed = [...required, ...members.flatMap(([first], at) => (choices[at]![1] === 'Exactly' ? [first] : []))]
   const names = Object.keys(properties).filter(
-    (name) => required.includes(name) || (wish.isFull && depth < 4 && !others.includes(name)),
+    (name) => needed.includes(name) || (wish.isFull && depth < 4 && !others.includes(name)),
   )
   return Object.fromEntries(names.map((name) => [name, valueOf(properties[name], wish, name, depth + 1)]))
 }

@@ -50,6 +50,15 @@ export const userSearchErrors: ErrorCase[] = [
   fails('SearchUsers', cursorInvalid, 'the cursor is none of ours', () => ({ cursor: 'x' }), { fields: ['cursor'] }),
   fails('SearchUsers', invalid, 'the limit is too high', () => ({ limit: 1001 }), { fields: ['limit'] }),
   fails('SearchUsers', invalid, 'a query is empty', () => ({ queries: [{}] }), { fields: ['queries[0].query'] }),
+  fails(
+    'SearchUsers',
+    invalid,
+    'a query within another is empty',
+    () => ({ queries: [{ orQuery: { queries: [{}] } }] }),
+    {
+      fields: ['queries[0].orQuery.queries[0].query'],
+    },
+  ),
   fails('SearchUsers', invalid, 'queries are nested six deep', () => ({ queries: [nested(5) as never] }), {
     fields: ['queries'],
   }),
