@@ -193,10 +193,13 @@ function prepare<Context>(
 // A key belongs to its caller; without a token, to the client's address. The message is written anew, so that the same
 // request in another encoding has the same name.
 function nameRequest({ subject }: Method, call: Call, canonical: Uint8Array): Pick<Once, 'id' | 'request'> {
-  const { caller, clientAddress, idempotencyKey, organizationId, ifMatch } = call
+  const { caller, clientAddress, idempotencyKey, organizationId, ifMatch, ifNoneMatch } = call
+  // As it was when one sequence was all that fitted.
+  const match = ifMatch?.length === 1 ? ifMatch[0] : (ifMatch ?? null)
+  const content = [organizationId, match, Buffer.from(canonical).toString('base64')]
   return {
     id: onceId([caller.userId || `at ${clientAddress}`, subject, idempotencyKey!]),
-    request: JSON.stringify([organizationId, ifMatch ?? null, Buffer.from(canonical).toString('base64')]),
+    request: JSON.stringify(ifNoneMatch ? [...content, ifNoneMatch] : content),
   }
 }
 
