@@ -160,7 +160,7 @@ function prepare<Context>(
     // Decode the validated message, written anew, and never the request's own bytes. The operation's decoder could read
     // those differently.
     const canonical = toBinary(input, message)
-    const request = orMalformed(input, () => codec.requestType.decode(canonical))
+    const request = orMalformed(input, () => codec.requestType.decode(canonical), message)
     const holdsPermission = await authorize(
       declared,
       request as Record<string, unknown>,
