@@ -48,6 +48,10 @@ describe('the sender of mails', () => {
     'a@b_c.example',
     'a@192.0.2.1',
     'a@b.',
+    '.a@b.example',
+    'a..b@b.example',
+    'a@[::1]',
+    'a@[192.0.2.999]',
   ])('may not be %s', (MAIL_FROM) => {
     expect(() => readNotifierConfig({ ...needed, MAIL_FROM })).toThrow('MAIL_FROM is not a mail address')
   })

@@ -5,7 +5,6 @@ import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
 import { callerKey } from '#lib/rpc/caller-keys'
-import { writtenAddress } from './mails/written.ts'
 import { destinations } from './webhooks/destination.ts'
 
 /** Reads the service's settings. Throws one Error that lists every problem. */
@@ -72,20 +71,21 @@ const sender: Setting<Sender | undefined> = {
   },
 }
 
+const atom = /[\w!#$%&'*+/=?^`{|}~-]+/.source
+const label = /[a-zA-Z\d]([a-zA-Z\d-]*[a-zA-Z\d])?/.source
+const localPart = new RegExp(`^${atom}(\\.${atom})*$`)
+const hostName = new RegExp(`^${label}(\\.${label})*$`)
+
 /** The sender with its domain in Punycode; undefined where a mail server could refuse the address. */
 function senderOf(name: string, given: string): Sender | undefined {
-  const [, local, domainAsGiven] = /^([^@]+)@([^@]+)$/.exec(given) ?? []
-  if (local === undefined || domainAsGiven === undefined) return undefined
-  const literal = /^\[(?:IPv6:)?(.*)\]$/.exec(domainAsGiven)?.[1] ?? ''
-  const isLiteral = isIP(literal) !== 0
+  const [, local = '', domainAsGiven = ''] = /^([^@]+)@([^@]+)$/.exec(given) ?? []
+  const [, isIPv6, literal = ''] = /^\[(IPv6:)?(.+)\]$/.exec(domainAsGiven) ?? []
+  const isLiteral = isIP(literal) === (isIPv6 ? 6 : 4)
   const domain = isLiteral ? domainAsGiven : domainToASCII(domainAsGiven)
-  if (isIP(domain) !== 0) return undefined
-  try {
-    writtenAddress(`${local}@${isLiteral ? 'localhost' : domain}`)
-  } catch {
-    return undefined
-  }
-  return { name, address: `${local}@${domain}`, domain }
+  const address = `${local}@${domain}`
+  const isHost = hostName.test(domain) && isIP(domain) === 0
+  if (!localPart.test(local) || !(isLiteral || isHost) || address.length > 254) return undefined
+  return { name, address, domain }
 }
 
 function defaultSender(publicUrl: string): Sender {
