@@ -226,7 +226,8 @@ async function respond(
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
     await endOfTurn()
     span?.tell(() => tellAnswer(undefined))
-    send(message, bytes, natsHeaders({ 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }))
+    const headers = { 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }
+    send(message, bytes, natsHeaders(headers), declared)
     measureCall(declared.subject, 'nats', arrived, 0)
   } catch (thrown) {
     const error = toRosterError(thrown)
@@ -242,12 +243,14 @@ async function respond(
 
 const markOf = (replayed: boolean | undefined) => (replayed ? 'true' : undefined)
 
-function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs): void {
+function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs, declared?: Method): void {
   try {
     message.respond(bytes, { headers })
   } catch (cause) {
     if (!(cause instanceof NatsError) || cause.code !== 'MAX_PAYLOAD_EXCEEDED') throw cause
-    const text = 'The call was carried out, but its answer is too large to send.'
+    const text = declared?.reads
+      ? 'The answer is too large to send. Ask for less.'
+      : 'The call was carried out, but its answer is too large to send.'
     throw new RosterError('RESOURCE_EXHAUSTED', 'ANSWER_TOO_LARGE', text, { cause })
   }
 }
