@@ -53,7 +53,8 @@ function readEntityTags(name: 'if-match' | 'if-none-match', text: string, matchi
 
 function tagsMalformed(field: 'if-match' | 'if-none-match') {
   const description = `must be at most ${mostTags} ETags, such as "3", or *`
-  return invalid([{ field, description }], field === 'if-match' ? 'IF_MATCH_MALFORMED' : 'IF_NONE_MATCH_MALFORMED')
+  if (field === 'if-match') return invalid([{ field, description }], 'IF_MATCH_MALFORMED')
+  return invalid([{ field, description }], 'IF_NONE_MATCH_MALFORMED')
 }
 
 /** Whether the method makes an object: then its path names no object, or only the one that the new one belongs to. */
