@@ -65,5 +65,6 @@ function digitsOf(text: string): string | undefined {
   if (/^0+$/.test(digits)) return '0'
   const end = before.length + Number(exponent)
   if (end > mostDigits + digits.length || /[1-9]/.test(digits.slice(Math.max(end, 0)))) return undefined
-  return `${sign}${BigInt(digits.slice(0, end).padEnd(end, '0'))}`
+  const whole = digits.slice(0, end).padEnd(end, '0').replace(/^0+/, '')
+  return whole.length > mostDigits ? undefined : `${sign}${whole}`
 }

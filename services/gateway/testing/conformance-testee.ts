@@ -19,7 +19,7 @@ const ignoresUnknownFields = 3
 
 for (let size = read(4); size; size = read(4)) {
   const request = fromBinary(asked!, read(size.readUInt32LE())!) as unknown as Request
-  const answer = toBinary(answered!, create(answered!, { result: resultOf(request) } as never))
+  const answer = toBinary(answered!, create(answered!, { result: resultOf(request) }))
   const head = Buffer.alloc(4)
   head.writeUInt32LE(answer.length)
   writeAll(Buffer.concat([head, answer]))
