@@ -11,7 +11,7 @@ export type ServiceName = (typeof serviceNames)[number]
 export interface ServicesOptions {
   /** Each storing service's own database URL, as `provision` gives them. */
   databaseUrls: Record<StoringService, string>
-  /** The gateway's port on all interfaces. */
+  /** The gateway's port. It listens on the loopback interface, unless `HOST` in `env` says otherwise. */
   port: number
   /** The URL that clients use for the gateway. Default: http://localhost:<port>. */
   publicUrl?: string
@@ -38,6 +38,7 @@ export function serviceEnvironment(
 ): Record<string, string | undefined> {
   const inherited = Object.entries(options.env ?? process.env).filter(([key]) => !withheld.has(key))
   return {
+    ...(name === 'gateway' && { HOST: '127.0.0.1' }),
     ...Object.fromEntries(inherited),
     PUBLIC_URL: options.publicUrl ?? `http://localhost:${options.port}`,
     NATS_URL: servers.natsUrl[name],

@@ -57,6 +57,19 @@ test('each service is given the secrets that it needs and no other', { timeout: 
   })
 })
 
+test('the gateway listens on the loopback interface, unless HOST says otherwise', { timeout: 60_000 }, async () => {
+  const host = () =>
+    readFileSync(join(folder, 'home/log/gateway.log'), 'utf8')
+      .match(/^listens at (.*)$/gm)
+      ?.at(-1)
+  const first = await up()
+  await vi.waitFor(() => expect(host()).toBe('listens at 127.0.0.1'))
+  first.process.kill('SIGINT')
+  await first.ended
+  await up({ HOST: '::' })
+  await vi.waitFor(() => expect(host()).toBe('listens at ::'))
+})
+
 test('a kill -9 of the starter leaves no orphan, and the next start finds its data', { timeout: 60_000 }, async () => {
   const first = await up()
   const entries = pidFiles()
@@ -110,8 +123,8 @@ test('a service that waits for something does not keep the rest from starting, a
   }
 })
 
-async function up(): Promise<Started> {
-  const started = launch({ PORT: String(await freePort(0)) })
+async function up(env: Record<string, string> = {}): Promise<Started> {
+  const started = launch({ PORT: String(await freePort(0)), ...env })
   await vi.waitFor(() => expect(started.output()).toContain('Ctrl-C stops everything.'), {
     timeout: 45_000,
     interval: 50,
@@ -142,7 +155,7 @@ function pidFiles(): PidEntry[] {
 const names = `console.log(JSON.stringify(Object.keys(process.env).filter((name) => /URL|PORT|ROSTER/.test(name)).sort()));
 process.on("SIGTERM", () => { console.log("bye"); process.exit(0); });`
 const other = `${names} setInterval(() => {}, 1000);`
-const gateway = `import { createServer } from "node:http"; ${names} createServer((_, answer) => answer.end('{"status":"ok"}')).listen(process.env.PORT);`
+const gateway = `import { createServer } from "node:http"; ${names} console.log("listens at " + process.env.HOST); createServer((_, answer) => answer.end('{"status":"ok"}')).listen(process.env.PORT);`
 const starter = `import { main } from ${JSON.stringify(join(import.meta.dirname, 'start.ts'))};
 await main({
   dataDir: import.meta.dirname + "/home",

@@ -60,8 +60,10 @@ export interface Origin {
   deadline: number
   /** The id of the event that made a service act by itself. */
   cause?: string | undefined
-  /** The sequence that the aggregate must have. "*" means any sequence, but the aggregate must exist. */
-  ifMatch?: number | '*'
+  /** The aggregate must have one of these sequences. "*" means any sequence, but the aggregate must exist. */
+  ifMatch?: number[] | '*'
+  /** The aggregate must have none of these sequences. "*" means that it must not exist. */
+  ifNoneMatch?: number[] | '*'
   /** Set for a keyed request: it has one effect, however often it comes. */
   once?: Once
 }

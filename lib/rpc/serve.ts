@@ -160,7 +160,7 @@ function prepare<Context>(
     // Decode the validated message, written anew, and never the request's own bytes. The operation's decoder could read
     // those differently.
     const canonical = toBinary(input, message)
-    const request = orMalformed(input, () => codec.requestType.decode(canonical))
+    const request = orMalformed(input, () => codec.requestType.decode(canonical), message)
     const holdsPermission = await authorize(
       declared,
       request as Record<string, unknown>,
@@ -193,10 +193,13 @@ function prepare<Context>(
 // A key belongs to its caller; without a token, to the client's address. The message is written anew, so that the same
 // request in another encoding has the same name.
 function nameRequest({ subject }: Method, call: Call, canonical: Uint8Array): Pick<Once, 'id' | 'request'> {
-  const { caller, clientAddress, idempotencyKey, organizationId, ifMatch } = call
+  const { caller, clientAddress, idempotencyKey, organizationId, ifMatch, ifNoneMatch } = call
+  // As it was when one sequence was all that fitted.
+  const match = ifMatch?.length === 1 ? ifMatch[0] : (ifMatch ?? null)
+  const content = [organizationId, match, Buffer.from(canonical).toString('base64')]
   return {
     id: onceId([caller.userId || `at ${clientAddress}`, subject, idempotencyKey!]),
-    request: JSON.stringify([organizationId, ifMatch ?? null, Buffer.from(canonical).toString('base64')]),
+    request: JSON.stringify(ifNoneMatch ? [...content, ifNoneMatch] : content),
   }
 }
 
@@ -223,7 +226,8 @@ async function respond(
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
     await endOfTurn()
     span?.tell(() => tellAnswer(undefined))
-    send(message, bytes, natsHeaders({ 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }))
+    const headers = { 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }
+    send(message, bytes, natsHeaders(headers), declared)
     measureCall(declared.subject, 'nats', arrived, 0)
   } catch (thrown) {
     const error = toRosterError(thrown)
@@ -239,12 +243,14 @@ async function respond(
 
 const markOf = (replayed: boolean | undefined) => (replayed ? 'true' : undefined)
 
-function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs): void {
+function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs, declared?: Method): void {
   try {
     message.respond(bytes, { headers })
   } catch (cause) {
     if (!(cause instanceof NatsError) || cause.code !== 'MAX_PAYLOAD_EXCEEDED') throw cause
-    const text = 'The call was carried out, but its answer is too large to send.'
+    const text = declared?.reads
+      ? 'The answer is too large to send. Ask for less.'
+      : 'The call was carried out, but its answer is too large to send.'
     throw new RosterError('RESOURCE_EXHAUSTED', 'ANSWER_TOO_LARGE', text, { cause })
   }
 }

@@ -11,10 +11,18 @@ export interface Rates {
    * count, all or none. RESOURCE_EXHAUSTED RATE_LIMITED.
    */
   admit(caller: Caller, method: Method, address: string, calls?: number): void
+  /**
+   * Counts a call with an Idempotency-Key. A service keeps its answer for a day, so an address has fewer of these calls
+   * of public methods. RESOURCE_EXHAUSTED RATE_LIMITED.
+   */
+  admitKey(method: Method, address: string): void
   strangers: Strangers
 }
 
 const readsPerWrite = 10
+/** An address may have a key for each hundredth call. A thousand seconds' worth may come at once. */
+const callsPerKey = 100
+const keysAtOnce = 1000
 
 /** The settings of the rates: see `config.ts`. */
 export interface RateSettings {
@@ -29,8 +37,12 @@ export function createRates(config: RateSettings, clock: () => number): Rates {
   const writes = createFairBudgets(config.WRITES_PER_ORGANIZATION)
   const reads = createFairBudgets(config.WRITES_PER_ORGANIZATION * readsPerWrite)
   const strangers = createStrangers(config.CALLS_PER_ADDRESS, clock)
+  const keys = createStrangers(config.CALLS_PER_ADDRESS / callsPerKey, clock, keysAtOnce)
   return {
     strangers,
+    admitKey(method, address) {
+      if (method.access.rule === 'public') keys.admit(address, 1)
+    },
     admit(caller, method, address, calls = 1) {
       if (method.access.rule === 'public') return strangers.admit(address, calls * costOf(method))
       if (caller.instanceRoles.includes('IAM_OWNER')) return

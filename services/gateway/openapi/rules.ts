@@ -70,6 +70,7 @@ const keywords: Record<string, (value: JsonValue, field: string) => Record<strin
   // The names of its values say so already.
   'enum.definedOnly': () => ({}),
   '*.in': (values) => ({ enum: values }),
+  '*.notIn': (values) => ({ not: { enum: values } }),
   '*.gte': (minimum) => ({ minimum }),
   '*.gt': (exclusiveMinimum) => ({ exclusiveMinimum }),
   '*.lte': (maximum) => ({ maximum }),
