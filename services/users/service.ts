@@ -79,6 +79,7 @@ import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
+import { fillBareNames } from './sign-in/fill-bare-names.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { startSealingUsers } from './start-sealing-users.ts'
 import { fillFoundUsers } from './search/found-users.ts'
@@ -100,6 +101,7 @@ const users: StoringService<Config, Context> = {
     const later = openLater(log)
     const context: Context = { config, sql, store, personal, keys, signingKeys, grants, log, later }
     await fillFoundUsers(sql, personal)
+    await fillBareNames(sql)
     await bootstrap(context, nats.waits)
     const background = [
       startPruning(context),
