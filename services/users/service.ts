@@ -86,6 +86,7 @@ import { fillFoundUsers } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { openLater } from './later.ts'
 import { model } from './model.ts'
+import { checkUserName } from './user-name.ts'
 import { callerChangedBy } from './views.ts'
 import { internalCalls } from '../internal-calls.ts'
 
@@ -122,7 +123,7 @@ const users: StoringService<Config, Context> = {
   services: (listEvents, listCheckpoints) => [
     served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
       updateMyProfile,
-      addMachineUser,
+      addMachineUser: { check: (_, { userName }) => checkUserName(userName), handle: addMachineUser },
       addHumanUser,
       bulkAddUsers,
       getUser,

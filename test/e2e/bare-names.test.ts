@@ -34,7 +34,7 @@ describe.each(encodings)('a bare login name over $encoding', ({ call }) => {
   const signInAs = async (loginName: string, { password }: ExampleHuman, organization?: string) =>
     reasonOf(await call('CreateSession', { loginName, password }, { organization }))
 
-  test('stays with the user who had it first, whoever is named so elsewhere', async () => {
+  test('stays with the user who had it first, although others are named so elsewhere', async () => {
     const name = unique('ada')
     const first = await person(home!, name)
     expect(await signInAs(name, first)).toBe('in')
@@ -58,7 +58,17 @@ describe.each(encodings)('a bare login name over $encoding', ({ call }) => {
     expect(await signInAs(name, first, 'no-such-organization')).toBe('CREDENTIALS_INVALID')
   })
 
-  test('that is given up waits for whoever claims it next', async () => {
+  test('is read without blanks at its ends and characters that cannot be seen', async () => {
+    const human = await person(home!, unique('annie'))
+    for (const loginName of [
+      `${human.userName} `,
+      `\u2068${human.userName}\u2069`,
+      `${human.userName}@${homeDomain}\u200b`,
+    ])
+      expect(await signInAs(loginName, human)).toBe('in')
+  })
+
+  test('that is given up goes to the next user who claims it', async () => {
     const name = unique('edsger')
     const [first, second] = [await person(home!, name), await person(abroad!, name)]
     ok(await call('UpdateUserName', { userId: first.userId, userName: unique('renamed') }, admin(home)))
@@ -84,7 +94,7 @@ test.skipIf(!hasMailbox())(`a forgotten password mails the user of the bare name
   expect(await mailCount(first.email)).toBe(1)
 })
 
-test('the first administrator keeps `admin`, whoever adds one', async () => {
+test('the first administrator keeps `admin`, although others are named so', async () => {
   const name = 'admin'
   const squatter = await person(abroad!, name)
   const { password } = squatter
@@ -93,7 +103,7 @@ test('the first administrator keeps `admin`, whoever adds one', async () => {
   ok(await json('DeleteUser', { userId: squatter.userId }, admin(abroad)))
 })
 
-test('a client id names the machine of its organization, whoever is named so elsewhere', async () => {
+test('a client id names the machine of its organization, although others are named so', async () => {
   const { userName, secret } = await newClient({ organization: abroad! })
   await newMachine(home!, userName)
   const form = (client_id: string) =>

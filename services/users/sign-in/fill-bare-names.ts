@@ -3,7 +3,7 @@ import { userNameKind } from '../new-user.ts'
 
 /**
  * Gives the bare names of users of earlier versions to those who had them first, by the order of events. Once: a name
- * that is given up later waits for whoever claims it. Other replicas wait meanwhile.
+ * that is given up later waits for the next claim. Other replicas wait meanwhile.
  */
 export async function fillBareNames(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import type { KnownAddress } from '../throttles/known-addresses.ts'
 import { userNameKind } from '../new-user.ts'
 import { inOpenOrganization } from '../organizations/in-open-organization.ts'
+import { meantName } from '../user-name.ts'
 import { lookupDomain } from '../organization-domain.ts'
 import type { User } from '../vocabulary/user.ts'
 
@@ -34,7 +35,7 @@ export async function findLoginUser(
   const at = loginName.lastIndexOf('@')
   const [bare, named] = await Promise.all([
     select(context, loginName, wanted),
-    at < 0 ? undefined : lookupDomain(context.grants, loginName.slice(at + 1), call),
+    at < 0 ? undefined : lookupDomain(context.grants, meantName(loginName.slice(at + 1)), call),
   ])
   const qualified =
     named === undefined || (wanted ?? named) !== named
@@ -63,7 +64,10 @@ async function select(
   userName: string,
   organizationId?: string,
 ): Promise<LoginUser | undefined> {
-  const forms = personal.formsToFind(userNameKind, canonicalName(userName))
+  const [exact, meant] = [userName, meantName(userName)].map((name) =>
+    personal.formsToFind(userNameKind, canonicalName(name)),
+  )
+  const forms = [...exact!, ...meant!]
   const named = sql`kind = ${userNameKind} and key = any(${forms}::text[])`
   const keys =
     organizationId === undefined
@@ -74,6 +78,7 @@ async function select(
     join aggregates u on u.type = 'user' and u.id = k.aggregate_id
     left join passwords p on p.user_id = k.aggregate_id
     where ${inOpenOrganization(sql, sql`k.scope`)}
+    order by k.key = any(${exact!}::text[]) desc
     limit ${forms.length}
   `)
   const [user] = open(personal, rows, (error, userId) =>

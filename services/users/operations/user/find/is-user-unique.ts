@@ -5,10 +5,13 @@ import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
 import { userNameKey } from '../../../new-user.ts'
+import { checkUserName } from '../../../user-name.ts'
 
 export const isUserUnique = {
   check: (_context: Context, { userName, email }: IsUserUniqueRequest) =>
-    userName === '' && email === '' ? [{ field: 'userName', description: 'this or email must be given' }] : [],
+    userName === '' && email === ''
+      ? [{ field: 'userName', description: 'this or email must be given' }]
+      : checkUserName(userName),
 
   async handle(
     { sql, personal }: Context,
