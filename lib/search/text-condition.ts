@@ -2,7 +2,7 @@ import type { TextQueryMethod } from '#gen/roster/object/v1/search'
 import { canonicalName } from '../canonical-name.ts'
 import type { Fragment, Sql } from '../eventstore/database.ts'
 
-/** Where a text stands: as it was given, and as `canonicalName` of it, which the indexes are over. */
+/** Where a text stands: as it was given, and in the form in which it is compared, which the indexes are over. */
 export interface TextColumn {
   exact: Fragment
   /** Of the type `text collate "C"`. */
@@ -13,9 +13,15 @@ export interface TextColumn {
  * The condition that a text compares so with a column. A method that minds case also asks for the canonical text,
  * because the index knows no other.
  */
-export function textCondition(sql: Sql, column: TextColumn, text: string, method: TextQueryMethod): Fragment {
+export function textCondition(
+  sql: Sql,
+  column: TextColumn,
+  text: string,
+  method: TextQueryMethod,
+  canonicalOf = canonicalName,
+): Fragment {
   const { comparison, ignoresCase } = readMethod(method)
-  const canonical = compare(sql, column.canonical, comparison, canonicalName(text))
+  const canonical = compare(sql, column.canonical, comparison, canonicalOf(text))
   return ignoresCase ? canonical : sql`(${canonical} and ${compare(sql, column.exact, comparison, text)})`
 }
 

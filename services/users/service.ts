@@ -82,7 +82,7 @@ import { startPruning } from './pruning.ts'
 import { fillBareNames } from './sign-in/fill-bare-names.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { startSealingUsers } from './start-sealing-users.ts'
-import { fillFoundUsers } from './search/found-users.ts'
+import { fillFoundUsers, respellFoundAddresses } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { openLater } from './later.ts'
 import { model } from './model.ts'
@@ -102,6 +102,7 @@ const users: StoringService<Config, Context> = {
     const later = openLater(log)
     const context: Context = { config, sql, store, personal, keys, signingKeys, grants, log, later }
     await fillFoundUsers(sql, personal)
+    await respellFoundAddresses(sql)
     await fillBareNames(sql)
     await bootstrap(context, nats.waits)
     const background = [

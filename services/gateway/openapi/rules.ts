@@ -53,7 +53,6 @@ const keywords: Record<string, (value: JsonValue, field: string) => object> = {
   'string.maxLen': (value) => ({ maxLength: Number(value) }),
   'string.len': (value) => ({ minLength: Number(value), maxLength: Number(value) }),
   'string.pattern': (pattern) => ({ pattern }),
-  'string.email': () => ({ format: 'email' }),
   'string.uri': () => ({ format: 'uri' }),
   'repeated.minItems': (value) => ({ minItems: Number(value) }),
   'repeated.maxItems': (value) => ({ maxItems: Number(value) }),

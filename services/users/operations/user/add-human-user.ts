@@ -6,6 +6,7 @@ import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
+import { checkAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { claimUserName, refuseTakenId } from '../../new-user.ts'
 import { notes } from '../../organizations/notes.ts'
@@ -31,6 +32,7 @@ export const addHumanUser = {
 export function checkHuman(context: Context, { userName, email }: AddHumanUserRequest, prefix = ''): Violation[] {
   return [
     ...checkUserName(userName, `${prefix}userName`),
+    ...checkAddress(email?.email ?? '', `${prefix}email.email`),
     // Every caller who may create a user holds user.write.
     ...checkVerification(context, email?.verification, true, `${prefix}email.`),
   ]
