@@ -80,6 +80,7 @@ import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
 import { fillBareNames } from './sign-in/fill-bare-names.ts'
+import { startCountingFailures } from './sign-in/failures.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { startSealingUsers } from './start-sealing-users.ts'
 import { fillFoundUsers, respellFoundAddresses } from './search/found-users.ts'
@@ -109,6 +110,7 @@ const users: StoringService<Config, Context> = {
       startPruning(context),
       startEndingSurplus(context),
       startExpiryWarnings(context),
+      startCountingFailures(context),
       ...startFollowingOrganizations(context, nats, log),
       startForgettingDue(context),
       startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
