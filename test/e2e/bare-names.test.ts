@@ -11,7 +11,9 @@ import { call as json, encodings, recordSecret } from './clients/encodings.ts'
 import { hasMailbox, mailCount, mailTo } from './mailbox.ts'
 import { ways } from './zitadel/send.ts'
 
-let [home, abroad, homeDomain, abroadDomain]: string[] = []
+let home: string
+let abroad: string
+let [homeDomain, abroadDomain]: string[] = []
 /** Of a user manager in a third organization. */
 let manager: string
 const mailbox = hasMailbox() ? '' : ' (skipped: ROSTER_E2E_MAILBOX_URL is not set)'
@@ -19,7 +21,7 @@ const mailbox = hasMailbox() ? '' : ' (skipped: ROSTER_E2E_MAILBOX_URL is not se
 beforeAll(async () => {
   ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
   manager = (await newMember(await newOrganization(), ['ORG_USER_MANAGER'])).token
-  ;[homeDomain, abroadDomain] = await Promise.all([home!, abroad!].map(domainOf))
+  ;[homeDomain, abroadDomain] = await Promise.all([home, abroad].map(domainOf))
 })
 
 async function domainOf(organization: string): Promise<string> {
@@ -36,10 +38,10 @@ describe.each(encodings)('a bare login name over $encoding', ({ call }) => {
 
   test('stays with the user who had it first, although others are named so elsewhere', async () => {
     const name = unique('ada')
-    const first = await person(home!, name)
+    const first = await person(home, name)
     expect(await signInAs(name, first)).toBe('in')
     ok(await call('AddMachineUser', { userName: name, name: 'Robot' }, { token: manager }))
-    const second = await person(abroad!, name.toUpperCase())
+    const second = await person(abroad, name.toUpperCase())
     expect(await signInAs(name, first)).toBe('in')
     expect(await signInAs(name, second)).toBe('CREDENTIALS_INVALID')
     expect(await signInAs(`${name}@${abroadDomain}`, second)).toBe('in')
@@ -49,7 +51,7 @@ describe.each(encodings)('a bare login name over $encoding', ({ call }) => {
 
   test('is looked up in the organization that the request names', async () => {
     const name = unique('grace')
-    const [first, second] = [await person(home!, name), await person(abroad!, name)]
+    const [first, second] = [await person(home, name), await person(abroad, name)]
     expect(await signInAs(name, second, abroad)).toBe('in')
     expect(await signInAs(name, first, abroad)).toBe('CREDENTIALS_INVALID')
     expect(await signInAs(name, first, home)).toBe('in')
@@ -59,7 +61,7 @@ describe.each(encodings)('a bare login name over $encoding', ({ call }) => {
   })
 
   test('is read without blanks at its ends and characters that cannot be seen', async () => {
-    const human = await person(home!, unique('annie'))
+    const human = await person(home, unique('annie'))
     for (const loginName of [
       `${human.userName} `,
       `\u2068${human.userName}\u2069`,
@@ -70,10 +72,10 @@ describe.each(encodings)('a bare login name over $encoding', ({ call }) => {
 
   test('that is given up goes to the next user who claims it', async () => {
     const name = unique('edsger')
-    const [first, second] = [await person(home!, name), await person(abroad!, name)]
+    const [first, second] = [await person(home, name), await person(abroad, name)]
     ok(await call('UpdateUserName', { userId: first.userId, userName: unique('renamed') }, admin(home)))
     expect(await signInAs(name, second)).toBe('CREDENTIALS_INVALID')
-    const third = await person(home!, name)
+    const third = await person(home, name)
     expect(await signInAs(name, third)).toBe('in')
     ok(await call('DeleteUser', { userId: third.userId }, admin(home)))
     expect(await signInAs(name, second)).toBe('CREDENTIALS_INVALID')
@@ -85,7 +87,7 @@ describe.each(encodings)('a bare login name over $encoding', ({ call }) => {
 
 test.skipIf(!hasMailbox())(`a forgotten password mails the user of the bare name alone${mailbox}`, async () => {
   const name = unique('barbara')
-  const [first, second] = [await newHuman(home!, { userName: name }), await newHuman(abroad!, { userName: name })]
+  const [first, second] = [await newHuman(home, { userName: name }), await newHuman(abroad, { userName: name })]
   ok(await json('RequestPasswordReset', { loginName: name }))
   await mailTo(first.email)
   expect(await mailCount(second.email)).toBe(0)
@@ -96,7 +98,7 @@ test.skipIf(!hasMailbox())(`a forgotten password mails the user of the bare name
 
 test('the first administrator keeps `admin`, although others are named so', async () => {
   const name = 'admin'
-  const squatter = await person(abroad!, name)
+  const squatter = await person(abroad, name)
   const { password } = squatter
   expect(reasonOf(await json('CreateSession', { loginName: name, password }))).toBe('CREDENTIALS_INVALID')
   expect(reasonOf(await json('CreateSession', { loginName: `${name}@${abroadDomain}`, password }))).toBe('in')
@@ -104,8 +106,8 @@ test('the first administrator keeps `admin`, although others are named so', asyn
 })
 
 test('a client id names the machine of its organization, although others are named so', async () => {
-  const { userName, secret } = await newClient({ organization: abroad! })
-  await newMachine(home!, userName)
+  const { userName, secret } = await newClient({ organization: abroad })
+  await newMachine(home, userName)
   const form = (client_id: string) =>
     sendForm(tokenPath, { grant_type: clientCredentials, client_id, client_secret: secret })
   expect((await form(`${userName}@${abroadDomain}`)).status).toBe(200)
@@ -115,7 +117,7 @@ test('a client id names the machine of its organization, although others are nam
 
 test.each(ways)('ZITADEL’s CreateSession over %s goes by the same rule', async (_, send) => {
   const name = unique('alan')
-  const [first, second] = [await person(home!, name), await person(abroad!, name)]
+  const [first, second] = [await person(home, name), await person(abroad, name)]
   const signInAs = async ({ password }: ExampleHuman, headers: Record<string, string> = {}) => {
     const checks = { user: { search: { case: 'loginName', value: name } }, password: { password } } as const
     const bytes = toBinary(CreateSessionRequestSchema, create(CreateSessionRequestSchema, { checks }))
@@ -125,5 +127,5 @@ test.each(ways)('ZITADEL’s CreateSession over %s goes by the same rule', async
   }
   expect(await signInAs(first)).toBe(true)
   expect(await signInAs(second)).toBe(false)
-  expect(await signInAs(second, { 'x-zitadel-orgid': abroad! })).toBe(true)
+  expect(await signInAs(second, { 'x-zitadel-orgid': abroad })).toBe(true)
 })
