@@ -24,6 +24,8 @@ test.each([
   ['ada@example.com', 'a.da@example.com'],
   ['ada@example.com', 'ada+1@example.com'],
   ['a@fass.de', 'a@faß.de'],
+  ['a@3.example', 'a@0.0.0.3.example'],
+  ['a@0x7f', 'a@127'],
   ['a@127.1', 'a@127.0.0.1'],
   ['xn--mnchen-3ya@example.com', 'münchen@example.com'],
 ])('%s and %s are two', (one, other) => expect(sameAddress(one, other)).toBe(false))
@@ -33,10 +35,17 @@ test.each([
   ['@XN--mnchen-3ya', '@münchen'],
   ['MÜNCH', 'münch'],
   ['ada', 'ada'],
+  ['7', '7'],
+  ['50% ä_x', '50% ä_x'],
   ['xn--zzzzzz', 'xn--zzzzzz'],
 ])('the part %s is compared as %s', (part, canonical) => {
   expect(canonicalAddress(part)).toBe(canonical)
   expect(canonicalAddress(canonical)).toBe(canonical)
+})
+
+test('a number in any digits stays a number of the domain', () => {
+  expect(mailAddress('a@１２７.example')).toBe('a@127.example')
+  expect(canonicalAddress('a@１２７.example')).toBe('a@127.example')
 })
 
 test.each([

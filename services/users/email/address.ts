@@ -8,7 +8,7 @@ const addrSpec = new RegExp(String.raw`^${atom}(\.${atom})*@${label}(\.${label})
 // Whatever else IDNA maps to such characters would look like another domain.
 const domainName = /^[\p{L}\p{M}\p{N}.-]+$/u
 
-/** The problems of an address: it is an addr-spec, whose domain may be in Unicode. One that is none at all has others. */
+/** The problems of an address that the contract does not declare. It is an addr-spec, whose domain may be in Unicode. */
 export function checkAddress(address: string, field = 'email'): Violation[] {
   const mailed = mailAddress(address)
   const isSound = domainName.test(domainOf(address)) && addrSpec.test(mailed) && mailed.length <= 254
@@ -25,7 +25,7 @@ export function canonicalAddress(address: string): string {
   const text = canonicalName(address)
   const at = text.lastIndexOf('@') + 1
   const labels = text.slice(at).split('.')
-  return text.slice(0, at) + labels.map((one) => domainToUnicode(inASCII(one)) || one).join('.')
+  return text.slice(0, at) + labels.map(inUnicode).join('.')
 }
 
 /** Whether two spellings are one address. */
@@ -43,7 +43,17 @@ function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1)
 }
 
-// Of a label alone, because a whole domain of numbers would be read as an address of IPv4.
-function inASCII(text: string): string {
-  return /\P{ASCII}/u.test(text) ? domainToASCII(text.toLowerCase()) : text
+// These two leave a label of ASCII alone: a number would be read as an address of IPv4.
+function inASCII(label: string): string {
+  const canonical = isASCII(label) ? label : canonicalName(label)
+  return isASCII(canonical) ? canonical : domainToASCII(canonical)
+}
+
+function inUnicode(canonical: string): string {
+  const isPlain = isASCII(canonical) && !canonical.startsWith('xn--')
+  return isPlain ? canonical : domainToUnicode(inASCII(canonical)) || canonical
+}
+
+function isASCII(text: string): boolean {
+  return !/\P{ASCII}/u.test(text)
 }
