@@ -92,7 +92,8 @@ $$;
 --             with sequence 0 for a missing aggregate,
 --           "releases": [{kind, scope, key}],
 --           "held": [{kind, scope, key}]: keys that others must hold, because commands were refused for them,
---           "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it then,
+--           "claims": [{kind, scope, key, aggregate_id, twin}]: each key must be free; aggregate_id, if any, holds it then.
+--             `twin`: the key in its other form. With it, the key is the first one of its kind where the twin is.
 --           "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
 --           "isBulk": true where a thousand locks of its new aggregates would be too many. Nobody may depend on their
 --             absence. Where two transactions create the same one, the second gets a unique_violation.
@@ -233,6 +234,23 @@ begin
     select kind, scope, key, coalesce(aggregate_id, '')
     from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
     order by kind, scope, key;
+
+    if exists (select from first_key_kinds) then
+      insert into first_keys (kind, key, scope)
+      select distinct on (c.kind, c.key) c.kind, c.key, c.scope
+      from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text, twin text)
+      join first_key_kinds using (kind)
+      where c.aggregate_id is not null and c.twin is null
+      order by c.kind, c.key, c.scope
+      on conflict do nothing;
+
+      insert into first_keys (kind, key, scope)
+      select c.kind, c.key, c.scope
+      from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, twin text)
+      join first_keys f on f.kind = c.kind and f.key = c.twin and f.scope = c.scope
+      order by c.kind, c.key
+      on conflict do nothing;
+    end if;
 
     delete from unique_keys k
     using jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text)

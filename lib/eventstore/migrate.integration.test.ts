@@ -35,6 +35,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: 'schema-12.sql' },
     { name: 'schema-13.sql' },
     { name: 'schema-14.sql' },
+    { name: 'schema-15.sql' },
     { name: 'schema-2.sql' },
     { name: 'schema-3.sql' },
     { name: 'schema-4.sql' },

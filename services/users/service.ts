@@ -79,12 +79,15 @@ import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
+import { fillBareNames } from './sign-in/fill-bare-names.ts'
+import { startCountingFailures } from './sign-in/failures.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { startSealingUsers } from './start-sealing-users.ts'
-import { fillFoundUsers } from './search/found-users.ts'
+import { fillFoundUsers, respellFoundAddresses } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { openLater } from './later.ts'
 import { model } from './model.ts'
+import { checkUserName } from './user-name.ts'
 import { callerChangedBy } from './views.ts'
 import { internalCalls } from '../internal-calls.ts'
 
@@ -100,11 +103,14 @@ const users: StoringService<Config, Context> = {
     const later = openLater(log)
     const context: Context = { config, sql, store, personal, keys, signingKeys, grants, log, later }
     await fillFoundUsers(sql, personal)
+    await respellFoundAddresses(sql)
+    await fillBareNames(sql)
     await bootstrap(context, nats.waits)
     const background = [
       startPruning(context),
       startEndingSurplus(context),
       startExpiryWarnings(context),
+      startCountingFailures(context),
       ...startFollowingOrganizations(context, nats, log),
       startForgettingDue(context),
       startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
@@ -120,7 +126,7 @@ const users: StoringService<Config, Context> = {
   services: (listEvents, listCheckpoints) => [
     served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
       updateMyProfile,
-      addMachineUser,
+      addMachineUser: { check: (_, { userName }) => checkUserName(userName), handle: addMachineUser },
       addHumanUser,
       bulkAddUsers,
       getUser,

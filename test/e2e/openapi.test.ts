@@ -138,9 +138,17 @@ function objectOf({ properties = {}, required = [], description = '' }: any, wis
 function textOf({ format, pattern, minLength = 1 }: any): string {
   const formats: Record<string, string> = {
     'date-time': new Date(Date.now() + 30 * 24 * 3600_000).toISOString(),
-    email: 'someone@example.com',
     uri: 'https://example.com/',
   }
-  const candidates = [formats[format] ?? 'x'.repeat(minLength), '7', '7s', 'text', 'Text', 'TEXT', '']
+  const candidates = [
+    formats[format] ?? 'x'.repeat(minLength),
+    '7',
+    '7s',
+    'text',
+    'Text',
+    'TEXT',
+    'someone@example.com',
+    '',
+  ]
   return candidates.find((text) => !pattern || new RegExp(pattern, 'u').test(text)) ?? candidates[0]!
 }

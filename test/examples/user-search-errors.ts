@@ -100,6 +100,16 @@ export const userLifeErrors: ErrorCase[] = [
     fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => renameOnly(operation, 'unknown')),
   ]),
   fails('UpdateUserName', invalid, 'the name is missing', ({ human }) => idOf(human.userId), { fields: ['userName'] }),
+  fails(
+    'UpdateUserName',
+    invalid,
+    'the name looks like another',
+    ({ human, machine }) => ({
+      userId: human.userId,
+      userName: `${machine}\u200b`,
+    }),
+    { fields: ['userName'] },
+  ),
   fails('UpdateUserName', exists('USER_NAME_TAKEN'), 'another user has the name', ({ human, machine }) => ({
     userId: human.userId,
     userName: machine.toUpperCase(),

@@ -43,8 +43,8 @@ export interface Identity {
 
 export interface Authenticator {
   /**
-   * Gives the caller, and the organization that it acts for. For a public method it looks at neither token nor
-   * organization: a stale token must keep nobody from signing in again.
+   * Gives the caller, and the organization that it acts for. For a public method it does not look at the token: a stale
+   * one must keep nobody from signing in again. The organization is then the one that the request names, unchecked.
    *
    * `admit` is told the caller as soon as that is proved, before the organization is checked. Its errors are thrown.
    *
@@ -57,7 +57,7 @@ export interface Authenticator {
   stop(): void
 }
 
-const nobody: Identity = { caller: anonymous, organizationId: '' }
+const idPattern = /^[\x21-\x7e]{1,200}$/
 
 /** Authenticates by the answers of users and grants, which it remembers for at most `maxAge` milliseconds. */
 export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
@@ -98,7 +98,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
     if (organization === undefined || organization === '' || organization === caller.organizationId)
       return caller.organizationId
     if (actsIn(caller, organization)) return organization
-    if (caller.instanceRoles.length === 0 || !/^[\x21-\x7e]{1,200}$/.test(organization)) throw permissionDenied()
+    if (caller.instanceRoles.length === 0 || !idPattern.test(organization)) throw permissionDenied()
     const known = organizations.get(organization)
     lookups.add(1, 'organizations', known ? 'hit' : 'miss')
     if (!known) {
@@ -112,7 +112,9 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
     async authenticate(access, credentials, admit = () => {}) {
       if (access.rule === 'public') {
         admit(anonymous)
-        return nobody
+        const organization = credentials.organization() ?? ''
+        if (organization !== '' && !idPattern.test(organization)) throw permissionDenied()
+        return { caller: anonymous, organizationId: organization }
       }
       const { token, isBound } = readToken(credentials.authorization)
       const key = hash('sha256', token, 'base64')

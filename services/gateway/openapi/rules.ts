@@ -55,7 +55,6 @@ const keywords: Record<string, (value: JsonValue, field: string) => Record<strin
   'string.maxLen': (value) => ({ maxLength: Number(value) }),
   'string.len': (value) => ({ minLength: Number(value), maxLength: Number(value) }),
   'string.pattern': (pattern) => ({ pattern }),
-  'string.email': () => ({ format: 'email' }),
   'string.uri': () => ({ format: 'uri' }),
   'string.example': (examples) => ({ examples }),
   'repeated.minItems': (value) => ({ minItems: Number(value) }),

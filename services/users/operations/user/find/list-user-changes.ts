@@ -6,7 +6,7 @@ import { describeEnvelope, describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
-import { readCursor, writeCursor } from '#lib/search/cursor'
+import { cursorInvalid, readCursor, writeCursor } from '#lib/search/cursor'
 import { inTurn } from '#lib/search/in-turn'
 import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../../../context.ts'
@@ -15,10 +15,11 @@ import { codeMailType } from '../../../vocabulary/code-mail.ts'
 import { credentialEvents } from '../../../vocabulary/credentials.ts'
 import { noticeType } from '../../../vocabulary/notice.ts'
 import { passwordCodeType } from '../../../vocabulary/password-code.ts'
+import { signInType } from '../../../vocabulary/sign-in.ts'
 import type { User } from '../../../vocabulary/user.ts'
 
 // The aggregates that have the id of their user. Each is read backwards by its own sequence, and the sessions by position.
-const aggregates = ['user', codeMailType, passwordCodeType, noticeType, 'authentication']
+const aggregates = ['user', codeMailType, passwordCodeType, noticeType, signInType, 'authentication']
 const aboutCredentials = [...credentialEvents, 'machine.dpop.changed']
 const theEnd = String(2n ** 63n - 1n)
 
@@ -32,6 +33,8 @@ export async function listUserChanges(
   existing(user?.state)
   const asked = { method: 'ListUserChanges', request: { ...request, withTotal: false }, call }
   const places = readCursor(keys, asked) ?? [...aggregates, 'session'].map(() => theEnd)
+  // The former release knows fewer.
+  if (places.length !== aggregates.length + 1) throw cursorInvalid()
   const limit = request.limit || defaultLimit
   const read = await inTurn(
     sql,
@@ -61,6 +64,7 @@ function hiddenFrom({ caller }: Call, userId: string, organizationId: string): H
 function select(sql: Sql, userId: string, hidden: Hidden, places: string[], number: number) {
   const columns = eventColumns(sql)
   const seen = (type: string) => {
+    if (type === signInType) return sql`and ${!hidden.sessions}`
     if (!hidden.credentials) return sql``
     return type === 'user' ? sql`and type <> all(${aboutCredentials}::text[])` : sql`and ${type !== 'authentication'}`
   }
