@@ -13,6 +13,7 @@ from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 from roster.grants.v1 import user_grant_service_pb2 as grants, user_grant_service_pb2_grpc as grants_grpc
 from roster.idp.v1 import identity_provider_service_pb2 as idps, identity_provider_service_pb2_grpc as idps_grpc
+from roster.users.v1 import user_search_pb2 as user_search
 from roster.users.v1 import user_service_pb2 as users, user_service_pb2_grpc as users_grpc
 
 work = json.load(sys.stdin)
@@ -30,7 +31,7 @@ operations = {
     "AddMachineUser": (user_service.AddMachineUser, users.AddMachineUserRequest),
     "SetEmail": (user_service.SetEmail, users.SetEmailRequest),
     "AddUserGrant": (grants_grpc.UserGrantServiceStub(channel).AddUserGrant, grants.AddUserGrantRequest),
-    "SearchUsers": (user_service.SearchUsers, users.SearchUsersRequest),
+    "SearchUsers": (user_service.SearchUsers, user_search.SearchUsersRequest),
 }
 
 
