@@ -33,10 +33,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   const opened = Reflect.get(grpc, 'onStreamOpened') as ((stream: ServerHttp2Stream) => void) | undefined
   const others = createServer()
   others.on('request', (request, response) => {
-    const { stream } = request
     // A reset is an error of the request too, and an error without a listener would end the process.
     request.on('error', () => {})
-    stream.once('finish', () => leave(stream))
     handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   for (const server of servers.keys() as Iterable<Http2Server>) {
@@ -58,13 +56,48 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
         return
       }
       opened?.call(grpc, stream)
+      // Node ends the answer to a HEAD before it begins.
+      if (stream.writableFinished) takeLeave(stream, patience)
+      else stream.once('finish', () => takeLeave(stream, patience))
       if (isGrpc) handlers.grpc(stream, headers, rawHeaders)
       else others.emit('stream', stream, headers, flags, rawHeaders)
     })
   }
 }
 
-/** Ends an answered stream: nobody reads the rest of its request. */
-export function leave(stream: ServerHttp2Stream): void {
-  if (!stream.readableEnded) stream.close()
+/** How many streams of a connection may still send after their answer, and how much: as much as over HTTP/1.1. */
+const [mostLeaving, restBytes] = [8, 4 * 1024 * 1024]
+/** Milliseconds between two looks at such a stream, and at one beyond these. */
+const [lookEvery, lookSoon] = [1_000, 20]
+const leaving = new WeakMap<object, number>()
+
+// Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
+// It is told to stop where it pauses, goes on for longer than `patience` milliseconds or for too many bytes, or is one
+// of many. RFC 9113 section 8.1 allows that only once the end of the answer has left. No event tells when that is.
+function takeLeave(stream: ServerHttp2Stream, patience: number) {
+  const { session } = stream
+  if (!session || stream.endAfterHeaders || stream.readableEnded) return void stream.resume()
+  const isWhole = () => stream.state.localClose === 1
+  const others = leaving.get(session) ?? 0
+  leaving.set(session, others + 1)
+  const until = performance.now() + patience
+  let [rest, seen] = [0, 0]
+  const look = () => {
+    // A stream that is paused would not end.
+    if (isWhole() && (rest === seen || performance.now() > until)) stream.resume().close()
+    seen = rest
+  }
+  const mayGoOn = others < mostLeaving
+  const looking = setInterval(look, mayGoOn ? lookEvery : lookSoon)
+  stream.once('close', () => {
+    clearInterval(looking)
+    leaving.set(session, leaving.get(session)! - 1)
+  })
+  // Node would close the stream at once, were it neither read nor paused.
+  if (!mayGoOn) return void stream.pause()
+  stream.on('data', ({ length }: Buffer) => {
+    rest += length
+    if (rest > restBytes) stream.close(isWhole() ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL)
+  })
+  stream.resume()
 }
