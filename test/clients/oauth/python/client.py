@@ -14,6 +14,8 @@ task = json.load(sys.stdin)
 issuer, certificate = task["issuer"], task["certificate"]
 session = OAuth2Session(task["clientId"], task["clientSecret"])
 session.verify = certificate or True
+# Otherwise REQUESTS_CA_BUNDLE goes before `verify`.
+session.trust_env = False
 metadata = OpenIDProviderMetadata(session.get(get_well_known_url(issuer, external=True), withhold_token=True).json())
 metadata.validate_issuer()
 metadata.validate_jwks_uri()

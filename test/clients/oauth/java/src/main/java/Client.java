@@ -23,7 +23,6 @@ import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.util.HashSet;
 import java.util.Set;
-import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -66,7 +65,7 @@ public class Client {
     managers.init(keys);
     var context = SSLContext.getInstance("TLS");
     context.init(null, managers.getTrustManagers(), null);
-    HttpsURLConnection.setDefaultSSLSocketFactory(context.getSocketFactory());
+    SSLContext.setDefault(context);
   }
 
   private static DefaultJWTProcessor<SecurityContext> verifier(OIDCProviderMetadata metadata, Issuer issuer)
