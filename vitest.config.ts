@@ -7,7 +7,7 @@ const unit = {
     'node_modules',
     '**/*.integration.test.ts',
     '**/*.browser.test.ts',
-    'test/{e2e,faults,upgrade}/**',
+    'test/{clients,e2e,faults,upgrade}/**',
     'test/alerts/alerts.test.ts',
     'test/*.test.ts',
   ],
