@@ -1,8 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { makeCertificate } from '../../services/gateway/testing/certificate.ts'
 import { isAlive, type PidEntry } from './pid-files.ts'
 import { freePort } from './ports.ts'
 
@@ -57,6 +59,7 @@ test('each service is given the secrets that it needs and no other', { timeout: 
   })
 })
 
+<<<<<<< HEAD
 test('the gateway listens on the loopback interface, unless HOST says otherwise', { timeout: 60_000 }, async () => {
   const host = () =>
     readFileSync(join(folder, 'home/log/gateway.log'), 'utf8')
@@ -68,6 +71,22 @@ test('the gateway listens on the loopback interface, unless HOST says otherwise'
   await first.ended
   await up({ HOST: '::' })
   await vi.waitFor(() => expect(host()).toBe('listens at ::'))
+=======
+test('with TLS it becomes ready, and the lines that it prints work when pasted', { timeout: 60_000 }, async () => {
+  const { cert, key, remove } = makeCertificate()
+  onTestFinished(remove)
+  writeFileSync(join(folder, 'start.ts'), realStarter)
+  const started = await up({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key })
+  expect(started.output()).toMatch(/address +https:\/\/localhost:\d+ /)
+  const [lines] = /AUTH=[^]*(?=\nCtrl-C)/.exec(started.output())!
+  const { stdout } = await promisify(execFile)('bash', ['-ec', lines])
+  const done = { details: { sequence: expect.any(String) } }
+  expect(stdout.split(/(?<=\})(?=\{)/).map((answer) => JSON.parse(answer))).toMatchObject([done, done, done])
+  const environment = (name: string) =>
+    readFileSync(`/proc/${pidFiles().find((entry) => entry.name === name)!.pid}/environ`, 'utf8')
+  expect(environment('gateway')).toContain('TLS_KEY')
+  for (const name of ['users', 'grants', 'idp', 'notifier']) expect(environment(name)).not.toContain('TLS_')
+>>>>>>> proxies
 })
 
 test('a kill -9 of the starter leaves no orphan, and the next start finds its data', { timeout: 60_000 }, async () => {
@@ -160,4 +179,9 @@ const starter = `import { main } from ${JSON.stringify(join(import.meta.dirname,
 await main({
   dataDir: import.meta.dirname + "/home",
   entry: (name) => import.meta.dirname + (name === "gateway" ? "/gateway.ts" : "/other.ts"),
+});`
+const realStarter = `import { main } from ${JSON.stringify(join(import.meta.dirname, 'start.ts'))};
+await main({
+  dataDir: import.meta.dirname + "/home",
+  entry: (name) => ${JSON.stringify(join(import.meta.dirname, '../../services'))} + "/" + name + "/main.ts",
 });`
