@@ -85,6 +85,7 @@ import { startUserRemoval } from './cascades/user-removal.ts'
 import { model } from './model.ts'
 import { callerChangedBy } from './views.ts'
 import { internalCalls } from '../internal-calls.ts'
+import { membershipsIn, rolesThere } from '../roles-there.ts'
 
 const grants: StoringService<Config, Context> = {
   name: 'grants',
@@ -108,6 +109,8 @@ const grants: StoringService<Config, Context> = {
     return { context, background }
   },
   owners: { grant_id: ownerOfUserGrant, org_id: ownerOfOrganization, user_id: ownerOfUser },
+  rolesThere: async (context, userId, organizationId) =>
+    rolesThere(await listMemberships(context, membershipsIn(userId, organizationId)), organizationId),
   services: (listEvents, listCheckpoints) => [
     served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
       addOrganization,

@@ -88,8 +88,20 @@ function claimsOf(issuer: string, { client, scope, roles, bound }: Grant) {
     organization: organizationId,
     ...(scope.text !== '' && { scope: scope.text }),
     ...(scope.projectId !== undefined && { roles: roles.roles, project_roles: roles.projectRoles }),
-    ...(scope.names.has('roles') && { organization_roles: roles.organizationRoles }),
+    ...(scope.names.has('roles') && organizationRoles(roles)),
     ...(bound && { cnf: { jkt: bound.thumbprint } }),
+  }
+}
+
+/** Characters that a token has for roles in organizations, at most: it has to fit into a header. */
+const mostCharacters = 4000
+
+function organizationRoles({ organizationRoles: all, organizationRolesIncomplete: incomplete }: Roles) {
+  let left = mostCharacters
+  const fitting = all.filter((each) => (left -= JSON.stringify(each).length) >= 0)
+  return {
+    organization_roles: fitting,
+    ...((incomplete || fitting.length < all.length) && { organization_roles_incomplete: true }),
   }
 }
 
