@@ -46,7 +46,7 @@ export function createMemory<Value>({ capacity, sizeOf = () => 1, maxAge }: Capa
     drop(key)
     const size = sizeOf(value)
     entries.set(key, { value, until, size })
-    for (held += size; held > capacity; ) drop(entries.keys().next().value!)
+    for (held += size; held > capacity;) drop(entries.keys().next().value!)
   }
 
   function drop(key: string) {
@@ -84,7 +84,7 @@ export function createMemory<Value>({ capacity, sizeOf = () => 1, maxAge }: Capa
     get(key) {
       const entry = entries.get(key)
       if (!entry) return undefined
-      if (entry.until <= Date.now()) return drop(key), undefined
+      if (entry.until <= Date.now()) return (drop(key), undefined)
       entries.delete(key)
       entries.set(key, entry)
       return entry.value

@@ -10,6 +10,9 @@ export async function callerIn(call: Call, organizationId: string): Promise<Call
 }
 
 /** Whether the caller came with all its roles in the organization. */
-export function isTold({ caller, organizationId: acting }: Call, organizationId: string): boolean {
+export function isTold(
+  { caller, organizationId: acting }: Pick<Call, 'caller' | 'organizationId'>,
+  organizationId: string,
+): boolean {
   return caller.hasRole !== true || organizationId === caller.organizationId || organizationId === acting
 }

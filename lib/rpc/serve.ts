@@ -170,13 +170,7 @@ function prepare<Context>(
     // those differently.
     const canonical = toBinary(input, message)
     const request = orMalformed(input, () => codec.requestType.decode(canonical))
-    const holdsPermission = await authorize(
-      declared,
-      request as Record<string, unknown>,
-      call,
-      context,
-      options.owners,
-    )
+    const holdsPermission = await authorize(declared, request as Record<string, unknown>, call, context, options.owners)
     await permit?.(request, call, holdsPermission, context)
     const violations = validate(input, message)
     // A check looks at all fields itself. Do not repeat a field that a declared rule already reported.

@@ -104,7 +104,12 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
     const known = holders.get(key)
     if (!known) strangers.check(clientAddress)
     try {
-      const holder = known ?? (await waitFor(holders.obtain(key, () => directory.findHolder(token, key)), credentials))
+      const holder =
+        known ??
+        (await waitFor(
+          holders.obtain(key, () => directory.findHolder(token, key)),
+          credentials,
+        ))
       const { userId, organizationId } = holder.user
       const knownHome = homes.get(userId)
       lookups.add(1, 'callers', known && knownHome ? 'hit' : 'miss')

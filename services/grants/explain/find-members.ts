@@ -2,7 +2,7 @@ import type { Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { type Asker, inTurn } from '#lib/search/in-turn'
 import type { AccessQuestion } from './access-question.ts'
-import type { Sight } from './sight.ts'
+import { type Sight, sightAt } from './sight.ts'
 import type { Until } from './until.ts'
 
 /** Memberships that followed each other at one place, at most; and those at all other places. */
@@ -13,7 +13,7 @@ const mostSought = 500
 /**
  * The ids of a user's memberships that were there before the moment, also of those that were removed: the newest at the
  * places that count, and at others those that are still there first. Elsewhere, those that the caller may not see are
- * left out, except in the user's own organization.
+ * left out, except in the user's own organization. The sight that it gives knows all these places.
  */
 export async function findMembers(
   sql: Sql,
@@ -22,7 +22,7 @@ export async function findMembers(
   home: string,
   sight: Sight,
   until: Until | undefined,
-): Promise<{ ids: string[]; incomplete: boolean }> {
+): Promise<{ ids: string[]; incomplete: boolean; sight: Sight }> {
   const places = [[instance.id, ''], [organizationId, ''], ...(projectId ? [[organizationId, projectId]] : [])]
   const earlier = until ? sql`and m.created_at <= ${new Date(until.time.getTime() + tolerance)}` : sql``
   const own = sql`m.type = 'member' and m.state ->> 'userId' = ${userId} ${earlier}`
@@ -49,12 +49,13 @@ export async function findMembers(
       ) elsewhere
     `,
   )
-  const elsewhere = rows.filter(
-    (row) =>
-      !row.counts && (row.organizationId === home || sight.seesMember(row.organizationId, row.projectId ?? undefined)),
+  const others = rows.filter(({ counts }) => !counts)
+  const wider = await sightAt(sql, sight, others)
+  const elsewhere = others.filter(
+    (row) => row.organizationId === home || wider.seesMember(row.organizationId, row.projectId ?? undefined),
   )
   const ids = [...rows.filter(({ counts }) => counts), ...elsewhere.slice(0, mostElsewhere)].map(({ id }) => id)
-  return { ids, incomplete: elsewhere.length > mostElsewhere }
+  return { ids, incomplete: elsewhere.length > mostElsewhere, sight: wider }
 }
 
 interface Row {

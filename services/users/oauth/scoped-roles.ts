@@ -35,10 +35,7 @@ export async function findRoles(
   const [project, memberships] = await Promise.all([
     projectId === undefined ? undefined : findProject(grants, user.id, projectId, call),
     names.has('roles')
-      ? grants.listMemberships(
-          { ...membershipsIn(user.id, user.organizationId), mostOthers: mostOrganizations },
-          call,
-        )
+      ? grants.listMemberships({ ...membershipsIn(user.id, user.organizationId), mostOthers: mostOrganizations }, call)
       : undefined,
   ])
   const listed = memberships?.memberships ?? []

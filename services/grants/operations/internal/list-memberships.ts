@@ -2,6 +2,7 @@ import type { ListMembershipsRequest, ListMembershipsResponse } from '#gen/roste
 import { type Fragment, orUnavailable, type Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import type { Context } from '../../context.ts'
+import { inOpenOrganization } from '../../members/in-open-organization.ts'
 import { isClosed, type Organization } from '../../vocabulary/organization.ts'
 
 export async function listMemberships(
@@ -38,12 +39,12 @@ function selectIn(sql: Sql, { userId, onlyIn, mostOthers, withInactive }: ListMe
   const places = [instance.id, ...onlyIn]
   return sql<Row[]>`
     select 'asked' as kind, ${columns(sql)} from memberships m
-    where m.user_id = ${userId} and m.organization_id = any(${places}) and ${counts(sql, withInactive)}
+    where m.user_id = ${userId} and m.organization_id = any(${places}) and ${inOpenOrganization(sql, withInactive)}
     union all
     (
       select 'other', ${columns(sql)} from memberships m
       where m.user_id = ${userId} and m.project_id = '' and m.organization_id <> all(${places})
-        and ${counts(sql, withInactive)}
+        and ${inOpenOrganization(sql, withInactive)}
       order by m.organization_id limit ${mostOthers === 0 ? 0 : mostOthers + 1}
     )
     union all
@@ -58,7 +59,7 @@ const mostOfAll = 3000
 function selectAll(sql: Sql, { userId, organizationId: own, withInactive }: ListMembershipsRequest) {
   return sql<Row[]>`
     select 'asked' as kind, ${columns(sql)} from memberships m
-    where m.user_id = ${userId} and ${counts(sql, withInactive)}
+    where m.user_id = ${userId} and ${inOpenOrganization(sql, withInactive)}
     order by m.organization_id in (${instance.id}, ${own}) desc, m.project_id <> '', m.organization_id
     limit ${own === '' ? null : mostOfAll}
   `
@@ -66,11 +67,4 @@ function selectAll(sql: Sql, { userId, organizationId: own, withInactive }: List
 
 function columns(sql: Sql): Fragment {
   return sql`m.organization_id as "organizationId", m.project_id as "projectId", m.roles`
-}
-
-function counts(sql: Sql, withInactive: boolean): Fragment {
-  const without = withInactive ? ['removed'] : ['inactive', 'removed']
-  return sql`not exists (
-    select from aggregates o where o.type = 'organization' and o.id = m.organization_id and o.state ?| ${without}
-  )`
 }
