@@ -23,6 +23,7 @@ import { addOrganizationMember } from './operations/member/add-organization-memb
 import { updateOrganizationMember } from './operations/member/update-organization-member.ts'
 import { removeOrganizationMember } from './operations/member/remove-organization-member.ts'
 import { searchOrganizationMembers } from './operations/member/search-organization-members.ts'
+import { leaveOrganization } from './operations/member/leave-organization.ts'
 import { addProjectMember } from './operations/member/add-project-member.ts'
 import { updateProjectMember } from './operations/member/update-project-member.ts'
 import { removeProjectMember } from './operations/member/remove-project-member.ts'
@@ -127,6 +128,7 @@ const grants: StoringService<Config, Context> = {
       updateOrganizationMember,
       removeOrganizationMember,
       searchOrganizationMembers,
+      leaveOrganization,
     }),
     served<typeof InstanceServiceDefinition, Context>(InstanceServiceDefinition, {
       addInstanceMember,
