@@ -161,6 +161,23 @@ describe.each(encodings)('members over $encoding', ({ call }) => {
     await expect.poll(add, { timeout: 1000 }).toBe('PERMISSION_DENIED')
   })
 
+  test('a role in another organization counts at once for its users, and no more within a second', async () => {
+    const [guest, { userId }] = [await newMember(home, []), await newHuman(abroad)]
+    const get = async () => reason(await call('GetUser', { userId }, { token: guest.token }))
+    expect(await get()).toBe('PERMISSION_DENIED')
+    const member = { userId: guest.userId, roles: ['ORG_OWNER'] }
+    ok(await call('AddOrganizationMember', member, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('ok')
+    ok(await call('RemoveOrganizationMember', { userId: guest.userId }, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('PERMISSION_DENIED')
+    ok(await call('AddOrganizationMember', member, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('ok')
+    ok(await call('DeactivateOrganization', {}, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('PERMISSION_DENIED')
+    ok(await call('ReactivateOrganization', {}, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('ok')
+  })
+
   test('who leaves an organization has no role there or in its projects, and keeps those elsewhere', async () => {
     const [user, organization] = [await newMember(home, ['ORG_OWNER_VIEWER']), await newOrganization()]
     const { userId, token } = user

@@ -9,6 +9,8 @@ import type { Until } from './until.ts'
 const [mostAtPlace, mostElsewhere] = [20, 20]
 /** Memberships elsewhere among which those are looked for that the caller may see. */
 const mostSought = 500
+/** Removed memberships elsewhere of which those are taken: any organization may make as many as it likes. */
+const mostRemoved = 5000
 
 /**
  * The ids of a user's memberships that were there before the moment, also of those that were removed: the newest at the
@@ -43,7 +45,11 @@ export async function findMembers(
       ) here
       union all
       select elsewhere.* from (
-        select id, false, m.organization_id, m.state ->> 'projectId' from aggregates m where ${own} and not ${isPlace}
+        select id, false, m.organization_id, m.state ->> 'projectId' from (
+          (select * from aggregates m where ${own} and not m.state ? 'removed' and not ${isPlace})
+          union all
+          (select * from aggregates m where ${own} and m.state ? 'removed' and not ${isPlace} limit ${mostRemoved})
+        ) m
         order by m.organization_id in (${organizationId}, ${home}) desc, m.state ? 'removed', m.created_at desc
         limit ${mostSought}
       ) elsewhere
