@@ -117,8 +117,9 @@ function foreignTo(column: string, field: string): [own: Objects, foreign: Objec
   if (column.startsWith('iam-')) return []
   if (column.startsWith('other-')) return [[abroad, home]]
   const isOfProject = ['project-owner', 'project-viewer', 'grant-owner'].includes(column)
-  // Its role is one in its project.
-  const inOther: [Objects, Objects][] = isOfProject && field !== 'user_id' ? [[home, beside]] : []
+  // Its role is one in its project. Users and the organization itself are the same there.
+  const isForeign = isOfProject && field !== 'user_id' && field !== 'org_id'
+  const inOther: [Objects, Objects][] = isForeign ? [[home, beside]] : []
   return [[home, abroad], ...inOther]
 }
 
