@@ -59,7 +59,6 @@ test('each service is given the secrets that it needs and no other', { timeout: 
   })
 })
 
-<<<<<<< HEAD
 test('the gateway listens on the loopback interface, unless HOST says otherwise', { timeout: 60_000 }, async () => {
   const host = () =>
     readFileSync(join(folder, 'home/log/gateway.log'), 'utf8')
@@ -71,7 +70,8 @@ test('the gateway listens on the loopback interface, unless HOST says otherwise'
   await first.ended
   await up({ HOST: '::' })
   await vi.waitFor(() => expect(host()).toBe('listens at ::'))
-=======
+})
+
 test('with TLS it becomes ready, and the lines that it prints work when pasted', { timeout: 60_000 }, async () => {
   const { cert, key, remove } = makeCertificate()
   onTestFinished(remove)
@@ -86,7 +86,6 @@ test('with TLS it becomes ready, and the lines that it prints work when pasted',
     readFileSync(`/proc/${pidFiles().find((entry) => entry.name === name)!.pid}/environ`, 'utf8')
   expect(environment('gateway')).toContain('TLS_KEY')
   for (const name of ['users', 'grants', 'idp', 'notifier']) expect(environment(name)).not.toContain('TLS_')
->>>>>>> proxies
 })
 
 test('a kill -9 of the starter leaves no orphan, and the next start finds its data', { timeout: 60_000 }, async () => {

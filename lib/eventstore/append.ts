@@ -156,6 +156,7 @@ function toBatch(
     ...(sealer ? sealer.keys(keys) : keys),
     ...sealer?.subjects(first.values(), last.values()),
     uses: countUses(changes),
+    rooms: countRooms(changes),
     answers: more.answers,
   }
   const isPlain = Object.values(lists).every((list) => list.length === 0) && !more.commits
@@ -201,6 +202,23 @@ function countUses(changes: Decided[]) {
     const same = counted.get(key)
     if (same) same.number++
     else counted.set(key, { key, number: 1, limits })
+  }
+  return [...counted.values()]
+}
+
+function countRooms(changes: Decided[]) {
+  const counted = new Map<
+    string,
+    { key: string; number: number; most: number; counted_by: string; counted_of: object }
+  >()
+  for (const {
+    key,
+    most,
+    counted: { by, of },
+  } of changes.flatMap(({ decision }) => decision.rooms ?? [])) {
+    const same = counted.get(key)
+    if (same) same.number++
+    else counted.set(key, { key, number: 1, most, counted_by: by, counted_of: of })
   }
   return [...counted.values()]
 }

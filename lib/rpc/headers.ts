@@ -1,7 +1,7 @@
 import type { MsgHdrs } from 'nats'
 import type { Once } from '../eventstore/once.ts'
 import { natsHeaders } from '../nats.ts'
-import { anonymous, type Caller } from './caller.ts'
+import { anonymous, type Caller, type RolesThere } from './caller.ts'
 import type { SignCaller } from './sign-callers.ts'
 import type { ReadCaller } from './verify-callers.ts'
 
@@ -27,6 +27,8 @@ export interface Call {
   ifNoneMatch?: number[] | '*'
   /** Set only within a service: `serve` makes it from the key. */
   once?: Once
+  /** Set only within a service: gives the caller's roles in an organization. */
+  rolesIn?: (organizationId: string) => Promise<RolesThere>
 }
 
 /**

@@ -8,6 +8,7 @@ import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { untilReachable } from '#lib/eventstore/database'
 import type { Parts, Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
+import { createRolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import { served } from '#lib/rpc/serve'
 import { startStoringService, type StoringService } from '#lib/storing-service'
 import { bootstrap } from './bootstrap.ts'
@@ -90,6 +91,7 @@ import { model } from './model.ts'
 import { checkUserName } from './user-name.ts'
 import { callerChangedBy } from './views.ts'
 import { internalCalls } from '../internal-calls.ts'
+import { membershipsIn, rolesThere } from '../roles-there.ts'
 
 const users: StoringService<Config, Context> = {
   name: 'users',
@@ -101,7 +103,11 @@ const users: StoringService<Config, Context> = {
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
     const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
     const later = openLater(log)
-    const context: Context = { config, sql, store, personal, keys, signingKeys, grants, log, later }
+    const rolesElsewhere = createRolesElsewhere(nats, async (userId, organizationId) => {
+      const call = { requestId: '', deadline: Date.now() + 5000 }
+      return rolesThere(await grants.listMemberships(membershipsIn(userId, organizationId), call), organizationId)
+    })
+    const context: Context = { config, sql, store, personal, keys, signingKeys, grants, rolesElsewhere, log, later }
     await fillFoundUsers(sql, personal)
     await respellFoundAddresses(sql)
     await fillBareNames(sql)
@@ -119,10 +125,12 @@ const users: StoringService<Config, Context> = {
       startSealingUsers(context),
       signingKeys,
       later,
+      rolesElsewhere,
     ]
     return { context, background }
   },
   owners: { user_id: ownerOfUser, session_id: ownerOfSession },
+  rolesThere: ({ rolesElsewhere }, userId, organizationId) => rolesElsewhere.find(userId, organizationId),
   services: (listEvents, listCheckpoints) => [
     served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
       updateMyProfile,

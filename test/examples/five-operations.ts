@@ -17,11 +17,7 @@ export interface Errand {
 /** The five operations, each ready for one call. */
 export async function fiveOperations(): Promise<Errand[]> {
   const organization = await newOrganization()
-<<<<<<< HEAD
   // SetEmail is for another user: a check of UpdateMyProfile may come after all calls.
-=======
-  // One user each: clients make all calls before anything is checked.
->>>>>>> proxies
   const [me, other, idp, project] = [
     await newMember(organization, []),
     await newMember(organization, []),

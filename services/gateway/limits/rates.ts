@@ -46,7 +46,7 @@ export function createRates(config: RateSettings, clock: () => number): Rates {
     admit(caller, method, address, calls = 1) {
       if (method.access.rule === 'public') return strangers.admit(address, calls * costOf(method))
       if (caller.instanceRoles.includes('IAM_OWNER')) return
-      const rate = hasRole(caller) ? config.WRITES_PER_MEMBER : config.WRITES_PER_CALLER
+      const rate = caller.hasRole ? config.WRITES_PER_MEMBER : config.WRITES_PER_CALLER
       const { userId, organizationId } = caller
       if (method.reads) reads.take(userId, rate * readsPerWrite, organizationId, clock(), calls)
       else writes.take(userId, rate, organizationId, clock(), calls)
@@ -57,11 +57,4 @@ export function createRates(config: RateSettings, clock: () => number): Rates {
 // Many programs at one address may ask for tokens, and their proofs cost little to check.
 function costOf({ reads, oauth }: Method): number {
   return reads || oauth ? 1 / readsPerWrite : 1
-}
-
-function hasRole({ instanceRoles, organizationRoles, projectRoles }: Caller): boolean {
-  if (instanceRoles.length > 0) return true
-  for (const organizationId in organizationRoles) if (organizationRoles[organizationId]!.length > 0) return true
-  for (const _ in projectRoles) return true
-  return false
 }

@@ -5,6 +5,7 @@ import { eventColumns } from '#lib/eventstore/event-page'
 import { describeEnvelope, describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { holds } from '#lib/rpc/caller'
+import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import { cursorInvalid, readCursor, writeCursor } from '#lib/search/cursor'
 import { inTurn } from '#lib/search/in-turn'
@@ -39,7 +40,7 @@ export async function listUserChanges(
   const read = await inTurn(
     sql,
     call,
-    select(sql, userId, hiddenFrom(call, userId, user!.organizationId), places, limit + 1),
+    select(sql, userId, await hiddenFrom(call, userId, user!.organizationId), places, limit + 1),
   )
   const page = cutPage(read.slice(0, limit))
   const next = [...aggregates, 'session'].map((type, index) => {
@@ -56,7 +57,8 @@ interface Hidden {
 }
 
 /** What the caller may not read by the operations on sessions and credentials either. */
-function hiddenFrom({ caller }: Call, userId: string, organizationId: string): Hidden {
+async function hiddenFrom(call: Call, userId: string, organizationId: string): Promise<Hidden> {
+  const caller = await callerIn(call, organizationId)
   const isHidden = (permission: string) => caller.userId !== userId && !holds(caller, permission, organizationId)
   return { sessions: isHidden('session.read'), credentials: isHidden('user.credential.read') }
 }
