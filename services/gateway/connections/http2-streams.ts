@@ -42,7 +42,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     const own = server.listeners('stream') as OnStream[]
     server.removeAllListeners('stream')
     server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
-      stream.setTimeout(patience, () => {
+      stream.setTimeout(patience)
+      stream.on('timeout', () => {
         // Any other way to end the stream would wait until the client has read the answer.
         if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
       })
