@@ -68,7 +68,7 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
 
 /** How many streams of a connection may still send after their answer, and how much: as much as over HTTP/1.1. */
 const [mostLeaving, restBytes] = [8, 4 * 1024 * 1024]
-/** Milliseconds between two looks at such a stream, and at one beyond these. */
+/** Milliseconds between two looks at a stream, and until the first one at a stream beyond these. */
 const [lookEvery, lookSoon] = [1_000, 20]
 const leaving = new WeakMap<object, number>()
 
@@ -88,14 +88,16 @@ function takeLeave(stream: ServerHttp2Stream, patience: number) {
     if (isWhole() && (rest === seen || performance.now() > until)) stream.resume().close()
     seen = rest
   }
-  const mayGoOn = others < mostLeaving
-  const looking = setInterval(look, mayGoOn ? lookEvery : lookSoon)
+  const looking = setInterval(look, lookEvery)
   stream.once('close', () => {
     clearInterval(looking)
     leaving.set(session, leaving.get(session)! - 1)
   })
-  // Node would close the stream at once, were it neither read nor paused.
-  if (!mayGoOn) return void stream.pause()
+  if (others >= mostLeaving) {
+    // Node would close the stream at once, were it neither read nor paused.
+    stream.pause()
+    return void setTimeout(look, lookSoon)
+  }
   stream.on('data', ({ length }: Buffer) => {
     rest += length
     if (rest > restBytes) stream.close(isWhole() ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL)
