@@ -66,10 +66,10 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   }
 }
 
-/** How many streams of a connection may still send after their answer, and how much: as much as over HTTP/1.1. */
-const [mostLeaving, restBytes] = [8, 4 * 1024 * 1024]
-/** Milliseconds between two looks at a stream, and until the first one at a stream beyond these. */
-const [lookEvery, lookSoon] = [1_000, 20]
+/** How many streams of a connection may still send after their answer, and how much: a whole message of any call. */
+const [mostLeaving, restBytes] = [8, 1024 * 1024]
+/** Milliseconds: the longest between two looks at a stream, and until the first one at a stream beyond these. */
+const [lookEvery, lookSoon] = [5_000, 20]
 const leaving = new WeakMap<object, number>()
 
 // Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
@@ -78,7 +78,8 @@ const leaving = new WeakMap<object, number>()
 function takeLeave(stream: ServerHttp2Stream, patience: number) {
   const { session } = stream
   if (!session || stream.endAfterHeaders || stream.readableEnded) return void stream.resume()
-  const isWhole = () => stream.state.localClose === 1
+  // It is 0 while the end has not left, and -1 once the whole stream is closed.
+  const isWhole = () => stream.state.localClose !== 0
   const others = leaving.get(session) ?? 0
   leaving.set(session, others + 1)
   const until = performance.now() + patience
@@ -88,7 +89,7 @@ function takeLeave(stream: ServerHttp2Stream, patience: number) {
     if (isWhole() && (rest === seen || performance.now() > until)) stream.resume().close()
     seen = rest
   }
-  const looking = setInterval(look, lookEvery)
+  const looking = setInterval(look, Math.min(lookEvery, patience))
   stream.once('close', () => {
     clearInterval(looking)
     leaving.set(session, leaving.get(session)! - 1)

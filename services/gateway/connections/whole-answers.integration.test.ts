@@ -4,6 +4,8 @@ import { send } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
 let gateway: TestGateway
+/** Another, that soon stops waiting. */
+let hasty: TestGateway
 
 beforeAll(async () => {
   const mebibyte = 1024 * 1024
@@ -11,8 +13,9 @@ beforeAll(async () => {
     {},
     { UNDER_WAY_BYTES: String(512 * mebibyte), UNDER_WAY_BYTES_PER_CONNECTION: String(64 * mebibyte) },
   )
+  hasty = await startTestGateway({}, { HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '500' })
 })
-afterAll(() => gateway.stop())
+afterAll(() => Promise.all([gateway.stop(), hasty.stop()]))
 
 const [data, headers, reset, settings, ping, windowUpdate] = [0, 1, 3, 4, 6, 8]
 const [ended, headEnded] = [1, 4]
@@ -48,8 +51,8 @@ function head(verb: string, path: string, type = 'application/json'): Buffer {
 }
 
 /** A connection with large windows whose frames are seen as they came. */
-function open() {
-  const socket = connect(gateway.port, '127.0.0.1')
+function open({ port } = gateway) {
+  const socket = connect(port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
   const frames: Frame[] = []
   let unread = Buffer.alloc(0)
@@ -111,7 +114,7 @@ test.each([
   ['an error of gRPC', head('POST', grpcEmail, 'application/grpc'), ''],
   ['the answer to a HEAD', head('HEAD', '/healthz'), ''],
 ])('%s is whole; only then is a client that never ends its request told to stop', async (_name, fields, text) => {
-  const { socket, of, course, turn } = open()
+  const { socket, of, course, turn } = open(hasty)
   socket.write(frame(headers, ended | headEnded, 1, fields))
   await expect.poll(() => course(1)).toMatch(/ end/)
   await turn()
@@ -154,7 +157,7 @@ test('of the streams of a connection that go on after their answers, eight are r
 test('a client that looks at its answer only once all of its body was sent can send all of it', async () => {
   const { socket, course, updates, turn } = open()
   const piece = 10_000
-  let left = 2_000_000
+  let left = 1_000_000
   socket.write(frame(headers, headEnded, 1, head('POST', '/v2/sessions')))
   for (let sent = 0; left > 0; sent += piece) {
     // Both windows have 65,535 bytes at first.
