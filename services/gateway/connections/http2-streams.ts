@@ -66,8 +66,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   }
 }
 
-/** How many streams of a connection may still send after their answer, and how much: a whole message of any call. */
-const [mostLeaving, restBytes] = [8, 1024 * 1024]
+/** How many streams of a connection may still send after their answer, and how much: twice the longest message. */
+const [mostLeaving, restBytes] = [4, 2 * 1024 * 1024]
 /** Milliseconds: the longest between two looks at a stream, and until the first one at a stream beyond these. */
 const [lookEvery, lookSoon] = [5_000, 20]
 const leaving = new WeakMap<object, number>()
