@@ -68,8 +68,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
 
 /** How many streams of a connection may still send after their answer, and how much: twice the longest message. */
 const [mostLeaving, restBytes] = [4, 2 * 1024 * 1024]
-/** Milliseconds: the longest between two looks at a stream, and until the first one at a stream beyond these. */
-const [lookEvery, lookSoon] = [5_000, 20]
+/** The most milliseconds between two looks at such a stream. */
+const lookEvery = 5_000
 const leaving = new WeakMap<object, number>()
 
 // Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
@@ -78,14 +78,13 @@ const leaving = new WeakMap<object, number>()
 function takeLeave(stream: ServerHttp2Stream, patience: number) {
   const { session } = stream
   if (!session || stream.endAfterHeaders || stream.readableEnded) return void stream.resume()
-  // It is 0 while the end has not left, and -1 once the whole stream is closed.
-  const isWhole = () => stream.state.localClose !== 0
+  const isWhole = () => stream.closed || stream.state.localClose === 1
   const others = leaving.get(session) ?? 0
   leaving.set(session, others + 1)
   const until = performance.now() + patience
   let [rest, seen] = [0, 0]
   const look = () => {
-    // A stream that is paused would not end.
+    // A stream that is paused would not end, closed or not.
     if (isWhole() && (rest === seen || performance.now() > until)) stream.resume().close()
     seen = rest
   }
@@ -97,7 +96,12 @@ function takeLeave(stream: ServerHttp2Stream, patience: number) {
   if (others >= mostLeaving) {
     // Node would close the stream at once, were it neither read nor paused.
     stream.pause()
-    return void setTimeout(look, lookSoon)
+    const lookSoon = (turns: number) => {
+      look()
+      if (turns > 1) setImmediate(lookSoon, turns - 1)
+    }
+    // The end leaves within a few turns of the event loop, unless the connection is blocked.
+    return void setImmediate(lookSoon, 10)
   }
   stream.on('data', ({ length }: Buffer) => {
     rest += length

@@ -1,8 +1,10 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startTestMetrics } from '#test/support/metrics'
 import { send } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
+const read = startTestMetrics()
 let gateway: TestGateway
 /** Another, that soon stops waiting. */
 let hasty: TestGateway
@@ -152,6 +154,20 @@ test('of the streams of a connection that go on after their answers, four are re
   expect(told()).toBe(8)
   await expect.poll(told, { timeout: 30_000 }).toBe(12)
   for (const stream of streams) expect(course(stream)).toMatch(/^headers data( data)? end reset 0$/)
+})
+
+test('nothing is kept of requests that end after their answers, whether they are read on or not', async () => {
+  const { socket, course } = open(hasty)
+  const underWay = async () => Math.max(...Object.values(await read('roster.gateway.bytes_under_way')))
+  await expect.poll(underWay, { timeout: 30_000 }).toBe(0)
+  const streams = Array.from({ length: 12 }, (_, at) => 2 * at + 1)
+  const heads = streams.map((stream) => frame(headers, headEnded, stream, head('POST', '/nope')))
+  // The first requests go on, so that those after them are not read on.
+  const bodies = streams.map((stream, at) => frame(data, at < 4 ? 0 : ended, stream, Buffer.alloc(1_000)))
+  socket.write(Buffer.concat([...heads, ...bodies]))
+  await expect.poll(underWay, { interval: 1 }).toBeGreaterThan(0)
+  await expect.poll(() => streams.filter((stream) => course(stream).includes('end')).length).toBe(12)
+  await expect.poll(underWay, { timeout: 30_000 }).toBe(0)
 })
 
 test('a client that looks at its answer only once all of its body was sent can send all of it', async () => {
