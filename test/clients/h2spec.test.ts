@@ -30,11 +30,20 @@ describe.each(roads().filter(({ name }) => name !== 'behind nginx'))('h2spec ove
       if (!existsSync(h2spec))
         execFileSync('go', ['install', source], { env: { ...process.env, GOBIN }, stdio: 'pipe' })
       const isTls = road.certificate !== ''
-      const own = await failures(new URL(road.url).port, isTls)
       const bare = await failures(await startBare(isTls), isTls)
-      expect(own.cases).toBe(bare.cases)
-      expect(own.cases).toBeGreaterThan(140)
-      expect(own.failed.filter((one) => !bare.failed.includes(one))).toEqual(exceptions[road.name])
+      expect(bare.cases).toBeGreaterThan(140)
+      const look = async () => {
+        const own = await failures(new URL(road.url).port, isTls)
+        expect(own.cases).toBe(bare.cases)
+        return own.failed.filter((one) => !bare.failed.includes(one))
+      }
+      let more = await look()
+      // Some cases race with the answer, at the bare server too. These do not fail every time.
+      for (let times = 0; times < 2 && more.length > exceptions[road.name].length; times++) {
+        const again = await look()
+        more = more.filter((one) => again.includes(one))
+      }
+      expect(more).toEqual(exceptions[road.name])
     },
   )
 })

@@ -42,7 +42,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     const own = server.listeners('stream') as OnStream[]
     server.removeAllListeners('stream')
     server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
-      stream.setTimeout(patience, () => {
+      stream.setTimeout(patience)
+      stream.on('timeout', () => {
         // Any other way to end the stream would wait until the client has read the answer.
         if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
       })
@@ -65,10 +66,10 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   }
 }
 
-/** How many streams of a connection may still send after their answer, and how much: as much as over HTTP/1.1. */
-const [mostLeaving, restBytes] = [8, 4 * 1024 * 1024]
-/** Milliseconds between two looks at such a stream, and at one beyond these. */
-const [lookEvery, lookSoon] = [1_000, 20]
+/** How many streams of a connection may still send after their answer, and how much: twice the longest message. */
+const [mostLeaving, restBytes] = [4, 2 * 1024 * 1024]
+/** The most milliseconds between two looks at such a stream. */
+const lookEvery = 5_000
 const leaving = new WeakMap<object, number>()
 
 // Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
@@ -77,24 +78,31 @@ const leaving = new WeakMap<object, number>()
 function takeLeave(stream: ServerHttp2Stream, patience: number) {
   const { session } = stream
   if (!session || stream.endAfterHeaders || stream.readableEnded) return void stream.resume()
-  const isWhole = () => stream.state.localClose === 1
+  const isWhole = () => stream.closed || stream.state.localClose === 1
   const others = leaving.get(session) ?? 0
   leaving.set(session, others + 1)
   const until = performance.now() + patience
   let [rest, seen] = [0, 0]
   const look = () => {
-    // A stream that is paused would not end.
+    // A stream that is paused would not end, closed or not.
     if (isWhole() && (rest === seen || performance.now() > until)) stream.resume().close()
     seen = rest
   }
-  const mayGoOn = others < mostLeaving
-  const looking = setInterval(look, mayGoOn ? lookEvery : lookSoon)
+  const looking = setInterval(look, Math.min(lookEvery, patience))
   stream.once('close', () => {
     clearInterval(looking)
     leaving.set(session, leaving.get(session)! - 1)
   })
-  // Node would close the stream at once, were it neither read nor paused.
-  if (!mayGoOn) return void stream.pause()
+  if (others >= mostLeaving) {
+    // Node would close the stream at once, were it neither read nor paused.
+    stream.pause()
+    const lookSoon = (turns: number) => {
+      look()
+      if (turns > 1) setImmediate(lookSoon, turns - 1)
+    }
+    // The end leaves within a few turns of the event loop, unless the connection is blocked.
+    return void setImmediate(lookSoon, 10)
+  }
   stream.on('data', ({ length }: Buffer) => {
     rest += length
     if (rest > restBytes) stream.close(isWhole() ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL)

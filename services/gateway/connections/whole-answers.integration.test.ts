@@ -1,9 +1,13 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startTestMetrics } from '#test/support/metrics'
 import { send } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
+const read = startTestMetrics()
 let gateway: TestGateway
+/** Another, that soon stops waiting. */
+let hasty: TestGateway
 
 beforeAll(async () => {
   const mebibyte = 1024 * 1024
@@ -11,8 +15,9 @@ beforeAll(async () => {
     {},
     { UNDER_WAY_BYTES: String(512 * mebibyte), UNDER_WAY_BYTES_PER_CONNECTION: String(64 * mebibyte) },
   )
+  hasty = await startTestGateway({}, { HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '500' })
 })
-afterAll(() => gateway.stop())
+afterAll(() => Promise.all([gateway.stop(), hasty.stop()]))
 
 const [data, headers, reset, settings, ping, windowUpdate] = [0, 1, 3, 4, 6, 8]
 const [ended, headEnded] = [1, 4]
@@ -48,8 +53,8 @@ function head(verb: string, path: string, type = 'application/json'): Buffer {
 }
 
 /** A connection with large windows whose frames are seen as they came. */
-function open() {
-  const socket = connect(gateway.port, '127.0.0.1')
+function open({ port } = gateway) {
+  const socket = connect(port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
   const frames: Frame[] = []
   let unread = Buffer.alloc(0)
@@ -111,7 +116,7 @@ test.each([
   ['an error of gRPC', head('POST', grpcEmail, 'application/grpc'), ''],
   ['the answer to a HEAD', head('HEAD', '/healthz'), ''],
 ])('%s is whole; only then is a client that never ends its request told to stop', async (_name, fields, text) => {
-  const { socket, of, course, turn } = open()
+  const { socket, of, course, turn } = open(hasty)
   socket.write(frame(headers, ended | headEnded, 1, fields))
   await expect.poll(() => course(1)).toMatch(/ end/)
   await turn()
@@ -136,19 +141,33 @@ test('answers are whole also where many wait behind a client that reads late and
   socket.resume()
   const ends = () => streams.map((stream) => course(stream))
   const whole = streams.map(() => expect.stringMatching(/^headers data( data)? end reset 0$/))
-  await expect.poll(ends, { timeout: 20_000 }).toEqual(whole)
+  await expect.poll(ends, { timeout: 30_000 }).toEqual(whole)
 })
 
-test('of the streams of a connection that go on after their answers, eight are read on, and the others reset at once', async () => {
+test('of the streams of a connection that go on after their answers, four are read on, and the others reset at once', async () => {
   const { socket, course, turn } = open()
   const streams = Array.from({ length: 12 }, (_, at) => 2 * at + 1)
   for (const stream of streams) socket.write(frame(headers, headEnded, stream, head('GET', '/healthz')))
   const told = () => streams.filter((stream) => course(stream).includes('reset')).length
-  await expect.poll(told, { interval: 5 }).toBe(4)
+  await expect.poll(told, { interval: 5 }).toBe(8)
   await turn()
-  expect(told()).toBe(4)
-  await expect.poll(told, { timeout: 10_000 }).toBe(12)
+  expect(told()).toBe(8)
+  await expect.poll(told, { timeout: 30_000 }).toBe(12)
   for (const stream of streams) expect(course(stream)).toMatch(/^headers data( data)? end reset 0$/)
+})
+
+test('nothing is kept of requests that end after their answers, whether they are read on or not', async () => {
+  const { socket, course } = open(hasty)
+  const underWay = async () => Math.max(...Object.values(await read('roster.gateway.bytes_under_way')))
+  await expect.poll(underWay, { timeout: 30_000 }).toBe(0)
+  const streams = Array.from({ length: 12 }, (_, at) => 2 * at + 1)
+  const heads = streams.map((stream) => frame(headers, headEnded, stream, head('POST', '/nope')))
+  // The first requests go on, so that those after them are not read on.
+  const bodies = streams.map((stream, at) => frame(data, at < 4 ? 0 : ended, stream, Buffer.alloc(1_000)))
+  socket.write(Buffer.concat([...heads, ...bodies]))
+  await expect.poll(underWay, { interval: 1 }).toBeGreaterThan(0)
+  await expect.poll(() => streams.filter((stream) => course(stream).includes('end')).length).toBe(12)
+  await expect.poll(underWay, { timeout: 30_000 }).toBe(0)
 })
 
 test('a client that looks at its answer only once all of its body was sent can send all of it', async () => {
