@@ -66,7 +66,9 @@ function pascal(words: string): string {
 async function zitadelPackages() {
   const folder = fileURLToPath(new URL('../../node_modules/@zitadel/proto/es/zitadel', import.meta.url))
   const modules = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('_pb.js'))
-  const loaded = await Promise.all(modules.map((name): Promise<Record<string, DescFile>> => import(`${folder}/${name}`)))
+  const loaded = await Promise.all(
+    modules.map((name): Promise<Record<string, DescFile>> => import(`${folder}/${name}`)),
+  )
   return loaded.flatMap((module) =>
     Object.entries(module)
       .filter(([name]) => name.startsWith('file_'))
