@@ -236,15 +236,13 @@ test('a caller with roles in an organization may act there, and no service is as
 test('all tokens of a user share its roles, and a service is told those at home and where it acts, with their projects', async () => {
   const places = ['home', 'away', ...Array.from({ length: 200 }, (_, index) => `o-${1000 + index}`)]
   const memberships = places.map((organizationId) => ({ organizationId, roles: ['ORG_USER_MANAGER'] }))
-  const projectMemberships = places
-    .slice(0, 10)
-    .flatMap((organizationId) =>
-      Array.from({ length: 500 }, (_, index) => ({
-        organizationId,
-        projectId: `p-${index}`,
-        roles: ['PROJECT_OWNER'],
-      })),
-    )
+  const projectMemberships = places.slice(0, 10).flatMap((organizationId) =>
+    Array.from({ length: 500 }, (_, index) => ({
+      organizationId,
+      projectId: `p-${index}`,
+      roles: ['PROJECT_OWNER'],
+    })),
+  )
   const machine = { userId: 'machine', organizationId: 'home', memberships, projectMemberships }
   const tokens = Array.from({ length: 30 }, () => newToken(machine))
   for (const token of tokens) expect(await call(token)).toBe('ok')
