@@ -207,20 +207,14 @@ function countUses(changes: Decided[]) {
 }
 
 function countRooms(changes: Decided[]) {
-  const counted = new Map<
-    string,
-    { key: string; number: number; most: number; counted_by: string; counted_of: object }
-  >()
-  for (const {
-    key,
-    most,
-    counted: { by, of },
-  } of changes.flatMap(({ decision }) => decision.rooms ?? [])) {
-    const same = counted.get(key)
-    if (same) same.number++
-    else counted.set(key, { key, number: 1, most, counted_by: by, counted_of: of })
-  }
-  return [...counted.values()]
+  const rooms = Map.groupBy(
+    changes.flatMap(({ decision }) => decision.rooms ?? []),
+    ({ key }) => key,
+  )
+  return [...rooms].map(([key, all]) => {
+    const { most, counted } = all[0]!
+    return { key, number: all.length, most, counted_by: counted.by, counted_of: counted.of }
+  })
 }
 
 function expected({ type, id, sequence }: Aggregate) {

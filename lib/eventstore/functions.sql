@@ -12,8 +12,8 @@ $$;
 -- Raises RS001 where the batch cannot be stored. Its detail is
 --   { "stale": [{type, id}], "taken": [{kind, scope, key}] }.
 -- Where limits are reached, the detail also has "over": [{key, free, wait}]. Only `free` uses are left then, and the
--- next one is free after `wait` seconds. Rooms are told there too. Where nobody holds a key of "held", the detail has it in "freed". Raises
--- unique_violation where a request was answered before.
+-- next one is free after `wait` seconds. Rooms are told there too. Where nobody holds a key of "held", the detail has
+-- it in "freed". Raises unique_violation where a request was answered before.
 create or replace function append(changes json, happened json, moment timestamptz, rest jsonb)
 returns void language plpgsql as $$
 declare
