@@ -32,18 +32,18 @@ const offered = {
 }
 
 describe.skipIf(noGo)(`Connect's conformance suite${noGo}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'roster-conformance-'))
-  const configuration = join(folder, 'configuration.yaml')
+  let folder: string
   let gateways: Awaited<ReturnType<typeof startGateways>> | undefined
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'roster-conformance-'))
     if (!spawnSync(suite, ['--version'], { encoding: 'utf8' }).stdout?.includes(version))
       go('install', `${module}/cmd/connectconformance@${version}`)
     const { Dir: source } = JSON.parse(go('mod', 'download', '-json', `${module}@${version}`)) as { Dir: string }
     const descriptors = join(folder, 'suite.binpb')
     const buf = join(projectRoot, 'node_modules/.bin/buf')
     execFileSync(buf, ['build', source, '--exclude-source-info', '-o', descriptors])
-    writeFileSync(configuration, JSON.stringify(offered))
+    writeFileSync(join(folder, 'configuration.yaml'), JSON.stringify(offered))
     gateways = await startGateways(folder, descriptors)
   })
 
@@ -56,7 +56,15 @@ describe.skipIf(noGo)(`Connect's conformance suite${noGo}`, () => {
     const known = exceptions.flatMap(({ cases }) => ['--known-failing', cases])
     // The suite starts this command as a server. It sends a certificate where it wants TLS.
     const server = ['sh', '-c', 'if grep -qa CERTIFICATE; then cat tls; else cat plain; fi; exec sleep 600']
-    const { failed, output } = await run(['--mode', 'server', '--conf', configuration, ...known, '--', ...server])
+    const { failed, output } = await run([
+      '--mode',
+      'server',
+      '--conf',
+      'configuration.yaml',
+      ...known,
+      '--',
+      ...server,
+    ])
     const unexpected = output.split(/^(?=FAILED|INFO|Total)/m).filter((part) => !part.startsWith('INFO'))
     expect(failed, unexpected.join('')).toBe(false)
 
