@@ -110,7 +110,7 @@ const users: StoringService<Config, Context> = {
     const context: Context = { config, sql, store, personal, keys, signingKeys, grants, rolesElsewhere, log, later }
     await fillFoundUsers(sql, personal)
     await respellFoundAddresses(sql)
-    await fillBareNames(sql)
+    await untilReachable(nats.waits, () => fillBareNames(sql))
     await bootstrap(context, nats.waits)
     const background = [
       startPruning(context),
