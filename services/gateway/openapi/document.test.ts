@@ -73,11 +73,12 @@ test('deprecated operations are marked', () => {
   for (const { desc } of routed) expect(byId.get(desc.name)!.operation.deprecated ?? false).toBe(desc.deprecated)
 })
 
-test('a write takes an Idempotency-Key and If-Match, and a read does not', () => {
+test('a write takes an Idempotency-Key, If-Match and If-None-Match, and a read does not', () => {
   for (const { desc, reads, oauth } of routed) {
     const { operation } = byId.get(desc.name)!
     const names = operation.parameters.map((each) => resolve(document, each).name as string)
-    for (const name of ['Idempotency-Key', 'If-Match']) expect(names.includes(name)).toBe(!reads && !oauth)
+    for (const name of ['Idempotency-Key', 'If-Match', 'If-None-Match'])
+      expect(names.includes(name)).toBe(!reads && !oauth)
   }
 })
 

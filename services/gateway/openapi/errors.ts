@@ -10,7 +10,7 @@ const statuses: Record<string, [description: string, ...names: (keyof typeof hea
   '403': ['The caller may not do this, or knows no such object.'],
   '404': ['There is no such object.'],
   '409': ['The object is there already, or somebody else changes it now.'],
-  '412': ['The object does not have the sequence that `If-Match` names.'],
+  '412': ['The object does not have a sequence that `If-Match` names, or has one that `If-None-Match` names.'],
   '422': ['The `Idempotency-Key` belongs to another request.'],
   '429': ['A limit is reached.', 'Retry-After'],
   default: ['Any other error.', 'Retry-After'],

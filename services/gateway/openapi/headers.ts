@@ -1,5 +1,8 @@
 import type { Schema } from './schemas.ts'
 
+const tag = String.raw`(W/)?"[\x21\x23-\x7e\x80-\xff]*"`
+const tags = { type: 'string', pattern: String.raw`^(\*|[ \t,]*${tag}([ \t]*,[ \t]*(${tag})?)*[ \t]*)$` }
+
 /** Headers of requests, as parameters. */
 export const parameters = {
   'x-service-orgid': parameter(
@@ -14,8 +17,13 @@ export const parameters = {
   ),
   'If-Match': parameter(
     'If-Match',
-    { type: 'string', pattern: String.raw`^(\*|"[0-9]{1,15}")$` },
-    'The `ETag` of an earlier answer, or `*`. Where the object has changed since, the answer is 412.',
+    tags,
+    'The `ETag` of an earlier answer, at most 20 of them, or `*`. Where the object has none of them now, the answer is 412.',
+  ),
+  'If-None-Match': parameter(
+    'If-None-Match',
+    tags,
+    'At most 20 ETags, or `*`. Where the object has one of them, the answer is 412. What adds an object passes it over.',
   ),
   DPoP: parameter(
     'DPoP',
@@ -27,7 +35,7 @@ export const parameters = {
 /** Headers of answers. */
 export const headers = {
   'x-request-id': header({ type: 'string' }, 'The id of the request in the logs. A client may choose it.'),
-  ETag: header({ type: 'string' }, 'The sequence of the object, for `If-Match`.'),
+  ETag: header({ type: 'string' }, 'The sequence of the object, for `If-Match` and `If-None-Match`.'),
   'Idempotent-Replayed': header(
     { const: 'true' },
     'The answer is that of an earlier request with this `Idempotency-Key`.',

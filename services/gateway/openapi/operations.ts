@@ -87,7 +87,7 @@ function headersOf({ oauth, reads, desc }: Method, { rule }: Access): Schema[] {
   if (oauth) return desc.input.field['dpopProof'] ? referParameters('DPoP') : []
   return [
     ...(rule === 'public' ? [] : referParameters('x-service-orgid')),
-    ...(reads ? [] : referParameters('Idempotency-Key', 'If-Match')),
+    ...(reads ? [] : referParameters('Idempotency-Key', 'If-Match', 'If-None-Match')),
   ]
 }
 

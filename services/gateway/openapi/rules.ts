@@ -69,7 +69,8 @@ const keywords: Record<string, (value: JsonValue, field: string) => Record<strin
   // The names of its values say so already.
   'enum.definedOnly': () => ({}),
   '*.in': (values) => ({ enum: values }),
-  '*.notIn': (values) => ({ not: { enum: values } }),
+  // Generators refuse `not`.
+  '*.notIn': (values) => ({ text: `Not ${(values as string[]).map((value) => `\`${value}\``).join(' or ')}.` }),
   '*.gte': (minimum) => ({ minimum }),
   '*.gt': (exclusiveMinimum) => ({ exclusiveMinimum }),
   '*.lte': (maximum) => ({ maximum }),
