@@ -6,6 +6,7 @@ import { freePort } from '../../../deploy/local/ports.ts'
 import { call } from '../../e2e/clients/encodings.ts'
 import { startOwnHouse } from '../../e2e/own-house.ts'
 import { ok, unique } from '../../examples/people.ts'
+import { type Proxy, startProxy, withoutProxy } from '../../support/proxies.ts'
 import { build, environment, unlessThereIs } from '../build.ts'
 import { expectOutcome } from '../outcomes.ts'
 import type { Road } from '../roads.ts'
@@ -41,21 +42,31 @@ const certificate = makeCertificate()
 afterAll(certificate.remove)
 
 // The issuer is PUBLIC_URL, which all services know. So each road has a Roster of its own.
-describe.each<Road['name']>(['plain', 'TLS'])('by the road %s', (road) => {
+const roads: Road['name'][] = ['plain', 'TLS', ...(withoutProxy('nginx') ? [] : ['behind nginx' as const])]
+describe.each(roads)('by the road %s', (road) => {
+  let proxy: Proxy | undefined
   let house: Awaited<ReturnType<typeof startOwnHouse>>
   let task: Record<'issuer' | 'certificate' | 'clientId' | 'clientSecret', string>
 
   beforeAll(async () => {
     const PORT = String(await freePort(0))
-    const tls = road === 'TLS' && { TLS_CERT_FILE: certificate.cert, TLS_KEY_FILE: certificate.key }
-    const issuer = `${tls ? 'https' : 'http'}://localhost:${PORT}`
-    house = await startOwnHouse({ moreGateways: [{ PORT, ...tls }] }, { PUBLIC_URL: issuer })
+    proxy = road === 'behind nginx' ? await startProxy('nginx', [`127.0.0.1:${PORT}`], certificate) : undefined
+    const issuer = proxy?.url ?? `${road === 'TLS' ? 'https' : 'http'}://localhost:${PORT}`
+    const gateway = {
+      plain: {},
+      TLS: { TLS_CERT_FILE: certificate.cert, TLS_KEY_FILE: certificate.key },
+      'behind nginx': { TRUSTED_PROXIES: '1' },
+    }[road]
+    house = await startOwnHouse({ moreGateways: [{ PORT, ...gateway }] }, { PUBLIC_URL: issuer })
     const machine = { userName: unique('client'), name: 'A client', accessTokenType: 'ACCESS_TOKEN_TYPE_JWT' }
     const { userId } = ok(await call('AddMachineUser', machine, house.machine))
     const { clientSecret } = ok(await call('AddMachineSecret', { userId }, house.machine))
-    task = { issuer, certificate: tls ? certificate.cert : '', clientId: userId, clientSecret }
+    task = { issuer, certificate: road === 'plain' ? '' : certificate.cert, clientId: userId, clientSecret }
   })
-  afterAll(() => house?.stop())
+  afterAll(async () => {
+    await house?.stop()
+    await proxy?.stop()
+  })
 
   describe.each(languages)('in $language', ({ language, needs, commands, clients }) => {
     const why = unlessThereIs(...needs)
