@@ -4,7 +4,7 @@ import { unreadable } from './open-schema.ts'
 import { strangeOn } from './strange-on.ts'
 
 /** Tables that the command changes. */
-export type ChangedTable = 'parked_events' | 'parked_for_followers' | 'published' | 'sealing'
+export type ChangedTable = 'parked_events' | 'parked_for_followers' | 'published'
 
 // Of some tables the role may change a single column, and then it may not lock. To prepare a change runs nothing of what
 // hangs on the table, and nobody makes a trigger, a rule or a policy until the transaction ends.
@@ -12,7 +12,6 @@ const holds: Record<ChangedTable, (name: string) => string> = {
   parked_events: locked,
   parked_for_followers: locked,
   published: (name) => `prepare held as update ${name} set stream_created = ''; deallocate held`,
-  sealing: (name) => `prepare held as update ${name} set wanted = true; deallocate held`,
 }
 
 function locked(name: string): string {

@@ -6,7 +6,6 @@ import { receipt } from './forgotten/receipt.ts'
 import { rotateKeys } from './keys/rotate-keys.ts'
 import { parkedCommands } from './parked/parked-commands.ts'
 import { republish } from './republish.ts'
-import { seal } from './seal.ts'
 import { status } from './status/status.ts'
 import { verify } from './verify/verify.ts'
 
@@ -18,7 +17,6 @@ export const commands: Command[] = [
   verify,
   checkpoints,
   exportOrganization,
-  seal,
   forgotten,
   receipt,
   rotateKeys,

@@ -17,12 +17,12 @@ export async function openPersonal(
 ): Promise<Personal | undefined> {
   const [row] = data
     ? await sql<(SealingRow & { bytes: number })[]>`
-        select left(phase, 20) as phase, octet_length(secret) as bytes,
+        select octet_length(secret) as bytes,
           case when octet_length(secret) <= ${longestSecret} then secret end as secret
         from sealing limit 1
       `
     : []
-  if (!data || !row || (row.phase === 'off' && key === undefined)) return undefined
+  if (!data || !row) return undefined
   if (key === undefined)
     throw new Refusal(
       'What is personal is stored sealed, and the command has no key: set ROSTER_OPERATOR_PERSONAL_KEY (docs/command.md).',

@@ -80,7 +80,6 @@ describe('with --json, nothing but JSON is on the standard output', () => {
     verify: [withFinding, ['service', 'row', 'problem']],
     checkpoints: [() => ['users'], ['kind']],
     export: [() => ['default'], ['kind', 'organization']],
-    seal: [() => [], ['sealed', 'skipped', 'hindering', 'users']],
     forgotten: [async () => [await anyUser()], ['user', 'forgotten', 'stores']],
     receipt: [receipt, ['verified']],
     'keys rotate': [rotation, ['step', 'next']],

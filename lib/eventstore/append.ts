@@ -166,10 +166,7 @@ function toBatch(
     events: JSON.stringify(changes.flatMap(({ events }) => events.map((event) => withoutTime(event, sealer)))),
     // All decisions of a batch have the same time.
     moment: changes[0]?.after.changedAt ?? new Date(),
-    rest:
-      isPlain && !creates
-        ? null
-        : JSON.stringify({ ...lists, isBulk: more.isBulk, commits: more.commits, ...sealer?.phase() }),
+    rest: isPlain && !creates ? null : JSON.stringify({ ...lists, isBulk: more.isBulk, commits: more.commits }),
   }
 }
 

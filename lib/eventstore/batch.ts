@@ -2,7 +2,6 @@ import type { EventRow } from '../events/stored-event.ts'
 import type { Aggregate, AggregateKey } from './aggregate.ts'
 import type { Command, Decision, NewEvent, UniqueKey } from './command.ts'
 import type { EarlierAnswer, Once } from './once.ts'
-import type { Phase } from './personal/phase.ts'
 
 // A batch has commands of every kind. The types of one command fit together where it is created. No type of a list can
 // say so.
@@ -59,8 +58,6 @@ export interface Problem {
   over: Over[]
   /** Keys for which the batch refused commands, and which nobody holds any more. */
   freed: UniqueKey[]
-  /** How far the sealing of personal data has come, where the batch did not know it. */
-  phase?: Phase
 }
 
 /** A limited use of which the batch wants more than is free. `wait`: seconds until the next use is free. */

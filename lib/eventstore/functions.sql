@@ -92,14 +92,12 @@ $$;
 --             with sequence 0 for a missing aggregate,
 --           "releases": [{kind, scope, key}],
 --           "held": [{kind, scope, key}]: keys that others must hold, because commands were refused for them,
---           "claims": [{kind, scope, key, aggregate_id, twin}]: each key must be free; aggregate_id, if any, holds it then.
---             `twin`: the key in its other form. With it, the key is the first one of its kind where the twin is.
+--           "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it then.
 --           "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
 --           "rooms": [{key, number, most, counted_by, counted_of}]: `number` more of a set that may have `most`. The
 --             function `counted_by` gives its size, up to `most`, from `counted_of`,
 --           "isBulk": true where a thousand locks of its new aggregates would be too many. Nobody may depend on their
 --             absence. Where two transactions create the same one, the second gets a unique_violation.
---           "phase": what the batch takes for the phase of `sealing`. Where that is another one, the detail has it.
 --           "subjects": [{id, wrapped}]: the keys of new people, in base64,
 --           "forgotten": [id]: people whose keys are destroyed,
 --           "commits": true where there must be a commit although nothing is stored,
@@ -114,18 +112,7 @@ declare
   size int;
   moment timestamptz;
   stored int;
-  present text;
 begin
-  -- A change of the phase waits for those that go by the one before it.
-  if rest ? 'phase' then
-    perform pg_advisory_xact_lock_shared(hashtextextended(concat_ws('/', current_schema(), 'sealing'), 0));
-    select phase into present from sealing;
-    if present <> rest ->> 'phase' then
-      raise exception using errcode = 'RS001', message = 'the batch cannot stand',
-        detail = jsonb_build_object('phase', present);
-    end if;
-  end if;
-
   -- A missing row cannot be locked itself. So its creator waits for every transaction that depends on its absence, and
   -- they wait for the creator.
   perform case when created then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end
@@ -253,17 +240,10 @@ begin
     if exists (select from first_key_kinds) then
       insert into first_keys (kind, key, scope)
       select distinct on (c.kind, c.key) c.kind, c.key, c.scope
-      from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text, twin text)
+      from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
       join first_key_kinds using (kind)
-      where c.aggregate_id is not null and c.twin is null
+      where c.aggregate_id is not null
       order by c.kind, c.key, c.scope
-      on conflict do nothing;
-
-      insert into first_keys (kind, key, scope)
-      select c.kind, c.key, c.scope
-      from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, twin text)
-      join first_keys f on f.kind = c.kind and f.key = c.twin and f.scope = c.scope
-      order by c.kind, c.key
       on conflict do nothing;
     end if;
 

@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { openDatabase, type Sql } from './database.ts'
-import { roster } from '../health/release.ts'
 import { migrate } from './migrate.ts'
-import { add, count, openReplica, outcome, silent, writeMigrations } from '#test/support/counters'
+import { silent, writeMigrations } from '#test/support/counters'
 
 let database: TestDatabase
 let replicas: Sql[]
@@ -27,24 +25,10 @@ test('five replicas that start at once apply each migration once', async () => {
   expect(await replicas[0]!`select x from a`).toEqual([{ x: 1 }])
   expect(await replicas[0]!`select distinct split_part(name, ' ', 1) as name from migrations order by name`).toEqual([
     { name: '0001-a.sql' },
+    { name: 'event-store/0001-event-store.sql' },
     { name: 'functions.sql' },
     { name: 'operator.sql' },
     { name: 'release' },
-    { name: 'schema-10.sql' },
-    { name: 'schema-11.sql' },
-    { name: 'schema-12.sql' },
-    { name: 'schema-13.sql' },
-    { name: 'schema-14.sql' },
-    { name: 'schema-15.sql' },
-    { name: 'schema-2.sql' },
-    { name: 'schema-3.sql' },
-    { name: 'schema-4.sql' },
-    { name: 'schema-5.sql' },
-    { name: 'schema-6.sql' },
-    { name: 'schema-7.sql' },
-    { name: 'schema-8.sql' },
-    { name: 'schema-9.sql' },
-    { name: 'schema.sql' },
   ])
 })
 
@@ -74,52 +58,6 @@ test('a failed migration leaves nothing of this start behind', async () => {
   expect(row).toEqual({ d: null })
 })
 
-describe('a schema of an earlier version', () => {
-  let earlier: TestDatabase
-  let sql: Sql
-  const functionThatSays = (text: string) =>
-    sql.unsafe(
-      `create or replace function append(changes json, happened json, moment timestamptz, rest jsonb) returns void
-       language plpgsql as $$ begin raise '${text}'; end $$`,
-    )
-
-  beforeAll(async () => {
-    earlier = await createDatabase()
-    sql = openDatabase(earlier.urls.users, 'test', silent)
-    // As the first version did: the tables and the function come from one file, under one name.
-    await sql.unsafe(readFileSync(new URL('./schema.sql', import.meta.url), 'utf8'))
-    await functionThatSays('older')
-    await sql`create table migrations (name text primary key, applied_at timestamptz not null default now())`
-    await sql`insert into migrations (name) values ('schema.sql'), (${`release ${roster.former} after 0.0`})`
-    await sql`
-      insert into events (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
-      values ('counter', 'old', 1, 'added', '{"name": "old"}', 'house', '', '', now())
-    `
-    await sql`
-      insert into aggregates values ('counter', 'old', 'house', 1, now(), now(), '{"name": "old", "count": 0}')
-    `
-  })
-  afterAll(async () => {
-    await sql.end({ timeout: 5 })
-    await earlier.drop()
-  })
-
-  test('is migrated, and its objects continue where they were', async () => {
-    const replica = await openReplica(earlier.urls.users)
-    const { after } = await replica.store.execute(count('old'))
-    expect(after).toMatchObject({ sequence: 2, state: { name: 'old', count: 1 } })
-    expect(await outcome(replica.store.execute(add('new', 'new')))).toBe('stored')
-    await replica.stop()
-  })
-
-  test('keeps its functions when a replica with an older text starts', async () => {
-    await functionThatSays('newer')
-    const replica = await openReplica(earlier.urls.users)
-    expect(await outcome(replica.store.execute(count('old')))).toContain('newer')
-    await replica.stop()
-  })
-})
-
 test('the events of one organization are read from their own index, in commit order', async () => {
   const plan = await replicas[0]!<{ 'QUERY PLAN': string }[]>`
     explain select payload from events where organization_id = 'house' and (transaction_id, position) > ('7'::xid8, 7)
@@ -128,6 +66,37 @@ test('the events of one organization are read from their own index, in commit or
   const text = plan.map((row) => row['QUERY PLAN']).join('\n')
   expect(text).toContain('Index Scan using events_of_organization')
   expect(text).not.toContain('Sort')
+})
+
+test('where a build of an index was broken off, the next start makes it, and passes over those that are there', async () => {
+  const [sql] = replicas as [Sql]
+  await sql`create table built (x int); insert into built values (1), (1)`.simple()
+  const indexes = (unique: string) => ({
+    '0030-built.concurrently.sql': `
+      -- Found by its number.
+      create index concurrently if not exists built_whole on built (x);
+      create ${unique}index concurrently if not exists built_broken on built (x);
+    `,
+  })
+  await expect(migrate(sql, await writeMigrations(indexes('unique ')), silent)).rejects.toThrow('built_broken')
+  const valid = async () =>
+    (
+      await sql<{ name: string; isValid: boolean }[]>`
+        select indexrelid::regclass::text as name, indisvalid as "isValid" from pg_index
+        where indrelid = 'built'::regclass order by 1
+      `
+    ).map(({ name, isValid }) => [name, isValid])
+  expect(await valid()).toEqual([['built_broken', false], ['built_whole', true]]) // prettier-ignore
+  await Promise.all(replicas.map(async (one) => migrate(one, await writeMigrations(indexes('')), silent)))
+  expect(await valid()).toEqual([['built_broken', true], ['built_whole', true]]) // prettier-ignore
+  // Later callers find the connection as it was.
+  const found = await Promise.all(Array.from({ length: 8 }, () => sql`show search_path`))
+  expect(new Set(found.map(([row]) => row!['search_path']))).toEqual(new Set(['"$user"']))
+})
+
+test('a file of indexes has no other statements', async () => {
+  const folder = await writeMigrations({ '0040-x.concurrently.sql': 'create index on built (x)' })
+  await expect(migrate(replicas[0]!, folder, silent)).rejects.toThrow('may make and drop indexes alone')
 })
 
 test('a migration that was chosen to end a deadlock with a write runs again', async () => {

@@ -96,7 +96,8 @@ test('every connection of a service tells its version, that of its measures too'
   const names = [`roster-users ${roster.version}`, `roster-users-metrics ${roster.version}`]
   await vi.waitFor(async () => {
     const rows = await measuring<{ name: string }[]>`
-      select distinct application_name as name from pg_stat_activity where usename = current_user order by name
+      select distinct application_name as name from pg_stat_activity
+      where usename = current_user and datname = current_database() order by name
     `
     expect(rows.map(({ name }) => name)).toEqual(names)
   }, 10_000)

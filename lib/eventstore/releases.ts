@@ -12,7 +12,6 @@ const noteOf = /^release (\d+\.\d+) after (\d+\.\d+)$/
 export async function checkReleases(transaction: Transaction, applied: Set<string>): Promise<string | undefined> {
   if (applied.size > 0) {
     const notes = [...applied].flatMap((name) => {
-      if (name === sealedNote) return []
       const [, release, former] = noteOf.exec(name) ?? []
       return release === undefined ? [] : [{ release, former: former! }]
     })
@@ -31,8 +30,8 @@ function newest(notes: Required<Other>[]): Other {
   return notes.find(({ release }) => notes.every(({ former }) => former !== release)) ?? { release: releaseOf(untold) }
 }
 
-/** The releases of the other replicas of this service, as their connections tell. They end with their process. */
-export async function runningReleases(transaction: Transaction): Promise<string[]> {
+// The releases of the other replicas of this service, as their connections tell. They end with their process.
+async function runningReleases(transaction: Transaction): Promise<string[]> {
   const rows = await transaction<{ name: string }[]>`
     select distinct application_name as name from pg_stat_activity
     where datname = current_database() and usename = current_user and pid <> pg_backend_pid()
@@ -42,9 +41,3 @@ export async function runningReleases(transaction: Transaction): Promise<string[
     return isReplica === undefined ? [] : [releaseOf(version)]
   })
 }
-
-/**
- * The row of `migrations` of a database in which personal fields are sealed. The release before this one could not read
- * it. To that release, the row looks like a release after this one, so it does not start.
- */
-export const sealedNote = 'release 0.3000 after 0.3'

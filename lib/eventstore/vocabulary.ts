@@ -39,6 +39,4 @@ export interface View {
   of?: string
   /** Columns that something else than events changes. */
   without?: string[]
-  /** Columns that are read only where the state of the aggregate is sealed. A former release does not write them. */
-  ofSealed?: string[]
 }

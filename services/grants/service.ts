@@ -78,8 +78,6 @@ import { searchMyGrants } from './operations/user-grant/search-my-grants.ts'
 import { searchUserGrants } from './operations/user-grant/search-user-grants.ts'
 import { updateUserGrant } from './operations/user-grant/update-user-grant.ts'
 import { ownerOfOrganization, ownerOfUser, ownerOfUserGrant } from './owners.ts'
-import { fillOrganizations } from './search/organization-rows.ts'
-import { fillProjects } from './search/project-rows.ts'
 import { startCascades } from './cascades/start-cascades.ts'
 import { startPruningRefusals } from './explain/refused-calls.ts'
 import { startUserRemoval } from './cascades/user-removal.ts'
@@ -99,8 +97,6 @@ const grants: StoringService<Config, Context> = {
       store,
       users: createClient(nats, UsersInternal, internalCalls.grants.users),
     }
-    await untilReachable(nats.waits, () => fillProjects(sql))
-    await untilReachable(nats.waits, () => fillOrganizations(sql))
     await untilReachable(nats.waits, () => bootstrap(context))
     const background = [
       startUserRemoval(context, nats, log),

@@ -14,8 +14,8 @@ export const model: Vocabulary = {
   evolve,
   project,
   views: [
-    { table: 'found_users', type: 'user', key: ['user_id'], ofSealed: ['exact'] },
-    { table: 'found_addresses', type: 'user', key: ['user_id'], ofSealed: ['exact'] },
+    { table: 'found_users', type: 'user', key: ['user_id'] },
+    { table: 'found_addresses', type: 'user', key: ['user_id'] },
   ],
   keys: ({ type, organizationId, state }) => {
     const known = state as Aggregate<User>['state']

@@ -80,11 +80,9 @@ import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
-import { fillBareNames } from './sign-in/fill-bare-names.ts'
 import { startCountingFailures } from './sign-in/failures.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
-import { startSealingUsers } from './start-sealing-users.ts'
-import { fillFoundUsers, respellFoundAddresses } from './search/found-users.ts'
+import { fillFoundUsers } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { openLater } from './later.ts'
 import { model } from './model.ts'
@@ -109,8 +107,6 @@ const users: StoringService<Config, Context> = {
     })
     const context: Context = { config, sql, store, personal, keys, signingKeys, grants, rolesElsewhere, log, later }
     await fillFoundUsers(sql, personal)
-    await respellFoundAddresses(sql)
-    await untilReachable(nats.waits, () => fillBareNames(sql))
     await bootstrap(context, nats.waits)
     const background = [
       startPruning(context),
@@ -122,7 +118,6 @@ const users: StoringService<Config, Context> = {
       startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
       startForgettingAgain({ sql, nats, log }),
       startForgettingInStatistics({ sql, log }),
-      startSealingUsers(context),
       signingKeys,
       later,
       rolesElsewhere,

@@ -43,13 +43,3 @@ test('status reads no more kinds of deliveries, and no more of a kind, than a no
     await admin`alter table roster_notifier.hidden rename to deliveries`
   }
 })
-
-test('seal reads no ids of users that would fill the memory', async () => {
-  const { admin, rosterWithin } = house
-  await admin`update sealing set skipped_ids = array[repeat('x', 540000000)]`
-  try {
-    expect(await rosterWithin(megabytes, 'seal')).toMatchObject({ status: 0, out: 'All is sealed already.\n' })
-  } finally {
-    await admin`update sealing set skipped_ids = '{}'`
-  }
-})

@@ -66,17 +66,14 @@ function compareAggregate(stored: Aggregate, { folded, unreadable }: Page): Foun
   return differing.length > 0 ? [{ row, problem: `${differing.join(', ')}: not what its events say` }] : []
 }
 
-function compareRows(view: View, { rows, plain }: Page, expected: Record<string, unknown>[]): Found[] {
-  const { table, type, key, without = [], ofSealed = [] } = view
+function compareRows(view: View, { rows }: Page, expected: Record<string, unknown>[]): Found[] {
+  const { table, key, without = [] } = view
   const nameOf = (row: Record<string, unknown>) =>
     rowName(table, Object.fromEntries(key.map((column) => [column, row[column]])))
   const there = new Map(rows.get(view)!.map((row) => [nameOf(row), row]))
   const wanted = new Map(expected.map((row) => [nameOf(row), row]))
-  const relevant = (row: Record<string, unknown>) => {
-    const isPlain = plain.has(keyText({ type, id: String(row[key[0]!]) }))
-    const left = isPlain ? [...without, ...ofSealed] : without
-    return Object.fromEntries(Object.entries(row).filter(([column]) => !left.includes(column)))
-  }
+  const relevant = (row: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(row).filter(([column]) => !without.includes(column)))
   return [...new Set([...there.keys(), ...wanted.keys()])].flatMap((name) => {
     const [is, should] = [there.get(name), wanted.get(name)]
     if (!is) return [{ row: name, problem: 'it is missing' }]
@@ -94,8 +91,8 @@ function compareKeys(
 ): Found[] {
   const wanted = model.keys?.(folded.get(keyText(stored))!.aggregate) ?? []
   return wanted.flatMap(({ kind, scope, key }: UniqueKey) => {
-    const forms = personal?.formsOf({ kind, key }) ?? [key]
-    const holder = keys.find((one) => one.kind === kind && one.scope === scope && forms.includes(one.key))?.aggregate_id
+    const text = personal?.storedKey(kind, key) ?? key
+    const holder = keys.find((one) => one.kind === kind && one.scope === scope && one.key === text)?.aggregate_id
     if (holder === stored.id) return []
     const name = `the unique key of kind ${kind}`
     const problem = holder === undefined ? `${name} is missing` : `another one holds ${name}: ${holder}`

@@ -102,7 +102,7 @@ async function* strayKeys(
         const holder = aggregate && open(aggregate, personal)
         if (aggregate && !holder) return false
         const held = holder ? (keys?.(holder) ?? []) : []
-        const isOf = (one: UniqueKey) => (personal?.formsOf(one) ?? [one.key]).includes(key)
+        const isOf = (one: UniqueKey) => (personal?.storedKey(one.kind, one.key) ?? one.key) === key
         return !held.some((one) => one.kind === kind && one.scope === scope && isOf(one))
       })
       after = rows.at(-1)!

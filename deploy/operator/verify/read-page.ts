@@ -3,7 +3,6 @@ import { keyText } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql, Transaction } from '#lib/eventstore/database'
 import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
-import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import { foldEvents, type Folded } from './fold-events.ts'
 import { largestValue, mostBytes } from '../reading/page-limits.ts'
@@ -13,8 +12,6 @@ export interface Page {
   stored: Aggregate[]
   /** Those whose state no key opens, and why: somebody changed the row, or the key is lost. */
   unreadable: Map<Aggregate, string>
-  /** Those whose state is not stored sealed, by `keyText`. */
-  plain: Set<string>
   /** What the events say, by `keyText`. */
   folded: Map<string, Folded>
   /** The rows of each view, as JSON. */
@@ -39,7 +36,7 @@ export async function readPage(
   limit: number,
 ): Promise<Page | undefined> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
-    const { stored, unreadable, plain } = await readAggregates(transaction, personal, after, limit)
+    const { stored, unreadable } = await readAggregates(transaction, personal, after, limit)
     if (stored.length === 0) return undefined
     const folded = await foldEvents(transaction, model, personal, stored)
     const views = (model.views ?? []).filter((view) => stored.some(({ type }) => type === view.type))
@@ -47,8 +44,8 @@ export async function readPage(
     const rows = new Map<View, Record<string, unknown>[]>()
     for (const view of views) rows.set(view, await readRows(transaction, schema, view, readable))
     const wanted = readable.flatMap((aggregate) => model.keys?.(folded.get(keyText(aggregate))!.aggregate) ?? [])
-    const forms = wanted.flatMap((key) => (personal?.formsOf(key) ?? [key.key]).map((form) => ({ ...key, key: form })))
-    return { stored, unreadable, plain, folded, rows, keys: await readKeys(transaction, forms) }
+    const keys = wanted.map((key) => ({ ...key, key: personal?.storedKey(key.kind, key.key) ?? key.key }))
+    return { stored, unreadable, folded, rows, keys: await readKeys(transaction, keys) }
   })
 }
 
@@ -57,7 +54,7 @@ async function readAggregates(
   personal: Personal | undefined,
   after: AggregateKey | undefined,
   limit: number,
-): Promise<Pick<Page, 'stored' | 'unreadable' | 'plain'>> {
+): Promise<Pick<Page, 'stored' | 'unreadable'>> {
   const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string; key?: string | null })[]>`
     select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
       changed_at as "changedAt",
@@ -76,10 +73,8 @@ async function readAggregates(
     order by type, id
   `
   const unreadable = new Map<Aggregate, string>()
-  const plain = new Set<string>()
   const stored = found.map(({ key, ...row }) => {
     const aggregate: Aggregate = { ...row, sequence: Number(row.sequence) }
-    if (sealedPart(row.state) === undefined) plain.add(keyText(row))
     try {
       if (personal) aggregate.state = personal.openState({ ...row, key })
     } catch {
@@ -87,7 +82,7 @@ async function readAggregates(
     }
     return aggregate
   })
-  return { stored, unreadable, plain }
+  return { stored, unreadable }
 }
 
 async function readRows(transaction: Transaction, schema: string, view: View, stored: Aggregate[]) {

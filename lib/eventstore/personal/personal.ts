@@ -3,8 +3,7 @@ import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Keyring } from '../../keys.ts'
 import type { Fragment, Sql, Transaction } from '../database.ts'
 import type { PersonalData } from './personal-data.ts'
-import { formsOf, hashedKey, type NameKey } from './name-keys.ts'
-import type { Phase } from './phase.ts'
+import { hashedKey } from './name-keys.ts'
 import { isSealed, openEvent, openState, sealedPart, type StoredState } from './sealed-rows.ts'
 import { sealedAs } from './sealed-text.ts'
 import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.ts'
@@ -12,8 +11,6 @@ import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.
 /** Seals and opens what a service stores of people. */
 export interface Personal extends SubjectKeys {
   data: PersonalData
-  /** As far as this process knows. The database tells it in the transaction of a change that it concerns. */
-  phase: Phase
   /**
    * Events as they are told: opened, or without their personal fields where the person is forgotten. Those that nobody
    * can open stay sealed.
@@ -24,15 +21,12 @@ export interface Personal extends SubjectKeys {
    * lost: the state of one who is forgotten is plain. Any other state without a key is undefined.
    */
   openState(row: StoredState): unknown
-  /** The forms in which a unique key is stored, in this phase or the present one. */
-  formsOf(key: NameKey, phase?: Phase): string[]
-  /** The forms in which a unique key may be stored, to look for it. */
-  formsToFind(kind: string, key: string): string[]
+  /** A unique key as it is stored: that of a person's name is hashed. */
+  storedKey(kind: string, key: string): string
 }
 
-/** The parts of `Personal` that the database has. */
+/** The part of `Personal` that the database has. */
 export interface SealingRow {
-  phase: Phase
   secret: Buffer
 }
 
@@ -40,14 +34,13 @@ export interface SealingRow {
 export function createPersonal(
   data: PersonalData,
   keys: Pick<Keyring, 'seal' | 'open'>,
-  { phase, secret }: SealingRow,
+  { secret }: SealingRow,
 ): Personal {
   const subjectKeys = createSubjectKeys(keys)
   const nameSecret = createSecretKey(Buffer.from(keys.open(wrappedFor, secret), 'base64'))
-  const personal: Personal = {
+  return {
     ...subjectKeys,
     data,
-    phase,
     async openEvents(sql, events) {
       const ids = new Set(events.filter(isSealed).map((event) => event.aggregate_id))
       if (ids.size === 0) return events
@@ -65,12 +58,8 @@ export function createPersonal(
       }
       return openState(subjectKeys.unwrap(key), sealed, place)
     },
-    formsOf: (key, at = personal.phase) =>
-      data.keyKinds.includes(key.kind) ? formsOf(at, nameSecret, key) : [key.key],
-    formsToFind: (kind, key) =>
-      personal.phase === 'on' ? [hashedKey(nameSecret, kind, key)] : [key, hashedKey(nameSecret, kind, key)],
+    storedKey: (kind, key) => (data.keyKinds.includes(kind) ? hashedKey(nameSecret, kind, key) : key),
   }
-  return personal
 }
 
 // What it gives opens nothing.

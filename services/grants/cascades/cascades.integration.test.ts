@@ -20,7 +20,6 @@ import { addProjectGrant } from '../operations/project-grant/add-project-grant.t
 import { removeProjectGrant } from '../operations/project-grant/remove-project-grant.ts'
 import { addProjectRole } from '../operations/project-role/add-project-role.ts'
 import { removeProjectRole } from '../operations/project-role/remove-project-role.ts'
-import { fillProjects } from '../search/project-rows.ts'
 import { project } from '../views.ts'
 import { evolve } from '../vocabulary/evolve.ts'
 import { readCause } from './cause.ts'
@@ -188,15 +187,4 @@ test('a project that is granted once more keeps what was given under the new gra
   ])
   const left = await sql<{ id: string }[]>`select user_id as id from memberships where project_id = ${projectId}`
   expect(left.map(({ id }) => id).toSorted()).toEqual(added.toSorted())
-})
-
-test('projects of an earlier version are found, once', async () => {
-  const projectId = await newProject()
-  await sql`delete from projects where project_id = ${projectId}`
-  await fillProjects(sql)
-  await fillProjects(sql)
-  expect(await sql`select name from projects where project_id = ${projectId}`).toEqual([{ name: 'P' }])
-  await sql`delete from projects where project_id = ${projectId}`
-  await fillProjects(sql)
-  expect(await sql`select from projects where project_id = ${projectId}`).toHaveLength(0)
 })

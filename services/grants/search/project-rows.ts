@@ -1,35 +1,12 @@
 import { canonicalName } from '#lib/canonical-name'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import type { Insert, Sql, Transaction, Write } from '#lib/eventstore/database'
+import type { Insert, Transaction, Write } from '#lib/eventstore/database'
 import type { Project } from '../vocabulary/project.ts'
-
-const lock = 7_265_005
-const portion = 1000
 
 /** Keeps the table of searches in step with a project. */
 export function projectProject(before: Aggregate<Project>, after: Aggregate<Project>): Write[] {
   return looksTheSame(before.state, after.state) ? [] : [{ row: toRow(after), into }]
 }
-
-/** Adds the projects of earlier versions, once. Other replicas wait meanwhile. */
-export async function fillProjects(sql: Sql): Promise<void> {
-  await sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
-    const [filled] = await transaction`insert into projects_filled default values on conflict do nothing returning 1`
-    if (!filled) return
-    for (let last = ''; ;) {
-      const projects = await transaction<Filled[]>`
-        select id, organization_id as "organizationId", created_at as "createdAt", state - 'roles' as state
-        from aggregates where type = 'project' and id > ${last} order by id limit ${portion}
-      `
-      if (projects.length > 0) await into(transaction, projects.map(toRow))
-      if (projects.length < portion) return
-      last = projects.at(-1)!.id
-    }
-  })
-}
-
-type Filled = Pick<Aggregate<Project>, 'id' | 'organizationId' | 'createdAt' | 'state'>
 
 interface ProjectRow {
   project_id: string
@@ -45,7 +22,7 @@ function looksTheSame(was: Project | undefined, is: Project | undefined): boolea
   return was?.name === is?.name && was?.inactive === is?.inactive && was?.removed === is?.removed
 }
 
-function toRow({ id, organizationId, createdAt, state }: Filled): ProjectRow {
+function toRow({ id, organizationId, createdAt, state }: Aggregate<Project>): ProjectRow {
   const { name, inactive = false, removed = false } = state!
   return {
     project_id: id,

@@ -36,12 +36,10 @@ export function requestNotice(
   const expiresAt = new Date(now.getTime() + lifetime).toISOString()
   return {
     event: { type: 'email.notice.requested', payload: { noticeId, expiresAt } },
-    // Where personal data is sealed, the address is in the events alone: `findNotice`.
+    // The address is in the events alone: `findNotice`.
     write: (sql) => sql`
-      insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at, address)
-      select ${noticeId}, ${id}, 'email-changed', ${now}, ${expiresAt},
-        case when phase = 'off' then ${human.email} end
-      from sealing
+      insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
+      values (${noticeId}, ${id}, 'email-changed', ${now}, ${expiresAt})
     `,
     uses: mailUses(context, human.email, organizationId, 'notice').map((use) => ({
       ...use,
@@ -56,12 +54,12 @@ export async function findNotice(
   userId: string,
   noticeId: string,
 ): Promise<{ address: string; expiresAt: Date; requestedAt: Date } | undefined> {
-  const [notice] = await orUnavailable(sql<{ address: string | null; expiresAt: Date; requestedAt: Date }[]>`
-    select address, expires_at as "expiresAt", requested_at as "requestedAt" from unsent_mails
+  const [notice] = await orUnavailable(sql<{ expiresAt: Date; requestedAt: Date }[]>`
+    select expires_at as "expiresAt", requested_at as "requestedAt" from unsent_mails
     where mail_id = ${noticeId} and user_id = ${userId} and kind = 'email-changed' and expires_at > now()
   `)
   if (!notice) return undefined
-  const address = notice.address ?? (await findFormerAddress({ sql, personal }, userId, noticeId))
+  const address = await findFormerAddress({ sql, personal }, userId, noticeId)
   return address === undefined ? undefined : { ...notice, address }
 }
 

@@ -24,10 +24,10 @@ async function findByName({ sql, personal, grants }: Context, name: string, call
   const at = name.lastIndexOf('@')
   const organizationId = await lookupDomain(grants, name.slice(at + 1), call)
   if (organizationId === undefined) return undefined
-  const forms = personal.formsToFind(userNameKind, canonicalName(name.slice(0, at)))
+  const key = personal.storedKey(userNameKind, canonicalName(name.slice(0, at)))
   const [found] = await orUnavailable(sql<{ userId: string }[]>`
     select aggregate_id as "userId" from unique_keys
-    where kind = ${userNameKind} and scope = ${organizationId} and key = any(${forms}::text[])
+    where kind = ${userNameKind} and scope = ${organizationId} and key = ${key}
   `)
   return found?.userId
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { authenticate } from '../operations/internal/authenticate.ts'
 import { restoreUser } from '../operations/user/restore-user.ts'
 import { removedUntil } from '../states/removed-user.ts'
@@ -81,24 +81,6 @@ test('users who wait to be forgotten are forgotten with their organization, and 
   expect((await users.store.load('user', waiting[0]!))?.state).toEqual({ userName: '', removed: true })
   expect(await reasonOf(restoreUser(users, { userId: waiting[0]! }, callIn(mine)))).toBe('USER_NOT_FOUND')
   expect((await users.store.load('user', other))?.state).toHaveProperty('former')
-})
-
-test('where nothing is sealed yet, users who wait to be forgotten go with their organization, too', async () => {
-  const { sql, personal } = users
-  const setPhase = async (phase: typeof personal.phase) => {
-    await sql`update sealing set phase = ${phase}`
-    personal.phase = phase
-  }
-  await setPhase('off')
-  onTestFinished(() => setPhase('on'))
-  const userId = `${own.organizationId}-plain`
-  await addMachine(userId)
-  await removeUntilTomorrow(userId)
-  const state = async () =>
-    (await sql`select state from aggregates where type = 'user' and id = ${userId}`)[0]!['state']
-  expect(await state()).toHaveProperty('former')
-  await happens('removed', 2)
-  await vi.waitFor(async () => expect(await state()).toEqual({ userName: '', removed: true }), soon)
 })
 
 test('users whom nobody can read are forgotten with their organization, also where no search finds them', async () => {

@@ -1,7 +1,7 @@
 import { Type } from '#gen/roster/users/v1/user'
 import { canonicalName } from '#lib/canonical-name'
 import type { Aggregate } from '#lib/eventstore/aggregate'
-import { callFunction, type FunctionCall, type Sql, type Transaction, type Write } from '#lib/eventstore/database'
+import { callFunction, type FunctionCall, type Sql, type Write } from '#lib/eventstore/database'
 import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
 import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
 import { canonicalAddress } from '../email/address.ts'
@@ -21,7 +21,10 @@ export function projectFoundUser({ state: was }: Aggregate<User>, after: Aggrega
   return [{ row: toRow(after, { names, address }), calls, anywhere: true }]
 }
 
-/** Adds the users of earlier versions to these tables, once. Other replicas wait meanwhile. */
+/**
+ * Makes these tables from the aggregates, once: a backup may leave out what is in them (docs/erasure.md). Other replicas
+ * wait meanwhile.
+ */
 export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`set local statement_timeout = 0`
@@ -37,28 +40,13 @@ export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void
         from aggregates where type = 'user' and id > ${last} order by id limit ${portion}
       `
       if (users.length === 0) return
-      await findAgain(
-        transaction,
-        users.flatMap((user) => openAll(personal, user)),
-      )
+      const rows = users
+        .flatMap((user) => openAll(personal, user))
+        .map((user) => toRow(user, { names: true, address: true }))
+      for (const call of calls(rows)) await callFunction(transaction, call)
       last = users.at(-1)!.id
     }
   })
-}
-
-/** Brings addresses with a domain in Punycode, as a former release writes them, into the form that searches compare. */
-export async function respellFoundAddresses(sql: Sql): Promise<void> {
-  for (let last = ''; ;) {
-    const rows = await sql<{ id: string; email: string }[]>`
-      select user_id as id, email from found_addresses where email like '%xn--%' and user_id > ${last}
-      order by user_id limit ${portion}
-    `
-    for (const { id, email } of rows)
-      if (canonicalAddress(email) !== email)
-        await sql`update found_addresses set email = ${canonicalAddress(email)} where user_id = ${id} and email = ${email}`
-    if (rows.length < portion) return
-    last = rows.at(-1)!.id
-  }
 }
 
 // A user whom nobody can read is found by nobody.
@@ -68,12 +56,6 @@ function openAll(personal: Personal, user: Omit<Stored, 'state'> & StoredState):
   } catch {
     return []
   }
-}
-
-/** Writes the rows of these users anew. */
-export async function findAgain(transaction: Transaction, users: Stored[]): Promise<void> {
-  for (const call of calls(users.map((user) => toRow(user, { names: true, address: true }))))
-    await callFunction(transaction, call)
 }
 
 type Stored = Pick<Aggregate<User>, 'id' | 'organizationId' | 'createdAt' | 'state'>

@@ -1,7 +1,6 @@
 import type { SearchQuery } from '#gen/roster/users/v1/user_search'
 import type { Violation } from '#lib/errors'
 import type { Fragment, Sql } from '#lib/eventstore/database'
-import { sealedAs } from '#lib/eventstore/personal/sealed-text'
 import { textCondition } from '#lib/search/text-condition'
 import { canonicalAddress } from '../email/address.ts'
 
@@ -86,12 +85,9 @@ export function userConditions(sql: Sql, queries: SearchQuery[], organizationId:
     return textCondition(sql, { exact, canonical: sql`u.${sql(column)}` }, text, method)
   }
 
-  // A sealed state cannot be read here. Whoever sealed it wrote also what is exact.
+  // States are sealed, so what is exact stands here too.
   function stored(table: Fragment, path: string): Fragment {
-    return sql`(
-      select case when a.state ? ${sealedAs} then ${table}.exact #>> ${path}::text[] else a.state #>> ${path}::text[] end
-      from aggregates a where a.type = 'user' and a.id = ${table}.user_id
-    )`
+    return sql`${table}.exact #>> ${path}::text[]`
   }
 
   return all(queries)

@@ -65,10 +65,9 @@ async function select(
   organizationId?: string,
 ): Promise<LoginUser | undefined> {
   const [exact, meant] = [userName, meantName(userName)].map((name) =>
-    personal.formsToFind(userNameKind, canonicalName(name)),
+    personal.storedKey(userNameKind, canonicalName(name)),
   )
-  const forms = [...exact!, ...meant!]
-  const named = sql`kind = ${userNameKind} and key = any(${forms}::text[])`
+  const named = sql`kind = ${userNameKind} and key = any(${[exact!, meant!]}::text[])`
   const keys =
     organizationId === undefined
       ? sql`(select * from first_keys where ${named}) f join unique_keys k using (kind, key, scope)`
@@ -78,8 +77,8 @@ async function select(
     join aggregates u on u.type = 'user' and u.id = k.aggregate_id
     left join passwords p on p.user_id = k.aggregate_id
     where ${inOpenOrganization(sql, sql`k.scope`)}
-    order by k.key = any(${exact!}::text[]) desc
-    limit ${forms.length}
+    order by k.key = ${exact!} desc
+    limit 2
   `)
   const [user] = open(personal, rows, (error, userId) =>
     log.error({ err: error, userId }, 'the state of a user cannot be opened: the user cannot sign in'),
@@ -89,10 +88,8 @@ async function select(
 
 type Row = Omit<LoginUser, 'state'> & Omit<StoredState, 'type' | 'id'>
 
-// A user may hold both forms of its name.
 function open(personal: Context['personal'], rows: Row[], failed = rethrow): LoginUser[] {
-  const users = [...new Map(rows.map((row) => [row.userId, row])).values()]
-  return users.flatMap(({ sequence, key, ...row }) => {
+  return rows.flatMap(({ sequence, key, ...row }) => {
     try {
       const state = personal.openState({ type: 'user', id: row.userId, sequence, state: row.state, key })
       return state === undefined ? [] : [{ ...row, state: state as User }]

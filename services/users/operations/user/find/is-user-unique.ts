@@ -19,11 +19,10 @@ export const isUserUnique = {
     { organizationId }: Call,
   ): Promise<IsUserUniqueResponse> {
     const { kind, scope, key } = userNameKey(organizationId, userName)
-    const forms = userName === '' ? [] : personal.formsToFind(kind, key)
-    // A user without an address has an empty one, which nobody asks for here.
+    // No user has an empty name, and nobody asks here for the empty address of a user without one.
     const [row] = await orUnavailable(sql<[{ isUnique: boolean }]>`
       select not exists (
-        select from unique_keys where kind = ${kind} and scope = ${scope} and key = any(${forms}::text[])
+        select from unique_keys where kind = ${kind} and scope = ${scope} and key = ${personal.storedKey(kind, key)}
       ) and not exists (
         select from found_addresses e join found_users u using (user_id)
         where e.organization_id = ${organizationId} and e.email = ${canonicalAddress(email)} and e.email <> ''

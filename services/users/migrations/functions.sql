@@ -1,16 +1,6 @@
--- Turns that were taken: each pushes the time on by the pause of its limit, from now at the earliest. How far the time lies ahead
--- says how many were taken of late.
-create table turns (
-  -- A MAC: neither names nor addresses can be read here.
-  key bytea primary key,
-  paid_until timestamptz not null
-) with (fillfactor = 70);
-
-create index turns_by_end on turns (paid_until);
-
 -- Seconds until all limits let the next turn pass. limits: [{"key": hex, "most": at once, "pause": seconds for each further one,
 -- "kind": "always", or "meter", which stops nobody, or "metered", which holds while a meter is over}]
-create function turns_wait(limits jsonb) returns float8 language sql volatile as $$
+create or replace function turns_wait(limits jsonb) returns float8 language sql volatile as $$
   with waits as (
     select kind, extract(epoch from paid_until - clock_timestamp())::float8 - (most - 1) * pause as wait
     from jsonb_to_recordset(limits) as l (key text, most float8, pause float8, kind text)
@@ -21,7 +11,7 @@ create function turns_wait(limits jsonb) returns float8 language sql volatile as
 $$;
 
 -- Takes a turn under each limit, or none, and then says how many seconds to wait.
-create function take_turns(limits jsonb) returns float8 language plpgsql as $$
+create or replace function take_turns(limits jsonb) returns float8 language plpgsql as $$
 declare
   wait float8 := turns_wait(limits);
 begin
@@ -44,28 +34,8 @@ begin
 end
 $$;
 
--- Where a user signed in from, the last few addresses.
-create table known_addresses (
-  user_id text not null,
-  -- A MAC of the address, and the encryption key that it was made with.
-  address bytea not null,
-  key_id text not null,
-  used_at timestamptz not null default now(),
-  primary key (user_id, address)
-);
-
-create index known_addresses_by_use on known_addresses (used_at);
-
--- Sessions whose token is gone because their user has newer ones, and whose end is yet to be told.
-create table surplus_sessions (
-  session_id text primary key,
-  user_id text not null
-);
-
-create index surplus_sessions_by_user on surplus_sessions (user_id);
-
 -- Stores tokens of sessions (rows of tokens, each with "most") and takes away the oldest where a user would have more than so many.
-create function store_session_tokens(sessions jsonb) returns void language plpgsql as $$
+create or replace function store_session_tokens(sessions jsonb) returns void language plpgsql as $$
 begin
   -- In one order; what others stored meanwhile is seen by the statements below.
   perform pg_advisory_xact_lock(hashtextextended(concat_ws('/', current_schema(), 'sessions', user_id), 0))
@@ -91,5 +61,60 @@ begin
     returning t.session_id, t.user_id
   )
   insert into surplus_sessions (session_id, user_id) select session_id, user_id from gone on conflict do nothing;
+end
+$$;
+
+-- What a transaction writes beside its events, so that all of it is one statement. Each function takes a list of rows.
+
+-- A row without a code: none is unsent.
+create or replace function keep_unsent_codes(rows json) returns void language plpgsql as $$
+begin
+  delete from unsent_email_codes where user_id = any(array(
+    select user_id from json_populate_recordset(null::unsent_email_codes, rows) where code_id is null
+  ));
+  insert into unsent_email_codes
+  select * from json_populate_recordset(null::unsent_email_codes, rows) where code_id is not null
+  on conflict (user_id) do update
+  set code_id = excluded.code_id, requested_at = excluded.requested_at, expires_at = excluded.expires_at;
+end
+$$;
+
+create or replace function forget_unsent_resets(rows json) returns void language plpgsql as $$
+begin
+  delete from unsent_mails
+  where user_id = any(array(select user_id from json_to_recordset(rows) as r (user_id text)))
+    and kind = 'password-reset';
+end
+$$;
+
+create or replace function find_users_exactly(rows json) returns void language plpgsql as $$
+begin
+  insert into found_users select * from json_populate_recordset(null::found_users, rows)
+  on conflict (user_id) do update set
+    state = excluded.state, user_name = excluded.user_name, first_name = excluded.first_name,
+    last_name = excluded.last_name, nick_name = excluded.nick_name, display_name = excluded.display_name,
+    exact = excluded.exact;
+end
+$$;
+
+create or replace function find_addresses_exactly(rows json) returns void language plpgsql as $$
+begin
+  insert into found_addresses select * from json_populate_recordset(null::found_addresses, rows)
+  on conflict (user_id) do update set email = excluded.email, exact = excluded.exact;
+end
+$$;
+
+create or replace function forget_found_users(rows json) returns void language plpgsql as $$
+declare
+  users text[] := array(select user_id from json_to_recordset(rows) as r (user_id text));
+begin
+  delete from found_users where user_id = any(users);
+  delete from found_addresses where user_id = any(users);
+end
+$$;
+
+create or replace function keep_tokens(rows json) returns void language plpgsql as $$
+begin
+  insert into tokens select * from json_populate_recordset(null::tokens, rows);
 end
 $$;

@@ -1,3 +1,11 @@
+-- The tables of the service idp, beside those of the event store.
+
+-- Client secrets of the providers, sealed: no event holds them.
+create table client_secrets (
+  idp_id text primary key,
+  sealed bytea not null
+);
+
 -- The providers that there are, for searches, and for the removal of all that an organization has.
 create table idps (
   idp_id text primary key,
@@ -16,9 +24,5 @@ create index idps_by_name_in_type on idps (organization_id, protocol, canonical_
 create index idps_by_name_in_state on idps (organization_id, inactive, canonical_name, idp_id);
 create index idps_by_text on idps using gin (organization_id, canonical_name gin_trgm_ops);
 create index idps_by_age on idps (organization_id, created_at, idp_id);
-
--- PostgreSQL lower-cases some letters in another way. So the name in that form comes from the unique key.
-insert into idps (idp_id, organization_id, name, canonical_name, protocol, inactive, created_at)
-select id, organization_id, state ->> 'name', key, 'oidc', false, created_at
-from aggregates join unique_keys on kind = 'idp_name' and aggregate_id = id
-where type = 'idp';
+-- The removal of an organization goes through its providers by their ids. Otherwise each portion would read all of them.
+create index idps_by_id on idps (organization_id, idp_id);

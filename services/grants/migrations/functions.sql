@@ -1,0 +1,7 @@
+-- How many memberships an organization gave a user, with those in its projects.
+create or replace function count_memberships(of jsonb, most int) returns int language sql stable as $$
+  select count(*)::int from (
+    select from memberships
+    where user_id = of ->> 'userId' and organization_id = of ->> 'organizationId' limit most
+  ) given
+$$;
