@@ -9,7 +9,7 @@ const pages = {
   'docs/command.md': read('docs/command.md'),
   'docs/clients.md': read('docs/clients.md'),
   'docs/upgrading.md': read('docs/upgrading.md'),
-  'CHANGELOG.md, section 0.3': read('CHANGELOG.md').split(/^## /m)[1]!,
+  'CHANGELOG.md, the two newest releases': read('CHANGELOG.md').split(/^## /m).slice(1, 3).join('## '),
 }
 
 test.each(Object.entries(pages))(`no sentence of %s has more than ${most} words`, (_, page) => {

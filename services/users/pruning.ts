@@ -18,8 +18,6 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     await pruneSessions(sql)
     await forgetUsed(sql)
     await forgetUses(sql)
-    // Counts of replicas of an earlier version.
-    await deleteInPortions(sql, 'sign_in_attempts', sql`window_end < now()`)
     for (const table of ['tokens', 'machine_secrets', 'unsent_email_codes', 'unsent_mails'])
       await deleteInPortions(sql, table, sql`expires_at < now()`)
   }

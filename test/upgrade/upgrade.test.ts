@@ -8,7 +8,7 @@ const missing = whyNoFormerRelease()
 
 test.skipIf(missing !== undefined)(
   `each service of ${formerRelease.version} is replaced under load, and back, and no write is lost or doubled${missing ? ` (skipped: ${missing})` : ''}`,
-  { timeout: 240_000 },
+  { timeout: 480_000 },
   async () => {
     const outcome = await rollOverAndBack(1, console.log)
     console.log(tableOf(outcome))

@@ -178,14 +178,16 @@ create table audit_pages (
   header text not null,
   -- Without it, nobody can try out what an event may have said.
   salt text not null,
-  -- 40 bytes for each event: its position and its hash. Hashes do not get smaller, so PostgreSQL does not try it.
-  entries bytea storage external not null,
+  -- 40 bytes for each event: its position and its hash.
+  entries bytea not null,
   -- The place of its last event.
   transaction_id xid8 not null,
   position bigint not null
 );
 
 create index audit_pages_by_place on audit_pages (transaction_id, position);
+-- Hashes do not get smaller.
+alter table audit_pages alter column entries set storage external;
 
 -- What was signed of the chain.
 create table audit_checkpoints (

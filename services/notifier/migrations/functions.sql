@@ -19,7 +19,7 @@ create or replace function forget_users(ids text[]) returns void language sql as
   where kind = 'webhook' and payload::jsonb -> 'data' ?| personal_fields()
     and aggregate = any(array(
       select type || '/' || id
-      from unnest(ids) id, unnest('{user,user.email.code,user.email.notice,user.password.code}'::text[]) type
+      from unnest(ids) id, unnest('{user,user.email.code,user.email.notice,user.password.code,user.signin}'::text[]) type
     ))
 $$;
 
@@ -101,8 +101,7 @@ begin
     if mail.what in ('requested', 'dropped') then
       update deliveries set state = 'superseded', changed_at = mail.at
       where kind = 'mail' and state = 'queued' and user_id = mail.user_id
-        -- Notifiers of earlier versions know one kind of mail.
-        and event_type = any(coalesce(mail.drops, '{roster.user.email.code.requested.v1}'));
+        and event_type = any(mail.drops);
     end if;
     if mail.what = 'requested' then
       insert into deliveries (

@@ -58,16 +58,6 @@ test.each(['before', 'after'])('another replica goes on where one was lost %s th
   expect(await removals.held(userId)).toEqual(onlyTheEnd(userId))
 })
 
-test('a user who was removed by a replica of an earlier version is no exception', async () => {
-  const userId = await removals.addHuman()
-  await removals.remove(userId)
-  await removals.users.sql`delete from forgettings where user_id = ${userId}`
-  await removals.published(userId)
-  removals.start()
-  await removals.done(userId)
-  expect(await removals.held(userId)).toEqual(onlyTheEnd(userId))
-})
-
 test('nothing is asked for before the removal is published', async () => {
   const userId = await removals.addHuman()
   await removals.stopTail()

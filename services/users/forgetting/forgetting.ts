@@ -49,9 +49,9 @@ export function startForgetting({ sql, nats, log, feed }: ForgettingOptions): Se
     eventTypes: ['user.removed', 'user.forgotten'],
     async handle(event) {
       if (event.data?.['forgetAt'] !== undefined) return
-      const isParked = await noteRemoval(sql, event)
+      const wasParked = await isParked(sql, event)
       cleaning.wake()
-      if (isParked) await cleanParked({ sql, nats }, event.aggregateId)
+      if (wasParked) await cleanParked({ sql, nats }, event.aggregateId)
     },
     atOnce: 10,
     sql,
@@ -65,12 +65,7 @@ export function startForgetting({ sql, nats, log, feed }: ForgettingOptions): Se
   }
 }
 
-// Replicas of earlier versions write no row.
-async function noteRemoval(sql: Sql, { id, aggregateId, organizationId, time }: Event): Promise<boolean> {
-  await sql`
-    insert into forgettings (user_id, organization_id, removed_at)
-    values (${aggregateId}, ${organizationId}, ${time!}) on conflict do nothing
-  `
+async function isParked(sql: Sql, { id }: Event): Promise<boolean> {
   const position = Number(id.slice(id.lastIndexOf('-') + 1))
   const { count } = await sql`
     select from parked_for_followers where follower = ${follower} and position = ${position}

@@ -79,7 +79,7 @@ create table signing_keys (
   signs_from timestamptz not null
 );
 
--- Attempts to sign in within a running window.
+-- For 0.3 alone, which prunes it. Nobody writes to it, and the release after this one drops it.
 create table sign_in_attempts (
   key bytea primary key,
   attempts integer not null,

@@ -58,7 +58,7 @@ test('a bare name is that of the first, until it is given up; then it waits for 
   await rename('renamed-a', 'elsewhere')
   await rename('renamed-a', 'renamed')
   const holders = await Promise.all(['old', 'late', 'renamed', 'elsewhere'].map((name) => holderOf(name)))
-  expect(holders).toEqual(['old-b', 'late-c', 'renamed-b', undefined])
+  expect(holders).toEqual(['old-b', 'late-c', 'renamed-a', undefined])
 
   await remove('old-b')
   expect(await holderOf('old')).toBeUndefined()

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { roster } from '#lib/health/release'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import postgres from 'postgres'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { createSession } from '../operations/session/create-session.ts'
 import { removedUser } from '../states/removed-user.ts'
@@ -90,13 +88,4 @@ test('a sign-in of an unknown name is no event, and one of a removed user goes w
   expect(await users.sql`select from failed_sign_ins where user_id = 'gone'`).toHaveLength(0)
   expect(await eventsOf('gone')).toHaveLength(1)
   expect(await users.sql`select distinct aggregate_id from events where aggregate_type = 'user.signin' and aggregate_id not in ('many', 'beside', 'gone')`).toHaveLength(0) // prettier-ignore
-})
-
-test('beside a replica of the former release nothing is recorded: that would park the event', async () => {
-  const user = await human('former')
-  const former = postgres(database.urls.users, { connection: { application_name: `roster-users ${roster.former}.0` } })
-  await former`select 1`
-  await failAll(user, 2)
-  await former.end()
-  expect(await eventsOf('former')).toEqual([])
 })
