@@ -5,9 +5,9 @@ grant select on migrations, events, aggregates, unique_keys, followers, parked_e
 grant select (only_row, transaction_id, position, stream_created, stream_sequence, stream_floor, published_at, generation)
   on published to roster_operator;
 grant select on subject_keys to roster_operator;
--- 0.3 let it read and write more.
+-- 0.3 let it read and write more, and its command reads the phase.
 revoke all on sealing from roster_operator;
-grant select (secret) on sealing to roster_operator;
+grant select (phase, secret) on sealing to roster_operator;
 grant update (stream_created) on published to roster_operator;
 grant update (retry), delete on parked_events to roster_operator;
 grant update (next_try_at), delete on parked_for_followers to roster_operator;
