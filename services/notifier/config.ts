@@ -36,7 +36,8 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       WEBHOOK_TIMEOUT: integer(1, 300, 15),
       // Tries under way at a time. New webhooks, and webhooks that were slow last, get half of them at most.
       WEBHOOK_CONCURRENCY: integer(2, 10_000, 200),
-      WEBHOOKS_PER_ORGANIZATION: integer(1, 1000, 100),
+      // One answer lists them all.
+      WEBHOOKS_PER_ORGANIZATION: integer(1, 200, 100),
       // Private addresses and networks, such as 10.1.0.0/16. Webhooks may lead to these, also without TLS, and to no
       // other private ones.
       WEBHOOK_ALLOW_PRIVATE: destinations,
