@@ -7,7 +7,7 @@ const unit = {
     'node_modules',
     '**/*.integration.test.ts',
     '**/*.browser.test.ts',
-    'test/{e2e,faults,upgrade}/**',
+    'test/{e2e,faults,upgrade,clients,mail-servers}/**',
     'test/alerts/alerts.test.ts',
     'test/*.test.ts',
   ],
