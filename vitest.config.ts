@@ -5,6 +5,7 @@ const unit = {
   include: ['**/*.test.ts'],
   exclude: [
     'node_modules',
+    '.roster/**',
     '**/*.integration.test.ts',
     '**/*.browser.test.ts',
     'test/{e2e,faults,upgrade,clients,mail-servers}/**',
@@ -25,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/*.test.ts'],
-          exclude: ['node_modules', 'test/{e2e,faults,upgrade}/**'],
+          exclude: ['node_modules', '.roster/**', 'test/{e2e,faults,upgrade}/**'],
           globalSetup: './test/infra.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,

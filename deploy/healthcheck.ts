@@ -1,10 +1,8 @@
-import { request as http } from 'node:http'
-import { request as https } from 'node:https'
 import { hostname } from 'node:os'
-import { text as readAll } from 'node:stream/consumers'
 import { connect, type NatsConnection, type NatsError, RequestStrategy } from 'nats'
 import { optional, readConfig, text } from '#lib/config'
 import { readWaits } from '#lib/health/waits'
+import { askReadiness } from './ask-readiness.ts'
 
 /**
  * Ends with 0 when the service in this container is ready, else with 1 and a sentence: `node deploy/healthcheck.ts
@@ -18,19 +16,10 @@ const problem = await (service === 'gateway' ? askGateway() : askOverNats(servic
 if (problem) console.log(problem)
 process.exit(problem ? 1 : 0)
 
-function askGateway(): Promise<string | undefined> {
+async function askGateway(): Promise<string | undefined> {
   const { PORT, TLS_CERT } = readConfig({ PORT: text('8080'), TLS_CERT: optional() })
-  const [request, scheme] = TLS_CERT === undefined ? [http, 'http'] : [https, 'https']
-  return new Promise((resolve, reject) => {
-    // The certificate names another host than this one.
-    const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(4000) }
-    const asked = request(`${scheme}://127.0.0.1:${PORT}/readyz`, options, (answer) => {
-      const { statusCode } = answer
-      if (statusCode === 200) resolve(undefined)
-      else readAll(answer).then((report) => resolve(`/readyz: ${statusCode} ${report}`), reject)
-    })
-    asked.on('error', reject).end()
-  })
+  const { status, report } = await askReadiness(PORT, TLS_CERT !== undefined)
+  return status === 200 ? undefined : `/readyz: ${status} ${report}`
 }
 
 async function askOverNats(name: string): Promise<string | undefined> {

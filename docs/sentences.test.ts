@@ -7,6 +7,7 @@ const pages = {
   'docs/operations.md': read('docs/operations.md'),
   'docs/telemetry.md': read('docs/telemetry.md'),
   'docs/command.md': read('docs/command.md'),
+  'docs/clients.md': read('docs/clients.md'),
   'docs/upgrading.md': read('docs/upgrading.md'),
   'CHANGELOG.md, section 0.3': read('CHANGELOG.md').split(/^## /m)[1]!,
 }

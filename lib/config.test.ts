@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { hosts, integer, list, optional, readConfig, text, url } from './config.ts'
+import { hosts, integer, list, optional, origin, origins, readConfig, text, url } from './config.ts'
 import { encryptionKey } from './keys.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'roster-config-'))
@@ -49,6 +49,28 @@ test('commas separate a list, and blanks do not count', () => {
     'a.example',
     'b.example:8443',
   ])
+})
+
+const noOrigins = [
+  'https://id.example.com/auth', 'https://id.example.com/?', 'https://id.example.com/#', 'https://a@id.example.com',
+  'https://id.example.com?x=1', 'ftp://id.example.com', 'id.example.com', 'https://',
+] // prettier-ignore
+
+test('an origin has nothing behind its host and port, and is spelled as browsers do', () => {
+  const { read } = origin()
+  for (const text of noOrigins) expect(() => read(text)).toThrow('is not an origin')
+  const spelled = ['https://ID.Bücher.example:443/', 'http://[0:0::1]:8080', 'http://localhost:8080'].map((text) =>
+    read(text),
+  )
+  expect(spelled).toEqual(['https://id.xn--bcher-kva.example', 'http://[::1]:8080', 'http://localhost:8080'])
+})
+
+test('origins of browsers may have other schemes, and a text that no browser sends is refused', () => {
+  const { read } = origins()
+  const others = ['*', 'null', 'capacitor://localhost', 'chrome-extension://abc']
+  expect(read(`https://APP.example.com/,${others.join()}`)).toEqual(['https://app.example.com', ...others])
+  for (const text of [...noOrigins.filter((text) => !text.startsWith('ftp')), 'app://x/y'])
+    expect(() => read(text)).toThrow('is not an origin')
 })
 
 test('hosts are spelled as in a URL', () => {

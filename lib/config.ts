@@ -52,6 +52,26 @@ export function url(schemes: string[], fallback?: string): Setting<string> {
   }, fallback)
 }
 
+/** An origin of HTTP, in the spelling of browsers: lower case, Punycode, and no port that the scheme implies. */
+export function origin(fallback?: string): Setting<string> {
+  return withDefault(readOrigin, fallback)
+}
+
+/** Origins separated by commas, also of other schemes than HTTP; `*` and `null` as they are. */
+export function origins(fallback?: string[]): Setting<string[]> {
+  const { read } = list()
+  const isOther = (text: string) =>
+    ['*', 'null'].includes(text) || /^(?!https?:)[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+$/i.test(text)
+  return withDefault((value) => read(value).map((text) => (isOther(text) ? text : readOrigin(text))), fallback)
+}
+
+function readOrigin(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
+    throw new Error('is not an origin, such as https://id.example.com, without user, path, query and fragment')
+  return url.origin
+}
+
 /** A whole number between the bounds, both included. */
 export function integer(min: number, max: number, fallback?: number): Setting<number> {
   return withDefault((value) => {

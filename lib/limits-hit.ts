@@ -19,6 +19,7 @@ const ofServices = [
   'event.bytes',
   'aggregate.characters',
   'organization.webhooks',
+  'MEMBERSHIP_LIMIT_REACHED',
   'mails.address',
   'mails.organization',
   'mails.notices',

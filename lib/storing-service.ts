@@ -38,6 +38,7 @@ export interface StoringService<Config, Context> {
   /** Updates old data, starts the work in the background, and makes the context of the operations. */
   open(parts: Opened<Config>): Promise<Running<Context>>
   owners?: ServeOptions<Context>['owners']
+  rolesThere?: ServeOptions<Context>['rolesThere']
   /** The operations. `listEvents` is the service's feed of its own events. */
   services(listEvents: ReturnType<typeof createFeed>, listCheckpoints: ListCheckpoints): Served<Context>[]
 }
@@ -88,7 +89,7 @@ export async function startStoringService<Config extends StoringConfig, Context>
  */
 export async function answerFrom<Config extends StoringConfig, Context>(
   sql: Sql,
-  { name, vocabulary, callerChangedBy, open, owners, services }: StoringService<Config, Context>,
+  { name, vocabulary, callerChangedBy, open, owners, rolesThere, services }: StoringService<Config, Context>,
   { config, nats, log }: Parts<Config>,
   asked = sql,
 ): Promise<Service> {
@@ -141,6 +142,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     answers,
     parked: tail.parked,
     ...(owners && { owners }),
+    ...(rolesThere && { rolesThere }),
     services: services(feed, createCheckpointList(asked)),
   })
   return {

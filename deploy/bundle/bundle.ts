@@ -21,7 +21,7 @@ const readAtRunTime = [
   '{lib,services}/**/*.{sql,html,txt,css,js}',
   'deploy/operator/**/*.txt',
   'node_modules/swagger-ui-dist/{package.json,swagger-ui.css,swagger-ui-bundle.js}',
-  'node_modules/{@grpc/reflection/build/proto/grpc,grpc-health-check/proto}/**/*.proto',
+  'node_modules/grpc-health-check/proto/**/*.proto',
 ]
 
 /**

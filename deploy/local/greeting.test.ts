@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { greeting } from './greeting.ts'
 
 const at = {
-  port: 8080,
+  url: 'http://localhost:8080',
   adminTokenFile: '/roster/.roster/admin-token',
   mailboxUrl: 'http://localhost:8025',
   logs: '/roster/.roster/log',

@@ -1,22 +1,28 @@
-import { relative } from 'node:path'
+import { X509Certificate } from 'node:crypto'
+import { relative, resolve } from 'node:path'
 
 /**
  * The text that `npm start` prints once all is up: where things are, and lines to paste into bash. README shows the
  * same lines.
  */
 export function greeting(at: {
-  port: number
+  /** Such as `http://localhost:8080`. */
+  url: string
+  /** In PEM, and the file that it came from; with TLS only. */
+  certificate?: string | undefined
+  certificateFile?: string | undefined
   adminTokenFile: string
   mailboxUrl: string | undefined
   logs: string
   cwd: string
 }): string {
-  const url = `localhost:${at.port}`
+  const url = at.url.replace('http://', '')
+  const curl = ['curl -s', ...trust(at)].join(' ')
   const token = shown(at.adminTokenFile, at.cwd)
   return `
 Roster is up.
 
-  address      http://${url}   (JSON, gRPC, gRPC-web and Connect)
+  address      ${at.url}   (JSON, gRPC, gRPC-web and Connect)
   admin token  ${token}
   mailbox      ${at.mailboxUrl ?? 'none: mails go to SMTP_URL'}
   logs         ${shown(at.logs, at.cwd)}
@@ -25,21 +31,28 @@ Try it: paste these lines into another terminal of this folder.
 
 AUTH="Authorization: Bearer $(cat ${token})"; JSON='Content-Type: application/json'; N=$RANDOM
 # 1. a machine user, under an id of your choice
-${post(`${url}/management/v1/users/machine`)} -d '{"userId":"robot-'$N'","userName":"robot-'$N'","name":"Robot"}'
+${post(curl, `${url}/management/v1/users/machine`)} -d '{"userId":"robot-'$N'","userName":"robot-'$N'","name":"Robot"}'
 # 2. a human; a verification mail goes to the address
-${post(`${url}/v2/users/human`)} -d '{"userId":"ada-'$N'","userName":"ada-'$N'",
+${post(curl, `${url}/v2/users/human`)} -d '{"userId":"ada-'$N'","userName":"ada-'$N'",
   "profile":{"firstName":"Ada","lastName":"Lovelace"},"email":{"email":"ada-'$N'@example.com"}}'
 # 3. the code, as soon as the mail is there
 ${readCode(at.mailboxUrl)}
 # 4. the address is verified with the code
-curl -s ${url}/v2/users/ada-$N/email/verify -H "$JSON" -d '{"verificationCode":"'$CODE'"}'
+${curl} ${url}/v2/users/ada-$N/email/verify -H "$JSON" -d '{"verificationCode":"'$CODE'"}'
 
 Ctrl-C stops everything.
 `
 }
 
-function post(address: string): string {
-  return `curl -s ${address} -H "$AUTH" -H "$JSON"`
+// A file may also have been given by its content, and a certificate need not name this machine.
+function trust({ certificate, certificateFile, cwd }: Parameters<typeof greeting>[0]): string[] {
+  if (certificate === undefined) return []
+  const named = new X509Certificate(certificate).checkHost('localhost') !== undefined
+  return [named && certificateFile ? `--cacert ${shown(resolve(cwd, certificateFile), cwd)}` : '--insecure']
+}
+
+function post(curl: string, address: string): string {
+  return `${curl} ${address} -H "$AUTH" -H "$JSON"`
 }
 
 function readCode(mailboxUrl: string | undefined): string {

@@ -1,3 +1,4 @@
+import { optional, readConfig } from '#lib/config'
 import { deriveKeys } from '../derive-keys.ts'
 import type { StoringService } from '../provision.ts'
 import { natsUsers, passwordVariable } from './servers/nats-users.ts'
@@ -11,9 +12,9 @@ export type ServiceName = (typeof serviceNames)[number]
 export interface ServicesOptions {
   /** Each storing service's own database URL, as `provision` gives them. */
   databaseUrls: Record<StoringService, string>
-  /** The gateway's port on all interfaces. */
+  /** The gateway's port. It listens on the loopback interface, unless `HOST` in `env` says otherwise. */
   port: number
-  /** The URL that clients use for the gateway. Default: http://localhost:<port>. */
+  /** The URL that clients use for the gateway. Default: localhost with the port. */
   publicUrl?: string
   adminTokenFile: string
   /** The root that each service's keys are derived from: 32 bytes in base64. No service is given it. */
@@ -30,6 +31,16 @@ export interface ServicesOptions {
   say?: (line: string) => void
 }
 
+/** The certificate with which the gateway speaks TLS, in PEM. Undefined: it speaks plain HTTP. */
+export function certificateOf(env: Record<string, string | undefined> = process.env): string | undefined {
+  return readConfig({ TLS_CERT: optional() }, env).TLS_CERT
+}
+
+/** Where the gateway is reached from this machine, with the name that its certificate should have. */
+export function localUrl({ port, env }: Pick<ServicesOptions, 'port' | 'env'>): string {
+  return `${certificateOf(env) === undefined ? 'http' : 'https'}://localhost:${port}`
+}
+
 /** The environment of one service: the common part, and of the secrets only those that it needs. */
 export function serviceEnvironment(
   name: ServiceName,
@@ -38,8 +49,9 @@ export function serviceEnvironment(
 ): Record<string, string | undefined> {
   const inherited = Object.entries(options.env ?? process.env).filter(([key]) => !withheld.has(key))
   return {
+    ...(name === 'gateway' && { HOST: '127.0.0.1' }),
     ...Object.fromEntries(inherited),
-    PUBLIC_URL: options.publicUrl ?? `http://localhost:${options.port}`,
+    PUBLIC_URL: options.publicUrl ?? localUrl(options),
     NATS_URL: servers.natsUrl[name],
     ...own(name, servers, options),
     ...metricsPort(name, Object.fromEntries(inherited)),
@@ -54,7 +66,7 @@ function metricsPort(name: ServiceName, env: Record<string, string | undefined>)
   return { OTEL_EXPORTER_PROMETHEUS_PORT: String(first + serviceNames.indexOf(name)) }
 }
 
-function own(name: ServiceName, servers: Servers, options: ServicesOptions): Record<string, string> {
+function own(name: ServiceName, servers: Servers, options: ServicesOptions): Record<string, string | undefined> {
   switch (name) {
     case 'users':
       return {
@@ -72,10 +84,15 @@ function own(name: ServiceName, servers: Servers, options: ServicesOptions): Rec
         SMTP_URL: servers.smtpUrl,
       }
     case 'gateway':
-      return { PORT: String(options.port), NATS_KEEPER_URL: servers.natsUrl.keeper }
+      return { PORT: String(options.port), NATS_KEEPER_URL: servers.natsUrl.keeper, ...tlsSettings(options.env) }
   }
 }
 
+function tlsSettings(env: Record<string, string | undefined> = process.env) {
+  return Object.fromEntries(tlsNames.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+}
+
+const tlsNames = ['TLS_CERT', 'TLS_CERT_FILE', 'TLS_KEY', 'TLS_KEY_FILE']
 const shared = [
   'PORT',
   'DATABASE_URL',
@@ -96,4 +113,4 @@ const passwords = [
   ...natsUsers.map(passwordVariable),
   ...['USERS', 'GRANTS', 'IDP', 'NOTIFIER', 'OPERATOR'].map((name) => `ROSTER_${name}_DB_PASSWORD`),
 ]
-const withheld = new Set([...shared, ...passwords].flatMap((name) => [name, `${name}_FILE`]))
+const withheld = new Set([...tlsNames, ...[...shared, ...passwords].flatMap((name) => [name, `${name}_FILE`])])

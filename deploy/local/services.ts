@@ -1,8 +1,15 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { askReadiness } from '../ask-readiness.ts'
 import { daemon, tailOf, type Daemon } from './daemon.ts'
 import { projectRoot } from './home.ts'
-import { serviceEnvironment, type ServiceName, serviceNames, type ServicesOptions } from './service-environment.ts'
+import {
+  certificateOf,
+  serviceEnvironment,
+  type ServiceName,
+  serviceNames,
+  type ServicesOptions,
+} from './service-environment.ts'
 import type { Servers } from './servers.ts'
 import { keepAlive } from './supervise.ts'
 
@@ -34,7 +41,7 @@ export interface Services {
  */
 export async function startServices(servers: Servers, options: ServicesOptions): Promise<Services> {
   const { entry = defaultEntry, say = console.log, backoff = {} } = options
-  const url = `http://127.0.0.1:${options.port}`
+  const tls = certificateOf(options.env) !== undefined
   const handles = Object.fromEntries(
     serviceNames.map((name) => {
       const env = { NODE_COMPILE_CACHE: compiled, ...serviceEnvironment(name, servers, options) }
@@ -51,28 +58,32 @@ export async function startServices(servers: Servers, options: ServicesOptions):
   }
   try {
     await Promise.all(all.map((service) => service.start()))
-    await firstReadiness(url, all, say)
+    await firstReadiness(() => askReadiness(options.port, tls), all, say)
   } catch (error) {
     await stop()
     throw error
   }
   if (backoff !== 'off') keepers = all.map((service) => keepAlive(service, say, backoff))
-  return { url, handles, stop }
+  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${options.port}`, handles, stop }
 }
 
 /** Milliseconds for which a service that answers calls may still wait for something until the start goes on. */
 const waitsWithin = 3000
 
-async function firstReadiness(url: string, services: Daemon[], say: (line: string) => void): Promise<void> {
+async function firstReadiness(
+  ask: () => ReturnType<typeof askReadiness>,
+  services: Daemon[],
+  say: (line: string) => void,
+): Promise<void> {
   const deadline = Date.now() + 60_000
   let answersSince: number | undefined
   for (let last = 'no answer'; Date.now() < deadline; await sleep(50)) {
     const down = services.find((service) => service.pid === undefined)
     if (down) throw new Error(`${down.name} ended before it was ready.\n${tailOf(down.logFile)}`)
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
-    if (answer) last = await answer.text()
+    const answer = await ask().catch(() => undefined)
+    if (answer) last = answer.report
     if (last.startsWith('{"status":"ok"')) return
-    answersSince = answer?.ok ? (answersSince ?? Date.now()) : undefined
+    answersSince = answer?.status === 200 ? (answersSince ?? Date.now()) : undefined
     if (answersSince !== undefined && Date.now() - answersSince >= waitsWithin)
       return say(`Calls are answered, but a service waits: ${last}`)
     if (Date.now() > deadline - 100)

@@ -1,8 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { makeCertificate } from '../../services/gateway/testing/certificate.ts'
 import { isAlive, type PidEntry } from './pid-files.ts'
 import { freePort } from './ports.ts'
 
@@ -55,6 +57,35 @@ test('each service is given the secrets that it needs and no other', { timeout: 
     expect(given('notifier')).toEqual(['DATABASE_URL', ...common, 'REDIS_URL', ...keys, 'SMTP_URL'])
     expect(given('gateway')).toEqual(['NATS_KEEPER_URL', 'NATS_URL', 'PORT', 'PUBLIC_URL', 'ROSTER_CALLER_KEYS'])
   })
+})
+
+test('the gateway listens on the loopback interface, unless HOST says otherwise', { timeout: 60_000 }, async () => {
+  const host = () =>
+    readFileSync(join(folder, 'home/log/gateway.log'), 'utf8')
+      .match(/^listens at (.*)$/gm)
+      ?.at(-1)
+  const first = await up()
+  await vi.waitFor(() => expect(host()).toBe('listens at 127.0.0.1'))
+  first.process.kill('SIGINT')
+  await first.ended
+  await up({ HOST: '::' })
+  await vi.waitFor(() => expect(host()).toBe('listens at ::'))
+})
+
+test('with TLS it becomes ready, and the lines that it prints work when pasted', { timeout: 60_000 }, async () => {
+  const { cert, key, remove } = makeCertificate()
+  onTestFinished(remove)
+  writeFileSync(join(folder, 'start.ts'), realStarter)
+  const started = await up({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key })
+  expect(started.output()).toMatch(/address +https:\/\/localhost:\d+ /)
+  const [lines] = /AUTH=[^]*(?=\nCtrl-C)/.exec(started.output())!
+  const { stdout } = await promisify(execFile)('bash', ['-ec', lines])
+  const done = { details: { sequence: expect.any(String) } }
+  expect(stdout.split(/(?<=\})(?=\{)/).map((answer) => JSON.parse(answer))).toMatchObject([done, done, done])
+  const environment = (name: string) =>
+    readFileSync(`/proc/${pidFiles().find((entry) => entry.name === name)!.pid}/environ`, 'utf8')
+  expect(environment('gateway')).toContain('TLS_KEY')
+  for (const name of ['users', 'grants', 'idp', 'notifier']) expect(environment(name)).not.toContain('TLS_')
 })
 
 test('a kill -9 of the starter leaves no orphan, and the next start finds its data', { timeout: 60_000 }, async () => {
@@ -110,8 +141,8 @@ test('a service that waits for something does not keep the rest from starting, a
   }
 })
 
-async function up(): Promise<Started> {
-  const started = launch({ PORT: String(await freePort(0)) })
+async function up(env: Record<string, string> = {}): Promise<Started> {
+  const started = launch({ PORT: String(await freePort(0)), ...env })
   await vi.waitFor(() => expect(started.output()).toContain('Ctrl-C stops everything.'), {
     timeout: 45_000,
     interval: 50,
@@ -142,9 +173,14 @@ function pidFiles(): PidEntry[] {
 const names = `console.log(JSON.stringify(Object.keys(process.env).filter((name) => /URL|PORT|ROSTER/.test(name)).sort()));
 process.on("SIGTERM", () => { console.log("bye"); process.exit(0); });`
 const other = `${names} setInterval(() => {}, 1000);`
-const gateway = `import { createServer } from "node:http"; ${names} createServer((_, answer) => answer.end('{"status":"ok"}')).listen(process.env.PORT);`
+const gateway = `import { createServer } from "node:http"; ${names} console.log("listens at " + process.env.HOST); createServer((_, answer) => answer.end('{"status":"ok"}')).listen(process.env.PORT);`
 const starter = `import { main } from ${JSON.stringify(join(import.meta.dirname, 'start.ts'))};
 await main({
   dataDir: import.meta.dirname + "/home",
   entry: (name) => import.meta.dirname + (name === "gateway" ? "/gateway.ts" : "/other.ts"),
+});`
+const realStarter = `import { main } from ${JSON.stringify(join(import.meta.dirname, 'start.ts'))};
+await main({
+  dataDir: import.meta.dirname + "/home",
+  entry: (name) => ${JSON.stringify(join(import.meta.dirname, '../../services'))} + "/" + name + "/main.ts",
 });`

@@ -11,7 +11,7 @@ import { keepOperatorUrls } from './operator-urls.ts'
 import { freePort } from './ports.ts'
 import { startServers } from './servers.ts'
 import { startServices } from './services.ts'
-import type { ServicesOptions } from './service-environment.ts'
+import { certificateOf, localUrl, type ServicesOptions } from './service-environment.ts'
 import { onSignals } from './signals.ts'
 import { keepAlive } from './supervise.ts'
 
@@ -58,7 +58,8 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
   })
   const port = env['PORT'] ? Number(env['PORT']) : await freePort(8080)
   const adminTokenFile = env['ROSTER_ADMIN_TOKEN_FILE'] ?? join(home.dir, 'admin-token')
-  const publicUrl = env['PUBLIC_URL'] ?? `http://localhost:${port}`
+  const url = localUrl({ port, env })
+  const publicUrl = env['PUBLIC_URL'] ?? url
   const encryptionKey = env['ROSTER_ENCRYPTION_KEY'] ?? home.key('encryption-key')
   const services = await startServices(servers, {
     databaseUrls,
@@ -74,7 +75,7 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
   )
   parts.push({ stop: async () => keepers.forEach((keeper) => keeper.dismiss()) }, services)
   up = true
-  instance.announce(`http://localhost:${port}`)
+  instance.announce(url)
   const { redisUrl, natsUrl } = servers
   keepOperatorUrls(home, {
     databaseUrl: databaseUrls.operator!,
@@ -83,7 +84,15 @@ async function start(home: Home, entry: ServicesOptions['entry']): Promise<void>
     personalKey: deriveKeys(encryptionKey).operator['ROSTER_OPERATOR_PERSONAL_KEY'],
   })
   console.log(
-    greeting({ port, adminTokenFile, mailboxUrl: servers.mailboxUrl, logs: join(home.dir, 'log'), cwd: process.cwd() }),
+    greeting({
+      url,
+      certificate: certificateOf(env),
+      certificateFile: env['TLS_CERT'] ? undefined : env['TLS_CERT_FILE'],
+      adminTokenFile,
+      mailboxUrl: servers.mailboxUrl,
+      logs: join(home.dir, 'log'),
+      cwd: process.cwd(),
+    }),
   )
 }
 

@@ -83,6 +83,7 @@ test.each(callers)('the account of %s imports what it calls and hears, and nothi
     ...(by === 'gateway'
       ? ['users', 'grants'].map((name) => `stream ${name.toUpperCase()} roster.callers.changed`)
       : []),
+    ...(by === 'users' ? ['stream GRANTS roster.callers.changed'] : []),
     // The hints of each service whose events it follows.
     ...Object.entries(internalCalls[by])
       .filter(([, names]) => (names as readonly string[]).includes('listEvents'))

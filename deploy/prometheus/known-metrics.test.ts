@@ -28,7 +28,7 @@ test.each(alerts())('$name reads only metrics and labels that there are', ({ exp
 
 test('the runbooks name only metrics and labels that there are', () => {
   const known = new Set([...labels.keys(), ...[...labels.values()].flat()])
-  const text = page.replaceAll(/^\|.*$/gm, '')
+  const text = page.replaceAll(/^\|.*$|^```[^]*?^```$/gm, '')
   const quoted = [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!)
   const named = quoted.flatMap((code) => code.match(/\b(?:db|http|nodejs|process|roster|rpc)_[a-z0-9_]+/g) ?? [])
   expect(named).toContain('rpc_status_code')

@@ -16,7 +16,7 @@ export const forgetSubject = 'roster.stream.forget'
  * to it goes with it: `user.email.code` with the id of the user.
  */
 export const forgettable: Forgettable = {
-  users: ['user', 'user.email.code', 'user.password.code', 'user.email.notice'],
+  users: ['user', 'user.email.code', 'user.password.code', 'user.email.notice', 'user.signin'],
 }
 
 export type Forgettable = Readonly<Record<string, readonly string[]>>

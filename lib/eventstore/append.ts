@@ -156,6 +156,7 @@ function toBatch(
     ...(sealer ? sealer.keys(keys) : keys),
     ...sealer?.subjects(first.values(), last.values()),
     uses: countUses(changes),
+    rooms: countRooms(changes),
     answers: more.answers,
   }
   const isPlain = Object.values(lists).every((list) => list.length === 0) && !more.commits
@@ -203,6 +204,17 @@ function countUses(changes: Decided[]) {
     else counted.set(key, { key, number: 1, limits })
   }
   return [...counted.values()]
+}
+
+function countRooms(changes: Decided[]) {
+  const rooms = Map.groupBy(
+    changes.flatMap(({ decision }) => decision.rooms ?? []),
+    ({ key }) => key,
+  )
+  return [...rooms].map(([key, all]) => {
+    const { most, counted } = all[0]!
+    return { key, number: all.length, most, counted_by: counted.by, counted_of: counted.of }
+  })
 }
 
 function expected({ type, id, sequence }: Aggregate) {

@@ -42,7 +42,7 @@ async function run<Response, Answer>(
   log: Log,
   { commands, call, respond }: Bulk<Response, Answer>,
 ): Promise<Answer> {
-  const { once, ifMatch, ...own } = call
+  const { once, ifMatch, ifNoneMatch: _, ...own } = call
   // There is no one object whose sequence could match.
   if (ifMatch !== undefined) throw sequenceMismatch(0)
   const outcomes: (Response | RosterError)[] = []

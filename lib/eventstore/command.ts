@@ -29,6 +29,17 @@ export interface Use {
   exceeded: (retryAfter: number) => RosterError
 }
 
+/** A place in a set that has a largest size. */
+export interface Room {
+  /** Names the set. Changes that add to it wait for each other. */
+  key: string
+  /** A function of the service's schema that counts the set, of which it gets this. It may stop counting at `most`. */
+  counted: { by: string; of: object }
+  most: number
+  /** The caller's error where the set is full. */
+  full: RosterError
+}
+
 /** The result of a decision. */
 export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
   /** An empty list changes nothing. */
@@ -40,6 +51,8 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
   releases?: UniqueKey[]
   /** Uses to count in the transaction of the change. A change that is not stored does not count. */
   uses?: Use[]
+  /** Places that the change takes. They are counted in its transaction, so that no set has more than it may. */
+  rooms?: Room[]
   /** Data that no event may hold, such as the hash of a password. It is stored in the same transaction. */
   writes?: Write[]
   answer: Answer
@@ -60,8 +73,10 @@ export interface Origin {
   deadline: number
   /** The id of the event that made a service act by itself. */
   cause?: string | undefined
-  /** The sequence that the aggregate must have. "*" means any sequence, but the aggregate must exist. */
-  ifMatch?: number | '*'
+  /** The aggregate must have one of these sequences. "*" means any sequence, but the aggregate must exist. */
+  ifMatch?: number[] | '*'
+  /** The aggregate must have none of these sequences. "*" means that it must not exist. */
+  ifNoneMatch?: number[] | '*'
   /** Set for a keyed request: it has one effect, however often it comes. */
   once?: Once
 }

@@ -107,9 +107,12 @@ export function isConnectionError(error: unknown): boolean {
   return connectionErrors.has(String(error.code)) || /^08...$/.test(String(error.code)) || 'syscall' in error
 }
 
+const deadlockDetected = '40P01'
+
 /**
- * Repeats a service's work at its start until PostgreSQL can be reached. The connection may break after the work was
- * done, so doing it twice must do no harm. Throws any other error at once.
+ * Repeats a service's work at its start until PostgreSQL can be reached, and where it was chosen to end a deadlock with
+ * the writes of other replicas. The connection may break after the work was done, so doing it twice must do no harm.
+ * Throws any other error at once.
  */
 export async function untilReachable<T>(waits: Waits, work: () => Promise<T>): Promise<T> {
   for (; ; await sleep(tryAgainAfter)) {
@@ -119,8 +122,9 @@ export async function untilReachable<T>(waits: Waits, work: () => Promise<T>): P
       return result
     } catch (error) {
       const cause = error instanceof RosterError ? error.cause : error
+      const { code } = Object(cause) as { code?: unknown }
       // Nobody can reach a pool that was closed, so stop trying.
-      if (!isConnectionError(cause) || (cause as { code?: unknown }).code === 'CONNECTION_ENDED') throw error
+      if (code !== deadlockDetected && (!isConnectionError(cause) || code === 'CONNECTION_ENDED')) throw error
       waits.begin('PostgreSQL', cause)
     }
   }

@@ -1,7 +1,7 @@
 import type { EventRow } from '../events/stored-event.ts'
 import { codes, RosterError } from '../errors.ts'
 import { type Aggregate, keyText } from './aggregate.ts'
-import type { Decision, NewEvent, Outcome, UniqueKey, Use } from './command.ts'
+import type { Decision, NewEvent, Origin, Outcome, UniqueKey, Use } from './command.ts'
 import { checkSizes } from './limits.ts'
 import type { Vocabulary } from './vocabulary.ts'
 import { type AnyCommand, claimText, type Decided, type Known, type Lost, type Over, type Pending } from './batch.ts'
@@ -40,9 +40,12 @@ export function decideBatch(
       if (taken) throw taken.taken
       const exceeded = decision.uses?.filter(({ key }) => free.get(key) === 0)
       if (exceeded?.length) throw longestWait(exceeded, over)
+      const full = decision.rooms?.find(({ key }) => (free.get(key) ?? 1) < 1)
+      if (full) throw full.full
       const { after, events } = apply(pending, decision, before, vocabulary, now, mostEventBytes)
       current.set(keyText(after), after)
-      for (const { key } of decision.uses ?? []) if (free.has(key)) free.set(key, free.get(key)! - 1)
+      for (const { key } of [...(decision.uses ?? []), ...(decision.rooms ?? [])])
+        if (free.has(key)) free.set(key, free.get(key)! - 1)
       for (const key of (decision.releases ?? []).map(claimText)) {
         claimed.delete(key)
         held.delete(key)
@@ -73,7 +76,7 @@ function longestWait(exceeded: Use[], over: ReadonlyMap<string, Over>): RosterEr
   return use.exceeded(Math.max(1, Math.ceil(wait)))
 }
 
-// Whether If-Match is checked must not reveal more than the answer without it. A caller that finds nothing learns only
+// Whether a condition is checked must not reveal more than the answer without it. A caller that finds nothing learns only
 // that. Where an anonymous caller gives a wrong proof, it learns only that too; anybody may try proofs. An aggregate
 // that is yet to be created has no sequence, even if its id is taken.
 function decideWhereItMatches(
@@ -82,10 +85,10 @@ function decideWhereItMatches(
   now: Date,
   reads: Aggregate[],
 ): Decision<NewEvent, unknown> {
-  const { ifMatch, caller } = command.call
-  if (ifMatch === undefined) return command.decide(aggregate, now, reads)
+  const { ifMatch, ifNoneMatch, caller } = command.call
+  if (ifMatch === undefined && ifNoneMatch === undefined) return command.decide(aggregate, now, reads)
   if (command.creates) {
-    checkSequence(ifMatch, 0)
+    checkSequence(command.call, 0)
     return command.decide(aggregate, now, reads)
   }
   const { sequence } = command.matchesRead ? reads[0]! : aggregate
@@ -95,23 +98,24 @@ function decideWhereItMatches(
     decision = command.decide(aggregate, now, reads)
   } catch (error) {
     const isMissing = error instanceof RosterError && error.code === codes.NOT_FOUND
-    if (isKnown && !isMissing) checkSequence(ifMatch, sequence)
+    if (isKnown && !isMissing) checkSequence(command.call, sequence)
     throw error
   }
-  if (!decision.error) checkSequence(ifMatch, sequence)
+  if (!decision.error) checkSequence(command.call, sequence)
   return decision
 }
 
-function checkSequence(wanted: number | '*', sequence: number) {
-  if (wanted !== sequence && !(wanted === '*' && sequence > 0)) throw sequenceMismatch(sequence)
+function checkSequence({ ifMatch, ifNoneMatch }: Origin, sequence: number) {
+  const isAmong = (wanted: number[] | '*') => (wanted === '*' ? sequence > 0 : wanted.includes(sequence))
+  if ((ifMatch && !isAmong(ifMatch)) || (ifNoneMatch && isAmong(ifNoneMatch))) throw sequenceMismatch(sequence)
 }
 
-/** The error of an If-Match that names another sequence than the object has. */
+/** The error of an If-Match or If-None-Match that the sequence of the object does not meet. */
 export function sequenceMismatch(sequence: number): RosterError {
   return new RosterError(
     'FAILED_PRECONDITION',
     'SEQUENCE_MISMATCH',
-    'The object has changed since the caller read it.',
+    'The object has another sequence than the caller wants.',
     { metadata: { sequence: String(sequence) } },
   )
 }

@@ -43,7 +43,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   handled = []
   number++
-  await replica.sql`truncate events, aggregates, unique_keys, counts, followers, parked_for_followers`
+  await replica.sql`truncate events, aggregates, unique_keys, first_keys, counts, followers, parked_for_followers`
 })
 afterEach(async () => {
   await Promise.all(followers.splice(0).map((follower) => follower.stop()))

@@ -12,8 +12,8 @@ $$;
 -- Raises RS001 where the batch cannot be stored. Its detail is
 --   { "stale": [{type, id}], "taken": [{kind, scope, key}] }.
 -- Where limits are reached, the detail also has "over": [{key, free, wait}]. Only `free` uses are left then, and the
--- next one is free after `wait` seconds. Where nobody holds a key of "held", the detail has it in "freed". Raises
--- unique_violation where a request was answered before.
+-- next one is free after `wait` seconds. Rooms are told there too. Where nobody holds a key of "held", the detail has
+-- it in "freed". Raises unique_violation where a request was answered before.
 create or replace function append(changes json, happened json, moment timestamptz, rest jsonb)
 returns void language plpgsql as $$
 declare
@@ -92,8 +92,11 @@ $$;
 --             with sequence 0 for a missing aggregate,
 --           "releases": [{kind, scope, key}],
 --           "held": [{kind, scope, key}]: keys that others must hold, because commands were refused for them,
---           "claims": [{kind, scope, key, aggregate_id}]: each key must be free; aggregate_id, if any, holds it then,
+--           "claims": [{kind, scope, key, aggregate_id, twin}]: each key must be free; aggregate_id, if any, holds it then.
+--             `twin`: the key in its other form. With it, the key is the first one of its kind where the twin is.
 --           "uses": [{key, number, limits: [{most, seconds}]}]: `number` more uses of a key with limits,
+--           "rooms": [{key, number, most, counted_by, counted_of}]: `number` more of a set that may have `most`. The
+--             function `counted_by` gives its size, up to `most`, from `counted_of`,
 --           "isBulk": true where a thousand locks of its new aggregates would be too many. Nobody may depend on their
 --             absence. Where two transactions create the same one, the second gets a unique_violation.
 --           "phase": what the batch takes for the phase of `sealing`. Where that is another one, the detail has it.
@@ -107,6 +110,8 @@ declare
   taken jsonb;
   over jsonb;
   freed jsonb;
+  room record;
+  size int;
   moment timestamptz;
   stored int;
   present text;
@@ -135,6 +140,8 @@ begin
       union all
       -- Transactions that count by the same key also wait for each other, so that each sees the uses of the others.
       select 'use', key, true from jsonb_to_recordset(rest -> 'uses') as u (key text)
+      union all
+      select 'room', key, true from jsonb_to_recordset(rest -> 'rooms') as r (key text)
     ) missing
     group by 1 order by 1
   ) keys;
@@ -208,6 +215,15 @@ begin
     select jsonb_agg(jsonb_build_object('key', key, 'free', free, 'wait', extract(epoch from wait))) into over from over_limit;
   end if;
 
+  for room in
+    select * from jsonb_to_recordset(rest -> 'rooms') as r (key text, number int, most int, counted_by text, counted_of jsonb)
+  loop
+    execute format('select %I($1, $2)', room.counted_by) into size using room.counted_of, room.most;
+    if size + room.number > room.most then
+      over := coalesce(over, '[]') || jsonb_build_object('key', room.key, 'free', greatest(room.most - size, 0), 'wait', 0);
+    end if;
+  end loop;
+
   -- A change of one of these aggregates after the check above may have taken the key.
   if stale is null and taken is not null then
     select jsonb_agg(jsonb_build_object('type', e.type, 'id', e.id)) into stale
@@ -233,6 +249,23 @@ begin
     select kind, scope, key, coalesce(aggregate_id, '')
     from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text)
     order by kind, scope, key;
+
+    if exists (select from first_key_kinds) then
+      insert into first_keys (kind, key, scope)
+      select distinct on (c.kind, c.key) c.kind, c.key, c.scope
+      from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text, twin text)
+      join first_key_kinds using (kind)
+      where c.aggregate_id is not null and c.twin is null
+      order by c.kind, c.key, c.scope
+      on conflict do nothing;
+
+      insert into first_keys (kind, key, scope)
+      select c.kind, c.key, c.scope
+      from jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, twin text)
+      join first_keys f on f.kind = c.kind and f.key = c.twin and f.scope = c.scope
+      order by c.kind, c.key
+      on conflict do nothing;
+    end if;
 
     delete from unique_keys k
     using jsonb_to_recordset(rest -> 'claims') as c (kind text, scope text, key text, aggregate_id text)

@@ -35,6 +35,7 @@ test('five replicas that start at once apply each migration once', async () => {
     { name: 'schema-12.sql' },
     { name: 'schema-13.sql' },
     { name: 'schema-14.sql' },
+    { name: 'schema-15.sql' },
     { name: 'schema-2.sql' },
     { name: 'schema-3.sql' },
     { name: 'schema-4.sql' },
@@ -127,4 +128,21 @@ test('the events of one organization are read from their own index, in commit or
   const text = plan.map((row) => row['QUERY PLAN']).join('\n')
   expect(text).toContain('Index Scan using events_of_organization')
   expect(text).not.toContain('Sort')
+})
+
+test('a migration that was chosen to end a deadlock with a write runs again', async () => {
+  const [migrating, writing] = replicas as [Sql, Sql]
+  await migrating`create table first (x int); create table second (x int)`.simple()
+  const folder = await writeMigrations({ '0020-d.sql': 'alter table first add y int; alter table second add y int' })
+  let migrated: Promise<void> | undefined
+  await writing.begin(async (transaction) => {
+    await transaction`insert into second values (1)`
+    migrated = migrate(migrating, folder, silent)
+    const waiting = () => writing`select from pg_locks where not granted and relation = 'second'::regclass`
+    await expect.poll(async () => (await waiting()).length).toBe(1)
+    // Both wait now. The migration has waited longer, so PostgreSQL chooses it.
+    await transaction`insert into first values (1)`
+  })
+  await migrated
+  expect(await writing`select y from first union all select y from second`).toEqual([{ y: null }, { y: null }])
 })

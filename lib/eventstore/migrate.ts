@@ -27,6 +27,7 @@ const tables = [
   'schema-12.sql',
   'schema-13.sql',
   'schema-14.sql',
+  'schema-15.sql',
 ]
 
 /**

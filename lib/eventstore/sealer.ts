@@ -36,7 +36,13 @@ export function createSealer(personal: Personal, loaded: Map<string, KeyObject>)
   const keyOf = (id: string) => loaded.get(id) ?? (phase === 'on' ? lost : undefined)
 
   function inForms<Key extends UniqueKey>(keys: Key[]): Key[] {
-    return keys.flatMap((key) => personal.formsOf(key, phase).map((form) => ({ ...key, key: form })))
+    return keys.flatMap((key) =>
+      personal.formsOf(key, phase).map((form) => ({
+        ...key,
+        key: form,
+        ...(phase === 'begun' && form !== key.key && { twin: key.key }),
+      })),
+    )
   }
 
   return {

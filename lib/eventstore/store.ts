@@ -133,8 +133,9 @@ export function createStore(
       if (isConnectionError(error)) for (const pending of open) pending.reject(storeUnavailable(error))
       else if (open.size === 1) for (const pending of open) pending.reject(error)
       else {
-        // The transaction is rolled back. One at a time, only the faulty command fails.
-        log.warn({ err: error, commands: open.size }, 'batch failed, its commands run one by one')
+        // The transaction is rolled back. One at a time, only the faulty command fails, or the one that a write refuses.
+        if (!(error instanceof RosterError))
+          log.warn({ err: error, commands: open.size }, 'batch failed, its commands run one by one')
         for (const pending of open) await run([pending])
       }
     }

@@ -1,5 +1,6 @@
 import { RosterError } from '../errors.ts'
 import { holds } from './caller.ts'
+import { callerIn } from './caller-in.ts'
 import type { Call } from './headers.ts'
 import type { Method } from './methods.ts'
 
@@ -16,10 +17,11 @@ export type FindOwner<Context> = (
 export async function authorize<Context>(
   { access, desc }: Method,
   request: Record<string, unknown>,
-  { caller, organizationId }: Call,
+  call: Call,
   context: Context,
   owners: Record<string, FindOwner<Context>> = {},
 ): Promise<boolean> {
+  const { caller, organizationId } = call
   if (access.rule === 'public' || access.rule === 'internal') return false
   if (caller.userId === '') throw new RosterError('UNAUTHENTICATED', 'TOKEN_MISSING', 'A bearer token is needed.')
   if (access.rule === 'authenticated') return false
@@ -33,7 +35,7 @@ export async function authorize<Context>(
   }
   if (access.scope === 'resource') {
     const owner = await ownerOf(access.resource)
-    if (owner && holds(caller, access.permission, owner.organizationId)) return true
+    if (owner && holds(await callerIn(call, owner.organizationId), access.permission, owner.organizationId)) return true
     if (owner && access.orSelf && owner.userId === caller.userId) return false
   }
   throw permissionDenied()

@@ -13,12 +13,23 @@ export interface Caller {
   scope?: string | undefined
   /** The end of a token with a scope: Unix time in milliseconds. */
   tokenEnd?: number | undefined
+  /**
+   * Whether the caller has a role anywhere. Then the roles below are those on the instance, in its own organization and
+   * in the acting one: `callerIn` tells others. Missing where a gateway of 0.2 tells all roles.
+   */
+  hasRole?: boolean | undefined
   /** Roles on the whole instance. */
   instanceRoles: string[]
   /** Roles by organization id. */
   organizationRoles: Record<string, string[]>
   /** Roles by organization id and project id. */
   projectRoles: Record<string, Record<string, string[]>>
+}
+
+/** What a user holds in one organization: its roles there, and in projects by their ids. */
+export interface RolesThere {
+  roles?: string[] | undefined
+  projects?: Record<string, string[]> | undefined
 }
 
 export const anonymous: Caller = {
@@ -29,6 +40,17 @@ export const anonymous: Caller = {
   instanceRoles: [],
   organizationRoles: {},
   projectRoles: {},
+}
+
+/** The caller, as one that has these roles in an organization, and no others there. */
+export function withRoles(caller: Caller, organizationId: string, { roles, projects }: RolesThere): Caller {
+  const { [organizationId]: _, ...organizationRoles } = caller.organizationRoles
+  const { [organizationId]: __, ...projectRoles } = caller.projectRoles
+  return {
+    ...caller,
+    organizationRoles: { ...organizationRoles, ...(roles && { [organizationId]: roles }) },
+    projectRoles: { ...projectRoles, ...(projects && { [organizationId]: projects }) },
+  }
 }
 
 /** The caller's roles in an organization, or in a project of it, with those that reach there from above. */

@@ -1,7 +1,7 @@
 import type { MsgHdrs } from 'nats'
 import type { Once } from '../eventstore/once.ts'
 import { natsHeaders } from '../nats.ts'
-import { anonymous, type Caller } from './caller.ts'
+import { anonymous, type Caller, type RolesThere } from './caller.ts'
 import type { SignCaller } from './sign-callers.ts'
 import type { ReadCaller } from './verify-callers.ts'
 
@@ -21,10 +21,14 @@ export interface Call {
   cause?: string | undefined
   /** Idempotency-Key: the request has one effect, however often it comes. */
   idempotencyKey?: string
-  /** If-Match: the sequence that the object must have. "*" means any sequence, but the object must exist. */
-  ifMatch?: number | '*'
+  /** If-Match: the object must have one of these sequences. "*" means any sequence, but the object must exist. */
+  ifMatch?: number[] | '*'
+  /** If-None-Match: the object must have none of these sequences. "*" means that it must not exist. */
+  ifNoneMatch?: number[] | '*'
   /** Set only within a service: `serve` makes it from the key. */
   once?: Once
+  /** Set only within a service: gives the caller's roles in an organization. */
+  rolesIn?: (organizationId: string) => Promise<RolesThere>
 }
 
 /**
@@ -32,7 +36,7 @@ export interface Call {
  * organization does not. No other header gives the sender of a request anything that it could not have otherwise.
  */
 export function writeHeaders(call: Call, service: string, sign: SignCaller | undefined): MsgHdrs {
-  const { caller, ifMatch } = call
+  const { caller, ifMatch, ifNoneMatch } = call
   if (caller !== anonymous && !sign) throw new Error('only the gateway says who calls')
   return natsHeaders({
     'roster-caller': caller === anonymous ? undefined : sign!(caller, service),
@@ -44,6 +48,7 @@ export function writeHeaders(call: Call, service: string, sign: SignCaller | und
     'roster-cause': call.cause || undefined,
     'idempotency-key': call.idempotencyKey,
     'if-match': ifMatch?.toString(),
+    'if-none-match': ifNoneMatch?.toString(),
   })
 }
 
@@ -71,6 +76,11 @@ export function readHeaders(headers: MsgHdrs | undefined, readCaller: ReadCaller
     traceparent: get('traceparent'),
     ...(get('roster-cause') && { cause: get('roster-cause') }),
     ...(get('idempotency-key') && { idempotencyKey: get('idempotency-key') }),
-    ...(get('if-match') && { ifMatch: get('if-match') === '*' ? '*' : Number(get('if-match')) }),
+    ...(get('if-match') && { ifMatch: sequencesOf(get('if-match')) }),
+    ...(get('if-none-match') && { ifNoneMatch: sequencesOf(get('if-none-match')) }),
   }
+}
+
+function sequencesOf(text: string): number[] | '*' {
+  return text === '*' ? '*' : text.split(',').map(Number)
 }

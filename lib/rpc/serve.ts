@@ -13,6 +13,7 @@ import type { MethodDefinition, ServiceDefinition } from './call.ts'
 import { deadlineExceeded, invalid, RosterError, toRosterError, type Violation } from '../errors.ts'
 import { authorize, type FindOwner } from './authorize.ts'
 import { measureCall, oldest, underWay as requests } from './measures.ts'
+import type { RolesThere } from './caller.ts'
 import { type Call, readHeaders, requestIdOf } from './headers.ts'
 import { type Method, method } from './methods.ts'
 import { type Presence, showPresence } from './presence.ts'
@@ -76,6 +77,8 @@ export interface ServeOptions<Context> {
   services: Served<Context>[]
   /** By the request field that an access option with SCOPE_RESOURCE names. */
   owners?: Record<string, FindOwner<Context>>
+  /** Finds what a user holds in an organization. Without it, callers have no roles but those that they come with. */
+  rolesThere?: (context: Context, userId: string, organizationId: string) => Promise<RolesThere>
   /** Reads the caller of a request. Without it, the service answers only requests without a token. */
   readCaller?: ReadCaller
   /** The number of the service's events that were refused for good. Default: none. */
@@ -154,37 +157,37 @@ function prepare<Context>(
 ): Answer {
   const { permit, check, beforeReplay, handle } = typeof operation === 'function' ? { handle: operation } : operation
   const { input } = declared.desc
-  return async (call, bytes) => {
-    if (call.deadline <= Date.now()) throw deadlineExceeded()
+  const { context, rolesThere } = options
+  return async (received, bytes) => {
+    const { caller, deadline } = received
+    if (deadline <= Date.now()) throw deadlineExceeded()
+    const call: Call = {
+      ...received,
+      ...(rolesThere && { rolesIn: (organizationId) => rolesThere(context, caller.userId, organizationId) }),
+    }
     const message = parse(input, bytes)
     // Decode the validated message, written anew, and never the request's own bytes. The operation's decoder could read
     // those differently.
     const canonical = toBinary(input, message)
-    const request = orMalformed(input, () => codec.requestType.decode(canonical))
-    const holdsPermission = await authorize(
-      declared,
-      request as Record<string, unknown>,
-      call,
-      options.context,
-      options.owners,
-    )
-    await permit?.(request, call, holdsPermission, options.context)
+    const request = orMalformed(input, () => codec.requestType.decode(canonical), message)
+    const holdsPermission = await authorize(declared, request as Record<string, unknown>, call, context, options.owners)
+    await permit?.(request, call, holdsPermission, context)
     const violations = validate(input, message)
     // A check looks at all fields itself. Do not repeat a field that a declared rule already reported.
     const known = new Set(violations.map(({ field }) => field))
-    const more = check?.(options.context, request, call, holdsPermission) ?? []
+    const more = check?.(context, request, call, holdsPermission) ?? []
     violations.push(...more.filter(({ field }) => !known.has(field)))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     const encode = (response: unknown) => codec.responseType.encode(response).finish()
     if (!call.idempotencyKey || !options.answers || declared.reads) {
-      const response = await handle(options.context, request, call)
+      const response = await handle(context, request, call)
       return { bytes: encode(response), sequence: sequenceOf(response) }
     }
     const once = { ...nameRequest(declared, call, canonical), encode }
     const answer = await options.answers.once(
       once,
-      async () => encode(await handle(options.context, request, { ...call, once })),
-      async () => beforeReplay?.(options.context, request, call),
+      async () => encode(await handle(context, request, { ...call, once })),
+      async () => beforeReplay?.(context, request, call),
     )
     return { ...answer, sequence: sequenceOf(codec.responseType.decode(answer.bytes)) }
   }
@@ -193,10 +196,13 @@ function prepare<Context>(
 // A key belongs to its caller; without a token, to the client's address. The message is written anew, so that the same
 // request in another encoding has the same name.
 function nameRequest({ subject }: Method, call: Call, canonical: Uint8Array): Pick<Once, 'id' | 'request'> {
-  const { caller, clientAddress, idempotencyKey, organizationId, ifMatch } = call
+  const { caller, clientAddress, idempotencyKey, organizationId, ifMatch, ifNoneMatch } = call
+  // As it was when one sequence was all that fitted.
+  const match = ifMatch?.length === 1 ? ifMatch[0] : (ifMatch ?? null)
+  const content = [organizationId, match, Buffer.from(canonical).toString('base64')]
   return {
     id: onceId([caller.userId || `at ${clientAddress}`, subject, idempotencyKey!]),
-    request: JSON.stringify([organizationId, ifMatch ?? null, Buffer.from(canonical).toString('base64')]),
+    request: JSON.stringify(ifNoneMatch ? [...content, ifNoneMatch] : content),
   }
 }
 
@@ -223,7 +229,8 @@ async function respond(
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
     await endOfTurn()
     span?.tell(() => tellAnswer(undefined))
-    send(message, bytes, natsHeaders({ 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }))
+    const headers = { 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }
+    send(message, bytes, natsHeaders(headers), declared)
     measureCall(declared.subject, 'nats', arrived, 0)
   } catch (thrown) {
     const error = toRosterError(thrown)
@@ -239,12 +246,14 @@ async function respond(
 
 const markOf = (replayed: boolean | undefined) => (replayed ? 'true' : undefined)
 
-function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs): void {
+function send(message: ServiceMsg, bytes: Uint8Array, headers: MsgHdrs, declared?: Method): void {
   try {
     message.respond(bytes, { headers })
   } catch (cause) {
     if (!(cause instanceof NatsError) || cause.code !== 'MAX_PAYLOAD_EXCEEDED') throw cause
-    const text = 'The call was carried out, but its answer is too large to send.'
+    const text = declared?.reads
+      ? 'The answer is too large to send. Ask for less.'
+      : 'The call was carried out, but its answer is too large to send.'
     throw new RosterError('RESOURCE_EXHAUSTED', 'ANSWER_TOO_LARGE', text, { cause })
   }
 }

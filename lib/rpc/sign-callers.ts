@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Followed } from '../followed.ts'
+import { createHalves, type Halves } from '../halves.ts'
 import type { Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'
 
@@ -9,6 +10,8 @@ export type SignCaller = (caller: Caller, service: string) => string
 /** Milliseconds. Clocks may differ by twenty seconds either way. */
 const lifetime = 40_000
 const renewedBefore = 20_000
+/** Characters of remembered headers for one service. */
+const capacity = 8 * 1024 * 1024
 
 interface Made {
   header: string
@@ -16,16 +19,16 @@ interface Made {
   until: number
 }
 
-/** Signs each caller object once for each service, and again when half of its time is over. */
+/** Signs a caller object once for each service, as far as memory goes, and again when half of its time is over. */
 export function createCallerSigner(keys: Followed<Map<string, KeyObject>>): SignCaller {
-  const made = new WeakMap<Caller, Map<string, Made>>()
+  const made = new Map<string, Halves<Caller, Made>>()
 
   return (caller, service) => {
     const key = keys.current().get(service)
     if (!key) throw new Error(`there is no caller key for ${service}`)
-    let ofCaller = made.get(caller)
-    if (!ofCaller) made.set(caller, (ofCaller = new Map()))
-    const known = ofCaller.get(service)
+    let forService = made.get(service)
+    if (!forService) made.set(service, (forService = createHalves(capacity)))
+    const known = forService.get(caller)
     const now = Date.now()
     // After a clock was set back, an old header would live too long, so do not use it.
     if (known?.key === key && known.until > now + renewedBefore && known.until <= now + lifetime) return known.header
@@ -33,7 +36,7 @@ export function createCallerSigner(keys: Followed<Map<string, KeyObject>>): Sign
     const text = JSON.stringify(caller)
     const signature = signatureOf(key, service, String(until), text).toString('base64url')
     const header = `${until}.${signature}.${text}`
-    ofCaller.set(service, { header, key, until })
+    forService.set(caller, { header, key, until }, header.length)
     return header
   }
 }

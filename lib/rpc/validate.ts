@@ -32,19 +32,21 @@ export function parse(
 }
 
 /**
- * Gives the result of `read`. INVALID_ARGUMENT REQUEST_MALFORMED where it throws, for example at an impossible time.
+ * Gives the result of `read`. INVALID_ARGUMENT REQUEST_MALFORMED where it throws, for example at an impossible time. If
+ * the message is known, the error names the fields.
  */
-export function orMalformed<T>(desc: DescMessage, read: () => T): T {
+export function orMalformed<T>(desc: DescMessage, read: () => T, message?: Message): T {
   try {
     return read()
   } catch (cause) {
-    throw malformed(desc, cause)
+    throw malformed(desc, cause, message && findUnstorable(reflect(desc, message), ''))
   }
 }
 
-function malformed(desc: DescMessage, cause?: unknown): RosterError {
+function malformed(desc: DescMessage, cause?: unknown, violations: Violation[] = []): RosterError {
   return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', `The request is not a valid ${desc.typeName}.`, {
     cause,
+    violations,
   })
 }
 
@@ -67,12 +69,15 @@ function toViolation(violation: RuleViolation): Violation {
   return { field, description: violation.message }
 }
 
-// PostgreSQL's text and jsonb hold every character except U+0000. RFC 3339 has only years of four digits.
+// PostgreSQL's text and jsonb hold every character except U+0000. RFC 3339 has only years of four digits. Operations
+// count in doubles.
 function findUnstorable(message: ReflectMessage, prefix: string): Violation[] {
   const found: Violation[] = []
   const check = (value: unknown, path: string) => {
     if (typeof value === 'string' && value.includes('\0'))
       found.push({ field: path, description: 'must not contain the character U+0000' })
+    if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value)))
+      found.push({ field: path, description: `must be at most ${Number.MAX_SAFE_INTEGER}` })
   }
   const checkMessage = (inner: ReflectMessage, path: string) => {
     if (!isTime(inner.message)) found.push(...findUnstorable(inner, `${path}.`))

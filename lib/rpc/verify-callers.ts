@@ -1,6 +1,7 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { RosterError } from '../errors.ts'
 import type { Followed } from '../followed.ts'
+import { createHalves } from '../halves.ts'
 import { anonymous, type Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'
 
@@ -18,7 +19,7 @@ export const refuseCallers: ReadCaller = (header) => {
 
 /** The longest remaining life of a signature, in milliseconds. The gateway never signs for longer. */
 const longest = 60_000
-/** Characters of remembered headers, in two halves. When one half is full, the other is forgotten. */
+/** Characters of remembered headers. */
 const capacity = 8 * 1024 * 1024
 
 interface Verified {
@@ -32,7 +33,7 @@ interface Verified {
  */
 export function createCallerReader(service: string, keys: Followed<KeyObject[]>): ReadCaller {
   let trusted = keys.current()
-  const memory = createMemory()
+  const memory = createHalves<string, Verified>(capacity)
 
   function trust(now: KeyObject[]) {
     if (now === trusted) return false
@@ -63,7 +64,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
     if (end > now + longest) throw notSigned(`its signature lives for ${end - now} ms more`)
     // A gateway of an earlier version does not tell everything.
     const caller = frozen({ ...anonymous, ...(JSON.parse(text) as Partial<Caller>) })
-    memory.set(header, { caller, until: end })
+    memory.set(header, { caller, until: end }, header.length)
     return caller
   }
 }
@@ -75,19 +76,6 @@ function frozen(caller: Caller): Caller {
   for (const part of [caller.instanceRoles, ...lists, ...projects, caller.organizationRoles, caller.projectRoles])
     Object.freeze(part)
   return Object.freeze(caller)
-}
-
-function createMemory() {
-  let [younger, older, size] = [new Map<string, Verified>(), new Map<string, Verified>(), 0]
-  return {
-    get: (header: string) => younger.get(header) ?? older.get(header),
-    set(header: string, verified: Verified) {
-      if (size + header.length > capacity / 2) [younger, older, size] = [new Map(), younger, 0]
-      younger.set(header, verified)
-      size += header.length
-    },
-    clear: () => void ([younger, older, size] = [new Map(), new Map(), 0]),
-  }
 }
 
 function notSigned(problem: string): RosterError {

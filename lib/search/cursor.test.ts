@@ -49,7 +49,16 @@ test('a cursor fits no other filter, order, caller, acting organization, method 
 
 test('a text that is no cursor, or a changed one, is refused', () => {
   const changed = Buffer.from(cursor, 'base64url').map((byte, at) => (at === 40 ? byte ^ 1 : byte))
-  const texts = ['x', '=', '\u{1F600}', cursor.slice(0, -4), Buffer.from(changed).toString('base64url')]
+  const behind = ['=', ' ', '\n', '!', 'A', '.x'].map((text) => cursor + text)
+  const texts = [
+    'x',
+    '=',
+    '\u{1F600}',
+    ` ${cursor}`,
+    ...behind,
+    cursor.slice(0, -4),
+    Buffer.from(changed).toString('base64url'),
+  ]
   expect(texts.map((text) => read(with_({ cursor: text })))).toEqual(texts.map(() => 'CURSOR_INVALID'))
 })
 

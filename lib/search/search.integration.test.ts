@@ -7,6 +7,7 @@ import { openDatabase, type Sql, type Transaction } from '../eventstore/database
 import { encryptionKey } from '../keys.ts'
 import { createLog } from '../log.ts'
 import { type Page, search, type Search } from './search.ts'
+import { matchesText } from './matches-text.ts'
 import { textCondition } from './text-condition.ts'
 
 const keys = encryptionKey.read(randomBytes(32).toString('base64'))
@@ -195,6 +196,38 @@ test('each method compares a text as its name says, and no character of it is a 
   ]
   for (const [method, expected] of cases)
     expect([method, await found(text, method)]).toEqual([method, new Set(expected)])
+  await sql`delete from things where id < 0`
+})
+
+test('a text is found beside marks that compose with it, as it is written', async () => {
+  const names = ['Zoe\u0301', 'Zoé', 'A\u0323\u0301b', 'ΟΔΟΣ', 'ΟΔΟΣΑ', '\u1112\u1161\u11ab', 'e\u0301.*', 'ｶﾞ']
+  const texts = [
+    'Zoe',
+    'Zo',
+    'e',
+    'e\u0301',
+    '\u0301',
+    'A',
+    'A\u0323',
+    'ΟΣ',
+    'Σ',
+    'ΟΔΟΣ',
+    '\u1112',
+    '\u1161',
+    '.*',
+    '\u0301.',
+    'ｶ',
+    'ﾞ',
+  ]
+  for (const [index, name] of names.entries())
+    await sql`insert into things values ('acme', ${-index - 1}, now(), ${name}, ${canonicalName(name)})`
+  for (const text of texts)
+    for (const method of [0, 2, 4, 6] as TextQueryMethod[]) {
+      const condition = textCondition(sql, { exact: sql`name`, canonical: sql`canonical_name` }, text, method)
+      const { rows } = await find({ where: sql`id < 0 and ${condition}`, limit: 100 })
+      const found = rows.map((row) => names[-Number(row.id) - 1]!)
+      expect([text, method, found.toSorted()]).toEqual([text, method, names.filter((name) => matchesText(name, { text, method })).toSorted()]) // prettier-ignore
+    }
   await sql`delete from things where id < 0`
 })
 

@@ -1,8 +1,9 @@
 import type { TextQueryMethod } from '#gen/roster/object/v1/search'
 import { canonicalName } from '../canonical-name.ts'
 import type { Fragment, Sql } from '../eventstore/database.ts'
+import { type CanonicalPattern, canonicalPattern, type Comparison } from './canonical-pattern.ts'
 
-/** Where a text stands: as it was given, and as `canonicalName` of it, which the indexes are over. */
+/** Where a text stands: as it was given, and in the form in which it is compared, which the indexes are over. */
 export interface TextColumn {
   exact: Fragment
   /** Of the type `text collate "C"`. */
@@ -10,36 +11,50 @@ export interface TextColumn {
 }
 
 /**
- * The condition that a text compares so with a column. A method that minds case also asks for the canonical text,
- * because the index knows no other.
+ * The condition that a text compares so with a column. A method that minds case also asks for what the canonical text
+ * then has, because the index knows no other.
  */
-export function textCondition(sql: Sql, column: TextColumn, text: string, method: TextQueryMethod): Fragment {
+export function textCondition(
+  sql: Sql,
+  column: TextColumn,
+  text: string,
+  method: TextQueryMethod,
+  canonicalOf = canonicalName,
+): Fragment {
   const { comparison, ignoresCase } = readMethod(method)
-  const canonical = compare(sql, column.canonical, comparison, canonicalName(text))
-  return ignoresCase ? canonical : sql`(${canonical} and ${compare(sql, column.exact, comparison, text)})`
+  const canonical = canonicalOf(text)
+  if (ignoresCase) return compare(sql, column.canonical, comparison, canonical)
+  const sure = comparison === 'equals' ? sql`${column.canonical} = ${canonical}` : match(sql, column.canonical, canonicalPattern(canonical, comparison)) // prettier-ignore
+  return sql`(${sure} and ${compare(sql, column.exact, comparison, text)})`
 }
 
-type Comparison = 'equals' | 'starts' | 'contains' | 'ends'
+function match(sql: Sql, column: Fragment, { pattern, prefix }: CanonicalPattern): Fragment {
+  return sql`${column} ~ ${pattern} ${within(sql, column, prefix)}`
+}
 
-const comparisons: Comparison[] = ['equals', 'starts', 'contains', 'ends']
+const comparisons: (Comparison | 'equals')[] = ['equals', 'starts', 'contains', 'ends']
 
 // The numbers come in pairs: one that minds case, and one that ignores it.
-function readMethod(method: TextQueryMethod): { comparison: Comparison; ignoresCase: boolean } {
+function readMethod(method: TextQueryMethod): { comparison: Comparison | 'equals'; ignoresCase: boolean } {
   const comparison = comparisons[method >> 1]
   if (comparison === undefined || method < 0) throw new Error(`no text is compared by the method ${method}`)
   return { comparison, ignoresCase: method % 2 === 1 }
 }
 
-function compare(sql: Sql, column: Fragment, comparison: Comparison, text: string): Fragment {
+function compare(sql: Sql, column: Fragment, comparison: Comparison | 'equals', text: string): Fragment {
   if (comparison === 'equals') return sql`${column} = ${text}`
   if (comparison === 'contains') return sql`${column} like ${`%${escapeLike(text)}%`}`
   if (comparison === 'ends') return sql`${column} like ${`%${escapeLike(text)}`}`
-  const end = afterPrefix(text)
-  // The trigram index serves `like`, and the index of an order serves the bounds.
-  return sql`(
-    ${column} like ${`${escapeLike(text)}%`} and ${column} collate "C" >= ${text}
-    ${end === undefined ? sql`` : sql`and ${column} collate "C" < ${end}`}
-  )`
+  return sql`(${column} like ${`${escapeLike(text)}%`} ${within(sql, column, text)})`
+}
+
+// The trigram index serves patterns, and the index of an order serves these bounds.
+function within(sql: Sql, column: Fragment, prefix: string): Fragment {
+  if (prefix === '') return sql``
+  const end = afterPrefix(prefix)
+  return sql`
+    and ${column} collate "C" >= ${prefix} ${end === undefined ? sql`` : sql`and ${column} collate "C" < ${end}`}
+  `
 }
 
 /** The text as it is, within a pattern of LIKE. */

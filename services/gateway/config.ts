@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls'
-import { integer, list, oneOf, optional, readConfig, text, url } from '#lib/config'
+import { integer, oneOf, optional, origin, origins, readConfig, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
 import { callerKeys } from '#lib/rpc/caller-keys'
 import { services } from './health/readiness.ts'
@@ -36,7 +36,7 @@ const settings = {
   /** Empty: every address of the machine. */
   HOST: text(''),
   /** The address under which clients reach the gateway: the server of the OpenAPI document. */
-  PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
+  PUBLIC_URL: origin('http://localhost:8080'),
   NATS_URL: url(['nats', 'tls'], 'nats://127.0.0.1:4222'),
   /** NATS as the user of the keeper. Empty: as NATS_URL, which will do where all services share one NATS account. */
   NATS_KEEPER_URL: url(['nats', 'tls'], ''),
@@ -44,7 +44,7 @@ const settings = {
   /** The keys that sign callers, one for each service. */
   ROSTER_CALLER_KEYS: callerKeys(services),
   /** Origins whose pages may read answers. None named: all origins. The browser's credentials never count. */
-  CORS_ORIGINS: list([]),
+  CORS_ORIGINS: origins([]),
   /** Whether callers may say by `traceparent` to which trace a call belongs, and whether it is sampled. */
   TRUST_TRACEPARENT: oneOf(['true', 'false'], 'false'),
   /** How many proxies in front of the gateway add to X-Forwarded-For. */

@@ -4,15 +4,17 @@ import type { Method } from '#lib/rpc/methods'
 import { measures } from '#lib/telemetry/instruments'
 import { checkHost } from './arrival/header-reader.ts'
 import type { Gateway } from './calls/gateway.ts'
-import { byGrpcPath, findRoutes } from './calls/routes.ts'
+import { byGrpcPath, findRoutes, offeredVerbs } from './calls/routes.ts'
 import { isReady, type Readiness } from './health/readiness.ts'
 import { protective, send, sendError, sendJson } from './http/answers.ts'
 import { letIn } from './http/arrive.ts'
 import type { Cors } from './http/cors.ts'
 import { type Exchange, openExchange } from './http/exchange.ts'
+import { httpStatus } from './http-status.ts'
 import { requests } from './measures.ts'
 import { type Pages, servePage } from './pages/pages.ts'
 import { findConnect, isConnect, refuseUnknown, typesOf, verbsOf } from './protocols/connect/connect.ts'
+import { sendConnectError } from './protocols/connect/to-connect-error.ts'
 import { isGrpcWeb, serveGrpcWeb } from './protocols/grpc-web.ts'
 import { serveJson, unsupportedType } from './protocols/json.ts'
 import { serveOAuth } from './protocols/oauth.ts'
@@ -51,7 +53,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     measure(exchange, page ? path : '_OTHER')
     letIn(gateway, exchange, 'public')
     if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
-    if (routes.size > 0) return refuseVerb(exchange, [...routes.keys()])
+    if (routes.size > 0) return refuseVerb(exchange, offeredVerbs(routes))
     if (page && verb === 'GET') return servePage(exchange, page)
     if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
@@ -100,10 +102,16 @@ function refuseVerb(exchange: Exchange, verbs: string[]) {
   const allow = [...verbs, ...(verbs.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   if (exchange.request.method === 'OPTIONS') return send(exchange, 204, { ...protective, allow }, '')
   const error = new RosterError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED', `This path accepts only ${allow}.`)
-  sendError(exchange, error, { allow })
+  refuse(exchange, error, { allow })
 }
 
 function refuseType(exchange: Exchange, method: Method) {
   const accepted = typesOf(method, exchange.request.httpVersionMajor >= 2).join(', ')
-  sendError(exchange, unsupportedType(`one of ${accepted}`), { 'accept-post': accepted })
+  refuse(exchange, unsupportedType(`one of ${accepted}`), { 'accept-post': accepted })
+}
+
+// Answers in the form of errors that the client reads.
+function refuse(exchange: Exchange, error: RosterError, own: Record<string, string>) {
+  if (isConnect(exchange)) sendConnectError(exchange, error, httpStatus(error), own)
+  else sendError(exchange, error, own)
 }

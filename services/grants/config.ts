@@ -1,4 +1,4 @@
-import { integer, readConfig, url } from '#lib/config'
+import { integer, origin, readConfig, url } from '#lib/config'
 import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
@@ -10,7 +10,7 @@ export function readGrantsConfig(environment?: Record<string, string | undefined
     {
       DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
-      PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
+      PUBLIC_URL: origin('http://localhost:8080'),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
       ROSTER_CALLER_KEY: callerKey,
       // Bytes of an event as it is published.

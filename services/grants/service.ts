@@ -23,6 +23,7 @@ import { addOrganizationMember } from './operations/member/add-organization-memb
 import { updateOrganizationMember } from './operations/member/update-organization-member.ts'
 import { removeOrganizationMember } from './operations/member/remove-organization-member.ts'
 import { searchOrganizationMembers } from './operations/member/search-organization-members.ts'
+import { leaveOrganization } from './operations/member/leave-organization.ts'
 import { addProjectMember } from './operations/member/add-project-member.ts'
 import { updateProjectMember } from './operations/member/update-project-member.ts'
 import { removeProjectMember } from './operations/member/remove-project-member.ts'
@@ -85,6 +86,7 @@ import { startUserRemoval } from './cascades/user-removal.ts'
 import { model } from './model.ts'
 import { callerChangedBy } from './views.ts'
 import { internalCalls } from '../internal-calls.ts'
+import { membershipsIn, rolesThere } from '../roles-there.ts'
 
 const grants: StoringService<Config, Context> = {
   name: 'grants',
@@ -108,6 +110,8 @@ const grants: StoringService<Config, Context> = {
     return { context, background }
   },
   owners: { grant_id: ownerOfUserGrant, org_id: ownerOfOrganization, user_id: ownerOfUser },
+  rolesThere: async (context, userId, organizationId) =>
+    rolesThere(await listMemberships(context, membershipsIn(userId, organizationId)), organizationId),
   services: (listEvents, listCheckpoints) => [
     served<typeof OrganizationServiceDefinition, Context>(OrganizationServiceDefinition, {
       addOrganization,
@@ -124,6 +128,7 @@ const grants: StoringService<Config, Context> = {
       updateOrganizationMember,
       removeOrganizationMember,
       searchOrganizationMembers,
+      leaveOrganization,
     }),
     served<typeof InstanceServiceDefinition, Context>(InstanceServiceDefinition, {
       addInstanceMember,

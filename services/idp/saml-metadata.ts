@@ -1,3 +1,4 @@
+import { parseXml, type XmlElement } from '@rgrove/parse-xml'
 import type { SAMLConfig } from '#gen/roster/idp/v1/idp_config'
 import type { Violation } from '#lib/errors'
 import { faultOf } from './check-urls.ts'
@@ -23,8 +24,8 @@ export function readMetadata(metadata: Metadata): Pick<Configurations['saml'], '
 const mostBytes = 100_000
 
 /**
- * The fault of a description in XML, as far as it shows without reading the XML. Its reader must not find anything here
- * that this misses. So there is one encoding, and no DOCTYPE, which could declare entities.
+ * The fault of a description in XML: it must be one well-formed document of UTF-8, without a DOCTYPE, which could
+ * declare entities. Its reader must not find anything here that this misses.
  */
 export function faultOfXml(bytes: Uint8Array): string | undefined {
   if (bytes.length > mostBytes) return `must have at most ${mostBytes} bytes`
@@ -37,27 +38,24 @@ export function faultOfXml(bytes: Uint8Array): string | undefined {
   if (unstorable.test(text)) return 'must not contain control characters'
   // Also within comments: no two readers must differ on where a comment ends.
   if (/<!(DOCTYPE|ENTITY)/i.test(text)) return 'must not have a DOCTYPE'
-  if (text.lastIndexOf('<?') > 0) return 'must not have processing instructions'
+  if (text.replace(/^<\?xml\s/, '').includes('<?')) return 'must not have processing instructions'
   const declared = /^<\?xml\s[^>]*?encoding\s*=\s*["']([^"']*)["']/.exec(text)?.[1]
   if (declared !== undefined && !/^utf-8$/i.test(declared)) return 'must be UTF-8'
-  return isEntityDescriptor(text) ? undefined : 'must be one SAML EntityDescriptor'
+  const root = rootOf(text)
+  if (!root) return 'must be one well-formed document of XML'
+  const [, prefix, name] = /^(?:(.*?):)?(.*)$/.exec(root.name)!
+  const namespace = root.attributes[prefix === undefined ? 'xmlns' : `xmlns:${prefix}`]
+  const isMetadata = name === 'EntityDescriptor' && namespace === 'urn:oasis:names:tc:SAML:2.0:metadata'
+  return isMetadata ? undefined : 'must be one SAML EntityDescriptor'
 }
 
-function isEntityDescriptor(text: string): boolean {
-  const start = /^<([A-Za-z_][\w.-]*:)?EntityDescriptor\s/.exec(withoutProlog(text))
-  if (!start || !text.includes('urn:oasis:names:tc:SAML:2.0:metadata')) return false
-  return text.trimEnd().endsWith(`</${start[1] ?? ''}EntityDescriptor>`)
-}
-
-// A regular expression over many comments could take very long.
-function withoutProlog(text: string): string {
-  let rest = text.replace(/^<\?[^>]*\?>/, '').trimStart()
-  while (rest.startsWith('<!--')) {
-    const end = rest.indexOf('-->', 4)
-    if (end === -1) return ''
-    rest = rest.slice(end + 3).trimStart()
+// Undefined also where elements are nested so deeply that the parser gives up.
+function rootOf(text: string): XmlElement | undefined {
+  try {
+    return parseXml(text).root ?? undefined
+  } catch {
+    return undefined
   }
-  return rest
 }
 
 // XML allows no control characters but tab and line ends.

@@ -12,7 +12,8 @@ const needed = {
 
 describe('the sender of mails', () => {
   it.each([
-    ['https://id.example.com/path', 'no-reply@id.example.com'],
+    ['https://id.example.com/', 'no-reply@id.example.com'],
+    ['https://münchen.example:8443', 'no-reply@xn--mnchen-3ya.example'],
     ['http://localhost:8080', 'no-reply@localhost'],
     ['http://127.0.0.1:8080', 'no-reply@[127.0.0.1]'],
     ['http://[::1]:8080', 'no-reply@[IPv6:::1]'],
@@ -27,11 +28,37 @@ describe('the sender of mails', () => {
       { name: 'Roster, Inc.', address: 'login@example.com', domain: 'example.com' },
     ],
     ['login@example.com', { name: '', address: 'login@example.com', domain: 'example.com' }],
+    [
+      'München <a@München.example>',
+      { name: 'München', address: 'a@xn--mnchen-3ya.example', domain: 'xn--mnchen-3ya.example' },
+    ],
+    ['a@[192.0.2.1]', { name: '', address: 'a@[192.0.2.1]', domain: '[192.0.2.1]' }],
   ])('may be %s', (MAIL_FROM, sender) => {
     expect(readNotifierConfig({ ...needed, MAIL_FROM }).MAIL_FROM).toEqual(sender)
   })
 
-  it.each(['example.com', 'a@b, c@d', 'Name <a@b> c', 'Name <>', 'a@'])('may not be %s', (MAIL_FROM) => {
+  it.each([
+    'example.com',
+    'a@b, c@d',
+    'Name <a@b> c',
+    'Name <>',
+    'a@',
+    'ä@b.example',
+    'a@b@c',
+    'a@b_c.example',
+    'a@192.0.2.1',
+    'a@b.',
+    '.a@b.example',
+    'a..b@b.example',
+    'a@[::1]',
+    'a@[192.0.2.999]',
+  ])('may not be %s', (MAIL_FROM) => {
     expect(() => readNotifierConfig({ ...needed, MAIL_FROM })).toThrow('MAIL_FROM is not a mail address')
+  })
+
+  it('cannot be at a host of PUBLIC_URL that no mail comes from', () => {
+    const read = (more: object) => readNotifierConfig({ ...needed, PUBLIC_URL: 'http://my_host:8080', ...more })
+    expect(read).toThrow('set MAIL_FROM')
+    expect(read({ MAIL_FROM: 'a@b.example' }).host).toBe('my_host:8080')
   })
 })

@@ -1,11 +1,11 @@
-import { integer, readConfig, type Setting, url } from '#lib/config'
+import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { integer, origin, readConfig, type Setting, url } from '#lib/config'
 import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
 import { logLevel } from '#lib/log'
 import { callerKey } from '#lib/rpc/caller-keys'
 import { destinations } from './webhooks/destination.ts'
-
-const defaultPublicUrl = 'http://localhost:8080'
 
 /** Reads the service's settings. Throws one Error that lists every problem. */
 export function readNotifierConfig(environment?: Record<string, string | undefined>) {
@@ -17,7 +17,7 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       // User and password in the URL. smtp:// uses STARTTLS if the server offers it. With ?requireTLS=true, no mail
       // goes without TLS.
       SMTP_URL: url(['smtp', 'smtps']),
-      PUBLIC_URL: url(['http', 'https'], defaultPublicUrl),
+      PUBLIC_URL: origin('http://localhost:8080'),
       // `Name <address>` or a bare address. Default: Roster <no-reply@host of PUBLIC_URL>.
       MAIL_FROM: sender,
       // How many mails may be under way at a time, each over a connection of its own. Half of them at most to one domain,
@@ -65,15 +65,33 @@ const sender: Setting<Sender | undefined> = {
   default: undefined,
   read(value) {
     const [, name, bracketed, bare] = /^\s*(?:([^<>]*)<([^<>]*)>|([^<>]*))\s*$/.exec(value) ?? []
-    const address = (bracketed ?? bare ?? '').trim()
-    const domain = /^[^\s@,;:"()\\]+@([^\s@,;:"()\\]+)$/.exec(address)?.[1]
-    if (!domain) throw new Error('is not a mail address, nor of the form: Name <address>')
-    return { name: (name ?? '').trim().replace(/^"(.*)"$/, '$1'), address, domain }
+    const from = senderOf((name ?? '').trim().replace(/^"(.*)"$/, '$1'), (bracketed ?? bare ?? '').trim())
+    if (!from) throw new Error('is not a mail address that every mail server takes, nor of the form: Name <address>')
+    return from
   },
+}
+
+const atom = /[\w!#$%&'*+/=?^`{|}~-]+/.source
+const label = /[a-zA-Z\d]([a-zA-Z\d-]*[a-zA-Z\d])?/.source
+const localPart = new RegExp(`^${atom}(\\.${atom})*$`)
+const hostName = new RegExp(`^${label}(\\.${label})*$`)
+
+/** The sender with its domain in Punycode; undefined where a mail server could refuse the address. */
+function senderOf(name: string, given: string): Sender | undefined {
+  const [, local = '', domainAsGiven = ''] = /^([^@]+)@([^@]+)$/.exec(given) ?? []
+  const [, isIPv6, literal = ''] = /^\[(IPv6:)?(.+)\]$/.exec(domainAsGiven) ?? []
+  const isLiteral = isIP(literal) === (isIPv6 ? 6 : 4)
+  const domain = isLiteral ? domainAsGiven : domainToASCII(domainAsGiven)
+  const address = `${local}@${domain}`
+  const isHost = hostName.test(domain) && isIP(domain) === 0
+  if (!localPart.test(local) || !(isLiteral || isHost) || address.length > 254) return undefined
+  return { name, address, domain }
 }
 
 function defaultSender(publicUrl: string): Sender {
   const { hostname } = new URL(publicUrl)
   const domain = /^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname.replace(/^\[/, '[IPv6:')
-  return { name: 'Roster', address: `no-reply@${domain}`, domain }
+  const from = senderOf('Roster', `no-reply@${domain}`)
+  if (!from) throw new Error('Configuration: PUBLIC_URL has a host that no mail can come from: set MAIL_FROM.')
+  return from
 }

@@ -1,4 +1,4 @@
-import { hosts, integer, oneOf, optional, readConfig, text, url } from '#lib/config'
+import { hosts, integer, oneOf, origin, readConfig, type Setting, text, url } from '#lib/config'
 import { logLevel } from '#lib/log'
 import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
 import { encryptionKey } from '#lib/keys'
@@ -16,12 +16,12 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
     {
       DATABASE_URL: url(['postgres', 'postgresql']),
       NATS_URL: url(['nats', 'tls']),
-      PUBLIC_URL: url(['http', 'https'], 'http://localhost:8080'),
+      PUBLIC_URL: origin('http://localhost:8080'),
       ROSTER_ENCRYPTION_KEY: encryptionKey,
       ROSTER_CALLER_KEY: callerKey,
       ROSTER_ADMIN_TOKEN_FILE: text('.roster/admin-token'),
       // Password of the first administrator. Without it, Roster makes one and writes it beside the token.
-      ROSTER_ADMIN_PASSWORD: optional(),
+      ROSTER_ADMIN_PASSWORD: password,
       // Hosts that a urlTemplate may lead to, beside the host of PUBLIC_URL. None: a caller with user.write may name
       // any host, other callers no other host.
       EMAIL_LINK_HOSTS: hosts([]),
@@ -52,6 +52,17 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
     },
     environment,
   )
+}
+
+// Nobody can sign in with a longer one.
+const longestPassword = 200
+
+const password: Setting<string | undefined> = {
+  default: undefined,
+  read(value) {
+    if ([...value].length > longestPassword) throw new Error(`has more than ${longestPassword} characters`)
+    return value
+  },
 }
 
 export type Config = ReturnType<typeof readUsersConfig>

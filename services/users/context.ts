@@ -7,6 +7,7 @@ import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
+import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
 import type { Later } from './later.ts'
 import type { internalCalls } from '../internal-calls.ts'
@@ -20,6 +21,7 @@ export interface Context {
   keys: Keyring
   signingKeys: SigningKeys
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
+  rolesElsewhere: Pick<RolesElsewhere, 'find'>
   log: Log
   later: Later
 }

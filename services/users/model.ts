@@ -35,7 +35,7 @@ export const model: Vocabulary = {
   watched: [
     { table: 'unsent_email_codes', columns: ['user_id', 'requested_at'] },
     { table: 'unsent_mails', columns: ['user_id', 'requested_at'] },
-    ...['passwords', 'tokens', 'known_addresses'].map((table) => ({ table, columns: ['user_id'] })),
+    ...['passwords', 'tokens', 'known_addresses', 'failed_sign_ins'].map((table) => ({ table, columns: ['user_id'] })),
     { table: 'forgettings' },
   ],
 }

@@ -2,8 +2,10 @@ import { evenUnreadable } from '#lib/eventstore/aggregate'
 import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { rolesIn } from '#lib/rpc/caller'
+import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/rpc/roles'
+import { membershipsIn, rolesThere } from '../roles-there.ts'
 import type { Context } from './context.ts'
 import type { User } from './vocabulary/user.ts'
 
@@ -21,34 +23,34 @@ export async function permitAddressOf(context: Context, userId: string, call: Ca
 
 /**
  * The roles of a user on the instance and in its own organization. PERMISSION_DENIED where the caller's do not cover
- * them, or those in projects of that organization.
- *
- * Roles in other organizations do not count against the administrators of the user's own organization. Otherwise
- * another organization could give the user a role and so lock them out. They count against every other caller.
+ * them, or those in projects of that organization. Roles elsewhere do not count: otherwise any organization could give
+ * the user a role, and so shield it from those who answer for it. `findCaller` gives the caller with its roles in an
+ * organization.
  */
-export async function rolesCovered({ store, grants }: Context, userId: string, call: Call): Promise<string[]> {
+export async function rolesCovered(
+  { store, grants }: Context,
+  userId: string,
+  call: Call,
+  findCaller = (organizationId: string) => callerIn(call, organizationId),
+): Promise<string[]> {
   const user = await evenUnreadable(store.load<User>('user', userId))
   if (!user || (user.state?.removed && !user.state.former)) return []
-  const { caller } = call
   const { organizationId: home } = user
-  const { instanceRoles, memberships, projectMemberships } = await grants.listMemberships(
+  const [caller, held] = await Promise.all([
+    findCaller(home),
     // Roles in a deactivated organization may come back, so they protect their holders meanwhile.
-    { userId, organizationId: '', withInactive: true },
-    call,
-  )
-  const counts = ({ organizationId }: { organizationId: string }) =>
-    organizationId === home || !Object.hasOwn(caller.organizationRoles, home)
+    grants.listMemberships({ ...membershipsIn(userId, home), withInactive: true }, call),
+  ])
+  const { instanceRoles } = held
+  const { roles = [], projects = {} } = rolesThere(held, home)
   const places = [
     { organizationId: undefined, projectId: undefined, roles: instanceRoles },
-    ...memberships.filter(counts).map((membership) => ({ ...membership, projectId: undefined })),
-    ...projectMemberships.filter(counts),
+    { organizationId: home, projectId: undefined, roles },
+    ...Object.entries(projects).map(([projectId, given]) => ({ organizationId: home, projectId, roles: given })),
   ]
-  for (const { organizationId, projectId, roles } of places) {
-    const held = rolesIn(caller, organizationId, projectId)
-    if (!roles.every((role) => coversRole(held, role))) throw permissionDenied()
+  for (const place of places) {
+    const own = rolesIn(caller, place.organizationId, place.projectId)
+    if (!place.roles.every((role) => coversRole(own, role))) throw permissionDenied()
   }
-  return [
-    ...instanceRoles,
-    ...memberships.filter(({ organizationId }) => organizationId === home).flatMap(({ roles }) => roles),
-  ]
+  return [...instanceRoles, ...roles]
 }

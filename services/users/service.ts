@@ -8,6 +8,7 @@ import { UserServiceDefinition } from '#gen/roster/users/v1/user_service'
 import { untilReachable } from '#lib/eventstore/database'
 import type { Parts, Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
+import { createRolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import { served } from '#lib/rpc/serve'
 import { startStoringService, type StoringService } from '#lib/storing-service'
 import { bootstrap } from './bootstrap.ts'
@@ -79,14 +80,18 @@ import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
 import { startPruning } from './pruning.ts'
+import { fillBareNames } from './sign-in/fill-bare-names.ts'
+import { startCountingFailures } from './sign-in/failures.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { startSealingUsers } from './start-sealing-users.ts'
-import { fillFoundUsers } from './search/found-users.ts'
+import { fillFoundUsers, respellFoundAddresses } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { openLater } from './later.ts'
 import { model } from './model.ts'
+import { checkUserName } from './user-name.ts'
 import { callerChangedBy } from './views.ts'
 import { internalCalls } from '../internal-calls.ts'
+import { membershipsIn, rolesThere } from '../roles-there.ts'
 
 const users: StoringService<Config, Context> = {
   name: 'users',
@@ -98,13 +103,20 @@ const users: StoringService<Config, Context> = {
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
     const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
     const later = openLater(log)
-    const context: Context = { config, sql, store, personal, keys, signingKeys, grants, log, later }
+    const rolesElsewhere = createRolesElsewhere(nats, async (userId, organizationId) => {
+      const call = { requestId: '', deadline: Date.now() + 5000 }
+      return rolesThere(await grants.listMemberships(membershipsIn(userId, organizationId), call), organizationId)
+    })
+    const context: Context = { config, sql, store, personal, keys, signingKeys, grants, rolesElsewhere, log, later }
     await fillFoundUsers(sql, personal)
+    await respellFoundAddresses(sql)
+    await untilReachable(nats.waits, () => fillBareNames(sql))
     await bootstrap(context, nats.waits)
     const background = [
       startPruning(context),
       startEndingSurplus(context),
       startExpiryWarnings(context),
+      startCountingFailures(context),
       ...startFollowingOrganizations(context, nats, log),
       startForgettingDue(context),
       startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
@@ -113,14 +125,16 @@ const users: StoringService<Config, Context> = {
       startSealingUsers(context),
       signingKeys,
       later,
+      rolesElsewhere,
     ]
     return { context, background }
   },
   owners: { user_id: ownerOfUser, session_id: ownerOfSession },
+  rolesThere: ({ rolesElsewhere }, userId, organizationId) => rolesElsewhere.find(userId, organizationId),
   services: (listEvents, listCheckpoints) => [
     served<typeof UserServiceDefinition, Context>(UserServiceDefinition, {
       updateMyProfile,
-      addMachineUser,
+      addMachineUser: { check: (_, { userName }) => checkUserName(userName), handle: addMachineUser },
       addHumanUser,
       bulkAddUsers,
       getUser,

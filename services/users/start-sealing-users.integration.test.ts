@@ -77,7 +77,7 @@ test('what the former release stored in plain is sealed while both replicas work
   })
   await one.sql`analyze`
   expect(await sampled()).toEqual(expect.arrayContaining(['aggregates', 'events', 'unique_keys']))
-  const plain = ['aggregates', 'events', 'found_addresses', 'found_users', 'unique_keys', 'unsent_mails']
+  const plain = ['aggregates', 'events', 'first_keys', 'found_addresses', 'found_users', 'unique_keys', 'unsent_mails']
   expect(await tablesWith(one.sql, ['zyxwvut'])).toEqual(plain)
   const before = await told(one)
   const users = await Promise.all(['u0', 'u1', 'robot'].map((userId) => getUser(one, { userId })))

@@ -1,7 +1,8 @@
 import { RosterError } from '#lib/errors'
 import { permissionDenied } from '#lib/rpc/authorize'
-import { anonymous } from '#lib/rpc/caller'
+import { anonymous, withRoles } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
+import { membershipsIn, rolesThere } from '../roles-there.ts'
 import type { Context } from './context.ts'
 import { rolesCovered } from './roles-covered.ts'
 
@@ -21,20 +22,13 @@ export async function stillCover(
 }
 
 async function covers(context: Context, other: string, userId: string, call: Call): Promise<boolean> {
-  const { instanceRoles, memberships, projectMemberships } = await context.grants.listMemberships(
-    { userId: other, organizationId: '', withInactive: false },
-    call,
-  )
-  const projectRoles = Object.fromEntries(
-    [...Map.groupBy(projectMemberships, ({ organizationId }) => organizationId)].map(([organizationId, projects]) => [
-      organizationId,
-      Object.fromEntries(projects.map(({ projectId, roles }) => [projectId, roles])),
-    ]),
-  )
-  const organizationRoles = Object.fromEntries(memberships.map(({ organizationId, roles }) => [organizationId, roles]))
-  const caller = { ...anonymous, userId: other, instanceRoles, organizationRoles, projectRoles }
+  const asToday = async (organizationId: string) => {
+    const held = await context.grants.listMemberships(membershipsIn(other, organizationId), call)
+    const caller = { ...anonymous, userId: other, instanceRoles: held.instanceRoles }
+    return withRoles(caller, organizationId, rolesThere(held, organizationId))
+  }
   try {
-    await rolesCovered(context, userId, { ...call, caller })
+    await rolesCovered(context, userId, call, asToday)
     return true
   } catch (error) {
     if (error instanceof RosterError && error.reason === permissionDenied().reason) return false

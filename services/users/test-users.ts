@@ -58,6 +58,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     log: silent,
     later,
     grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
+    rolesElsewhere: { find: async () => ({}) },
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
     async stop() {
       await later.stop()
@@ -90,6 +91,8 @@ export async function serveDomains(
           memberships: [],
           projectMemberships: [],
           organizationClosed: false,
+          hasRole: userId in roles,
+          moreOthers: false,
         }),
         listProjectRoles: async () => ({ organizationId: '', grants: [] }),
         recordRefusals: () => Promise.resolve({}),

@@ -93,7 +93,7 @@ function unsent(user: User | undefined): Code | undefined {
 function projectState(before: Aggregate<User>, { id, organizationId, changedAt, state }: Aggregate<User>): Write[] {
   if (state?.removed && !state.former)
     return [
-      ...['tokens', 'passwords', 'known_addresses', 'unsent_mails'].map(
+      ...['tokens', 'passwords', 'known_addresses', 'unsent_mails', 'failed_sign_ins'].map(
         (table): Write =>
           (sql) =>
             sql`delete from ${sql(table)} where user_id = ${id}`,

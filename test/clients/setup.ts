@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { freePort } from '../../deploy/local/ports.ts'
 import { makeCertificate } from '../../services/gateway/testing/certificate.ts'
-import { startHouse } from '../house.ts'
+import { houseKeys, startHouse } from '../house.ts'
 import { startTestServers } from '../infra.ts'
+import { startProxy, withoutProxy } from '../support/proxies.ts'
 import type { Road } from './roads.ts'
 import '../e2e/running.ts'
 
@@ -14,18 +15,30 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(tmpdir(), 'roster-clients-'))
   const { cert, key, remove } = makeCertificate()
   const { servers, stop } = await startTestServers()
-  const [plain, tls] = [String(await freePort(0)), String(await freePort(0))]
+  const [plain, tls, proxied] = [String(await freePort(0)), String(await freePort(0)), String(await freePort(0))]
   const url = `http://localhost:${plain}`
   const house = await startHouse(
     servers.serviceDatabaseUrls,
     { PORT: plain, PUBLIC_URL: url },
-    { servers, moreGateways: [{ PORT: tls, TLS_CERT_FILE: cert, TLS_KEY_FILE: key }] },
+    {
+      servers,
+      moreGateways: [
+        { PORT: tls, TLS_CERT_FILE: cert, TLS_KEY_FILE: key },
+        { PORT: proxied, TRUSTED_PROXIES: '1' },
+      ],
+    },
   )
+  const gateway = `127.0.0.1:${proxied}`
+  const nginx = withoutProxy('nginx') ? undefined : await startProxy('nginx', [gateway], { cert, key })
   const roads: Road[] = [
     { name: 'plain', url, certificate: '' },
     { name: 'TLS', url: `https://localhost:${tls}`, certificate: cert },
   ]
+  if (nginx) roads.push({ name: 'behind nginx', url: nginx.url, certificate: cert })
   project.provide('roads', roads)
+  const { gateway: NATS_URL, keeper: NATS_KEEPER_URL } = servers.natsUrl
+  const environment = { NATS_URL, NATS_KEEPER_URL, PUBLIC_URL: url, TRUSTED_PROXIES: '1', ...houseKeys.gateway }
+  project.provide('behindProxies', { gateway, environment, cert, key })
   project.provide('roster', {
     url,
     adminToken: house.adminToken,
@@ -35,6 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     house: undefined,
   })
   return async () => {
+    await nginx?.stop()
     await house.stop()
     await stop()
     remove()

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { actsIn, anonymous, type Caller, holds, rolesIn } from '#lib/rpc/caller'
+import { documentPart } from '../support/document-part.ts'
 import { faults } from '../support/requests.ts'
 import { coversRole, grantsPermission, permissions, rolesOf } from '#lib/rpc/roles'
 
@@ -11,6 +13,30 @@ test('the permissions of each role are what was last read in review', async () =
   )
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('./roles.txt')
 })
+
+test('docs/contract.md says of each role what it gives', () => {
+  const rows = roles.map((role) => `| \`${role}\` | ${givenBy(role)} |`)
+  const table = ['| Role | Permissions |', '|---|---|', ...rows].join('\n')
+  const part = documentPart('contract.md', 'roles')
+  if (process.env['ROSTER_RENEW_TABLES']) part.replace(table)
+  else expect(part.text).toBe(table)
+})
+
+const sets: [string, (permission: string) => boolean][] = [
+  ['every permission', () => true],
+  ['every permission but those of `iam`', (permission) => !permission.startsWith('iam.')],
+  ['`read` of everything', (permission) => permission.endsWith('.read')],
+  ['`read` of everything but `iam`', (permission) => permission.endsWith('.read') && !permission.startsWith('iam.')],
+]
+
+function givenBy(role: string): string {
+  const given = permissions.filter((permission) => grantsPermission([role], permission))
+  const [whole] = sets.find(([, isIn]) => isDeepStrictEqual(given, permissions.filter(isIn))) ?? []
+  if (whole) return whole
+  const objects = Map.groupBy(given, (permission) => permission.slice(0, permission.lastIndexOf('.')))
+  const verbs = (of: string[]) => of.map((permission) => permission.slice(permission.lastIndexOf('.') + 1))
+  return [...objects].map(([object, of]) => `\`${object}\` (${verbs(of).join(', ')})`).join(', ')
+}
 
 const levels = [
   ['Instance', 'instance'],

@@ -39,6 +39,17 @@ describe.each(limits)('%s: %s', (name, path, longest, mayBeEmpty) => {
   test('may not hold U+0000', () => expect(at('longenough\0')).toEqual([path]))
 })
 
+test('a message within one of its own kind keeps all rules', () => {
+  const within = [
+    { notQuery: { query: { userNameQuery: { userName: 'x'.repeat(201) } } } },
+    { andQuery: { queries: [{}] } },
+  ]
+  expect(faults('users.v1.UserService.SearchUsers', { queries: [{ orQuery: { queries: within } }] })).toEqual([
+    'queries[0].orQuery.queries[0].notQuery.query.userNameQuery.userName',
+    'queries[0].orQuery.queries[1].andQuery.queries[0].query',
+  ])
+})
+
 test('all violations are reported at once, with their JSON paths', () => {
   const request = {
     userName: '',

@@ -9,6 +9,7 @@ test('an email address has at most 200 characters', () => {
   expect(at(address(201))).toEqual(['email'])
 })
 
+// What else is none, the service says.
 test.each([
   '',
   'x',
@@ -16,11 +17,8 @@ test.each([
   'Arthur <a@example.com>',
   'a@example.com,b@example.com',
   'a@exa mple.com',
-  'a@example.com\n',
   ' a@example.com',
-  'a@-example.com',
   '"a b"@example.com',
-  'a@[127.0.0.1]',
 ])(
   // prettier-ignore
   '"%s" is no valid address',

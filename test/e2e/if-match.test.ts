@@ -27,6 +27,44 @@ describe.each(encodings)('ETag and If-Match over $encoding', ({ call }) => {
     ok(await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, await bound('*')))
   })
 
+  test('a list of ETags matches where one strong one does; a weak one and one of others match nothing', async () => {
+    const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
+    const read = async () => (await call('GetUser', { userId }, admin(await organization))).headers['etag']!
+    const set = async (name: string, value: string) => {
+      const options = { ...admin(await organization), headers: { [name]: value } }
+      return call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, options)
+    }
+    const own = await read()
+    for (const stale of [`W/${own}`, '"x"', `"0${own.slice(1)}`, '"a,b" ,W/"9"'])
+      expect(factsOf(await set('if-match', stale)).reason).toBe('SEQUENCE_MISMATCH')
+    for (const fresh of [(own: string) => `"999", ${own}`, (own: string) => `, W/"9",${own} ,"a,b"`])
+      ok(await set('if-match', fresh(await read())))
+    const many = (count: number) => Array(count).fill('"999"').join()
+    ok(await set('if-match', `${many(19)},${await read()}`))
+    for (const malformed of [many(21), '"3" "4"', '"3", *', '"3', 'w/"3"', ','])
+      expect(factsOf(await set('if-match', malformed))).toMatchObject({ reason: 'IF_MATCH_MALFORMED' })
+  })
+
+  test('If-None-Match refuses a change of what it names, and what makes an object does not read it', async () => {
+    const [as, projectId] = [admin(await organization), await newProject(await organization)]
+    const add = (roleKey: string, headers = {}) =>
+      call('AddProjectRole', { projectId, roleKey, displayName: 'R' }, { ...as, headers })
+    const { etag } = (await add('r')).headers
+    const update = (match: string, id = projectId) =>
+      call('UpdateProject', { projectId: id, name: unique('P') }, { ...as, headers: { 'if-none-match': match } })
+    for (const match of ['*', etag!, `"999", W/${etag!}`]) {
+      const refused = await update(match)
+      expect(factsOf(refused)).toMatchObject({ code: 9, reason: 'SEQUENCE_MISMATCH' })
+      if (refused.http) expect([412, 200]).toContain(refused.http)
+    }
+    expect(factsOf(await update('*', 'unknown')).reason).toBe('PROJECT_NOT_FOUND')
+    expect(factsOf(await update('3'))).toMatchObject({ reason: 'IF_NONE_MATCH_MALFORMED', fields: ['if-none-match'] })
+    ok(await update('"999"'))
+    ok(await add('s', { 'if-none-match': '*' }))
+    const machine = { userName: unique('machine'), name: 'M' }
+    ok(await call('AddMachineUser', machine, { ...as, headers: { 'if-none-match': '*' } }))
+  })
+
   test('of 20 changes bound to one sequence, one succeeds', async () => {
     const { userId } = await newHuman(await organization, { verification: { isVerified: true } })
     const etag = (await call('GetUser', { userId }, admin(await organization))).headers['etag']!

@@ -35,6 +35,7 @@ const smallByNature = [
   'roster_notifier.published',
   'roster_users.audit_chain',
   'roster_users.audit_keys',
+  'roster_users.first_key_kinds',
   'roster_users.followers',
   'roster_users.found_users_filled',
   'roster_users.migrations',
@@ -70,6 +71,7 @@ beforeAll(async () => {
   const { deliveries } = ok(await callGrpc('SearchDeliveries', { kind: 'DELIVERY_KIND_WEBHOOK' }, world.callers[0]))
   Object.assign(world.values, { deliveryId: deliveries[0].id, eventId: deliveries[0].eventId })
   await fillTables(sql, schemas)
+  await addBareNames()
   await fillChains()
   await addAggregates('roster_grants', 'organization', 'organizations')
   await addAggregates('roster_idp', 'idp', 'idps')
@@ -82,6 +84,19 @@ afterAll(async () => {
   await servers?.stop()
   await receiver?.stop()
 })
+
+// Copies have the names of their originals, which cannot be first twice.
+async function addBareNames(): Promise<void> {
+  await sql`
+    insert into roster_users.unique_keys
+    select 'user_name', 'many', 'H' || md5(n::text), 'many' from generate_series(1, ${rowsOfEach}) n
+  `
+  await sql`
+    insert into roster_users.first_keys (kind, key, scope)
+    select kind, key, scope from roster_users.unique_keys where scope = 'many'
+  `
+  await sql`vacuum (analyze) roster_users.unique_keys, roster_users.first_keys`
+}
 
 test('the removal of an organization looks at each of its identity providers once', async () => {
   const { organizationId } = ok(

@@ -61,6 +61,8 @@ describe.each(encodings)('keys over $encoding', ({ call }) => {
 const rsa = (modulusLength: number, publicExponent = 65_537) =>
   generateKeyPairSync('rsa', { modulusLength, publicExponent }).publicKey
 const pemOf = (key: ReturnType<typeof rsa>) => key.export({ format: 'pem', type: 'spki' }).toString()
+const said = (more: object, name?: (typeof names)[number]) =>
+  JSON.stringify({ ...(JSON.parse(examplePair(name).jwk) as object), ...more })
 const refused: Record<string, () => string> = {
   'RSA of 1024 bits': () => pemOf(rsa(1024)),
   'RSA of 2047 bits': () => pemOf(rsa(2047)),
@@ -82,6 +84,11 @@ const refused: Record<string, () => string> = {
   'a JWK of numbers': () => '{"kty":1,"n":2,"e":3}',
   'a JWK of nothing': () => 'null',
   'a JWK that is no JSON': () => '{"kty":"RSA"',
+  'a JWK whose use is encryption': () => said({ use: 'enc' }),
+  'a JWK whose operations verify nothing': () => said({ key_ops: ['encrypt', 'wrapKey'] }),
+  'a JWK whose operations are no list': () => said({ key_ops: 'verify' }),
+  'a JWK whose algorithm encrypts': () => said({ alg: 'ECDH-ES' }),
+  'a JWK whose algorithm is that of another curve': () => said({ alg: 'ES384' }),
   text: () => 'my key',
   'base64 of nothing': () => 'AAAA',
   'many blanks': () => `-----BEGIN PUBLIC KEY-----${' '.repeat(9000)}`,
@@ -93,6 +100,11 @@ describe('an invalid public key is refused, and the error names the field:', () 
     const answer = await json('AddMachineKey', { userId, publicKey: refused[what]!() }, owner)
     expect(factsOf(answer)).toMatchObject({ code: 3, reason: 'VALIDATION_FAILED', fields: ['publicKey'] })
     expect(await listed(userId)).toBeUndefined()
+  })
+
+  test.each(names)('but not a JWK that says what it is used for: %s', async (name) => {
+    const publicKey = said({ alg: name, use: 'sig', key_ops: ['verify'] }, name)
+    ok(await json('AddMachineKey', { userId: await newMachine(home), publicKey }, owner))
   })
 
   test('a key of another algorithm than the named one', async () => {

@@ -161,6 +161,42 @@ describe.each(encodings)('members over $encoding', ({ call }) => {
     await expect.poll(add, { timeout: 1000 }).toBe('PERMISSION_DENIED')
   })
 
+  test('a role in another organization counts at once for its users, and no more within a second', async () => {
+    const [guest, { userId }] = [await newMember(home, []), await newHuman(abroad)]
+    const get = async () => reason(await call('GetUser', { userId }, { token: guest.token }))
+    expect(await get()).toBe('PERMISSION_DENIED')
+    const member = { userId: guest.userId, roles: ['ORG_OWNER'] }
+    ok(await call('AddOrganizationMember', member, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('ok')
+    ok(await call('RemoveOrganizationMember', { userId: guest.userId }, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('PERMISSION_DENIED')
+    ok(await call('AddOrganizationMember', member, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('ok')
+    ok(await call('DeactivateOrganization', {}, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('PERMISSION_DENIED')
+    ok(await call('ReactivateOrganization', {}, admin(abroad)))
+    await expect.poll(get, { timeout: 1000 }).toBe('ok')
+  })
+
+  test('who leaves an organization has no role there or in its projects, and keeps those elsewhere', async () => {
+    const [user, organization] = [await newMember(home, ['ORG_OWNER_VIEWER']), await newOrganization()]
+    const { userId, token } = user
+    ok(await json('AddInstanceMember', { userId, roles: ['IAM_ORG_MANAGER'] }, admin()))
+    ok(await json('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(organization)))
+    for (const projectId of [await newProject(organization), await newProject(organization)])
+      ok(await json('AddProjectMember', { projectId, userId, roles: ['PROJECT_OWNER'] }, admin(organization)))
+    ok(await json('RemoveInstanceMember', { userId }, admin()))
+    const getProjects = async () => reason(await call('SearchProjects', {}, { token, organization }))
+    await expect.poll(getProjects, { timeout: 1000 }).toBe('ok')
+    const leave = (orgId: string) => call('LeaveOrganization', { orgId }, { token })
+    expect(ok(await leave(organization))).toEqual({ ended: 3 })
+    await expect.poll(getProjects, { timeout: 1000 }).toBe('PERMISSION_DENIED')
+    expect(reason(await leave(organization))).toBe('MEMBER_NOT_FOUND')
+    expect(ok(await call('SearchOrganizationMembers', { userId }, { token })).members).toHaveLength(1)
+    expect(ok(await leave(home))).toEqual({ ended: 1 })
+    ok(await json('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(organization)))
+  })
+
   test('the members of a removed user go', async () => {
     const { userId } = await newHuman(home)
     for (const { level, roles, of } of places)

@@ -174,11 +174,23 @@ describe('knowledge and end of a token:', () => {
     expect(await introspect(token)).toMatchObject({ active: true })
   })
 
-  test('a personal access token can be introspected, but not revoked like an access token', async () => {
-    const { token: pat } = ok(await call('AddPersonalAccessToken', { userId: client.userId }, admin()))
-    expect(await introspect(pat)).toMatchObject({ active: true, sub: client.userId, token_type: 'Bearer' })
+  test('a personal access token is introspected by others, and revoked by its own machine alone', async () => {
+    const owner = await newClient({ organization: home })
+    const { userId } = owner
+    const { token: pat, tokenId } = ok(await call('AddPersonalAccessToken', { userId }, admin()))
+    const seen = () => Promise.all(urls.map(async (url) => factsOf(await call('GetUser', { userId }, { token: pat, url })).reason)) // prettier-ignore
     await revoke(client, pat)
-    expect(await introspect(pat)).toMatchObject({ active: true })
+    expect(await introspect(pat)).toMatchObject({ active: true, sub: userId, token_type: 'Bearer' })
+    expect(await seen()).toEqual([undefined, undefined])
+    await revoke(owner, pat)
+    await expect.poll(seen, { timeout: 1000, interval: 20 }).toEqual(['TOKEN_INVALID', 'TOKEN_INVALID'])
+    expect(await introspect(pat)).toEqual({ active: false })
+    expect(ok(await call('ListPersonalAccessTokens', { userId }, admin())).tokens ?? []).toEqual([])
+    const filter = { aggregateTypes: ['user'], aggregateIds: [userId] }
+    const newest = async () => ok(await call('SearchEvents', { filter }, admin())).events?.at(-1)
+    const removed = { type: 'roster.user.pat.removed.v1', data: { tokenId }, actor: userId }
+    await expect.poll(newest, { timeout: 20_000 }).toMatchObject(removed)
+    await revoke(owner, pat)
   })
 })
 

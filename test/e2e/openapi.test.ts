@@ -124,13 +124,13 @@ function valueOf(reference: any, wish: Wish, name = '', depth = 0): unknown {
   return text || textOf(schema)
 }
 
-function objectOf({ properties = {}, required = [], oneOf }: any, wish: Wish, depth: number): unknown {
-  const chosen = oneOf?.[0].required ?? []
-  const others = (oneOf ?? [])
-    .flatMap((each: any) => each.required ?? [])
-    .filter((each: string) => !chosen.includes(each))
+function objectOf({ properties = {}, required = [], description = '' }: any, wish: Wish, depth: number): unknown {
+  const choices = [...(description as string).matchAll(/(Exactly|At most) one of (.*?) (?:may|must) be given/g)]
+  const members = choices.map(([, , names]) => [...names!.matchAll(/`(.*?)`/g)].map(([, name]) => name!))
+  const others = members.flatMap((names) => names.slice(1))
+  const needed = [...required, ...members.flatMap(([first], at) => (choices[at]![1] === 'Exactly' ? [first] : []))]
   const names = Object.keys(properties).filter(
-    (name) => required.includes(name) || (wish.isFull && depth < 4 && !others.includes(name)),
+    (name) => needed.includes(name) || (wish.isFull && depth < 4 && !others.includes(name)),
   )
   return Object.fromEntries(names.map((name) => [name, valueOf(properties[name], wish, name, depth + 1)]))
 }
@@ -138,9 +138,17 @@ function objectOf({ properties = {}, required = [], oneOf }: any, wish: Wish, de
 function textOf({ format, pattern, minLength = 1 }: any): string {
   const formats: Record<string, string> = {
     'date-time': new Date(Date.now() + 30 * 24 * 3600_000).toISOString(),
-    email: 'someone@example.com',
     uri: 'https://example.com/',
   }
-  const candidates = [formats[format] ?? 'x'.repeat(minLength), '7', '7s', 'text', 'Text', 'TEXT', '']
+  const candidates = [
+    formats[format] ?? 'x'.repeat(minLength),
+    '7',
+    '7s',
+    'text',
+    'Text',
+    'TEXT',
+    'someone@example.com',
+    '',
+  ]
   return candidates.find((text) => !pattern || new RegExp(pattern, 'u').test(text)) ?? candidates[0]!
 }

@@ -38,13 +38,6 @@ describe.each(encodings)('sessions over $encoding', ({ call }) => {
     }
   })
 
-  test('an ambiguous name without a domain needs the domain', async () => {
-    const userName = unique('ambiguous')
-    const [here] = [await newPerson(userName), await newPerson(userName, await newOrganization())]
-    expect(factsOf(await signInAs(userName, here.password)).reason).toBe('CREDENTIALS_INVALID')
-    ok(await signInAs(`${userName}@${domain}`, here.password))
-  })
-
   test('an ended session is refused at once, ends once, and the user’s other sessions continue', async () => {
     const human = await newPerson()
     const [one, other] = [ok(await signInAs(human.userName, human.password)), await signIn(human)]

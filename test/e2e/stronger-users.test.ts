@@ -2,6 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../examples/contract.ts'
 import { admin, newHuman, newMachine, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
+import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
 
@@ -63,14 +64,23 @@ describe.each(encodings)('over $encoding, an organization’s owner', ({ call })
 })
 
 describe('a manager of all users', () => {
-  test('changes nobody who has more permissions anywhere, and changes others', async () => {
+  test('changes nobody who has more permissions at home, and a role elsewhere shields no one from it', async () => {
     const [manager, abroad] = [await newMember(home, []), await newOrganization()]
     ok(await json('AddInstanceMember', { userId: manager.userId, roles: ['IAM_USER_MANAGER'] }, admin()))
-    const [guest, plain] = [await newHuman(abroad), await newHuman(abroad)]
+    const [guest, lead, ownerAbroad] = [await newHuman(abroad), await newHuman(abroad), await newHuman(abroad)]
     const elsewhere = await newOrganization()
+    const projects = [await newProject(abroad), await newProject(elsewhere)]
     ok(await json('AddOrganizationMember', { userId: guest.userId, roles: ['ORG_OWNER'] }, admin(elsewhere)))
-    const reset = ({ userId }: { userId: string }) => json('PasswordReset', { userId, returnCode: {} }, manager)
-    await expect.poll(async () => factsOf(await reset(plain)).reason, { timeout: 1000 }).toBeUndefined()
-    expect(factsOf(await reset(guest)).reason).toBe('PERMISSION_DENIED')
+    const member = (userId: string, projectId: string) => ({ userId, projectId, roles: ['PROJECT_OWNER'] })
+    ok(await json('AddProjectMember', member(guest.userId, projects[1]!), admin(elsewhere)))
+    ok(await json('AddProjectMember', member(lead.userId, projects[0]!), admin(abroad)))
+    ok(await json('AddOrganizationMember', { userId: ownerAbroad.userId, roles: ['ORG_OWNER'] }, admin(abroad)))
+    const lock = async ({ userId }: { userId: string }) => factsOf(await json('LockUser', { userId }, manager)).reason
+    await expect.poll(() => lock(guest), { timeout: 1000 }).toBeUndefined()
+    expect([await lock(lead), await lock(ownerAbroad)]).toEqual(['PERMISSION_DENIED', 'PERMISSION_DENIED'])
+    // As an owner of that organization it has these roles too, and does not have to act there.
+    ok(await json('AddOrganizationMember', { userId: manager.userId, roles: ['ORG_OWNER'] }, admin(abroad)))
+    await expect.poll(() => lock(lead), { timeout: 1000 }).toBeUndefined()
+    expect(await lock(ownerAbroad)).toBeUndefined()
   })
 })

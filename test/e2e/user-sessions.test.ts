@@ -56,12 +56,18 @@ describe.each(encodings)('over $encoding', ({ call }) => {
   })
 })
 
-test('a repeated DeleteUserSessions under one Idempotency-Key succeeds again', async () => {
+test('a repeated DeleteUserSessions under one Idempotency-Key gets the same answer, and ends no session that came later', async () => {
   const { call } = encodings[0]
   const human = await newHuman(home, { password: unique('Password') })
   await signIn(human)
   const options = { ...admin(), headers: { 'idempotency-key': unique('key') } }
   const first = ok(await call('DeleteUserSessions', { userId: human.userId }, options))
   expect(first.ended).toBe(1)
-  ok(await call('DeleteUserSessions', { userId: human.userId }, options))
+  const later = { token: await signIn(human) }
+  for (const { call: again } of encodings) {
+    const repeated = await again('DeleteUserSessions', { userId: human.userId }, options)
+    expect(ok(repeated)).toEqual(first)
+    expect(repeated.headers['idempotent-replayed']).toBe('true')
+  }
+  expect(ok(await call('SearchMySessions', {}, later)).sessions).toHaveLength(1)
 })

@@ -67,6 +67,13 @@ export const explainErrors: ErrorCase[] = [
     ({ stranger, project }) => role(stranger.userId, project),
     { organization: ({ abroad }) => abroad },
   ),
+  fails(
+    'ExplainPermission',
+    { ...invalid, reason: 'REQUEST_MALFORMED' },
+    'no position is so large',
+    (world) => ({ ...mayRead(world), asOfPosition: '9007199254740993' }),
+    { fields: ['asOfPosition'] },
+  ),
   fails('ExplainPermission', notFound('EVENT_NOT_FOUND'), 'no event has the position', (world) => ({
     ...mayRead(world),
     asOfPosition: '9007199254740991',

@@ -17,7 +17,9 @@ export interface Errand {
 /** The five operations, each ready for one call. */
 export async function fiveOperations(): Promise<Errand[]> {
   const organization = await newOrganization()
-  const [me, idp, project] = [
+  // SetEmail is for another user: a check of UpdateMyProfile may come after all calls.
+  const [me, other, idp, project] = [
+    await newMember(organization, []),
     await newMember(organization, []),
     await newIdp(),
     await newProject(organization, ['reader']),
@@ -55,10 +57,10 @@ export async function fiveOperations(): Promise<Errand[]> {
     {
       ...common,
       operation: 'SetEmail',
-      request: { userId: me.userId, email, returnCode: {} },
+      request: { userId: other.userId, email, returnCode: {} },
       check: async ({ verificationCode }) => {
         same(/^[2-9A-HJ-NP-Z]{6}$/.test(verificationCode), true)
-        same((await getUser(me.userId)).human.email.email, email)
+        same((await getUser(other.userId)).human.email.email, email)
       },
     },
     {

@@ -105,6 +105,11 @@ export const projectErrors: ErrorCase[] = [
       fields: ['projectId'],
     }),
   ),
+  ...['.', '..'].map((key) =>
+    fails('AddProjectRole', invalid, `no URL could name ${key}`, ({ project }) => role(project, key), {
+      fields: ['roleKey'],
+    }),
+  ),
   fails('AddProjectRole', exists('ROLE_EXISTS'), 'the project has the role', ({ project }) => role(project, 'reader')),
   fails('AddProjectRole', notFound('PROJECT_NOT_FOUND'), 'the project is foreign', ({ foreignProject }) =>
     role(foreignProject, 'new'),

@@ -87,6 +87,12 @@ export const memberErrors: ErrorCase[] = [
     }),
     owner,
   ),
+  fails('LeaveOrganization', missing, 'there is no token', ({ home }) => ({ orgId: home }), nobody),
+  fails('LeaveOrganization', invalid, 'no organization is named', () => ({}), { fields: ['orgId'] }),
+  fails('LeaveOrganization', notFound('MEMBER_NOT_FOUND'), 'the caller has no role there', () => ({
+    orgId: 'unknown',
+  })),
+  fails('LeaveOrganization', notFound('MEMBER_NOT_FOUND'), 'roles on the instance stay', () => ({ orgId: 'roster' })),
   ...['PROJECT_OWNER', 'PROJECT_OWNER_VIEWER'].map((role) =>
     fails('AddProjectMember', notFound('PROJECT_NOT_FOUND'), `the project is foreign, for ${role}`, (world) => ({
       projectId: world.foreignProject,

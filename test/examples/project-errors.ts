@@ -58,6 +58,13 @@ export const projectLifeErrors: ErrorCase[] = [
     ...own(world),
     roles: [newRole, newRole],
   })),
+  fails(
+    'BulkAddProjectRoles',
+    invalid,
+    'no URL could name a key',
+    (world) => ({ ...own(world), roles: [newRole, { ...newRole, key: '..' }] }),
+    { fields: ['roles[1].key'] },
+  ),
   fails('BulkAddProjectRoles', invalid, 'there is no role', own, { fields: ['roles'] }),
   ...hidden('SearchProjectRoles', 'PROJECT_NOT_FOUND', foreign),
   ...searched('SearchProjectRoles', own),

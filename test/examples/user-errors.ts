@@ -43,6 +43,26 @@ export const creationErrors: ErrorCase[] = [
     organization: ({ abroad }) => abroad,
   }),
   fails('AddMachineUser', invalid, 'nothing is sent', () => ({}), { fields: ['userName', 'name'] }),
+  fails(
+    'AddMachineUser',
+    invalid,
+    'the name ends with a blank',
+    ({ machine: userName }) => ({
+      ...machine(),
+      userName: `${userName} `,
+    }),
+    { fields: ['userName'] },
+  ),
+  fails(
+    'AddHumanUser',
+    invalid,
+    'the name has a soft hyphen',
+    ({ machine: userName }) => ({
+      ...newHuman({ email, isVerified: true }),
+      userName: `\u00ad${userName}`,
+    }),
+    { fields: ['userName'] },
+  ),
   fails('AddMachineUser', exists('USER_NAME_TAKEN'), 'the name is taken', (world) => ({
     ...machine(),
     userName: world.machine,

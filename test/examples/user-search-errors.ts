@@ -50,6 +50,15 @@ export const userSearchErrors: ErrorCase[] = [
   fails('SearchUsers', cursorInvalid, 'the cursor is none of ours', () => ({ cursor: 'x' }), { fields: ['cursor'] }),
   fails('SearchUsers', invalid, 'the limit is too high', () => ({ limit: 1001 }), { fields: ['limit'] }),
   fails('SearchUsers', invalid, 'a query is empty', () => ({ queries: [{}] }), { fields: ['queries[0].query'] }),
+  fails(
+    'SearchUsers',
+    invalid,
+    'a query within another is empty',
+    () => ({ queries: [{ orQuery: { queries: [{}] } }] }),
+    {
+      fields: ['queries[0].orQuery.queries[0].query'],
+    },
+  ),
   fails('SearchUsers', invalid, 'queries are nested six deep', () => ({ queries: [nested(5) as never] }), {
     fields: ['queries'],
   }),
@@ -91,6 +100,16 @@ export const userLifeErrors: ErrorCase[] = [
     fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => renameOnly(operation, 'unknown')),
   ]),
   fails('UpdateUserName', invalid, 'the name is missing', ({ human }) => idOf(human.userId), { fields: ['userName'] }),
+  fails(
+    'UpdateUserName',
+    invalid,
+    'the name looks like another',
+    ({ human, machine }) => ({
+      userId: human.userId,
+      userName: `${machine}\u200b`,
+    }),
+    { fields: ['userName'] },
+  ),
   fails('UpdateUserName', exists('USER_NAME_TAKEN'), 'another user has the name', ({ human, machine }) => ({
     userId: human.userId,
     userName: machine.toUpperCase(),

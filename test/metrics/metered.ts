@@ -21,7 +21,10 @@ export interface Metered {
   stop(): Promise<void>
 }
 
-/** Starts it with metrics on five ports in a row, somewhere in the thousand from `ports` on. */
+/**
+ * Starts it with metrics on five ports in a row, somewhere in the thousand from `ports` on. From 32,768 on, a connection
+ * of another process may have one of them.
+ */
 export async function startMetered(ports: number, environment: Record<string, string>): Promise<Metered> {
   const firstPort = randomInt(ports, ports + 1000)
   const running = await startRunning({

@@ -53,9 +53,16 @@ describe('a malformed call', () => {
 test('an answer too large for the broker is an error for the caller and the log; the service survives', async () => {
   const { max_payload: most } = serving.users.connection.info!
   let size = most + 1
-  await start({ addMachineUser: async () => ({ userId: 'x'.repeat(size), details: undefined }) })
-  expect(await failure(send('AddMachineUser', machine()))).toMatchObject({ code: 8, reason: 'ANSWER_TOO_LARGE' })
-  expect(serving.lines).toEqual([expect.stringContaining('MAX_PAYLOAD_EXCEEDED')])
+  await start({
+    addMachineUser: async () => ({ userId: 'x'.repeat(size), details: undefined }),
+    searchUsers: async () => ({ users: [], nextCursor: 'x'.repeat(size) }),
+  })
+  const refusals = [await failure(send('AddMachineUser', machine())), await failure(send('SearchUsers', Buffer.of()))]
+  expect(refusals.map(({ reason, message }) => [reason, message.includes('carried out')])).toEqual([
+    ['ANSWER_TOO_LARGE', true],
+    ['ANSWER_TOO_LARGE', false],
+  ])
+  expect(serving.lines).toEqual(Array(2).fill(expect.stringContaining('MAX_PAYLOAD_EXCEEDED')))
   size = 1
   await send('AddMachineUser', machine())
 })

@@ -17,7 +17,7 @@ export interface OpenApiOperation {
   deprecated?: boolean
   security: Record<string, string[]>[]
   parameters: any[]
-  requestBody?: { required: boolean; content: Record<string, { schema: any }> }
+  requestBody?: { required: boolean; content: Record<string, { schema: any; example?: any }> }
   responses: Record<string, any>
 }
 

@@ -83,6 +83,7 @@ const tables = [
   'passwords',
   'tokens',
   'known_addresses',
+  'failed_sign_ins',
   'unsent_mails',
   'unsent_email_codes',
 ]

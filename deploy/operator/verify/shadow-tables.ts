@@ -42,6 +42,8 @@ const ofTheStore = [
   'events',
   'aggregates',
   'unique_keys',
+  'first_keys',
+  'first_key_kinds',
   'published',
   'parked_events',
   'followers',

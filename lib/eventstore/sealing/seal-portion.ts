@@ -151,7 +151,18 @@ async function holdNames(transaction: Transaction, { personal, vocabulary }: Sea
         scope,
         key: personal.formsOf({ kind, key }, 'on')[0]!,
         aggregate_id: person.id,
+        twin: key,
       })),
   )
-  if (rows.length > 0) await transaction`insert into unique_keys ${transaction(rows)} on conflict do nothing`
+  if (rows.length === 0) return
+  const added = transaction(rows, 'kind', 'scope', 'key', 'aggregate_id')
+  await transaction`insert into unique_keys ${added} on conflict do nothing`
+  await transaction`
+    insert into first_keys (kind, key, scope)
+    select r.kind, r.key, r.scope
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (kind text, scope text, key text, twin text)
+    join first_keys f on f.kind = r.kind and f.key = r.twin and f.scope = r.scope
+    order by r.kind, r.key
+    on conflict do nothing
+  `
 }

@@ -108,7 +108,7 @@ export function startSealing(options: SealingOptions): Service {
       await transaction`
         delete from unique_keys where kind = any(${personal.data.keyKinds}) and left(key, 1) <> 'H'
       `
-      await transaction`analyze unique_keys`
+      await transaction`analyze unique_keys, first_keys`
       await transaction`select audit_begin('sealed')`
       await options.finished(transaction)
     })

@@ -4,6 +4,7 @@ import { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/
 import type { Nats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError } from '#lib/errors'
+import { createMemory } from '#lib/memory'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
 import { callersChanged, organizationOf } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'
@@ -12,9 +13,9 @@ import { lookups } from '#lib/telemetry/lookups'
 import { within } from '#lib/within'
 import type { Strangers } from '../limits/strangers.ts'
 import { createAccessTokens } from './access-tokens.ts'
-import { createDirectory, type Holder, ownCall } from './directory.ts'
-import { createMemory } from './memory.ts'
+import { createDirectory, type Holder, type Home, ownCall, type Place } from './directory.ts'
 import { createProofs } from './proofs.ts'
+import { createTeller } from './tell-caller.ts'
 import { readToken, tokenInvalid } from './token-header.ts'
 import { internalCalls } from '../../internal-calls.ts'
 
@@ -43,8 +44,8 @@ export interface Identity {
 
 export interface Authenticator {
   /**
-   * Gives the caller, and the organization that it acts for. For a public method it looks at neither token nor
-   * organization: a stale token must keep nobody from signing in again.
+   * Gives the caller, and the organization that it acts for. For a public method it does not look at the token: a stale
+   * one must keep nobody from signing in again. The organization is then the one that the request names, unchecked.
    *
    * `admit` is told the caller as soon as that is proved, before the organization is checked. Its errors are thrown.
    *
@@ -57,7 +58,10 @@ export interface Authenticator {
   stop(): void
 }
 
-const nobody: Identity = { caller: anonymous, organizationId: '' }
+const idPattern = /^[\x21-\x7e]{1,200}$/
+
+/** Bytes that the answers of each kind may take, about. */
+const capacity = 16 * 1024 * 1024
 
 /** Authenticates by the answers of users and grants, which it remembers for at most `maxAge` milliseconds. */
 export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
@@ -66,71 +70,111 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   const accessTokens = createAccessTokens(() => users.getSigningKeys({}, ownCall()))
   const proofs = createProofs(users, () => accessTokens.issuer())
   const directory = createDirectory({ users, grants, accessTokens })
-  const callers = createMemory<Holder>({ capacity: 10_000, maxAge })
+  const tellCaller = createTeller()
+  const bounds = { capacity, sizeOf, maxAge }
+  const holders = createMemory<Holder>(bounds)
+  // All tokens of a user share these.
+  const homes = createMemory<Home>(bounds)
+  const places = createMemory<Place>(bounds)
   const organizations = createMemory<string>({ capacity: 10_000, maxAge })
 
   const subscription = nats.connection.subscribe(callersChanged, {
     callback: (_error, message) => {
       const changed = message.string()
       const organizationId = organizationOf(changed)
-      if (organizationId === undefined) return callers.forget(({ caller }) => caller.userId === changed)
-      organizations.forget((known) => known === organizationId)
-      callers.forget(({ caller }) => caller.organizationId === organizationId || actsIn(caller, organizationId))
+      if (organizationId === undefined) {
+        holders.forget(({ user }) => user.userId === changed)
+        homes.forget(({ userId }) => userId === changed)
+        places.forget(({ userId }) => userId === changed)
+      } else {
+        organizations.forget((known) => known === organizationId)
+        homes.forget((home) => home.organizationId === organizationId || Object.hasOwn(home.elsewhere, organizationId))
+        places.forget((place) => place.organizationId === organizationId)
+      }
     },
   })
-  const unwatch = nats.onDisconnect(() => callers.forgetAll())
+  const unwatch = nats.onDisconnect(() => {
+    for (const memory of [holders, homes, places]) memory.forgetAll()
+  })
 
   // A known token costs an address nothing, so callers go on where strangers have used up its rate.
-  async function obtain(token: string, key: string, credentials: Credentials) {
+  async function identify(token: string, credentials: Credentials): Promise<{ holder: Holder; home: Home }> {
     const { clientAddress } = credentials
-    strangers.check(clientAddress)
+    const key = hash('sha256', token, 'base64')
+    const known = holders.get(key)
+    if (!known) strangers.check(clientAddress)
     try {
-      const lookup = callers.obtain(key, () => directory.findHolder(token, key))
-      return await waitFor(lookup, credentials)
+      const holder =
+        known ??
+        (await waitFor(
+          holders.obtain(key, () => directory.findHolder(token, key)),
+          credentials,
+        ))
+      const { userId, organizationId } = holder.user
+      const knownHome = homes.get(userId)
+      lookups.add(1, 'callers', known && knownHome ? 'hit' : 'miss')
+      const lookup = () => homes.obtain(userId, () => directory.findHome(userId, organizationId))
+      const home = knownHome ?? (await waitFor(lookup(), credentials))
+      if (home.closed) throw tokenInvalid()
+      return { holder, home }
     } catch (error) {
       if (error instanceof RosterError && error.code === codes.UNAUTHENTICATED) strangers.count(clientAddress)
       throw error
     }
   }
 
-  async function actingOrganization(caller: Caller, credentials: Credentials) {
-    const organization = credentials.organization()
-    if (organization === undefined || organization === '' || organization === caller.organizationId)
-      return caller.organizationId
-    if (actsIn(caller, organization)) return organization
-    if (caller.instanceRoles.length === 0 || !/^[\x21-\x7e]{1,200}$/.test(organization)) throw permissionDenied()
+  /** The caller as it acts for the organization that it names; or for its own. */
+  async function actFor(holder: Holder, home: Home, credentials: Credentials): Promise<Identity> {
+    const organization = credentials.organization() || home.organizationId
+    if (organization === home.organizationId) return { caller: tellCaller(holder, home), organizationId: organization }
+    if (!home.hasRole || !idPattern.test(organization)) throw permissionDenied()
+    const { userId } = home
+    const key = JSON.stringify([userId, organization])
+    const known = places.get(key)
+    lookups.add(1, 'callers', known ? 'hit' : 'miss')
+    const lookup = () => places.obtain(key, () => directory.findPlace(userId, organization))
+    const caller = tellCaller(holder, home, known ?? (await waitFor(lookup(), credentials)))
+    if (!actsIn(caller, organization)) await checkOrganization(caller, organization, credentials)
+    return { caller, organizationId: organization }
+  }
+
+  async function checkOrganization({ instanceRoles }: Caller, organization: string, credentials: Credentials) {
+    if (instanceRoles.length === 0) throw permissionDenied()
     const known = organizations.get(organization)
     lookups.add(1, 'organizations', known ? 'hit' : 'miss')
-    if (!known) {
-      const lookup = organizations.obtain(organization, () => directory.checkOrganization(organization))
-      await waitFor(lookup, credentials)
-    }
-    return organization
+    if (known) return
+    const lookup = organizations.obtain(organization, () => directory.checkOrganization(organization))
+    await waitFor(lookup, credentials)
   }
 
   return {
     async authenticate(access, credentials, admit = () => {}) {
       if (access.rule === 'public') {
         admit(anonymous)
-        return nobody
+        const organization = credentials.organization() ?? ''
+        if (organization !== '' && !idPattern.test(organization)) throw permissionDenied()
+        return { caller: anonymous, organizationId: organization }
       }
       const { token, isBound } = readToken(credentials.authorization)
-      const key = hash('sha256', token, 'base64')
-      const known = callers.get(key)
-      lookups.add(1, 'callers', known ? 'hit' : 'miss')
-      const { caller, thumbprint, forProject } = known ?? (await obtain(token, key, credentials))
+      const { holder, home } = await identify(token, credentials)
+      const { thumbprint, forProject } = holder
       // A bound token without its proof proves nothing, and an unbound token must not pass for a bound one.
       if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
       if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
       if (forProject && !access.anyAudience) throw tokenForProject()
-      admit(caller)
-      return { caller, organizationId: await actingOrganization(caller, credentials) }
+      admit(tellCaller(holder, home))
+      return actFor(holder, home, credentials)
     },
     stop() {
       subscription.unsubscribe()
       unwatch()
     },
   }
+}
+
+// Objects take several times the text that tells them.
+function sizeOf(answer: object): number {
+  return 500 + 4 * JSON.stringify(answer).length
 }
 
 function tokenForProject(): RosterError {

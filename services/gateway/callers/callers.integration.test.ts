@@ -97,14 +97,15 @@ test('an announcement about an organization shuts out its users and forgets role
   gateway.backstage.closed.add('acme')
   gateway.backstage.organizations.delete('acme')
   await announce(everybodyOf('acme'))
-  const { authenticate } = gateway.backstage.asked
+  const { listMemberships } = gateway.backstage.asked
   expect(await call(ofOther)).toBe('ok')
-  expect(gateway.backstage.asked.authenticate).toBe(authenticate)
+  expect(gateway.backstage.asked.listMemberships).toBe(listMemberships)
   expect(await call(ofAcme)).toBe('TOKEN_INVALID')
   expect(await call(ofGuest)).toBe('ok')
-  expect(gateway.backstage.asked.authenticate).toBe(authenticate + 2)
+  expect(gateway.backstage.asked.listMemberships).toBe(listMemberships + 2)
   expect(await call(ofOther, there)).toBe('PERMISSION_DENIED')
   gateway.backstage.closed.delete('acme')
+  await announce(everybodyOf('acme'))
   expect(await call(ofAcme)).toBe('ok')
 })
 
@@ -230,6 +231,30 @@ test('a caller with roles in an organization may act there, and no service is as
   const token = newToken({ userId: 'guest', organizationId: 'home', memberships })
   await call(token, { 'x-service-orgid': 'away' })
   expect(gateway.backstage.asked.lookupOrganization).toBe(0)
+})
+
+test('all tokens of a user share its roles, and a service is told those at home and where it acts, with their projects', async () => {
+  const places = ['home', 'away', ...Array.from({ length: 200 }, (_, index) => `o-${1000 + index}`)]
+  const memberships = places.map((organizationId) => ({ organizationId, roles: ['ORG_USER_MANAGER'] }))
+  const projectMemberships = places.slice(0, 10).flatMap((organizationId) =>
+    Array.from({ length: 500 }, (_, index) => ({
+      organizationId,
+      projectId: `p-${index}`,
+      roles: ['PROJECT_OWNER'],
+    })),
+  )
+  const machine = { userId: 'machine', organizationId: 'home', memberships, projectMemberships }
+  const tokens = Array.from({ length: 30 }, () => newToken(machine))
+  for (const token of tokens) expect(await call(token)).toBe('ok')
+  expect(gateway.backstage.asked).toMatchObject({ authenticate: 30, listMemberships: 1 })
+  for (const token of tokens) expect(await call(token, { 'x-service-orgid': 'away' })).toBe('ok')
+  expect(gateway.backstage.asked).toMatchObject({ authenticate: 30, listMemberships: 2 })
+  const [{ caller: athome }, { caller: away }] = [calls[0]!, calls.at(-1)!]
+  expect([Object.keys(athome.projectRoles), Object.keys(away.projectRoles)]).toEqual([['home'], ['home', 'away']])
+  expect(Object.keys(away.projectRoles['away']!)).toHaveLength(500)
+  // Services of 0.2 cannot ask.
+  expect(Object.keys(away.organizationRoles)).toHaveLength(100 + 1)
+  expect([athome.hasRole, away.hasRole]).toEqual([true, true])
 })
 
 test.each(['nowhere', 'x'.repeat(500), 'ü', '__proto__', 'a b', '>', '*'])(

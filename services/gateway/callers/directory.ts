@@ -1,30 +1,47 @@
-import type {
-  InternalServiceDefinition as GrantsDefinition,
-  ProjectMembership,
-} from '#gen/roster/grants/v1/internal_service'
+import type { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
 import type { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/v1/internal_service'
 import { codes, RosterError } from '#lib/errors'
+import type { Remembered } from '#lib/memory'
 import { permissionDenied } from '#lib/rpc/authorize'
-import type { Caller } from '#lib/rpc/caller'
+import type { Caller, RolesThere } from '#lib/rpc/caller'
 import type { Client } from '#lib/rpc/call'
 import type { AccessTokens } from './access-tokens.ts'
-import type { Remembered } from './memory.ts'
-import { tokenInvalid } from './token-header.ts'
 import type { internalCalls } from '../../internal-calls.ts'
+import { membershipsIn, rolesThere } from '../../roles-there.ts'
 
-/** The holder of a token. */
+/** What a token says of its holder. */
 export interface Holder {
-  caller: Caller
+  user: Pick<Caller, 'userId' | 'human' | 'organizationId' | 'sessionId' | 'scope' | 'tokenEnd'>
   /** The thumbprint of the key that the token is bound to. */
   thumbprint: string | undefined
   /** The token is for a project. Its servers have seen the token and could use it here. */
   forProject: boolean
 }
 
+/** What a user holds in one organization. */
+export interface Place extends RolesThere {
+  userId: string
+  organizationId: string
+}
+
+/** What a user holds in its own organization and on the instance, and whether it holds anything. */
+export interface Home extends Place {
+  /** The organization is deactivated or removed: its users may do nothing. */
+  closed: boolean
+  hasRole: boolean
+  instanceRoles: string[]
+  /** Roles in a hundred other organizations: services of 0.2 cannot ask for them. */
+  elsewhere: Record<string, string[]>
+}
+
 /** Asks other services about callers. */
 export interface Directory {
   /** Finds the holder of a token, until the token ends. UNAUTHENTICATED TOKEN_INVALID; errors of the services. */
   findHolder(token: string, tokenHash: string): Promise<Remembered<Holder>>
+  /** Errors of grants. */
+  findHome(userId: string, organizationId: string): Promise<Remembered<Home>>
+  /** Errors of grants. */
+  findPlace(userId: string, organizationId: string): Promise<Remembered<Place>>
   /** The id of an organization that exists. PERMISSION_DENIED where there is none; errors of the services. */
   checkOrganization(organizationId: string): Promise<Remembered<string>>
 }
@@ -37,6 +54,7 @@ export interface DirectoryServices {
 }
 
 const timeout = 5_000
+const mostOthers = 100
 
 /** The call with which the gateway itself asks a service. */
 export function ownCall(): { requestId: string; deadline: number } {
@@ -50,27 +68,34 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
       await accessTokens.check(token)
       const found = await users.authenticate({ tokenHash: Buffer.from(tokenHash, 'base64') }, call)
       const { userId, human, organizationId, sessionId, scope, expirationDate } = found
-      const request = { userId, organizationId, withInactive: false }
-      const { instanceRoles, memberships, projectMemberships, organizationClosed } = await grants.listMemberships(
-        request,
-        call,
-      )
-      if (organizationClosed) throw tokenInvalid()
       const until = expirationDate?.getTime()
-      const caller: Caller = {
-        userId,
-        human,
-        organizationId,
-        sessionId,
-        scope,
-        tokenEnd: scope === undefined ? undefined : until,
-        instanceRoles,
-        organizationRoles: Object.fromEntries(
-          memberships.map((membership) => [membership.organizationId, membership.roles]),
-        ),
-        projectRoles: byOrganization(projectMemberships),
+      const tokenEnd = scope === undefined ? undefined : until
+      const user = { userId, human, organizationId, sessionId, scope, tokenEnd }
+      return { value: { user, thumbprint: found.dpopThumbprint, forProject: found.forProject }, until }
+    },
+    async findHome(userId, organizationId) {
+      const request = { ...membershipsIn(userId, organizationId), organizationId, mostOthers }
+      const answer = await grants.listMemberships(request, ownCall())
+      const { instanceRoles, memberships, projectMemberships } = answer
+      const others = memberships.filter((membership) => membership.organizationId !== organizationId)
+      return {
+        value: {
+          userId,
+          organizationId,
+          ...rolesThere(answer, organizationId),
+          closed: answer.organizationClosed,
+          // Grants of 0.2 does not tell, but lists them all.
+          hasRole: answer.hasRole || instanceRoles.length + memberships.length + projectMemberships.length > 0,
+          instanceRoles,
+          elsewhere: Object.fromEntries(
+            others.slice(0, mostOthers).map((membership) => [membership.organizationId, membership.roles]),
+          ),
+        },
       }
-      return { value: { caller, thumbprint: found.dpopThumbprint, forProject: found.forProject }, until }
+    },
+    async findPlace(userId, organizationId) {
+      const answer = await grants.listMemberships(membershipsIn(userId, organizationId), ownCall())
+      return { value: { userId, organizationId, ...rolesThere(answer, organizationId) } }
     },
     async checkOrganization(organizationId) {
       try {
@@ -82,15 +107,4 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
       return { value: organizationId }
     },
   }
-}
-
-function byOrganization(memberships: ProjectMembership[]): Caller['projectRoles'] {
-  const groups = Map.groupBy(memberships, ({ organizationId }) => organizationId)
-  // An id may be any text: from entries it becomes a property of its own, even "__proto__".
-  return Object.fromEntries(
-    [...groups].map(([organizationId, projects]) => [
-      organizationId,
-      Object.fromEntries(projects.map(({ projectId, roles }) => [projectId, roles])),
-    ]),
-  )
 }

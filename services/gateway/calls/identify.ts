@@ -55,6 +55,7 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
   const foreign = isTrusted && !telemetry.tracing ? header('traceparent') : undefined
   const traceparent = isTraceparent(foreign) ? foreign : ''
   const facts = { requestId, clientAddress, traceparent, ...readConditions(method, header) }
+  if (facts.idempotencyKey !== undefined) gateway.rates.admitKey(method, clientAddress)
   return {
     gateway,
     method,

@@ -11,6 +11,13 @@ import { type IdentifiedCall, identify } from './identify.ts'
 import { logCall } from './log-call.ts'
 import { noteRefusal } from './note-refusal.ts'
 
+/** How a stream is answered. */
+export interface StreamAnswer {
+  /** Sends the head, before the first message is there: a stream may be quiet for long. */
+  begin(): void
+  write(message: Uint8Array, signal: AbortSignal): Promise<void>
+}
+
 /** Milliseconds within which a service answers a poll. After its client has gone, a service may still wait as long. */
 const pollTimeout = 10_000
 /** Milliseconds for which an open stream bears with services that do not answer. */
@@ -27,7 +34,7 @@ export async function performStream(
   gateway: Gateway,
   arrival: Arrival,
   read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,
-  write: (message: Uint8Array, signal: AbortSignal) => Promise<void>,
+  answer: StreamAnswer,
 ): Promise<RosterError> {
   const arrived = startCall(gateway, arrival)
   const { method, signal: gone } = arrival
@@ -50,6 +57,7 @@ export async function performStream(
     const call = await identify(arrived, { deadline: () => Date.now() + pollTimeout, signal: over })
     leave = gateway.streamPlaces(call.tell().caller)
     const request = parse(method.desc.input, await read(fewValues))
+    answer.begin()
     for (let first = true; ; first = false) {
       const asked = performance.now()
       const { bytes, isSameCaller } = await (first ? poll(call, request) : patiently(() => poll(call, request), over))
@@ -57,7 +65,7 @@ export async function performStream(
       const moved = cursor.get() !== cursorOf(method.desc.input, request).get()
       // An answer for another caller, or for other rights, is dropped: the next poll asks for it again.
       if (isSameCaller && moved) {
-        await write(bytes, over)
+        await answer.write(bytes, over)
         messages++
         cursorOf(method.desc.input, request).set(cursor.get())
       }

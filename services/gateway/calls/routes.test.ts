@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { methods } from '#lib/rpc/methods'
-import { byGrpcPath, findRoutes, offered } from './routes.ts'
+import { byGrpcPath, findRoutes, offered, offeredVerbs } from './routes.ts'
 
 const at = (verb: string, path: string) => {
   const match = findRoutes(path).get(verb)
@@ -38,6 +38,14 @@ test('a literal segment wins over a variable, for its own verbs only', () => {
   expect(at('POST', '/admin/v1/idps/oidc')).toEqual(['AddOIDCIDP'])
   expect(at('PUT', '/admin/v1/idps/oidc')).toEqual(['UpdateIDP', 'idp_id=oidc'])
   expect(at('GET', '/v2/users/human')).toEqual(['GetUser', 'user_id=human'])
+})
+
+test('a path offers the verbs of its literal, and not those of a variable beside it', () => {
+  const offers = (path: string) => offeredVerbs(findRoutes(path)).toSorted()
+  expect(offers('/admin/v1/idps/_search')).toEqual(['POST'])
+  expect(offers('/admin/v1/idps/some-id')).toEqual(['DELETE', 'GET', 'PUT'])
+  expect(offers('/management/v1/projects/p/roles/_search')).toEqual(['POST'])
+  expect(offers('/management/v1/projects/p/roles/a/b')).toEqual(['DELETE', 'PUT'])
 })
 
 test('empty segments, trailing slashes and shorter or longer paths lead nowhere', () => {

@@ -35,6 +35,16 @@ export function findRoutes(path: string): Map<string, Match> {
   return found
 }
 
+/**
+ * The verbs that a path is advertised with: those of the rule that fits best. So `/idps/_search` does not offer what
+ * `/idps/{idp_id}` has, although a call with such a verb reaches an object with that id.
+ */
+export function offeredVerbs(routes: ReadonlyMap<string, Match>): string[] {
+  const shapeOf = ({ template }: Match) => template.replaceAll(/\{\w+/g, '{')
+  const [best] = routes.values()
+  return [...routes].filter(([, match]) => shapeOf(match) === shapeOf(best!)).map(([verb]) => verb)
+}
+
 interface Node {
   literals: Map<string, Node>
   variable: Node | undefined

@@ -33,10 +33,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
   const opened = Reflect.get(grpc, 'onStreamOpened') as ((stream: ServerHttp2Stream) => void) | undefined
   const others = createServer()
   others.on('request', (request, response) => {
-    const { stream } = request
     // A reset is an error of the request too, and an error without a listener would end the process.
     request.on('error', () => {})
-    stream.once('finish', () => leave(stream))
     handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   for (const server of servers.keys() as Iterable<Http2Server>) {
@@ -44,7 +42,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     const own = server.listeners('stream') as OnStream[]
     server.removeAllListeners('stream')
     server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
-      stream.setTimeout(patience, () => {
+      stream.setTimeout(patience)
+      stream.on('timeout', () => {
         // Any other way to end the stream would wait until the client has read the answer.
         if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL)
       })
@@ -58,13 +57,55 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
         return
       }
       opened?.call(grpc, stream)
+      // Node ends the answer to a HEAD before it begins.
+      if (stream.writableFinished) takeLeave(stream, patience)
+      else stream.once('finish', () => takeLeave(stream, patience))
       if (isGrpc) handlers.grpc(stream, headers, rawHeaders)
       else others.emit('stream', stream, headers, flags, rawHeaders)
     })
   }
 }
 
-/** Ends an answered stream: nobody reads the rest of its request. */
-export function leave(stream: ServerHttp2Stream): void {
-  if (!stream.readableEnded) stream.close()
+/** How many streams of a connection may still send after their answer, and how much: twice the longest message. */
+const [mostLeaving, restBytes] = [4, 2 * 1024 * 1024]
+/** The most milliseconds between two looks at such a stream. */
+const lookEvery = 5_000
+const leaving = new WeakMap<object, number>()
+
+// Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
+// It is told to stop where it pauses, goes on for longer than `patience` milliseconds or for too many bytes, or is one
+// of many. RFC 9113 section 8.1 allows that only once the end of the answer has left. No event tells when that is.
+function takeLeave(stream: ServerHttp2Stream, patience: number) {
+  const { session } = stream
+  if (!session || stream.endAfterHeaders || stream.readableEnded) return void stream.resume()
+  const isWhole = () => stream.closed || stream.state.localClose === 1
+  const others = leaving.get(session) ?? 0
+  leaving.set(session, others + 1)
+  const until = performance.now() + patience
+  let [rest, seen] = [0, 0]
+  const look = () => {
+    // A stream that is paused would not end, closed or not.
+    if (isWhole() && (rest === seen || performance.now() > until)) stream.resume().close()
+    seen = rest
+  }
+  const looking = setInterval(look, Math.min(lookEvery, patience))
+  stream.once('close', () => {
+    clearInterval(looking)
+    leaving.set(session, leaving.get(session)! - 1)
+  })
+  if (others >= mostLeaving) {
+    // Node would close the stream at once, were it neither read nor paused.
+    stream.pause()
+    const lookSoon = (turns: number) => {
+      look()
+      if (turns > 1) setImmediate(lookSoon, turns - 1)
+    }
+    // The end leaves within a few turns of the event loop, unless the connection is blocked.
+    return void setImmediate(lookSoon, 10)
+  }
+  stream.on('data', ({ length }: Buffer) => {
+    rest += length
+    if (rest > restBytes) stream.close(isWhole() ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL)
+  })
+  stream.resume()
 }

@@ -79,7 +79,13 @@ export function createListener(config: ListenerSettings, log: Log, http2: Serve)
         if (isHttp2 !== undefined) decide(socket, isHttp2)
       })
     })
-  else server.on(event, (socket: TLSSocket) => decide(socket, socket.alpnProtocol === 'h2'))
+  else
+    server.on(event, (socket: TLSSocket) => {
+      decide(socket, socket.alpnProtocol === 'h2')
+      // Node's parser takes what is decrypted by itself, also while Node has paused it, and then calls the client's
+      // request broken. With a listener, the bytes go through the stream, and wait there.
+      if (socket.alpnProtocol !== 'h2') socket.on('data', () => {})
+    })
   server.maxConnections = config.MAX_CONNECTIONS
   server.on('drop', () => limitsHit.add(1, 'connections'))
   return { server, closeUndecided: () => destroy(undecided), closeAll: () => destroy(all) }

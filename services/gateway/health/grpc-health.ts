@@ -1,18 +1,25 @@
 import type { Server } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
-import { offeredServices } from '../protocols/reflection.ts'
+import { byGrpcPath } from '../calls/routes.ts'
+import { translationOf } from '../compatibility/compatible-methods.ts'
 import { isReady } from './readiness.ts'
 
 /**
- * Adds gRPC health of the whole server and each offered service. Gives the function that tells it which are missing.
+ * Adds gRPC health of the whole server and each service that it answers. Gives the function that tells it which
+ * services behind the gateway are missing.
  */
 export function addHealth(server: Server): (missing: string[]) => void {
-  const names = ['', ...offeredServices]
-  const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))
+  const behind = new Map([['', new Set<string>()]])
+  for (const method of byGrpcPath.values()) {
+    const name = method.desc.parent.typeName
+    const { subject } = translationOf(method)?.usual.method ?? method
+    behind.set(name, (behind.get(name) ?? new Set()).add(subject.split('.')[1]!))
+  }
+  const health = new HealthImplementation(Object.fromEntries([...behind.keys()].map((name) => [name, 'NOT_SERVING'])))
   health.addToServer(server)
   return (missing) => {
-    for (const name of names) {
-      const serves = isReady(missing) && !missing.includes(name.split('.')[1] ?? '')
+    for (const [name, services] of behind) {
+      const serves = isReady(missing) && !missing.some((service) => services.has(service))
       health.setStatus(name, serves ? 'SERVING' : 'NOT_SERVING')
     }
   }

@@ -25,6 +25,13 @@ export function send(
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 
+/** Sends the head of a stream at once. Its messages may be long in coming. */
+export function sendHead({ response, headers }: Exchange, own: object) {
+  if (response.headersSent || response.destroyed) return
+  response.writeHead(200, { ...headers, ...own })
+  response.flushHeaders()
+}
+
 /** Answers with JSON text. */
 export function sendJson(exchange: Exchange, status: number, text: string) {
   send(exchange, status, { ...protective, 'content-type': 'application/json' }, text)

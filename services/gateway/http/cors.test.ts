@@ -37,6 +37,7 @@ test('a preflight allows every method and header that the gateway reads', () => 
     'grpc-timeout',
     'grpc-encoding',
     'if-match',
+    'if-none-match',
     'connect-protocol-version',
     'connect-timeout-ms',
     'content-encoding',

@@ -34,6 +34,7 @@ const accepted = [
   'grpc-timeout',
   'idempotency-key',
   'if-match',
+  'if-none-match',
   'traceparent',
   'tracestate',
   'connect-protocol-version',

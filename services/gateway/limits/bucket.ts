@@ -13,13 +13,13 @@ export function createBucket(): Bucket {
 }
 
 /** Lets the bucket wear off since the last time, at `rate` a second. */
-export function wear(bucket: Bucket, rate: number, now: number): void {
+export function wear(bucket: Bucket, rate: number, now: number, burst = burstSeconds): void {
   // A caller whose rate was changed does not pay for use under the old rate.
-  bucket.used = Math.min(Math.max(0, bucket.used - ((now - bucket.at) * rate) / 1000), rate * burstSeconds)
+  bucket.used = Math.min(Math.max(0, bucket.used - ((now - bucket.at) * rate) / 1000), rate * burst)
   bucket.at = now
 }
 
 /** Seconds until `cost` fits; 0 or less where it fits now. */
-export function wait({ used }: Bucket, rate: number, cost = 1): number {
-  return (used + cost) / rate - burstSeconds
+export function wait({ used }: Bucket, rate: number, cost = 1, burst = burstSeconds): number {
+  return (used + cost) / rate - burst
 }

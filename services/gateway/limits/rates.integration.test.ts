@@ -196,6 +196,19 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     expect(await passed(40, 'address', () => from('127.0.0.1'))).toBe(40)
   })
 
+  test('an address has a key for each hundredth call of a public method, because answers are kept', async () => {
+    const from = (key?: string) => {
+      const headers = { 'x-forwarded-for': '198.51.100.3', ...(key && { 'idempotency-key': key }) }
+      now += 1000
+      return one('', 'VerifyEmail', headers)
+    }
+    expect(await passed(14, 'address', (n) => from(`${call.name}-${n}`))).toBe(10)
+    expect(outcome(await from())).toBe('ok')
+    now += retryDelay(await from('late')) * 1000
+    expect(outcome(await from('later'))).toBe('ok')
+    now += 1_000_000
+  })
+
   test('after too many false tokens, an address reaches no service with more, and a known caller there goes on', async () => {
     const from = (token: string) => one(token, 'UpdateMyProfile', { 'x-forwarded-for': '198.51.100.7' })
     const [known, unknown] = [newCaller(), newCaller()]

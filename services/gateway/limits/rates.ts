@@ -11,10 +11,18 @@ export interface Rates {
    * count, all or none. RESOURCE_EXHAUSTED RATE_LIMITED.
    */
   admit(caller: Caller, method: Method, address: string, calls?: number): void
+  /**
+   * Counts a call with an Idempotency-Key. A service keeps its answer for a day, so an address has fewer of these calls
+   * of public methods. RESOURCE_EXHAUSTED RATE_LIMITED.
+   */
+  admitKey(method: Method, address: string): void
   strangers: Strangers
 }
 
 const readsPerWrite = 10
+/** An address may have a key for each hundredth call. A thousand seconds' worth may come at once. */
+const callsPerKey = 100
+const keysAtOnce = 1000
 
 /** The settings of the rates: see `config.ts`. */
 export interface RateSettings {
@@ -29,12 +37,16 @@ export function createRates(config: RateSettings, clock: () => number): Rates {
   const writes = createFairBudgets(config.WRITES_PER_ORGANIZATION)
   const reads = createFairBudgets(config.WRITES_PER_ORGANIZATION * readsPerWrite)
   const strangers = createStrangers(config.CALLS_PER_ADDRESS, clock)
+  const keys = createStrangers(config.CALLS_PER_ADDRESS / callsPerKey, clock, keysAtOnce)
   return {
     strangers,
+    admitKey(method, address) {
+      if (method.access.rule === 'public') keys.admit(address, 1)
+    },
     admit(caller, method, address, calls = 1) {
       if (method.access.rule === 'public') return strangers.admit(address, calls * costOf(method))
       if (caller.instanceRoles.includes('IAM_OWNER')) return
-      const rate = hasRole(caller) ? config.WRITES_PER_MEMBER : config.WRITES_PER_CALLER
+      const rate = caller.hasRole ? config.WRITES_PER_MEMBER : config.WRITES_PER_CALLER
       const { userId, organizationId } = caller
       if (method.reads) reads.take(userId, rate * readsPerWrite, organizationId, clock(), calls)
       else writes.take(userId, rate, organizationId, clock(), calls)
@@ -45,11 +57,4 @@ export function createRates(config: RateSettings, clock: () => number): Rates {
 // Many programs at one address may ask for tokens, and their proofs cost little to check.
 function costOf({ reads, oauth }: Method): number {
   return reads || oauth ? 1 / readsPerWrite : 1
-}
-
-function hasRole({ instanceRoles, organizationRoles, projectRoles }: Caller): boolean {
-  if (instanceRoles.length > 0) return true
-  for (const organizationId in organizationRoles) if (organizationRoles[organizationId]!.length > 0) return true
-  for (const _ in projectRoles) return true
-  return false
 }

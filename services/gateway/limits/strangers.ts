@@ -13,23 +13,23 @@ export interface Strangers {
 }
 
 /**
- * Takes `rate` calls a second of an address, and ten seconds' worth at once. A rate of 0 is no limit. The machine's own
- * addresses have none.
+ * Takes `rate` calls a second of an address, and `burst` seconds' worth at once. A rate of 0 is no limit. The machine's
+ * own addresses have none.
  */
-export function createStrangers(rate: number, clock: () => number): Strangers {
-  const addresses = createRecent(createBucket, burstSeconds * 1000)
+export function createStrangers(rate: number, clock: () => number, burst = burstSeconds): Strangers {
+  const addresses = createRecent(createBucket, burst * 1000)
 
   function bucketOf(address: string) {
     if (rate === 0 || isOwn(address)) return undefined
     const now = clock()
     const bucket = addresses(address, now)
-    wear(bucket, rate, now)
+    wear(bucket, rate, now, burst)
     return bucket
   }
 
   function bucketWithRoom(address: string, cost: number) {
     const bucket = bucketOf(address)
-    const seconds = bucket ? wait(bucket, rate, cost) : 0
+    const seconds = bucket ? wait(bucket, rate, cost, burst) : 0
     if (seconds > 0) throw rateLimited('address', seconds)
     return bucket
   }

@@ -55,7 +55,7 @@ describe.skipIf(missing)(
 
       await operation(page, 'AddHumanUser').locator('.opblock-summary').click()
       await operation(page, 'AddHumanUser').getByText('user.write').first().waitFor()
-      await operation(page, 'AddHumanUser').getByText('"preferredLanguage"').first().waitFor()
+      await operation(page, 'AddHumanUser').getByText('"ada@example.com"').first().waitFor()
       expect(foreign).toEqual([])
       expect(faults).toEqual([])
       await page.context().close()

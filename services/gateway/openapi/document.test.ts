@@ -73,11 +73,12 @@ test('deprecated operations are marked', () => {
   for (const { desc } of routed) expect(byId.get(desc.name)!.operation.deprecated ?? false).toBe(desc.deprecated)
 })
 
-test('a write takes an Idempotency-Key and If-Match, and a read does not', () => {
+test('a write takes an Idempotency-Key, If-Match and If-None-Match, and a read does not', () => {
   for (const { desc, reads, oauth } of routed) {
     const { operation } = byId.get(desc.name)!
     const names = operation.parameters.map((each) => resolve(document, each).name as string)
-    for (const name of ['Idempotency-Key', 'If-Match']) expect(names.includes(name)).toBe(!reads && !oauth)
+    for (const name of ['Idempotency-Key', 'If-Match', 'If-None-Match'])
+      expect(names.includes(name)).toBe(!reads && !oauth)
   }
 })
 
@@ -105,9 +106,81 @@ describe('a request:', () => {
     expect(at({ userName: 'x'.repeat(201) })).not.toEqual([])
     expect(at({ userName: '🦊'.repeat(200) })).toEqual([])
     expect(at({ email: { email: 'nobody' } })).not.toEqual([])
-    expect(at({ email: { email: 'a@example.com', isVerified: true, sendCode: {} } })).not.toEqual([])
     expect(at({ profile: { firstName: 'A', lastName: 'B', gender: 'GENDER_UNKNOWN_TO_ALL' } })).not.toEqual([])
     expect(at({ unknown: 1 })).not.toEqual([])
+  })
+})
+
+describe('an example of a request', () => {
+  const bodies = operations.flatMap(({ path, operation }) =>
+    Object.values(operation.requestBody?.content ?? {}).map((media) => ({ path, id: operation.operationId, ...media })),
+  )
+
+  test.each(bodies)('fits the schema and the rules: $id', ({ path, id, schema, example }) => {
+    expect(check(schema, example)).toEqual([])
+    const method = routed.find(({ desc }) => desc.name === id.replace(/\d$/, ''))!
+    if (method.oauth) return
+    const found = faults(method.subject.replace('roster.', ''), example)
+    expect(found.filter((field) => !path.includes(`{${field}}`))).toEqual([])
+  })
+
+  test('has values that mean something for the five operations', () => {
+    const of = (id: string) => bodies.find((body) => body.id === id)!.example
+    expect(of('UpdateMyProfile')).toEqual({ firstName: 'Ada', lastName: 'Lovelace', displayName: 'Ada Lovelace' })
+    expect(of('UpdateIDP')).toEqual({ name: 'Example Inc.' })
+    expect(of('AddMachineUser')).toEqual({ userName: 'deploy-robot', name: 'Deployment robot' })
+    expect(of('SetEmail')).toEqual({ email: 'ada@example.com' })
+    expect(of('AddUserGrant')).toEqual({ projectId: expect.stringMatching(/^[0-9a-f-]{36}$/), roleKeys: ['reader'] })
+  })
+})
+
+describe('generators of clients can read it:', () => {
+  const components = Object.entries(document.components['schemas']!)
+
+  test('no schema has alternatives, and none is a boolean', () => {
+    const schemas = schemasIn(document)
+    expect(schemas.length).toBeGreaterThan(1000)
+    for (const schema of schemas) {
+      expect(schema).toBeTypeOf('object')
+      for (const keyword of ['oneOf', 'anyOf', 'allOf', 'not']) expect(schema).not.toHaveProperty(keyword)
+    }
+  })
+
+  test('of a choice each member is an optional property, and the text tells how many of them may be given', () => {
+    const text = 'At most one of `sendCode`, `returnCode` and `isVerified` may be given.'
+    for (const name of ['SetEmailBody', 'SetHumanEmail']) {
+      const { description, properties, required } = document.components['schemas']![name]!
+      expect(description).toContain(text)
+      expect(required).toEqual(['email'])
+      for (const member of ['sendCode', 'returnCode', 'isVerified'])
+        expect(properties[member].description).toContain(text)
+    }
+    const { UserToAdd, BulkResult } = document.components['schemas']!
+    expect(UserToAdd!.description).toContain('Exactly one of `human` and `machine` must be given.')
+    expect(BulkResult!.description).toContain('At most one of `done` and `error` is there.')
+  })
+
+  test('each variable of a path is a parameter under its name, and no other parameter is of the path', () => {
+    for (const { path, operation } of operations) {
+      const declared = operation.parameters.map((each) => resolve(document, each)).filter((each) => each.in === 'path')
+      const names = [...path.matchAll(/\{(.*?)\}/g)].map(([, name]) => name)
+      expect(declared.map(({ name }) => name)).toEqual(names)
+    }
+  })
+
+  test('each body is a named schema', () => {
+    const bodies = operations.flatMap(({ operation: { requestBody } }) => Object.values(requestBody?.content ?? {}))
+    expect(bodies.length).toBeGreaterThan(50)
+    for (const { schema } of bodies)
+      expect(schema).toEqual({ $ref: expect.stringMatching(/^#\/components\/schemas\/\w+$/) })
+  })
+
+  test('names of schemas are those of classes, in one file each, and none is one that Go makes of another', () => {
+    const names = components.map(([name]) => name)
+    for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/)
+    const files = [...names, ...operations.map(({ operation }) => `${operation.operationId}Response`)]
+    expect(new Set(files.map((name) => name.toLowerCase())).size).toBe(files.length)
+    for (const name of names) expect(names).not.toContain(`New${name}`)
   })
 })
 
@@ -123,6 +196,19 @@ describe('an answer with every field, as canonical JSON writes it, fits its sche
     }
   })
 })
+
+/** Every schema of a document, with those inside of it. */
+function schemasIn(part: any, isSchema = false): unknown[] {
+  if (typeof part !== 'object' || part === null) return isSchema ? [part] : []
+  const inner = Object.entries<any>(part).flatMap(([key, value]) => {
+    if (['properties', 'schemas'].includes(key))
+      return Object.values<any>(value).flatMap((each) => schemasIn(each, true))
+    // No property but those that are named: generators know this boolean.
+    if (key === 'additionalProperties' && value === false) return []
+    return schemasIn(value, ['schema', 'items', 'additionalProperties', 'propertyNames'].includes(key))
+  })
+  return isSchema ? [part, ...inner] : inner
+}
 
 /** A message in which every field is set; of a oneof, the member of this number. */
 function sample(desc: DescMessage, choice: number, depth = 0): Message {

@@ -3,6 +3,7 @@ import { roster } from '#lib/health/release'
 import { offered } from '../calls/routes.ts'
 import { jsonCommentOf } from './comments.ts'
 import { errorResponses, errorSchemas } from './errors.ts'
+import { exampleOf } from './examples.ts'
 import { headers, parameters } from './headers.ts'
 import { operationsOf } from './operations.ts'
 import { createSchemas, type Schema } from './schemas.ts'
@@ -17,7 +18,10 @@ export function openApiDocument(publicUrl: string): Schema {
   const operations = routed.flatMap((method) => operationsOf(method, schemas))
   const paths: Record<string, Schema> = {}
   for (const { verb, path, operation } of operations) (paths[path] ??= {})[verb] = operation
+  // Errors refer to further schemas.
   const errors = errorSchemas(schemas)
+  const components = { ...schemas.components(), ...errors }
+  for (const { operation } of operations) addExample(operation, components)
   return {
     openapi: '3.1.1',
     info: {
@@ -31,7 +35,7 @@ export function openApiDocument(publicUrl: string): Schema {
     tags: [...new Set(offered.map(({ desc }) => desc.parent))].map(tagOf),
     paths,
     components: {
-      schemas: { ...schemas.components(), ...errors },
+      schemas: components,
       parameters,
       headers,
       responses: errorResponses(operations.map(({ operation }) => operation)),
@@ -46,8 +50,8 @@ const description = `\
 The same operations answer gRPC, gRPC-web and Connect at the same address. Server reflection tells their messages.
 
 JSON is the canonical mapping of proto3. 64-bit numbers are strings. Default values are left out of answers. In requests
-an unknown field, a wrong type and two members of a oneof are an error that names the field. A text never has the
-character U+0000.
+\`null\` counts as left out, although no schema says so. An unknown field, a wrong type and two members of a oneof are an
+error that names the field. A text never has the character U+0000.
 
 A token is a personal access token, the token of a session, or an access token of \`/oauth/v2/token\`. One that is bound
 to a key comes as \`Authorization: DPoP\` with a proof in \`DPoP\`.
@@ -60,6 +64,11 @@ fault. A caller that lacks a permission gets the same answer for an object of ot
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A personal access token, a session’s or an access token.' },
   client: { type: 'http', scheme: 'basic', description: 'The id and the secret of a machine user (RFC 6749).' },
+}
+
+function addExample({ requestBody }: Schema, components: Record<string, Schema>) {
+  const { content = {} } = (requestBody ?? {}) as { content?: Record<string, { schema: Schema; example?: unknown }> }
+  for (const media of Object.values(content)) media.example = exampleOf(media.schema, components)
 }
 
 function tagOf(service: DescService): Schema {

@@ -6,31 +6,32 @@ import type { Schema, Schemas } from './schemas.ts'
 
 const statuses: Record<string, [description: string, ...names: (keyof typeof headers)[]]> = {
   '400': ['The request is not valid, or the state of the object does not allow it.'],
-  '401': ['There is no token, or the token is not valid.', 'challenge'],
+  '401': ['There is no token, or the token is not valid.', 'WWW-Authenticate'],
   '403': ['The caller may not do this, or knows no such object.'],
   '404': ['There is no such object.'],
   '409': ['The object is there already, or somebody else changes it now.'],
-  '412': ['The object does not have the sequence that `If-Match` names.'],
+  '412': ['The object does not have a sequence that `If-Match` names, or has one that `If-None-Match` names.'],
   '422': ['The `Idempotency-Key` belongs to another request.'],
-  '429': ['A limit is reached.', 'retryAfter'],
-  default: ['Any other error.', 'retryAfter'],
+  '429': ['A limit is reached.', 'Retry-After'],
+  default: ['Any other error.', 'Retry-After'],
 }
 
 /** The answers to requests that fail, of those that operations refer to. OAuth 2.0 has a form of its own for them. */
 export function errorResponses(operations: readonly Schema[]): Record<string, Schema> {
-  const all = [...responsesWith('', 'google.rpc.Status'), ...responsesWith('.oauth', 'OAuthError')]
+  const all = [...responsesWith('Error', 'Status'), ...responsesWith('OAuthError', 'OAuthError')]
   const used = new Set(operations.flatMap(({ responses }) => Object.values(responses as Schema).map(targetOf)))
   return Object.fromEntries(all.filter(([name]) => used.has(root + name)))
 }
 
 const root = '#/components/responses/'
+const capital = (status: string) => status.replace(/^d/, 'D')
 const targetOf = (response: unknown) => (response as { $ref?: string }).$ref
 
-function responsesWith(suffix: string, schema: string): [string, Schema][] {
+function responsesWith(prefix: string, schema: string): [string, Schema][] {
   const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
   return Object.entries(statuses).map(([status, [description, ...names]]) => [
-    `${status}${suffix}`,
-    { description, headers: referHeaders('requestId', ...names), content },
+    `${prefix}${capital(status)}`,
+    { description, headers: referHeaders('x-request-id', ...names), content },
   ])
 }
 
@@ -47,41 +48,54 @@ export function errorsOf(method: Method): Schema {
     '412': conditional,
     '422': conditional,
   }
-  const suffix = oauth ? '.oauth' : ''
+  const prefix = oauth ? 'OAuthError' : 'Error'
   return Object.fromEntries(
     Object.keys(statuses)
       .filter((status) => has[status] ?? true)
-      .map((status) => [status, { $ref: `${root}${status}${suffix}` }]),
+      .map((status) => [status, { $ref: `${root}${prefix}${capital(status)}` }]),
   )
 }
 
 /** The bodies of errors. */
 export function errorSchemas(schemas: Schemas): Record<string, Schema> {
-  return { 'google.rpc.Status': statusSchema(schemas), OAuthError: oauthError }
+  return { Status: status, ErrorDetail: errorDetail(schemas), OAuthError: oauthError }
 }
 
-// The message has `Any` for its details. Here are the ones that Roster gives.
-function statusSchema(schemas: Schemas): Schema {
-  const details = ['google.rpc.ErrorInfo', 'google.rpc.BadRequest', 'google.rpc.RetryInfo'].map((typeName) => {
-    const tag = { properties: { '@type': { const: `type.googleapis.com/${typeName}` } }, required: ['@type'] }
-    const message = registry.getMessage(typeName)!
-    return { title: message.name, type: 'object', allOf: [schemas.refer(message, 'answer'), tag] }
-  })
+const status: Schema = {
+  description: 'An error in all encodings: `google.rpc.Status` in canonical JSON.',
+  type: 'object',
+  required: ['code', 'message', 'details'],
+  properties: {
+    code: { type: 'integer', minimum: 1, maximum: 16, description: 'The code of gRPC.' },
+    message: { type: 'string', description: 'What is wrong, in English.' },
+    details: { type: 'array', items: { $ref: '#/components/schemas/ErrorDetail' } },
+  },
+}
+
+// The message has `Any` for its details. Those that Roster gives share one schema: generators read alternatives badly.
+function errorDetail(schemas: Schemas): Schema {
+  const kinds = ['google.rpc.ErrorInfo', 'google.rpc.BadRequest', 'google.rpc.RetryInfo'].map((name) =>
+    registry.getMessage(name)!,
+  )
+  const types = kinds.map(({ typeName }) => `\`type.googleapis.com/${typeName}\``)
+  const ofKinds = kinds.flatMap(({ name, fields }) =>
+    fields.map((field) => {
+      const { description = '', ...schema } = schemas.field(field, 'answer')
+      return [field.jsonName, { ...schema, description: `Of \`${name}\`. ${String(description)}`.trim() }] as const
+    }),
+  )
   return {
-    title: 'Status',
-    description: 'An error in all encodings: `google.rpc.Status` in canonical JSON.',
+    description: [
+      'One detail of an error, of the kind that `@type` tells.',
+      ...kinds.map((kind) => `- \`${kind.name}\`: ${commentOf(kind)}`),
+    ].join('\n'),
     type: 'object',
-    required: ['code', 'message', 'details'],
-    properties: {
-      code: { type: 'integer', minimum: 1, maximum: 16, description: 'The code of gRPC.' },
-      message: { type: 'string', description: 'What is wrong, in English.' },
-      details: { type: 'array', items: { oneOf: details } },
-    },
+    required: ['@type'],
+    properties: { '@type': { type: 'string', description: types.join(', ') }, ...Object.fromEntries(ofKinds) },
   }
 }
 
 const oauthError: Schema = {
-  title: 'OAuthError',
   description: 'An error of RFC 6749 section 5.2.',
   type: 'object',
   required: ['error', 'error_description'],

@@ -1,51 +1,53 @@
 import type { Schema } from './schemas.ts'
 
-/** Headers of requests, by the names that operations refer to them with. */
+const tag = String.raw`(W/)?"[\x21\x23-\x7e\x80-\xff]*"`
+const tags = { type: 'string', pattern: String.raw`^(\*|[ \t,]*${tag}([ \t]*,[ \t]*(${tag})?)*[ \t]*)$` }
+
+/** Headers of requests, as parameters. */
 export const parameters = {
-  organization: parameter(
+  'x-service-orgid': parameter(
     'x-service-orgid',
     { type: 'string' },
     'The id of the acting organization. Default: the own organization of the caller.',
   ),
-  idempotencyKey: parameter(
+  'Idempotency-Key': parameter(
     'Idempotency-Key',
     { type: 'string', pattern: String.raw`^[\x21-\x7e]{1,255}$` },
     'Chosen by the client. However often the request comes with the same key within 24 hours, it has one effect.',
   ),
-  ifMatch: parameter(
+  'If-Match': parameter(
     'If-Match',
-    { type: 'string', pattern: String.raw`^\s*(\*|"\d{1,15}")\s*$` },
-    'The `ETag` of an earlier answer, or `*`. Where the object has changed since, the answer is 412.',
+    tags,
+    'The `ETag` of an earlier answer, at most 20 of them, or `*`. Where the object has none of them now, the answer is 412.',
   ),
-  dpop: parameter(
+  'If-None-Match': parameter(
+    'If-None-Match',
+    tags,
+    'At most 20 ETags, or `*`. Where the object has one of them, the answer is 412. What adds an object passes it over.',
+  ),
+  DPoP: parameter(
     'DPoP',
     { type: 'string', maxLength: 8000 },
     'A proof for this very request, which binds the token to the key of the proof (RFC 9449).',
   ),
 }
 
-/** Headers of answers, by the names that responses refer to them with. */
+/** Headers of answers. */
 export const headers = {
-  requestId: header({ type: 'string' }, 'The id of the request in the logs. A client may choose it.'),
-  etag: header({ type: 'string' }, 'The sequence of the object, for `If-Match`.'),
-  replayed: header({ const: 'true' }, 'The answer is that of an earlier request with this `Idempotency-Key`.'),
-  deprecation: header({ type: 'string' }, 'Since when the operation is deprecated (RFC 9745).'),
-  retryAfter: header({ type: 'integer' }, 'Seconds after which a retry makes sense.'),
-  challenge: header({ type: 'string' }, 'The ways to authenticate, and the fault of the token.'),
-}
-
-const spelled: Record<keyof typeof headers, string> = {
-  requestId: 'x-request-id',
-  etag: 'ETag',
-  replayed: 'Idempotent-Replayed',
-  deprecation: 'Deprecation',
-  retryAfter: 'Retry-After',
-  challenge: 'WWW-Authenticate',
+  'x-request-id': header({ type: 'string' }, 'The id of the request in the logs. A client may choose it.'),
+  ETag: header({ type: 'string' }, 'The sequence of the object, for `If-Match` and `If-None-Match`.'),
+  'Idempotent-Replayed': header(
+    { const: 'true' },
+    'The answer is that of an earlier request with this `Idempotency-Key`.',
+  ),
+  Deprecation: header({ type: 'string' }, 'Since when the operation is deprecated (RFC 9745).'),
+  'Retry-After': header({ type: 'integer' }, 'Seconds after which a retry makes sense.'),
+  'WWW-Authenticate': header({ type: 'string' }, 'The ways to authenticate, and the fault of the token.'),
 }
 
 /** The headers of an answer, as references. */
 export function referHeaders(...names: (keyof typeof headers)[]): Schema {
-  return Object.fromEntries(names.map((name) => [spelled[name], { $ref: `#/components/headers/${name}` }]))
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 /** Parameters of an operation, as references. */

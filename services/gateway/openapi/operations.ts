@@ -3,7 +3,7 @@ import type { Access, HttpRule, Method } from '#lib/rpc/methods'
 import { commentOf, jsonCommentOf } from './comments.ts'
 import { errorsOf } from './errors.ts'
 import { referHeaders, referParameters } from './headers.ts'
-import { type Form, type Schema, type Schemas } from './schemas.ts'
+import { type Form, neededOf, type Schema, type Schemas } from './schemas.ts'
 import { wellKnown } from './well-known.ts'
 
 /** One route of a method as an operation of OpenAPI. */
@@ -17,14 +17,17 @@ export interface Operation {
 export function operationsOf(method: Method, schemas: Schemas): Operation[] {
   return [method.http!, ...method.moreHttp].map((rule, index) => ({
     verb: rule.verb.toLowerCase(),
-    path: rule.template.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${fieldOf(method, name).jsonName}}`),
+    path: rule.template.replaceAll(variable, (_, name: string) => `{${fieldOf(method, name).jsonName}}`),
     operation: operationOf(method, rule, index, schemas),
   }))
 }
 
+// `{role_key=**}` takes the rest of the path. OpenAPI cannot say so; a client that encodes its slashes is right as well.
+const variable = /\{(\w+)(?:=\*\*)?\}/g
+
 function operationOf(method: Method, rule: HttpRule, index: number, schemas: Schemas): Schema {
   const { desc, access, deprecatedSince } = method
-  const bound = [...rule.template.matchAll(/\{(\w+)\}/g)].map(([, name]) => fieldOf(method, name!))
+  const bound = [...rule.template.matchAll(variable)].map(([, name]) => fieldOf(method, name!))
   const body = rule.verb !== 'GET' && (rule.hasBody || method.oauth) ? bodyOf(method, bound, schemas) : undefined
   return {
     operationId: index === 0 ? desc.name : `${desc.name}${index + 1}`,
@@ -81,21 +84,20 @@ function queryParameters({ desc }: Method, bound: DescField[], schemas: Schemas)
 }
 
 function headersOf({ oauth, reads, desc }: Method, { rule }: Access): Schema[] {
-  if (oauth) return desc.input.field['dpopProof'] ? referParameters('dpop') : []
+  if (oauth) return desc.input.field['dpopProof'] ? referParameters('DPoP') : []
   return [
-    ...(rule === 'public' ? [] : referParameters('organization')),
-    ...(reads ? [] : referParameters('idempotencyKey', 'ifMatch')),
+    ...(rule === 'public' ? [] : referParameters('x-service-orgid')),
+    ...(reads ? [] : referParameters('Idempotency-Key', 'If-Match', 'If-None-Match')),
   ]
 }
 
 function bodyOf({ desc, oauth }: Method, bound: DescField[], schemas: Schemas): Schema {
   const form: Form = oauth ? 'oauth' : 'request'
-  // Over HTTP it is a header.
-  const left = oauth ? desc.input.fields.filter(({ name }) => name === 'dpop_proof') : bound
-  const inline = schemas.inline(desc.input, form, left)
-  const schema = left.length > 0 ? inline : schemas.refer(desc.input, form)
+  // Over HTTP the proof of OAuth 2.0 is a header.
+  const elsewhere = oauth ? desc.input.fields.filter(({ name }) => name === 'dpop_proof') : bound
   const type = oauth ? 'application/x-www-form-urlencoded' : 'application/json'
-  return { required: inline['required'] !== undefined, content: { [type]: { schema } } }
+  const schema = schemas.refer(desc.input, form, elsewhere)
+  return { required: neededOf(desc.input, form, elsewhere).length > 0, content: { [type]: { schema } } }
 }
 
 function answerOf({ desc, oauth, reads, deprecatedSince }: Method, schemas: Schemas): Schema {
@@ -105,10 +107,10 @@ function answerOf({ desc, oauth, reads, deprecatedSince }: Method, schemas: Sche
   return {
     description: 'The answer.',
     headers: referHeaders(
-      'requestId',
-      ...(hasSequence ? (['etag'] as const) : []),
-      ...(reads || oauth ? [] : (['replayed'] as const)),
-      ...(deprecatedSince === undefined ? [] : (['deprecation'] as const)),
+      'x-request-id',
+      ...(hasSequence ? (['ETag'] as const) : []),
+      ...(reads || oauth ? [] : (['Idempotent-Replayed'] as const)),
+      ...(deprecatedSince === undefined ? [] : (['Deprecation'] as const)),
     ),
     content: { 'application/json': { schema: schemas.refer(output, oauth ? 'oauth' : 'answer') } },
   }

@@ -43,21 +43,24 @@ function translate(rules: Rules, field: string): Constraints {
     for (const [rule, value] of Object.entries(typed as JsonObject)) {
       const keyword = keywords[`${type}.${rule}`] ?? keywords[`*.${rule}`]
       if (!keyword) throw new Error(`${field}: nobody has told how OpenAPI spells the rule ${type}.${rule}`)
-      Object.assign(found.schema, keyword(value, field))
+      const { text, ...schema } = keyword(value, field)
+      Object.assign(found.schema, schema)
+      if (text) found.text.push(text)
     }
   return found
 }
 
-const keywords: Record<string, (value: JsonValue, field: string) => object> = {
+const keywords: Record<string, (value: JsonValue, field: string) => Record<string, unknown> & { text?: string }> = {
   'string.minLen': (value) => ({ minLength: Number(value) }),
   'string.maxLen': (value) => ({ maxLength: Number(value) }),
   'string.len': (value) => ({ minLength: Number(value), maxLength: Number(value) }),
   'string.pattern': (pattern) => ({ pattern }),
-  'string.email': () => ({ format: 'email' }),
   'string.uri': () => ({ format: 'uri' }),
+  'string.example': (examples) => ({ examples }),
   'repeated.minItems': (value) => ({ minItems: Number(value) }),
   'repeated.maxItems': (value) => ({ maxItems: Number(value) }),
-  'repeated.unique': (uniqueItems) => ({ uniqueItems }),
+  // `uniqueItems` makes openapi-generator write Java with a set of enums, which does not compile.
+  'repeated.unique': () => ({ text: 'Each only once.' }),
   'repeated.items': (rules, field) => ({ items: translate(rules as Rules, field).schema }),
   'map.minPairs': (value) => ({ minProperties: Number(value) }),
   'map.maxPairs': (value) => ({ maxProperties: Number(value) }),
@@ -66,6 +69,8 @@ const keywords: Record<string, (value: JsonValue, field: string) => object> = {
   // The names of its values say so already.
   'enum.definedOnly': () => ({}),
   '*.in': (values) => ({ enum: values }),
+  // Generators refuse `not`.
+  '*.notIn': (values) => ({ text: `Not ${(values as string[]).map((value) => `\`${value}\``).join(' or ')}.` }),
   '*.gte': (minimum) => ({ minimum }),
   '*.gt': (exclusiveMinimum) => ({ exclusiveMinimum }),
   '*.lte': (maximum) => ({ maximum }),

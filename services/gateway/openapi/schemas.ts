@@ -14,10 +14,8 @@ export type Schema = Record<string, unknown>
 export type Form = 'request' | 'answer' | 'oauth'
 
 export interface Schemas {
-  /** A reference to the schema of a message. */
-  refer(message: DescMessage, form: Form): Schema
-  /** The schema of a message itself, without some fields. */
-  inline(message: DescMessage, form: Form, without: readonly DescField[]): Schema
+  /** A reference to the schema of a message; of a body, where some fields are elsewhere in the HTTP request. */
+  refer(message: DescMessage, form: Form, elsewhere?: readonly DescField[]): Schema
   field(field: DescField, form: Form): Schema
   /** The schemas of everything that was referred to so far, by their keys. */
   components(): Record<string, Schema>
@@ -26,40 +24,50 @@ export interface Schemas {
 /** Collects JSON Schemas of messages and enums, as canonical JSON writes them. `methods` are all that it is used for. */
 export function createSchemas(methods: readonly Method[]): Schemas {
   const components = new Map<string, Schema>()
+  const origins = new Map<string, string>()
   const keyOf = createKeys(methods)
 
-  function refer(message: DescMessage, form: Form): Schema {
-    const { typeName, name } = message
+  function refer(message: DescMessage, form: Form, elsewhere: readonly DescField[] = []): Schema {
+    const { typeName } = message
     const known = wellKnown.get(typeName)
     if (known) return { ...known }
     if (typeName.startsWith('google.protobuf.')) throw new Error(`nobody has told how JSON spells ${typeName}`)
-    const key = keyOf(message, form)
-    if (!components.has(key)) {
-      const schema = { title: name }
+    return component(
+      keyOf(message, form, elsewhere),
+      [typeName, form, ...elsewhere.map(({ name }) => name)].join(),
+      () => object(message, form, elsewhere),
+    )
+  }
+
+  // Generators name a class after the key, so it is short. What it is made of tells two messages of one name apart.
+  function component(key: string, origin: string, make: () => Schema): Schema {
+    if ((origins.get(key) ?? origin) !== origin) throw new Error(`${key} names two schemas`)
+    if (!origins.has(key)) {
       // Known before it is made: a message may hold itself.
-      components.set(key, schema)
-      Object.assign(schema, inline(message, form, []))
+      origins.set(key, origin)
+      components.set(key, make())
     }
     return { $ref: `${root}${key}` }
   }
 
-  function inline(message: DescMessage, form: Form, without: readonly DescField[]): Schema {
-    const fields = message.fields.filter((candidate) => !without.includes(candidate))
+  function object(message: DescMessage, form: Form, elsewhere: readonly DescField[]): Schema {
+    const fields = message.fields.filter((candidate) => !elsewhere.includes(candidate))
     const properties = Object.fromEntries(fields.map((each) => [nameOf(each, form), field(each, form)]))
-    const required = form === 'answer' ? [] : neededOf(message, fields, form)
+    const required = form === 'answer' ? [] : neededOf(message, form, elsewhere)
+    const choices = message.oneofs.filter((oneof) => !oneof.fields.some((each) => elsewhere.includes(each)))
+    const text = [textOf(message, form), ...choices.map((oneof) => choiceOf(oneof, form))].filter(Boolean).join(' ')
     return {
       type: 'object',
-      ...describe(textOf(message, form)),
+      ...describe(text),
       ...(fields.length > 0 && { properties }),
       ...(required.length > 0 && { required }),
-      ...choices(message, without, form),
       ...(form === 'request' && { additionalProperties: false }),
     }
   }
 
   function field(desc: DescField, form: Form): Schema {
     const { schema, text } = form === 'answer' ? { schema: {}, text: [] } : constraintsOf(desc)
-    const comment = [textOf(desc, form), ...text].filter(Boolean).join(' ')
+    const comment = [textOf(desc, form), ...text, desc.oneof && choiceOf(desc.oneof, form)].filter(Boolean).join(' ')
     return {
       ...merge(shape(desc, form), schema),
       ...describe(comment),
@@ -79,24 +87,20 @@ export function createSchemas(methods: readonly Method[]): Schemas {
   }
 
   function referEnum(desc: DescEnum): Schema {
-    const { typeName, name, values } = desc
-    const notes = values.flatMap((value) => {
+    const notes = desc.values.flatMap((value) => {
       const text = jsonCommentOf(value)
       return text === undefined ? [] : [`- \`${value.name}\`: ${text.replaceAll('\n', ' ')}`]
     })
     const description = [jsonCommentOf(desc), notes.join('\n')].filter(Boolean).join('\n\n')
-    components.set(typeName, {
-      title: name,
+    return component(shortNameOf(desc), desc.typeName, () => ({
       type: 'string',
       ...describe(description),
-      enum: values.map((value) => value.name),
-    })
-    return { $ref: `${root}${typeName}` }
+      enum: desc.values.map(({ name }) => name),
+    }))
   }
 
   return {
     refer,
-    inline,
     field,
     components: () => Object.fromEntries([...components].toSorted(([left], [right]) => (left < right ? -1 : 1))),
   }
@@ -105,7 +109,7 @@ export function createSchemas(methods: readonly Method[]): Schemas {
 const root = '#/components/schemas/'
 
 /** Names the schema of a message in each form. A message that is written in two forms has two schemas. */
-function createKeys(methods: readonly Method[]): (message: DescMessage, form: Form) => string {
+function createKeys(methods: readonly Method[]) {
   const forms = new Map<string, Set<Form>>()
   const walk = (message: DescMessage, form: Form) => {
     const known = forms.get(message.typeName) ?? forms.set(message.typeName, new Set()).get(message.typeName)!
@@ -117,10 +121,20 @@ function createKeys(methods: readonly Method[]): (message: DescMessage, form: Fo
     walk(desc.input, oauth ? 'oauth' : 'request')
     walk(desc.output, oauth ? 'oauth' : 'answer')
   }
-  return ({ typeName }, form) => {
-    const isOnly = (forms.get(typeName)?.size ?? 1) === 1
-    return isOnly || form === 'answer' ? typeName : `${typeName}.${form}`
+  return (message: DescMessage, form: Form, elsewhere: readonly DescField[]): string => {
+    // Generators in Go make more of a name: oapi-codegen a type SetEmailResponse, openapi-generator a function NewUser.
+    const name = shortNameOf(message)
+      .replace(/Response$/, 'Answer')
+      .replace(/^New(.+)/, '$1ToAdd')
+    if (elsewhere.length > 0) return `${name.replace(/Request$/, '')}Body`
+    const isOnly = (forms.get(message.typeName)?.size ?? 1) === 1
+    return isOnly || form === 'answer' ? name : `${name}Input`
   }
+}
+
+/** `roster.users.v1.Outer.Inner` as `OuterInner`. */
+function shortNameOf({ typeName, file }: DescMessage | DescEnum): string {
+  return typeName.slice(file.proto.package.length + 1).replaceAll('.', '')
 }
 
 /** The name of a field in the JSON of a form. */
@@ -136,25 +150,25 @@ function describe(description: string | undefined): Schema {
   return description ? { description } : {}
 }
 
-/** The fields that a message must have, because it breaks a rule without them. */
-function neededOf(message: DescMessage, fields: readonly DescField[], form: Form): string[] {
+/** The names of the fields that a message must have, because it breaks a rule without them. */
+export function neededOf(message: DescMessage, form: Form, elsewhere: readonly DescField[]): string[] {
   const broken = new Set(validate(message, create(message)).map((violation) => violation.field))
-  return fields.filter(({ jsonName }) => broken.has(jsonName)).map((each) => nameOf(each, form))
+  return message.fields
+    .filter((field) => broken.has(field.jsonName) && !elsewhere.includes(field))
+    .map((field) => nameOf(field, form))
 }
 
-/** Of the members of a oneof, JSON has one at most. */
-function choices(message: DescMessage, without: readonly DescField[], form: Form): Schema {
-  const all = message.oneofs
-    .filter(({ fields }) => fields.length > 1 && !fields.some((each) => without.includes(each)))
-    .map((oneof) => ({ oneOf: alternatives(oneof, form) }))
-  return all.length > 1 ? { allOf: all } : (all[0] ?? {})
-}
-
-function alternatives(oneof: DescOneof, form: Form): Schema[] {
-  const each = oneof.fields.map((member) => ({ title: nameOf(member, form), required: [nameOf(member, form)] }))
-  if (isRequired(oneof) && form !== 'answer') return each
-  const none = { title: 'none of them', properties: Object.fromEntries(each.map(({ title }) => [title, false])) }
-  return [...each, none]
+/**
+ * What members of a oneof may be there. A `oneOf` beside properties would say it to validators, but generators of
+ * clients take its alternatives for all that there is. The text stands at the message and at each member, because
+ * generators leave out the text of a member that is a message.
+ */
+function choiceOf(oneof: DescOneof, form: Form): string | undefined {
+  if (oneof.fields.length === 1) return undefined
+  const names = oneof.fields.map((member) => `\`${nameOf(member, form)}\``)
+  const all = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  if (form === 'answer') return `At most one of ${all} is there.`
+  return isRequired(oneof) ? `Exactly one of ${all} must be given.` : `At most one of ${all} may be given.`
 }
 
 /** Both schemas in one. A rule of items goes to the items. */
@@ -186,9 +200,9 @@ function scalarSchema(scalar: ScalarType): Schema {
     case ScalarType.INT64:
     case ScalarType.SINT64:
     case ScalarType.SFIXED64:
-      return { type: 'string', pattern: String.raw`^-?\d{1,19}$` }
+      return { type: 'string', pattern: '^-?[0-9]{1,19}$' }
     case ScalarType.UINT64:
     case ScalarType.FIXED64:
-      return { type: 'string', pattern: String.raw`^\d{1,20}$` }
+      return { type: 'string', pattern: '^[0-9]{1,20}$' }
   }
 }

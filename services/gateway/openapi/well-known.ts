@@ -1,7 +1,7 @@
 /** How canonical JSON writes the messages of `google.protobuf` that have a form of their own. */
 export const wellKnown: ReadonlyMap<string, object> = new Map<string, object>([
   ['google.protobuf.Timestamp', { type: 'string', format: 'date-time' }],
-  ['google.protobuf.Duration', { type: 'string', pattern: String.raw`^-?\d+(\.\d{1,9})?s$` }],
+  ['google.protobuf.Duration', { type: 'string', pattern: String.raw`^-?[0-9]+(\.[0-9]{1,9})?s$` }],
   ['google.protobuf.FieldMask', { type: 'string', description: 'Names of fields, separated by commas.' }],
   ['google.protobuf.Struct', { type: 'object' }],
   ['google.protobuf.ListValue', { type: 'array', items: {} }],

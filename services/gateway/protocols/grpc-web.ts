@@ -7,7 +7,7 @@ import { readGrpcTimeout } from '../arrival/timeout.ts'
 import type { Gateway } from '../calls/gateway.ts'
 import { performStream } from '../calls/perform-stream.ts'
 import { perform } from '../calls/perform.ts'
-import { errorHeaders, protective, send } from '../http/answers.ts'
+import { errorHeaders, protective, send, sendHead } from '../http/answers.ts'
 import { allowanceOf, arrive, letIn } from '../http/arrive.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { frameAnswer, inflate, mayCompress, takenCompressions, ways } from './compression.ts'
@@ -76,10 +76,11 @@ async function streamGrpcWeb(gateway: Gateway, exchange: Exchange, method: Metho
     gateway,
     arrive(gateway, exchange, method, 'grpc-web', (header) => readGrpcTimeout(header('grpc-timeout'))),
     (values) => readMessage(gateway, exchange, method, text, values),
-    async (message, signal) => {
-      const framed = await frameAnswer(message, may, exchange.hold)
-      if (!response.headersSent) response.writeHead(200, { ...exchange.headers, ...headersOf(text, may) })
-      await writeOut(response, pack(framed, text), signal)
+    {
+      begin: () => sendHead(exchange, headersOf(text, may)),
+      async write(message, signal) {
+        await writeOut(response, pack(await frameAnswer(message, may, exchange.hold), text), signal)
+      },
     },
   )
   const trailers = pack(trailerFrame(errorTrailers(end), exchange.requestId), text)

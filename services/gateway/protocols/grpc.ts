@@ -13,7 +13,6 @@ import type { Gateway } from '../calls/gateway.ts'
 import { performStream } from '../calls/perform-stream.ts'
 import { perform } from '../calls/perform.ts'
 import { byGrpcPath } from '../calls/routes.ts'
-import { leave } from '../connections/http2-streams.ts'
 import type { Hold, Kind } from '../limits/under-way.ts'
 import { frameAnswer, inflate, mayCompress, takenCompressions, ways } from './compression.ts'
 import { readFrame } from './frames.ts'
@@ -106,9 +105,11 @@ async function serveUnary(gateway: Gateway, call: Call, method: Method): Promise
 async function serveStream(gateway: Gateway, call: Call, method: Method): Promise<void> {
   const { arrival, read, held } = arrive(gateway, call, method)
   const { may, headers } = compressionOf(call, method)
-  const error = await performStream(gateway, arrival, read, async (message, signal) => {
-    const framed = await frameAnswer(message, may, held())
-    if (begin(call, headers)) await writeOut(call.stream, framed, signal)
+  const error = await performStream(gateway, arrival, read, {
+    begin: () => begin(call, headers),
+    async write(message, signal) {
+      await writeOut(call.stream, await frameAnswer(message, may, held()), signal)
+    },
   })
   end(call, error)
 }
@@ -160,12 +161,11 @@ const headOf = ({ requestId }: Call) => ({
   'x-request-id': requestId,
 })
 
-/** Begins the answer, once. False where the client has gone. */
-function begin(call: Call, headers: Record<string, string> | undefined): boolean {
+/** Begins the answer, unless the client has gone. */
+function begin(call: Call, headers: Record<string, string> | undefined): void {
   const { stream } = call
-  if (stream.destroyed || stream.closed) return false
-  if (!stream.headersSent) stream.respond({ ...headOf(call), ...headers }, { waitForTrailers: true })
-  return true
+  if (stream.destroyed || stream.closed) return
+  stream.respond({ ...headOf(call), ...headers }, { waitForTrailers: true })
 }
 
 /** Ends the call, with OK or with an error. `message`: the last message. */
@@ -178,5 +178,4 @@ function end(call: Call, error?: RosterError, message?: Buffer): void {
     stream.on('wantTrailers', () => stream.sendTrailers(trailers))
     stream.end(message)
   } else stream.respond({ ...headOf(call), ...trailers }, { endStream: true })
-  leave(stream)
 }

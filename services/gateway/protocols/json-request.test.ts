@@ -61,7 +61,36 @@ describe('numbers and times', () => {
   test.each(['0', '16', '18446744073709551615', 16])('%j is a whole number', (asOfPosition) =>
     expect(explain({ asOfPosition })).toEqual({ asOfPosition: String(asOfPosition) }),
   )
-  test.each(['0x10', '0b11', ' 5', '5 ', '+5', ' ', '', '007', '1e3', '1.0', '-1', '18446744073709551616', 2 ** 53])(
+  test.each([
+    ['"1e3"', '1000'],
+    ['"1.0"', '1'],
+    ['"120e-1"', '12'],
+    ['1.5E+1', '15'],
+    ['0.0e999999999', '0'],
+    ['-0.0', '0'],
+    ['9007199254740993', '9007199254740993'],
+    ['18446744073709551615', '18446744073709551615'],
+    ['1844674407370955161.50e1', '18446744073709551615'],
+  ])('%s is the whole number %s', (text, asOfPosition) => {
+    const body = `{"userId":"9007199254740993","asOfPosition":${text}}`
+    const message = read('POST', '/management/v1/permissions/_explain', body)
+    expect(message).toEqual({ userId: '9007199254740993', ...(asOfPosition !== '' && { asOfPosition }) })
+  })
+  test.each([
+    ['"1e1"', 10],
+    ['"1.0"', 1],
+    ['"-1"', -1],
+    ['1e1', 10],
+  ])('%s is one of 32 bits', (limit, number) =>
+    expect(read('POST', '/v2/users/_search', `{"limit":${limit}}`)).toMatchObject({ limit: number }),
+  )
+  test.each(['1e-1', '"1.5"', '2147483648', '"1e10"', '"1e999999999"', '1e400', '"0x1"', '".5"', '"1e"', '"01e1"'])(
+    '%s is none of 32 bits',
+    (limit) => expect(fields(() => read('POST', '/v2/users/_search', `{"limit":${limit}}`))).toEqual(['limit']),
+  )
+  test('a large number is no text', () =>
+    expect(fields(() => setEmail('{"email":9007199254740993}'))).toEqual(['email']))
+  test.each(['0x10', '0b11', ' 5', '5 ', '+5', ' ', '', '007', '1e-3', '1.5', '-1', '18446744073709551616', 2 ** 64])(
     '%j is none',
     (asOfPosition) => {
       const error = refusal(() => explain({ asOfPosition }))

@@ -18,6 +18,7 @@ import { fewValues, isMany, type ValueLimit } from '../limits/value-limit.ts'
 import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
 import { isStrict, isStrictText } from './json-strictness.ts'
 import { findTextFault, placeOf, type TextFault } from './json-text.ts'
+import { parseExactly } from './parse-exactly.ts'
 import { splitPair, unescapePart } from './percent-encoding.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -67,7 +68,7 @@ function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined, { most
 function readUnset(desc: DescMessage, text: string, most: number): Message {
   const fault = findTextFault(text, most)
   if (fault) throw explain(desc, text, fault, most)
-  const json = JSON.parse(text) as JsonValue
+  const json = parseExactly(desc, text)
   const faults = findFaults(desc, json)
   if (faults.length > 0) throw malformed(faults)
   return fromJson(desc, withoutUnset(desc, json), { registry })

@@ -13,6 +13,11 @@ const integers = new Set<ScalarType | undefined>([
   ScalarType.FIXED64,
 ])
 
+/** Whether the values of the field are whole numbers. */
+export function isWhole({ scalar }: DescField): boolean {
+  return integers.has(scalar)
+}
+
 /**
  * Whether the numbers and times of a JSON value, which protobuf-es has read as this message, are as canonical JSON has
  * them. protobuf-es also takes `"0x10"` and `" 5"` for numbers, a large number for the next one that a double holds, and
@@ -51,8 +56,8 @@ function isDate(time: string): boolean {
 
 const known = new WeakMap<DescMessage, boolean>()
 
-// Most messages have neither numbers nor times, and no call should pay for those that have.
-function asksForMore(desc: DescMessage): boolean {
+/** Whether the message has numbers or times. Most have neither, and no call should pay for those that have. */
+export function asksForMore(desc: DescMessage): boolean {
   let asks = known.get(desc)
   if (asks === undefined) known.set(desc, (asks = search(desc, new Set())))
   return asks

@@ -32,7 +32,8 @@ export async function serveJson(gateway: Gateway, exchange: Exchange, match: Mat
   else sendError(exchange, answer)
 }
 
-const jsonType = /^application\/json *(; *charset="?utf-8"? *)?$/i
+// RFC 9110 allows a semicolon without a parameter.
+const jsonType = /^application\/json *(; *(charset="?utf-8"? *)?)*$/i
 
 async function readJsonBody(gateway: Gateway, exchange: Exchange, method: Method): Promise<Uint8Array | undefined> {
   const { request, header } = exchange

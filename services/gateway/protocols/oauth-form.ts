@@ -7,7 +7,7 @@ import { malformed, maxFaults } from './json-faults.ts'
 import { unsupportedType } from './json.ts'
 import { splitPair } from './percent-encoding.ts'
 
-const formType = /^application\/x-www-form-urlencoded *(; *charset="?utf-8"? *)?$/i
+const formType = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)*$/i
 
 /**
  * Reads the request message of an OAuth client from a form. The client's id and secret may be in `Authorization:

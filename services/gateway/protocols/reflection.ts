@@ -1,19 +1,108 @@
-import { toBinary } from '@bufbuild/protobuf'
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
-import type { Server } from '@grpc/grpc-js'
-import { ReflectionService } from '@grpc/reflection'
+import { readFileSync } from 'node:fs'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import {
+  create,
+  createFileRegistry,
+  type DescFile,
+  type DescMethod,
+  fromBinary,
+  type MessageInitShape,
+  toBinary,
+} from '@bufbuild/protobuf'
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
+import { type Server, type ServiceDefinition, status } from '@grpc/grpc-js'
 import { registry } from '#lib/registry'
-import { offered } from '../calls/routes.ts'
+import { byGrpcPath } from '../calls/routes.ts'
 
-/** The full names of the services that the gateway offers. */
-export const offeredServices: string[] = [...new Set(offered.map(({ desc }) => desc.parent.typeName))]
-
-/** Adds server reflection for the offered services, and no others. */
+/** Adds server reflection for the services that the gateway answers, and no others. */
 export function addReflection(server: Server): void {
-  const files = [...registry.files].filter(({ services }) =>
-    services.every(({ typeName }) => offeredServices.includes(typeName)),
-  )
-  const fileDescriptorProtos = files.map(({ proto }) => Buffer.from(toBinary(FileDescriptorProtoSchema, proto)))
-  const everything = { format: 'Protocol Buffer 3 EnumDescriptorProto', type: {}, fileDescriptorProtos } as const
-  new ReflectionService({ roster: everything }).addToServer(server)
+  // The pipeline takes the next request once the client has read the answers. It fails where the client goes away.
+  const ServerReflectionInfo = (call: unknown) =>
+    void pipeline(call as Duplex, answerAll, call as Duplex).catch(() => {})
+  for (const service of ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection'])
+    server.addService(definitionOf(shown.getService(service)!.methods[0]!), { ServerReflectionInfo })
+}
+
+interface Request {
+  host: string
+  messageRequest:
+    | { case: 'listServices' | 'fileByFilename' | 'fileContainingSymbol' | 'allExtensionNumbersOfType'; value: string }
+    | { case: 'fileContainingExtension'; value: { containingType: string; extensionNumber: number } }
+    | { case: undefined }
+}
+
+const served = new Set([...byGrpcPath.values()].map(({ desc }) => desc.parent.typeName))
+// A file with an internal service stays hidden.
+const ofContract = [...registry.files].filter(({ services }) => services.every(({ typeName }) => served.has(typeName)))
+const shown = createFileRegistry(
+  createFileRegistry(create(FileDescriptorSetSchema, { file: ofContract.map(({ proto }) => proto) })),
+  ...['health', 'reflection'].map((name) =>
+    createFileRegistry(
+      fromBinary(FileDescriptorSetSchema, readFileSync(new URL(`../../../gen/grpc-${name}.binpb`, import.meta.url))),
+    ),
+  ),
+)
+const types = [...shown]
+
+function definitionOf({ name, parent, input, output }: DescMethod): ServiceDefinition {
+  return {
+    [name]: {
+      path: `/${parent.typeName}/${name}`,
+      requestStream: true,
+      responseStream: true,
+      requestDeserialize: (bytes: Buffer) => fromBinary(input, bytes),
+      requestSerialize: (request) => Buffer.from(toBinary(input, request)),
+      responseDeserialize: (bytes: Buffer) => fromBinary(output, bytes),
+      responseSerialize: (answer: MessageInitShape<typeof output>) =>
+        Buffer.from(toBinary(output, create(output, answer))),
+    },
+  }
+}
+
+async function* answerAll(requests: AsyncIterable<Request>) {
+  // A file that the client has is not sent again, unless it asks for that very file.
+  const sent = new Set<DescFile>()
+  for await (const request of requests)
+    yield { validHost: request.host, originalRequest: request, messageResponse: answer(request, sent) }
+}
+
+function answer({ messageRequest: asked }: Request, sent: Set<DescFile>) {
+  if (asked.case === 'listServices') {
+    const service = types.flatMap(({ kind, typeName }) => (kind === 'service' ? [{ name: typeName }] : []))
+    return { case: 'listServicesResponse', value: { service } }
+  }
+  if (asked.case === 'allExtensionNumbersOfType' && shown.getMessage(asked.value)) {
+    const extensionNumber = types.flatMap((type) =>
+      type.kind === 'extension' && type.extendee.typeName === asked.value ? [type.number] : [],
+    )
+    return { case: 'allExtensionNumbersResponse', value: { baseTypeName: asked.value, extensionNumber } }
+  }
+  const file = findFile(asked)
+  if (!file)
+    return {
+      case: 'errorResponse',
+      value: { errorCode: status.NOT_FOUND, errorMessage: 'the gateway has no such thing' },
+    }
+  sent.delete(file)
+  return { case: 'fileDescriptorResponse', value: { fileDescriptorProto: withImports(file, sent) } }
+}
+
+function findFile(asked: Request['messageRequest']): DescFile | undefined {
+  if (asked.case === 'fileByFilename') return shown.getFile(asked.value)
+  if (asked.case === 'fileContainingSymbol') {
+    // The symbol of a method, a field or a value follows that of its type.
+    const parent = asked.value.slice(0, asked.value.lastIndexOf('.'))
+    return (shown.get(asked.value) ?? shown.get(parent))?.file
+  }
+  if (asked.case !== 'fileContainingExtension') return undefined
+  const extendee = shown.getMessage(asked.value.containingType)
+  return extendee && shown.getExtensionFor(extendee, asked.value.extensionNumber)?.file
+}
+
+function withImports(file: DescFile, sent: Set<DescFile>): Uint8Array[] {
+  if (sent.has(file)) return []
+  sent.add(file)
+  const imported = file.dependencies.flatMap((each) => withImports(each, sent))
+  return [toBinary(FileDescriptorProtoSchema, file.proto), ...imported]
 }

@@ -12,6 +12,7 @@ import { limitValues } from './wire-values.ts'
 const mebibyte = 1024 * 1024
 const grant = method('roster.grants.v1.UserGrantService.AddUserGrant')
 const human = method('roster.users.v1.UserService.AddHumanUser')
+const users = method('roster.users.v1.UserService.SearchUsers')
 const profile = method('roster.users.v1.UserService.UpdateMyProfile')
 
 /** Joins items, up to `most` of them and up to 1 MiB. */
@@ -43,6 +44,8 @@ const bodies: [string, typeof grant, string][] = [
   ['a text that does not end', profile, `{"firstName":"${'a'.repeat(mebibyte - 20)}`],
   ['a text of commas', profile, `{"firstName":"${','.repeat(mebibyte - 20)}"}`],
   ['a long number', profile, `{"gender":${'1'.repeat(mebibyte - 20)}}`],
+  ['a long whole number', users, `{"limit":${'1'.repeat(mebibyte - 20)}}`],
+  ['many long numbers', users, `{"limit":[${list(() => '1e300', few)}]}`],
   ['lines', profile, `{${'\n'.repeat(mebibyte - 20)}x`],
   ['no UTF-8', profile, `{"firstName":"${'é'.repeat(mebibyte / 2 - 20)}\xff`],
 ]

@@ -154,7 +154,8 @@ function internalOperations(backstage: Backstage): Operations {
       const caller = [...backstage.callers.values()].find((candidate) => candidate.userId === userId)
       const { instanceRoles = [], memberships = [], projectMemberships = [] } = caller ?? {}
       const organizationClosed = backstage.closed.has(organizationId as string)
-      return { instanceRoles, memberships, projectMemberships, organizationClosed }
+      const hasRole = instanceRoles.length + memberships.length + projectMemberships.length > 0
+      return { instanceRoles, memberships, projectMemberships, organizationClosed, hasRole }
     },
     'roster.grants.v1.InternalService.LookupOrganization'({ organizationId }) {
       asked.lookupOrganization++

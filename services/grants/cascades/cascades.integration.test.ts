@@ -11,6 +11,7 @@ import { testCallerKeys } from '#test/support/caller-keys'
 import { silent } from '#test/support/counters'
 import { readGrantsConfig } from '../config.ts'
 import type { Context } from '../context.ts'
+import { portion } from './in-portions.ts'
 import { addedMember } from '../members/new-member.ts'
 import { addedOrganization } from '../organizations/new-organization.ts'
 import { addProject } from '../operations/project/add-project.ts'
@@ -168,11 +169,13 @@ test('a project that is granted once more keeps what was given under the new gra
     })
   const { grantId } = await addProjectGrant.handle(context, grant, call())
   await give(projectId, 2, grantId, 'umbrella')
-  await member('old', 'u1')
+  for (const userId of ['old-1', 'u-old']) await member(userId, userId)
   await removeProjectGrant(context, { projectId, grantId }, call())
   const cause = await lastCause(grantId)
   const again = await addProjectGrant.handle(context, grant, call())
-  await member('new', 'u2')
+  // More than a portion, before one of the old ones.
+  const added = Array.from({ length: portion + 1 }, (_, index) => `u-${index}`)
+  await Promise.all(added.map((userId) => member(userId, userId)))
   const payload = { userId: 'u9', projectId, projectGrantId: again.grantId, roleKeys: ['reader'] }
   await context.store.execute({
     aggregate: { type: 'user_grant', id: `${projectId}-new` },
@@ -183,7 +186,8 @@ test('a project that is granted once more keeps what was given under the new gra
   expect(await sql`select grant_id from user_grants where project_id = ${projectId}`).toEqual([
     { grant_id: `${projectId}-new` },
   ])
-  expect(await sql`select user_id from memberships where project_id = ${projectId}`).toEqual([{ user_id: 'u2' }])
+  const left = await sql<{ id: string }[]>`select user_id as id from memberships where project_id = ${projectId}`
+  expect(left.map(({ id }) => id).toSorted()).toEqual(added.toSorted())
 })
 
 test('projects of an earlier version are found, once', async () => {

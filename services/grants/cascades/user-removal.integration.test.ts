@@ -26,6 +26,7 @@ import { addOrganizationMember } from '../operations/member/add-organization-mem
 import { addProject } from '../operations/project/add-project.ts'
 import { addUserGrant } from '../operations/user-grant/add-user-grant.ts'
 import { getUserGrant } from '../operations/user-grant/get-user-grant.ts'
+import { portion } from './in-portions.ts'
 import { startUserRemoval } from './user-removal.ts'
 import { project } from '../views.ts'
 import { evolve } from '../vocabulary/evolve.ts'
@@ -185,4 +186,16 @@ test('a removal of long ago is made up for, however long grants was away, and on
     .poll(async () => (await events(gone)).map(({ type }) => type), soon)
     .toEqual(['removed_user.noted', 'user_grant.removed'])
   expect(await events('holder')).toHaveLength(done)
+})
+
+test('a removed user loses also what many organizations gave, in portions', async () => {
+  const [userId, roles] = ['flooded', ['PROJECT_OWNER']]
+  const projects = Array.from({ length: portion + 5 }, (_, index) => `p-${index}`)
+  const add = (projectId: string) =>
+    create('member', `${userId}-${projectId}`, () => addedMember('acme', { userId, projectId, roles }))
+  await Promise.all(projects.map(add))
+  const left = async () => (await context.sql`select from memberships where user_id = ${userId}`).count
+  expect(await left()).toBe(portion + 5)
+  await remove(userId)
+  await expect.poll(left, { timeout: 20_000 }).toBe(0)
 })

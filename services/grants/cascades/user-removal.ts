@@ -7,6 +7,7 @@ import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import type { Context } from '../context.ts'
 import { removalNote } from '../holdings.ts'
+import { portion } from './in-portions.ts'
 import { removedHolding } from './removed-holding.ts'
 import type { RemovedUserEvent } from '../vocabulary/removed-user.ts'
 
@@ -32,11 +33,15 @@ async function removeHoldings({ sql, store }: Context, event: Event): Promise<vo
   const call = because(event)
   // The note comes first. A gift that was stored before the note is found below.
   await store.execute({ aggregate: removalNote(userId), call, decide: (note) => noted(note, organizationId) })
-  const holdings = await sql<AggregateKey[]>`
-    select type, id from aggregates
-    where type in ('member', 'user_grant') and not state ? 'removed' and state ->> 'userId' = ${userId}
-  `
-  await Promise.all(holdings.map((aggregate) => store.execute({ aggregate, call, decide: removedHolding })))
+  for (;;) {
+    const holdings = await sql<AggregateKey[]>`
+      select type, id from aggregates
+      where type in ('member', 'user_grant') and not state ? 'removed' and state ->> 'userId' = ${userId}
+      limit ${portion}
+    `
+    await Promise.all(holdings.map((aggregate) => store.execute({ aggregate, call, decide: removedHolding })))
+    if (holdings.length < portion) return
+  }
 }
 
 function noted({ state }: Aggregate, organizationId: string): Decision<RemovedUserEvent> {

@@ -24,10 +24,10 @@ export async function explainAccess(
   asker: Asker,
   question: AccessQuestion,
   user: TraceUserStateResponse,
-  sight: Sight,
+  narrow: Sight,
   until: Until | undefined,
 ): Promise<Explained> {
-  const { ids, incomplete } = await findMembers(sql, asker, question, user.organizationId, sight, until)
+  const { ids, incomplete, sight } = await findMembers(sql, asker, question, user.organizationId, narrow, until)
   const read = await readMembers(
     sql,
     asker,

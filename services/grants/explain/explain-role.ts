@@ -17,7 +17,7 @@ import type { Explained } from './explained.ts'
 import { findGrants, type RoleQuestion } from './find-grants.ts'
 import { type Histories, type History, readHistories, statesOf } from './histories.ts'
 import { showEvents } from './show-events.ts'
-import type { Sight } from './sight.ts'
+import { type Sight, sightAt } from './sight.ts'
 import type { Until } from './until.ts'
 import { userObstacles } from './user-obstacles.ts'
 
@@ -32,18 +32,25 @@ export async function explainRole(
   asker: Asker,
   question: RoleQuestion,
   user: TraceUserStateResponse,
-  sight: Sight,
+  narrow: Sight,
   until: Until | undefined,
 ): Promise<Explained> {
   const found = await findGrants(sql, asker, question)
   const project = found.owner === undefined ? undefined : { id: question.projectId, organizationId: found.owner }
   const isOwner = project?.organizationId === question.organizationId
-  const mayRead = sight.mayReadProject(question.organizationId, question.projectId)
+  const mayRead = narrow.mayReadProject(question.organizationId, question.projectId)
   if (!project || (!isOwner && found.projectGrants.length === 0)) {
     if (mayRead) throw projectNotFound()
-    return nothingOf({ sql }, asker, user, sight, until)
+    return nothingOf({ sql }, asker, user, narrow, until)
   }
   const histories = await readAll({ sql }, asker, { question, found, project, user }, until)
+  const sight = await sightAt(sql, narrow, [
+    project,
+    ...found.userGrants.map((id) => histories<UserGrant>('user_grant', id)),
+    ...found.projectGrants.map((id) => ({
+      organizationId: histories<ProjectGrant>('project_grant', id).state?.grantedOrganizationId ?? '',
+    })),
+  ])
   const seesAll = (isOwner && mayRead) || sight.mayRead(project.organizationId)
   const asked = { ...question, isOwner, seesAll, sight }
 

@@ -2,18 +2,20 @@ import type { Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { type Asker, inTurn } from '#lib/search/in-turn'
 import type { AccessQuestion } from './access-question.ts'
-import type { Sight } from './sight.ts'
+import { type Sight, sightAt } from './sight.ts'
 import type { Until } from './until.ts'
 
 /** Memberships that followed each other at one place, at most; and those at all other places. */
 const [mostAtPlace, mostElsewhere] = [20, 20]
 /** Memberships elsewhere among which those are looked for that the caller may see. */
 const mostSought = 500
+/** Removed memberships elsewhere of which those are taken: any organization may make as many as it likes. */
+const mostRemoved = 5000
 
 /**
  * The ids of a user's memberships that were there before the moment, also of those that were removed: the newest at the
  * places that count, and at others those that are still there first. Elsewhere, those that the caller may not see are
- * left out, except in the user's own organization.
+ * left out, except in the user's own organization. The sight that it gives knows all these places.
  */
 export async function findMembers(
   sql: Sql,
@@ -22,7 +24,7 @@ export async function findMembers(
   home: string,
   sight: Sight,
   until: Until | undefined,
-): Promise<{ ids: string[]; incomplete: boolean }> {
+): Promise<{ ids: string[]; incomplete: boolean; sight: Sight }> {
   const places = [[instance.id, ''], [organizationId, ''], ...(projectId ? [[organizationId, projectId]] : [])]
   const earlier = until ? sql`and m.created_at <= ${new Date(until.time.getTime() + tolerance)}` : sql``
   const own = sql`m.type = 'member' and m.state ->> 'userId' = ${userId} ${earlier}`
@@ -43,18 +45,23 @@ export async function findMembers(
       ) here
       union all
       select elsewhere.* from (
-        select id, false, m.organization_id, m.state ->> 'projectId' from aggregates m where ${own} and not ${isPlace}
+        select id, false, m.organization_id, m.state ->> 'projectId' from (
+          (select * from aggregates m where ${own} and not m.state ? 'removed' and not ${isPlace})
+          union all
+          (select * from aggregates m where ${own} and m.state ? 'removed' and not ${isPlace} limit ${mostRemoved})
+        ) m
         order by m.organization_id in (${organizationId}, ${home}) desc, m.state ? 'removed', m.created_at desc
         limit ${mostSought}
       ) elsewhere
     `,
   )
-  const elsewhere = rows.filter(
-    (row) =>
-      !row.counts && (row.organizationId === home || sight.seesMember(row.organizationId, row.projectId ?? undefined)),
+  const others = rows.filter(({ counts }) => !counts)
+  const wider = await sightAt(sql, sight, others)
+  const elsewhere = others.filter(
+    (row) => row.organizationId === home || wider.seesMember(row.organizationId, row.projectId ?? undefined),
   )
   const ids = [...rows.filter(({ counts }) => counts), ...elsewhere.slice(0, mostElsewhere)].map(({ id }) => id)
-  return { ids, incomplete: elsewhere.length > mostElsewhere }
+  return { ids, incomplete: elsewhere.length > mostElsewhere, sight: wider }
 }
 
 interface Row {

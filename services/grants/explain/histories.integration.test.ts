@@ -67,7 +67,11 @@ test('of a long history, the state before its newest events is known, now and as
   const long = read<UserGrant>('user_grant', 'long')
   expect(long.before).toMatchObject({ roleKeys: ['seller'], inactive: true })
   expect(long.steps.map(({ state }) => state.inactive === true)).toEqual(times(50, (index) => index % 2 === 1))
-  const sold = showEvents(long, ({ roleKeys }) => roleKeys.includes('seller'), sightOf(anonymous, 'ada'))
+  const sold = showEvents(
+    long,
+    ({ roleKeys }) => roleKeys.includes('seller'),
+    sightOf({ caller: anonymous, organizationId: '' }, 'ada'),
+  )
   expect(sold.map(({ effect, type }) => [effect, type])).toEqual([[0, expect.stringContaining('deactivated')]])
   expect(new Set(long.steps.flatMap(({ state }) => state.roleKeys))).toEqual(new Set(['seller']))
   expect(read<UserGrant>('user_grant', 'other').state).toMatchObject({ roleKeys: ['k99'], inactive: true })
@@ -78,6 +82,10 @@ test('of a long history, the state before its newest events is known, now and as
   const until = { place: { transactionId, position }, time: first!.event.created_at }
   const then = (await readHistories(sql, asker, { keys, until }))<UserGrant>('user_grant', 'long')
   expect([then.steps.length, then.state]).toMatchObject([50, { roleKeys: ['seller'], inactive: undefined }])
-  const shown = showEvents(then, ({ inactive }) => inactive !== true, sightOf(anonymous, 'ada'))
+  const shown = showEvents(
+    then,
+    ({ inactive }) => inactive !== true,
+    sightOf({ caller: anonymous, organizationId: '' }, 'ada'),
+  )
   expect(shown.map(({ effect }) => effect)).toEqual(times(20, (index) => (index % 2 === 0 ? 2 : 1)))
 })

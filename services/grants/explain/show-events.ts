@@ -28,13 +28,13 @@ export function showEvents<State>(
   return shown.slice(-mostShown)
 }
 
-function show(event: StoredEvent, { callerId, mayRead }: Sight, effect: EventEffect): ExplainedEvent {
+function show(event: StoredEvent, { asker, mayRead }: Sight, effect: EventEffect): ExplainedEvent {
   const { position, aggregate_type, type, creator, organization_id, created_at } = event
   return {
     position: Number(position),
     id: `grants-${position}`,
     time: created_at,
-    actor: creator === callerId || mayRead(organization_id) ? creator : '',
+    actor: creator === asker.caller.userId || mayRead(organization_id) ? creator : '',
     type: namesOf(aggregate_type, type).type,
     effect,
   }

@@ -1,9 +1,15 @@
+import { orUnavailable, type Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
-import { type Caller, holds } from '#lib/rpc/caller'
+import { holds, withRoles } from '#lib/rpc/caller'
+import { isTold } from '#lib/rpc/caller-in'
+import type { Call } from '#lib/rpc/headers'
+import { rolesThere } from '../../roles-there.ts'
+import { inOpenOrganization } from '../members/in-open-organization.ts'
 
 /** What a caller may see of an explanation. */
 export interface Sight {
-  callerId: string
+  asker: Asker
+  userId: string
   /** The caller asks about itself. */
   isSelf: boolean
   /** Whether the caller may read an organization, or the instance by its id. */
@@ -14,11 +20,16 @@ export interface Sight {
   mayReadProject(organizationId: string, projectId: string): boolean
 }
 
-/** The sight of a caller that asks about a user. */
-export function sightOf(caller: Caller, userId: string): Sight {
+/** Who asks for an explanation, and the organization that it acts for. */
+type Asker = Pick<Call, 'caller' | 'organizationId'>
+
+/** The sight of a caller that asks about a user, as far as its roles are told. */
+export function sightOf(asker: Asker, userId: string): Sight {
+  const { caller } = asker
   const isSelf = caller.userId === userId
   return {
-    callerId: caller.userId,
+    asker,
+    userId,
     isSelf,
     mayRead: (organizationId) =>
       organizationId === instance.id ? holds(caller, 'iam.member.read') : holds(caller, 'org.read', organizationId),
@@ -30,4 +41,36 @@ export function sightOf(caller: Caller, userId: string): Sight {
     },
     mayReadProject: (organizationId, projectId) => holds(caller, 'project.read', organizationId, projectId),
   }
+}
+
+/** A place of which an explanation tells: an organization, or a project there. */
+interface Seen {
+  organizationId: string
+  projectId?: string | null
+}
+
+/** The same sight, which also knows what the caller may see at these places. */
+export async function sightAt(sql: Sql, sight: Sight, places: Seen[]): Promise<Sight> {
+  const { asker, userId } = sight
+  const { caller } = asker
+  const untold = places.filter(({ organizationId }) => !isTold(asker, organizationId))
+  if (untold.length === 0) return sight
+  const asked = untold.flatMap(({ organizationId, projectId }) => [
+    [organizationId, ''],
+    ...(projectId ? [[organizationId, projectId]] : []),
+  ])
+  const rows = await orUnavailable(sql<{ organizationId: string; projectId: string; roles: string[] }[]>`
+    select organization_id as "organizationId", project_id as "projectId", roles from memberships m
+    where user_id = ${caller.userId} and ${inOpenOrganization(sql)}
+      and (organization_id, project_id) in (
+        select * from unnest(${asked.map(([id]) => id!)}::text[], ${asked.map(([, id]) => id!)}::text[])
+      )
+  `)
+  const held = {
+    memberships: rows.filter(({ projectId }) => projectId === ''),
+    projectMemberships: rows.filter(({ projectId }) => projectId !== ''),
+  }
+  const organizationIds = new Set(untold.map(({ organizationId }) => organizationId))
+  const wiser = [...organizationIds].reduce((before, id) => withRoles(before, id, rolesThere(held, id)), caller)
+  return sightOf({ ...asker, caller: wiser }, userId)
 }

@@ -25,13 +25,13 @@ export function userObstacles(user: TraceUserStateResponse, home: History<Organi
 function showStates(
   { events, organizationId }: TraceUserStateResponse,
   types: string[],
-  { callerId, mayRead }: Sight,
+  { asker, mayRead }: Sight,
 ): ExplainedEvent[] {
   const show = ({ position, type, actor, time }: UserStateEvent): ExplainedEvent => ({
     position,
     id: `users-${position}`,
     time,
-    actor: actor === callerId || mayRead(organizationId) ? actor : '',
+    actor: actor === asker.caller.userId || mayRead(organizationId) ? actor : '',
     type: namesOf('user', type).type,
     effect: type === types[0] ? EventEffect.EVENT_EFFECT_TOOK : EventEffect.EVENT_EFFECT_GAVE,
   })

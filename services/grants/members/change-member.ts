@@ -95,6 +95,7 @@ function existing({ state }: Aggregate<Member>): Member {
   return state
 }
 
-function memberNotFound() {
+/** NOT_FOUND MEMBER_NOT_FOUND. */
+export function memberNotFound(): RosterError {
   return new RosterError('NOT_FOUND', 'MEMBER_NOT_FOUND', 'The user has no role there.')
 }

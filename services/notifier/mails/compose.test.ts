@@ -50,6 +50,12 @@ test.each(['=?utf-8?Q?Other?=', 'x =?utf-8?B?T3RoZXI=?= y', '"quoted" \\ text', 
   },
 )
 
+test('a sender without a name is its address alone', async () => {
+  const written = compose({ ...letter, from: { ...letter.from, name: '' } })
+  expect(written).toContain('From: no-reply@id.example.com\r\n')
+  expect((await PostalMime.parse(written)).from).toEqual({ name: '', address: letter.from.address })
+})
+
 test('a text that is plain stays readable in the source of the mail', () => {
   expect(compose(letter)).toContain('\r\n\r\nHello,\r\n\r\nABC234\r\n\r\n--roster-')
 })

@@ -18,7 +18,7 @@ export interface Letter extends Mail {
 export function compose({ from, to, id, language, subject, text, html }: Letter): string {
   const boundary = `roster-${randomUUID()}`
   const headers = {
-    From: `${phrase(from.name)} <${from.address}>`,
+    From: from.name === '' ? from.address : `${phrase(from.name)} <${from.address}>`,
     To: to,
     Subject: words(subject),
     Date: new Date().toUTCString().replace('GMT', '+0000'),

@@ -1,8 +1,8 @@
 import type { AddWebhookRequest, AddWebhookResponse } from '#gen/roster/notifier/v1/webhook_service'
-import { RosterError } from '#lib/errors'
+import { limitReached } from '#lib/errors'
 import { details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { orUnavailable } from '#lib/eventstore/database'
+import type { Write } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
@@ -19,19 +19,12 @@ export const addWebhook = {
   check: checkSettings,
 
   async handle(
-    { store, sql, keys, mostWebhooks }: Context,
+    { store, keys, mostWebhooks }: Context,
     request: AddWebhookRequest,
     call: Call,
   ): Promise<AddWebhookResponse> {
     const { url, eventTypes, description, allOrganizations } = request
     const organizationId = allOrganizations ? instance.id : call.organizationId
-    const [others] = await orUnavailable(
-      sql<[{ count: number }]>`select count(*)::int from webhooks where organization_id = ${organizationId}`,
-    )
-    if (others.count >= mostWebhooks)
-      throw new RosterError('RESOURCE_EXHAUSTED', 'LIMIT_REACHED', `There are ${mostWebhooks} webhooks already.`, {
-        metadata: { limit: 'organization.webhooks' },
-      })
     const id = uuid()
     const { secret, store: storeSecret } = newSecret(keys, id)
     return store.execute({
@@ -43,11 +36,25 @@ export const addWebhook = {
         return {
           organizationId,
           events: [{ type: 'added', payload: { url, eventTypes, description, allOrganizations } }],
-          writes: [storeSecret],
+          writes: [storeSecret, keepLimit(organizationId, mostWebhooks)],
           answer: undefined,
         }
       },
       respond: ({ after }) => ({ webhookId: after.id, details: details(after), secret }),
     })
   },
+}
+
+// Fails the transaction where the organization has more webhooks than it may have. One transaction of an organization
+// counts at a time, in every replica. The rows are on their way while it waits for its turn, so its own ones count.
+function keepLimit(organizationId: string, most: number): Write {
+  return async (sql) => {
+    await sql`
+      select pg_advisory_xact_lock(hashtextextended(concat_ws('/', current_schema(), 'webhooks', ${organizationId}::text), 0))
+    `
+    const [all] = await sql<[{ count: number }]>`
+      select count(*)::int from webhooks where organization_id = ${organizationId}
+    `
+    if (all.count > most) throw limitReached('organization.webhooks', most, `There are ${most} webhooks already.`)
+  }
 }

@@ -138,14 +138,19 @@ test('an organization gets no more places by new webhooks or new addresses while
   expect(silent.open()).toBeLessThanOrEqual(2)
 })
 
-test('an organization cannot exceed its limit of webhooks', async () => {
-  await start({ WEBHOOKS_PER_ORGANIZATION: '2' })
+test('an organization cannot exceed its limit of webhooks, not even by calls at once to two notifiers', async () => {
+  await start({ WEBHOOKS_PER_ORGANIZATION: '5' }, 2)
   const organization = newOrganization()
-  for (let n = 0; n < 2; n++) await subscribe('http://127.0.0.1:1/', organization)
-  await expect(subscribe('http://127.0.0.1:1/', organization)).rejects.toMatchObject({
-    reason: 'LIMIT_REACHED',
-    metadata: { limit: 'organization.webhooks' },
-  })
+  const add = () => subscribe('http://127.0.0.1:1/', organization)
+  const answers = await Promise.allSettled(Array.from({ length: 60 }, add))
+  const refusals = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason)
+  expect(refusals).toHaveLength(55)
+  for (const refusal of refusals)
+    expect(refusal).toMatchObject({
+      reason: 'LIMIT_REACHED',
+      metadata: { limit: 'organization.webhooks', most: '5' },
+    })
+  expect(await house.ledger`select from webhooks where organization_id = ${organization}`).toHaveLength(5)
   await subscribe('http://127.0.0.1:1/', newOrganization())
 })
 

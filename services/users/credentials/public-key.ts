@@ -40,8 +40,18 @@ function readText(text: string): ReadKey | Unreadable {
 
 function readJwk(jwk: Record<string, unknown>): ReadKey | Unreadable {
   if (privateMembers.some((member) => Object.hasOwn(jwk, member))) return privateKey
-  const { kty, n, e, crv, x, y } = jwk
-  return judge(createPublicKey({ key: { kty, n, e, crv, x, y } as JsonWebKey, format: 'jwk' }))
+  const { kty, n, e, crv, x, y, use, key_ops: operations, alg } = jwk
+  if (use !== undefined && use !== 'sig') return { problem: 'must be for signatures: its use is another one than sig' }
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify')))
+    return { problem: 'must be for signatures: its key_ops do not contain verify' }
+  const read = judge(createPublicKey({ key: { kty, n, e, crv, x, y } as JsonWebKey, format: 'jwk' }))
+  if ('problem' in read || alg === undefined || namesOf(read.algorithm).includes(alg)) return read
+  return { problem: `is used with ${read.algorithm}, and its alg is another one` }
+}
+
+// RFC 9864 names EdDSA with this curve more closely.
+function namesOf(algorithm: string): unknown[] {
+  return algorithm === 'EdDSA' ? ['EdDSA', 'Ed25519'] : [algorithm]
 }
 
 function judge(key: KeyObject): ReadKey | Unreadable {

@@ -6,6 +6,7 @@ import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { Context } from '../context.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
+import { sameAddress } from './address.ts'
 import { mailUses } from './mail-uses.ts'
 
 // Milliseconds after which a notice comes too late to help.
@@ -31,7 +32,7 @@ export function requestNotice(
   now: Date,
 ): Notice | undefined {
   const human = state?.human
-  if (!human?.isVerified || human.email === email) return undefined
+  if (!human?.isVerified || sameAddress(human.email, email)) return undefined
   const expiresAt = new Date(now.getTime() + lifetime).toISOString()
   return {
     event: { type: 'email.notice.requested', payload: { noticeId, expiresAt } },

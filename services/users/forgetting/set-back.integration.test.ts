@@ -26,7 +26,14 @@ let keeper: Service
 beforeAll(async () => {
   ;[servers, database] = await Promise.all([startOwnNats(), createDatabase()])
   users = await openUsers(database.urls.users)
-  const none = { instanceRoles: [], memberships: [], projectMemberships: [], organizationClosed: false }
+  const none = {
+    instanceRoles: [],
+    memberships: [],
+    projectMemberships: [],
+    organizationClosed: false,
+    hasRole: false,
+    moreOthers: false,
+  }
   users.grants = { ...users.grants, listMemberships: async () => none }
   const { natsUrl } = servers
   ;[nats, grants, admin] = await Promise.all(

@@ -1,5 +1,5 @@
 import { v7 as uuid } from 'uuid'
-import type { IssueTokenResponse } from '#gen/roster/users/v1/oauth_service'
+import type { IssueTokenResponse, OrganizationRoles } from '#gen/roster/users/v1/oauth_service'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
 import type { RosterError } from '#lib/errors'
 import type { Aggregate } from '#lib/eventstore/aggregate'
@@ -87,10 +87,20 @@ function claimsOf(issuer: string, { client, scope, roles, bound }: Grant) {
     client_id: id,
     organization: organizationId,
     ...(scope.text !== '' && { scope: scope.text }),
-    ...(scope.projectId !== undefined && { roles: roles.roles, project_roles: roles.projectRoles }),
-    ...(scope.names.has('roles') && { organization_roles: roles.organizationRoles }),
+    ...(scope.projectId !== undefined && { roles: roles.roles, ...fitting('project_roles', roles.projectRoles) }),
+    ...(scope.names.has('roles') &&
+      fitting('organization_roles', roles.organizationRoles, roles.organizationRolesIncomplete)),
     ...(bound && { cnf: { jkt: bound.thumbprint } }),
   }
+}
+
+/** Characters that a token has for each list of roles, at most: it has to fit into a header. */
+const mostCharacters = 4000
+
+function fitting(claim: string, all: OrganizationRoles[], incomplete = false) {
+  let left = mostCharacters
+  const some = all.filter((each) => (left -= JSON.stringify(each).length) >= 0)
+  return { [claim]: some, ...((incomplete || some.length < all.length) && { [`${claim}_incomplete`]: true }) }
 }
 
 function decide(

@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
 
-/** The issuer of access tokens: PUBLIC_URL without a slash at its end. */
+/** The issuer of access tokens: PUBLIC_URL. */
 export function issuerOf({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
-  return PUBLIC_URL.replace(/\/+$/, '')
+  return PUBLIC_URL
 }
 
 /** The URL where access tokens are issued. */

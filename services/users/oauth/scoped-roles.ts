@@ -2,6 +2,7 @@ import type { OrganizationRoles } from '#gen/roster/users/v1/oauth_service'
 import { RosterError } from '#lib/errors'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
+import { membershipsIn } from '../../roles-there.ts'
 import type { Context } from '../context.ts'
 import type { Scope } from './scope.ts'
 
@@ -16,9 +17,13 @@ export interface Roles {
   roles: string[]
   /** All roles in the project, by the organization that gave them. */
   projectRoles: OrganizationRoles[]
-  /** Roles in Roster itself. */
+  /** Roles in Roster itself, in a hundred organizations at most. */
   organizationRoles: OrganizationRoles[]
+  /** There are more organizations. */
+  organizationRolesIncomplete: true | undefined
 }
+
+const mostOrganizations = 100
 
 /** The roles that the scope names, as they are now. */
 export async function findRoles(
@@ -30,9 +35,10 @@ export async function findRoles(
   const [project, memberships] = await Promise.all([
     projectId === undefined ? undefined : findProject(grants, user.id, projectId, call),
     names.has('roles')
-      ? grants.listMemberships({ userId: user.id, organizationId: '', withInactive: false }, call)
+      ? grants.listMemberships({ ...membershipsIn(user.id, user.organizationId), mostOthers: mostOrganizations }, call)
       : undefined,
   ])
+  const listed = memberships?.memberships ?? []
   const counting = [user.organizationId, project?.organizationId]
   const own = project?.grants.filter(({ organizationId }) => counting.includes(organizationId)) ?? []
   return {
@@ -43,8 +49,9 @@ export async function findRoles(
     ),
     organizationRoles: [
       ...(memberships?.instanceRoles.length ? [inOrganization(instance.id, memberships.instanceRoles)] : []),
-      ...(memberships?.memberships ?? []).map(({ organizationId, roles }) => inOrganization(organizationId, roles)),
+      ...listed.slice(0, mostOrganizations).map(({ organizationId, roles }) => inOrganization(organizationId, roles)),
     ],
+    organizationRolesIncomplete: memberships?.moreOthers || listed.length > mostOrganizations || undefined,
   }
 }
 

@@ -1,6 +1,7 @@
 import { invalid } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
+import { recordLater } from '../sign-in/failures.ts'
 import { findUserById } from '../sign-in/login-user.ts'
 import { verifyPassword } from '../sign-in/password.ts'
 import { findKnown } from '../throttles/known-addresses.ts'
@@ -28,7 +29,10 @@ export async function proveCurrentPassword(
     await takeBackGuess()
     throw error
   })
-  if (!right) throw passwordInvalid(field)
+  if (!right) {
+    recordLater(context, place.lane, user, call)
+    throw passwordInvalid(field)
+  }
   await takeBack()
   return passwordOf(user?.state)
 }

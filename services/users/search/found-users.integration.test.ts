@@ -9,7 +9,7 @@ import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
 import { newToken } from '../token.ts'
 import { storeSession } from '../sign-in/sessions.ts'
-import { fillFoundUsers } from './found-users.ts'
+import { fillFoundUsers, respellFoundAddresses } from './found-users.ts'
 
 let database: TestDatabase
 let users: TestUsers
@@ -50,6 +50,19 @@ test('users of an earlier version are found as those of today, once two replicas
   await users.sql`delete from found_addresses where user_id = 'robot'`
   await fillFoundUsers(users.sql, users.personal)
   expect((await rows())[1]).toHaveLength(1)
+})
+
+test('addresses in Punycode, as a former release writes them, are found by their Unicode after a start', async () => {
+  const write = (email: string) => users.sql`update found_addresses set email = ${email} where user_id = 'zoe'`
+  for (const [written, compared] of [
+    ['zoe@xn--mnchen-3ya.de', 'zoe@münchen.de'],
+    ['xn--mnchen-3ya@example.com', 'xn--mnchen-3ya@example.com'],
+  ]) {
+    await write(written!)
+    await respellFoundAddresses(users.sql)
+    expect((await rows())[1]).toContainEqual(expect.objectContaining({ user_id: 'zoe', email: compared }))
+  }
+  await write('zoe@example.com')
 })
 
 test('many changes of one user at a time leave the last name and address in the search', async () => {

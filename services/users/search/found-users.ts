@@ -4,6 +4,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import { callFunction, type FunctionCall, type Sql, type Transaction, type Write } from '#lib/eventstore/database'
 import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
 import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
+import { canonicalAddress } from '../email/address.ts'
 import { shownState } from '../states/user-state.ts'
 import type { User } from '../vocabulary/user.ts'
 
@@ -43,6 +44,21 @@ export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void
       last = users.at(-1)!.id
     }
   })
+}
+
+/** Brings addresses with a domain in Punycode, as a former release writes them, into the form that searches compare. */
+export async function respellFoundAddresses(sql: Sql): Promise<void> {
+  for (let last = ''; ;) {
+    const rows = await sql<{ id: string; email: string }[]>`
+      select user_id as id, email from found_addresses where email like '%xn--%' and user_id > ${last}
+      order by user_id limit ${portion}
+    `
+    for (const { id, email } of rows)
+      if (canonicalAddress(email) !== email)
+        await sql`update found_addresses set email = ${canonicalAddress(email)} where user_id = ${id} and email = ${email}`
+    if (rows.length < portion) return
+    last = rows.at(-1)!.id
+  }
 }
 
 // A user whom nobody can read is found by nobody.
@@ -104,7 +120,7 @@ function toRow(user: Stored, parts: { names: boolean; address: boolean }): Found
     user_id: user.id,
     ...(parts.names && { names: names() }),
     ...(parts.address && {
-      address: { ...ids, email: canonical(human?.email), exact: { human: { email: human?.email } } },
+      address: { ...ids, email: canonicalAddress(human?.email ?? ''), exact: { human: { email: human?.email } } },
     }),
   }
 }

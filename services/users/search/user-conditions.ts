@@ -1,9 +1,9 @@
 import type { SearchQuery } from '#gen/roster/users/v1/user_search'
-import { canonicalName } from '#lib/canonical-name'
 import type { Violation } from '#lib/errors'
 import type { Fragment, Sql } from '#lib/eventstore/database'
 import { sealedAs } from '#lib/eventstore/personal/sealed-text'
 import { textCondition } from '#lib/search/text-condition'
+import { canonicalAddress } from '../email/address.ts'
 
 const deepest = 5
 const most = 50
@@ -55,10 +55,10 @@ export function userConditions(sql: Sql, queries: SearchQuery[], organizationId:
       }
       case 'emailQuery': {
         const column = { exact: sql`coalesce(${stored(sql`e`, '{human,email}')}, '')`, canonical: sql`e.email` }
-        return ofAddress(textCondition(sql, column, query.value.emailAddress, query.value.method))
+        return ofAddress(textCondition(sql, column, query.value.emailAddress, query.value.method, canonicalAddress))
       }
       case 'inUserEmailsQuery':
-        return ofAddress(sql`e.email = any(${query.value.userEmails.map(canonicalName)}::text[])`)
+        return ofAddress(sql`e.email = any(${query.value.userEmails.map(canonicalAddress)}::text[])`)
       case 'inUserIdsQuery':
         return sql`u.user_id = any(${query.value.userIds}::text[])`
       case 'stateQuery':

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import type { KnownAddress } from '../throttles/known-addresses.ts'
 import { userNameKind } from '../new-user.ts'
 import { inOpenOrganization } from '../organizations/in-open-organization.ts'
+import { meantName } from '../user-name.ts'
 import { lookupDomain } from '../organization-domain.ts'
 import type { User } from '../vocabulary/user.ts'
 
@@ -21,23 +22,28 @@ export interface LoginUser {
 }
 
 /**
- * The user of a login name. A bare name must belong to exactly one user, those of closed organizations left out. Grants is asked whenever there is an @, so
- * that the duration of the answer does not tell which names exist.
+ * The user of a login name, whose organization is open. Where the call names an organization, the name is looked up
+ * there. Otherwise a qualified name means its organization, and a bare one belongs to the user who had it first on the
+ * instance. Grants is asked whenever there is an @, so that the duration of the answer does not tell which names exist.
  */
 export async function findLoginUser(
   context: Pick<Context, 'sql' | 'grants' | 'personal' | 'log'>,
   loginName: string,
   call: Call,
 ): Promise<LoginUser | undefined> {
+  const wanted = call.organizationId || undefined
   const at = loginName.lastIndexOf('@')
-  const [bare, organizationId] = await Promise.all([
-    select(context, loginName),
-    at < 0 ? undefined : lookupDomain(context.grants, loginName.slice(at + 1), call),
+  const [bare, named] = await Promise.all([
+    select(context, loginName, wanted),
+    at < 0 ? undefined : lookupDomain(context.grants, meantName(loginName.slice(at + 1)), call),
   ])
-  const [qualified] = organizationId === undefined ? [] : await select(context, loginName.slice(0, at), organizationId)
+  const qualified =
+    named === undefined || (wanted ?? named) !== named
+      ? undefined
+      : await select(context, loginName.slice(0, at), named)
   // The qualified name goes first. Otherwise a user of another organization with that user name would shut its owner
   // out.
-  return qualified ?? (bare.length === 1 ? bare[0] : undefined)
+  return qualified ?? bare
 }
 
 /** The same facts of a user by its id. UNAVAILABLE STORE_UNAVAILABLE. */
@@ -52,24 +58,33 @@ export async function findUserById(
   return open(personal, rows)[0]
 }
 
+// Without an organization, the user of a bare name.
 async function select(
   { sql, personal, log }: Pick<Context, 'sql' | 'personal' | 'log'>,
   userName: string,
   organizationId?: string,
-): Promise<LoginUser[]> {
-  const forms = personal.formsToFind(userNameKind, canonicalName(userName))
+): Promise<LoginUser | undefined> {
+  const [exact, meant] = [userName, meantName(userName)].map((name) =>
+    personal.formsToFind(userNameKind, canonicalName(name)),
+  )
+  const forms = [...exact!, ...meant!]
+  const named = sql`kind = ${userNameKind} and key = any(${forms}::text[])`
+  const keys =
+    organizationId === undefined
+      ? sql`(select * from first_keys where ${named}) f join unique_keys k using (kind, key, scope)`
+      : sql`(select * from unique_keys where ${named} and scope = ${organizationId}) k`
   const rows = await orUnavailable(sql<Row[]>`
-    select ${facts(sql)} from unique_keys k
+    select ${facts(sql)} from ${keys}
     join aggregates u on u.type = 'user' and u.id = k.aggregate_id
     left join passwords p on p.user_id = k.aggregate_id
-    where k.kind = ${userNameKind} and k.key = any(${forms}::text[]) and ${inOpenOrganization(sql, sql`k.scope`)}
-      ${organizationId === undefined ? sql`` : sql`and k.scope = ${organizationId}`}
-    limit ${2 * forms.length}
+    where ${inOpenOrganization(sql, sql`k.scope`)}
+    order by k.key = any(${exact!}::text[]) desc
+    limit ${forms.length}
   `)
-  // A user of another organization may have the same name, and must not suffer.
-  return open(personal, rows, (error, userId) =>
+  const [user] = open(personal, rows, (error, userId) =>
     log.error({ err: error, userId }, 'the state of a user cannot be opened: the user cannot sign in'),
   )
+  return user
 }
 
 type Row = Omit<LoginUser, 'state'> & Omit<StoredState, 'type' | 'id'>

@@ -57,11 +57,12 @@ describe('a human signs in', () => {
   const signIn = (loginName: string, password: string) =>
     createSession(users!, { loginName, password }, { ...callIn(''), clientAddress: fresh() })
 
-  test('with the bare name if one user has it, else with the domain of the organization', async () => {
+  test('with the bare name, which the first user has, and always with the domain of the organization', async () => {
     const { userId } = await human('acme', 'arthur', 'acme-password')
     expect(await reasonOf(signIn('arthur', 'acme-password'))).toBe('in')
     await human('umbrella', 'ARTHUR', 'umbrella-password')
-    expect(await reasonOf(signIn('arthur', 'acme-password'))).toBe('CREDENTIALS_INVALID')
+    expect(await reasonOf(signIn('arthur', 'umbrella-password'))).toBe('CREDENTIALS_INVALID')
+    expect(await reasonOf(signIn('arthur', 'acme-password'))).toBe('in')
     await signIn('arthur@ACME.localhost', 'acme-password')
     const [row] = await users!.sql`select user_id from tokens order by expires_at desc limit 1`
     expect(row).toEqual({ user_id: userId })

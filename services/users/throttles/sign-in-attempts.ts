@@ -1,6 +1,7 @@
 import { RosterError } from '#lib/errors'
 import { canonicalName } from '#lib/canonical-name'
 import type { Context } from '../context.ts'
+import { meantName } from '../user-name.ts'
 import { giveTurnsBack, limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
 
 /** A counted attempt to sign in. */
@@ -63,5 +64,5 @@ function limitsOf({ loginName, address, knownUserId }: Attempted): NamedLimit[] 
 // The part before the first @. It is the same for every login name of a user, bare or qualified, and needs no look at
 // the user.
 function subjectOf(loginName: string): string {
-  return canonicalName(loginName).split('@', 1)[0]!
+  return canonicalName(meantName(loginName)).split('@', 1)[0]!
 }

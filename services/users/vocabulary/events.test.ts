@@ -6,6 +6,7 @@ import { type OrganizationEvent, organizationType } from './organization.ts'
 import { type PasswordCodeEvent, passwordCodeType } from './password-code.ts'
 import { type NoticeEvent, noticeType } from './notice.ts'
 import type { SessionEvent } from './session.ts'
+import { type SignInEvent, signInType } from './sign-in.ts'
 import type { UserEvent } from './user.ts'
 
 const names = { firstName: 'Gigi', lastName: 'Giraffe', nickName: 'G', displayName: 'Gigi Giraffe' }
@@ -72,6 +73,8 @@ const session: Payloads<SessionEvent> = {
   ended: { userId: 'u' },
 }
 
+const signIn: Payloads<SignInEvent> = { failed: {}, 'failures.counted': { count: 12, since: expiresAt } }
+
 const authentication: Payloads<AuthenticationEvent> = {
   'token.issued': { tokenId: 't', grantType: 'client_credentials', credentialId: 'c', scope: 'openid', expiresAt },
   'token.revoked': { tokenId: 't' },
@@ -85,6 +88,7 @@ testPayloads('users', {
   [ownershipType]: ownership,
   [passwordCodeType]: passwordCode,
   [noticeType]: notice,
+  [signInType]: signIn,
   session,
   authentication,
 })

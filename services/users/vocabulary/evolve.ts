@@ -5,6 +5,7 @@ import { evolveOrganization, organizationType } from './organization.ts'
 import { evolveNotice, noticeType } from './notice.ts'
 import { evolvePasswordCode, passwordCodeType } from './password-code.ts'
 import { evolveSession } from './session.ts'
+import { evolveSignIn, signInType } from './sign-in.ts'
 import { evolveUser } from './user.ts'
 
 /** Each aggregate after an event. */
@@ -15,6 +16,7 @@ export const evolve = {
   [organizationType]: evolveOrganization,
   [passwordCodeType]: evolvePasswordCode,
   [noticeType]: evolveNotice,
+  [signInType]: evolveSignIn,
   session: evolveSession,
   authentication: evolveAuthentication,
 }

@@ -54,6 +54,11 @@ export async function setStage(admin: CallOptions): Promise<Stage> {
     await add(admin, 'AddInstanceMember', { userId, roles: [role] })
     return { ...caller, organization: homeId }
   }
+  const guestOf = async (organization: string) => {
+    const { userId, caller } = await addHuman(admin, abroadId)
+    await add(admin, 'AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, organization)
+    return { url: caller.url, token: caller.token }
+  }
   const otherOwner = await member(abroadId, ['ORG_OWNER'])
   return {
     home,
@@ -70,6 +75,8 @@ export async function setStage(admin: CallOptions): Promise<Stage> {
       'other-viewer': await member(abroadId, ['ORG_OWNER_VIEWER']),
       // The same one, which says that it acts here.
       intruder: { ...otherOwner, organization: homeId },
+      // An owner of this organization that belongs to the other one, and does not say where it acts.
+      guest: await guestOf(homeId),
       'project-owner': await memberOfProject('PROJECT_OWNER'),
       'project-viewer': await memberOfProject('PROJECT_OWNER_VIEWER'),
       'grant-owner': await memberOfProject('PROJECT_GRANT_OWNER'),

@@ -41,6 +41,15 @@ test('each method has a row, and each row a method', () => {
   expect([...rows.keys()].toSorted()).toEqual(offered.map(nameOf).toSorted())
 })
 
+test('a guest does by an object what an owner of the organization does, wherever the guest acts', () => {
+  const [guest, owner] = [columns.indexOf('guest'), columns.indexOf('owner')]
+  const decided = offered.filter(({ access }) => access.scope === 'resource').map(nameOf)
+  // It tells of the acting organization too.
+  const others = decided.filter((name) => name !== 'ExplainPermission')
+  expect(others.length).toBeGreaterThan(25)
+  expect(others.filter((name) => rows.get(name)![guest] !== rows.get(name)![owner])).toEqual([])
+})
+
 describe.skipIf(byUrl)(`who may call what${why}:`, () => {
   test('each kind of caller has a column', () => {
     expect(columns).toEqual(Object.keys(stage.callers))
@@ -108,8 +117,9 @@ function foreignTo(column: string, field: string): [own: Objects, foreign: Objec
   if (column.startsWith('iam-')) return []
   if (column.startsWith('other-')) return [[abroad, home]]
   const isOfProject = ['project-owner', 'project-viewer', 'grant-owner'].includes(column)
-  // Its role is one in its project.
-  const inOther: [Objects, Objects][] = isOfProject && field !== 'user_id' ? [[home, beside]] : []
+  // Its role is one in its project. Users and the organization itself are the same there.
+  const isForeign = isOfProject && field !== 'user_id' && field !== 'org_id'
+  const inOther: [Objects, Objects][] = isForeign ? [[home, beside]] : []
   return [[home, abroad], ...inOther]
 }
 

@@ -1,4 +1,5 @@
-import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { getCACertificates } from 'node:tls'
+import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { inject } from 'vitest'
 import type { Answer, Call } from './call.ts'
 import { decode, decodeStatus, describeOperation, encode, grpcPath } from './messages.ts'
@@ -40,8 +41,15 @@ function clientOf(url: string): Client {
   let client = clients.get(url)
   // Find a restarted gateway at once. Without this, the pause between two tries would grow to minutes.
   const options = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 }
-  if (!client) clients.set(url, (client = new Client(new URL(url).host, credentials.createInsecure(), options)))
+  if (!client) clients.set(url, (client = new Client(new URL(url).host, credentialsFor(url), options)))
   return client
+}
+
+/** With TLS, or without: as the URL says. */
+export function credentialsFor(url: string): ChannelCredentials {
+  if (!url.startsWith('https:')) return credentials.createInsecure()
+  // grpc-js has a list of its own unless it is given one.
+  return credentials.createSsl(Buffer.from(getCACertificates('default').join('\n')))
 }
 
 /** The Status of an error. */

@@ -1,13 +1,13 @@
 import { fromJson, type JsonObject, toJson } from '@bufbuild/protobuf'
 import { Code, ConnectError, type Transport } from '@connectrpc/connect'
 import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-web'
-import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { Client, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { inject } from 'vitest'
 import { method } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
 import { type Stream, streams } from '../../examples/contract.ts'
 import type { CallOptions, Status } from './call.ts'
-import { readError as readGrpcError } from './grpc.ts'
+import { credentialsFor, readError as readGrpcError } from './grpc.ts'
 import { frame, readError as readTextError, readFrames, readTrailers } from './grpc-web-text.ts'
 import { decode, encode } from './messages.ts'
 import { readError as readWebError } from './transport.ts'
@@ -35,9 +35,8 @@ const openGrpc: Open = (stream, request = {}, { token, organization, headers = {
   for (const [name, value] of Object.entries(sent({ token, organization, headers }))) metadata.set(name, value)
   // Send the deadline only to the server. If grpc-js knew it, it might end the call before the server's Status comes.
   if (timeout !== undefined) metadata.set('grpc-timeout', `${timeout}m`)
-  const client = new Client(new URL(url ?? inject('roster').url).host, credentials.createInsecure(), {
-    'grpc.use_local_subchannel_pool': 1,
-  })
+  const address = url ?? inject('roster').url
+  const client = new Client(new URL(address).host, credentialsFor(address), { 'grpc.use_local_subchannel_pool': 1 })
   const call = client.makeServerStreamRequest(
     `/${streams[stream]}/${stream}`,
     (json: JsonObject) => Buffer.from(encode(input, json)),

@@ -44,9 +44,10 @@ function takesGet({ reads, streams }: Method): boolean {
 }
 
 /** Whether the request is a Connect client's, wherever it goes. */
-export function isConnect({ request: { method, headers } }: Exchange): boolean {
-  const isOwnType = /^application\/(connect\+(proto|json)|proto)\b/i.test(headers['content-type'] ?? '')
-  return method === 'POST' && (isOwnType || headers['connect-protocol-version'] !== undefined)
+export function isConnect({ request: { method, headers }, query }: Exchange): boolean {
+  if (headers['connect-protocol-version'] !== undefined) return true
+  if (method === 'GET') return /(^|&)connect=v1(&|$)/.test(query)
+  return method === 'POST' && /^application\/(connect\+\w+|proto)\b/i.test(headers['content-type'] ?? '')
 }
 
 /** Answers a call of a method that there is not. Connect asks for 404 here, and not for the status of the code. */

@@ -11,6 +11,7 @@ const users = 'roster.users.v1.UserService'
 const setEmail = method(`${users}.SetEmail`)
 const admin = { authorization: 'Bearer admin' }
 const json = { ...admin, 'content-type': 'application/json' }
+const versioned = { 'connect-protocol-version': '1' }
 const proto = { ...admin, 'content-type': 'application/proto' }
 const request = { userId: 'u', email: 'a@b.c' }
 const bytes = encode(setEmail, request)
@@ -123,6 +124,19 @@ describe('a call by POST', () => {
     const failed = await ask(setEmail.path, { headers: json, body: JSON.stringify(request) })
     expect(readConnectError(failed.body.toString())).toMatchObject({ code: codes[code], message: 'Ü' })
     expect([failed.status, failed.headers['retry-after']]).toEqual([statuses[codes[code] - 1], '2'])
+  })
+
+  test.each([
+    ['type', 415, 'CONTENT_TYPE_UNSUPPORTED', 'POST', '', { 'content-type': 'application/connect+proto' }],
+    ['type, with a version', 415, 'CONTENT_TYPE_UNSUPPORTED', 'POST', '', { ...versioned, 'content-type': 'a/b' }],
+    ['verb', 405, 'METHOD_NOT_ALLOWED', 'PUT', '', { ...versioned, 'content-type': 'application/proto' }],
+    ['verb, by GET', 405, 'METHOD_NOT_ALLOWED', 'GET', '?connect=v1&encoding=json&message=%7B%7D', {}],
+  ])('of another %s is refused in the form of its errors', async (_name, status, reason, verb, query, headers) => {
+    const body = verb === 'GET' ? {} : { body: bytes }
+    const refused = await ask(setEmail.path + query, { method: verb, headers: { ...admin, ...headers }, ...body })
+    expect([refused.status, refused.headers['content-type']]).toEqual([status, 'application/json'])
+    expect(readConnectError(refused.body.toString())).toMatchObject({ details: [{ reason }] })
+    expect(refused.headers[status === 405 ? 'allow' : 'accept-post']).toContain(status === 405 ? 'POST' : 'proto')
   })
 
   test('of an unknown or an internal method is not found, and unimplemented', async () => {

@@ -4,7 +4,7 @@ import { readBody } from '../../arrival/body.ts'
 import { readConnectTimeout } from '../../arrival/timeout.ts'
 import type { Gateway } from '../../calls/gateway.ts'
 import { performStream } from '../../calls/perform-stream.ts'
-import { errorHeaders, protective, send } from '../../http/answers.ts'
+import { errorHeaders, protective, send, sendHead } from '../../http/answers.ts'
 import { allowanceOf, arrive } from '../../http/arrive.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { frameAnswer, inflate, mayCompress, ways } from '../compression.ts'
@@ -36,10 +36,11 @@ export async function serveStream(gateway: Gateway, exchange: Exchange, method: 
       const message = await inflate(framed, header('connect-content-encoding'), ways.connect, allowance)
       return readMessage(method, isJson, message, values)
     },
-    async (message, signal) => {
-      const framed = await frameAnswer(writeMessage(method, isJson, message), may, exchange.hold)
-      if (!response.headersSent) response.writeHead(200, { ...exchange.headers, ...headers })
-      await writeOut(response, framed, signal)
+    {
+      begin: () => sendHead(exchange, headers),
+      async write(message, signal) {
+        await writeOut(response, await frameAnswer(writeMessage(method, isJson, message), may, exchange.hold), signal)
+      },
     },
   )
   const last = lastFrame(error)

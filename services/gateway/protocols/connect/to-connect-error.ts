@@ -27,9 +27,14 @@ export function toConnectError(error: RosterError): object {
   }
 }
 
-/** Answers a call of one message with the error. Connect knows no status but that of the code. */
-export function sendConnectError(exchange: Exchange, error: RosterError, status = statusOfCode[error.code]): void {
-  const own = error.reason === 'COMPRESSION_UNSUPPORTED' && { 'accept-encoding': ways.connect.join() }
-  const headers = { ...protective, 'content-type': 'application/json', ...errorHeaders(error), ...own }
+/** Answers a call of one message with the error. Connect knows no status of a call but that of the code. */
+export function sendConnectError(
+  exchange: Exchange,
+  error: RosterError,
+  status = statusOfCode[error.code],
+  own: Record<string, string> = {},
+): void {
+  const known = error.reason === 'COMPRESSION_UNSUPPORTED' && { 'accept-encoding': ways.connect.join() }
+  const headers = { ...protective, 'content-type': 'application/json', ...errorHeaders(error), ...known, ...own }
   send(exchange, status, headers, JSON.stringify(toConnectError(error)))
 }

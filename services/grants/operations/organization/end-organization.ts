@@ -4,6 +4,7 @@ import type { Decision } from '#lib/eventstore/command'
 import { orUnavailable } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { rolesIn } from '#lib/rpc/caller'
+import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/rpc/roles'
 import { existingOrganization } from '../../organizations/active-organization.ts'
@@ -44,8 +45,8 @@ export async function endOrganization(
 }
 
 /** The members of the instance with a role that the caller's roles in the organization do not cover. */
-async function findMembersAbove({ sql }: Context, organizationId: string, { caller }: Call): Promise<string[]> {
-  const held = rolesIn(caller, organizationId)
+async function findMembersAbove({ sql }: Context, organizationId: string, call: Call): Promise<string[]> {
+  const held = rolesIn(await callerIn(call, organizationId), organizationId)
   const rows = await orUnavailable(sql<{ user_id: string; roles: string[] }[]>`
     select user_id, roles from memberships where organization_id = ${instance.id}
   `)

@@ -8,18 +8,18 @@ import { accessQuestion, faultsOf } from '../../explain/access-question.ts'
 import { explainAccess } from '../../explain/explain-access.ts'
 import { explainRole } from '../../explain/explain-role.ts'
 import { findRefusal } from '../../explain/refused-calls.ts'
-import { type Sight, sightOf } from '../../explain/sight.ts'
+import { type Sight, sightAt, sightOf } from '../../explain/sight.ts'
 import { beginning, findPlace, type Until, untilTime } from '../../explain/until.ts'
 import { userNotFound } from '../../holdings.ts'
 
 export const explainPermission = {
-  permit({ userId }: ExplainPermissionRequest, { caller, organizationId }: Call): void {
-    const sight = sightOf(caller, userId)
-    if (!sight.isSelf && !sight.mayRead(organizationId)) throw permissionDenied()
+  permit({ userId }: ExplainPermissionRequest, call: Call): void {
+    const sight = sightOf(call, userId)
+    if (!sight.isSelf && !sight.mayRead(call.organizationId)) throw permissionDenied()
   },
   check: (_: Context, request: ExplainPermissionRequest) => faultsOf(request),
   async handle(context: Context, request: ExplainPermissionRequest, call: Call): Promise<ExplainPermissionResponse> {
-    const answer = await explain(context, request, call, sightOf(call.caller, request.userId))
+    const answer = await explain(context, request, call, sightOf(call, request.userId))
     const grounds = answer.grounds.toSorted((left, right) => Number(right.allows) - Number(left.allows))
     return { ...answer, grounds }
   },
@@ -39,7 +39,8 @@ async function explain(
   if (asOf.value === 0) return explainUntil(beginning)
   const place = await findPlace(context.sql, asOf.value)
   // One answer in one time for both: the caller must not learn that others have an event there, nor when it happened.
-  const maySee = (place && sight.mayRead(place.organizationId)) || shows(await explainUntil(undefined), asOf.value)
+  const { mayRead } = await sightAt(context.sql, sight, [{ organizationId: place?.organizationId ?? '' }])
+  const maySee = (place && mayRead(place.organizationId)) || shows(await explainUntil(undefined), asOf.value)
   if (!place || !maySee)
     throw new RosterError('NOT_FOUND', 'EVENT_NOT_FOUND', 'You see no event of grants at this position.')
   return explainUntil(place.until)
@@ -55,12 +56,13 @@ async function explainQuestion(
   request: ExplainPermissionRequest,
   question: Exclude<NonNullable<ExplainPermissionRequest['question']>, { $case: 'requestId' }>,
   call: Call,
-  sight: Sight,
+  narrow: Sight,
   until: Until | undefined,
 ): Promise<ExplainPermissionResponse> {
   const { userId } = request
   const { organizationId } = call
   const user = await traceUser(context, userId, call, until?.time)
+  const sight = await sightAt(context.sql, narrow, [user])
   const none = { userId, organizationId, permission: '', refusedCall: undefined }
   if (question.$case === 'role') {
     const asked = { userId, organizationId, ...question.value }
@@ -81,10 +83,11 @@ async function explainRefusal(
   const refusal = await findRefusal(context.sql, userId, id, sight.isSelf ? undefined : call.organizationId)
   const { organizationId, requestId, projectId, time } = refusal
   const user = await traceUser(context, userId, call, time)
+  const wider = await sightAt(context.sql, sight, [user])
   const called = method(refusal.method)
   const { permission } = called.access
   const asked = { userId, organizationId, projectId, own: false, permission, method: called }
-  const explained = await explainAccess(context.sql, call, asked, user, sight, { time: time! })
+  const explained = await explainAccess(context.sql, call, asked, user, wider, { time: time! })
   const refusedCall = { requestId, operation: called.path, time, becauseOfRequest: explained.allowed }
   return { userId, organizationId, permission, ...explained, refusedCall }
 }

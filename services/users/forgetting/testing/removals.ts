@@ -28,7 +28,14 @@ export async function openRemovals() {
   const [servers, database] = await Promise.all([startOwnNats(), createDatabase()])
   const users = await openUsers(database.urls.users)
   const { sql, log, personal } = users
-  const none = { instanceRoles: [], memberships: [], projectMemberships: [], organizationClosed: false }
+  const none = {
+    instanceRoles: [],
+    memberships: [],
+    projectMemberships: [],
+    organizationClosed: false,
+    hasRole: false,
+    moreOthers: false,
+  }
   users.grants = { ...users.grants, listMemberships: async () => none }
   const nats = await connectNats(servers.natsUrl.users, 'users', log)
   const admin = await connectNats(servers.natsUrl.admin, 'admin', log)

@@ -7,6 +7,7 @@ import {
 } from '#gen/roster/users/v1/internal_service'
 import type { Existing } from '#lib/eventstore/aggregate'
 import type { Context } from '../../context.ts'
+import { mailAddress } from '../../email/address.ts'
 import { type CodePurpose, deriveCode } from '../../email/code.ts'
 import { checkTemplate, defaultTemplate, linkOf, linkTargets } from '../../email/link.ts'
 import { findNotice } from '../../email/notice.ts'
@@ -61,7 +62,7 @@ const emailChanged: Content = async (context, user, human, noticeId) => {
   if (!notice) return undefined
   const nothing = { code: '', url: '' }
   const times = { expirationDate: notice.expiresAt, changeDate: notice.requestedAt }
-  return { email: notice.address, ...nothing, ...namesOf(human), ...times }
+  return { email: mailAddress(notice.address), ...nothing, ...namesOf(human), ...times }
 }
 
 function codeMail(
@@ -73,7 +74,7 @@ function codeMail(
   const code = deriveCode(keys, facts, id, human.email, purpose)
   const url = linkOf(templateFor(facts, config, page), { UserID: id, Code: code, OrgID: organizationId })
   const times = { expirationDate: new Date(facts.expiresAt), changeDate: undefined }
-  return { email: human.email, code, url, ...namesOf(human), ...times }
+  return { email: mailAddress(human.email), code, url, ...namesOf(human), ...times }
 }
 
 function namesOf({ profile: { preferredLanguage, displayName } }: Human) {

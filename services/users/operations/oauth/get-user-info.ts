@@ -18,15 +18,13 @@ export async function getUserInfo(
   if (!scope.names.has('openid')) throw permissionDenied()
   const user = await context.store.load<User>('user', userId)
   if (!user) throw userNotFound()
-  const { roles, projectRoles, organizationRoles } = await findRoles(context, user, scope, call)
+  const { projectOrganizationId: _, ...roles } = await findRoles(context, user, scope, call)
   return {
     sub: userId,
     organization: user.organizationId,
     ...(scope.names.has('profile') && profileOf(existing(user.state))),
     ...(scope.names.has('email') && emailOf(user.state)),
-    roles,
-    projectRoles,
-    organizationRoles,
+    ...roles,
   }
 }
 

@@ -26,12 +26,7 @@ async function describe(context: Context, token: FoundToken, call: Call): Promis
   const scope = readScope(access?.scope ?? '')
   const thumbprint = access?.dpopThumbprint
   const iss = issuerOf(context.config)
-  const { roles, projectRoles, organizationRoles } = await findRoles(
-    context,
-    { id: userId, organizationId },
-    scope,
-    call,
-  )
+  const { projectOrganizationId: _, ...roles } = await findRoles(context, { id: userId, organizationId }, scope, call)
   return {
     ...nothing(true),
     ...(access && {
@@ -48,9 +43,7 @@ async function describe(context: Context, token: FoundToken, call: Call): Promis
     aud: [scope.projectId ?? iss],
     iss,
     organization: organizationId,
-    roles,
-    projectRoles,
-    organizationRoles,
+    ...roles,
   }
 }
 

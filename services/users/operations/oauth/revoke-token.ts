@@ -1,11 +1,14 @@
 import type { RevokeTokenRequest, RevokeTokenResponse } from '#gen/roster/users/v1/oauth_service'
+import type { Origin } from '#lib/eventstore/command'
 import { anonymous } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { AuthenticationEvent } from '../../vocabulary/authentication.ts'
 import { authenticateClient, checkClient } from '../../oauth/client.ts'
 import type { Context } from '../../context.ts'
 import { useUp } from '../../oauth/single-use.ts'
-import { findToken, hashToken } from '../../token.ts'
+import { type FoundToken, findToken, hashToken } from '../../token.ts'
+import { living } from '../../vocabulary/credentials.ts'
+import { credentialsOf, type User, type UserEvent } from '../../vocabulary/user.ts'
 
 export const revokeToken = {
   check: (_context: Context, request: RevokeTokenRequest) => checkClient(request),
@@ -14,17 +17,19 @@ export const revokeToken = {
     const hash = hashToken(request.token)
     const token = await findToken(context, hash)
     const { id: userId, organizationId } = client.machine
-    // This does not revoke a personal access token, which is removed as a credential.
-    const found = token?.userId === userId ? token.access : undefined
+    const own = token?.userId === userId ? token : undefined
+    const found = own?.access
     const { requestId, deadline, once } = call
+    const origin = { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) }
     const claims = client.once ? [client.once] : []
-    // Without an event no key is claimed, so the assertion is used up here. An answer kept before that would be given
+    // Where there may be no event, no key is claimed, so the assertion is used up here. An answer kept before that would be given
     // to a caller that is refused here.
     if (!found && client.once && !(await useUp(context.sql, client.once))) return client.fail('replayed')
+    if (own && !found) return removePersonalToken(context, own, origin)
     try {
       return await context.store.execute<object, AuthenticationEvent, void, RevokeTokenResponse>({
         aggregate: { type: 'authentication', id: userId },
-        call: { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) },
+        call: origin,
         decide: () => ({
           organizationId,
           claims: found ? claims : [],
@@ -39,4 +44,21 @@ export const revokeToken = {
       throw error
     }
   },
+}
+
+function removePersonalToken(
+  { store }: Context,
+  { userId, credentialId: tokenId = '' }: FoundToken,
+  call: Origin,
+): Promise<RevokeTokenResponse> {
+  return store.execute<User, UserEvent, void, RevokeTokenResponse>({
+    aggregate: { type: 'user', id: userId },
+    call,
+    decide({ state }, now) {
+      // It may be gone since it was found.
+      const lives = living(credentialsOf(state).pat, now).some(({ id }) => id === tokenId)
+      return { events: lives ? [{ type: 'pat.removed', payload: { tokenId } }] : [], answer: undefined }
+    },
+    respond: () => ({}),
+  })
 }

@@ -6,6 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
 import { findKnown, rememberAddress } from '../../throttles/known-addresses.ts'
+import { recordLater } from '../../sign-in/failures.ts'
 import { findLoginUser, type LoginUser } from '../../sign-in/login-user.ts'
 import { verifyPassword } from '../../sign-in/password.ts'
 import { endSurplus, storeSession } from '../../sign-in/sessions.ts'
@@ -40,7 +41,10 @@ export async function createSession(
     await takeBackGuess()
     throw error
   })
-  if (!right || !user) throw credentialsInvalid()
+  if (!right || !user) {
+    recordLater(context, place.lane, user, call)
+    throw credentialsInvalid()
+  }
   await takeBack()
   const answer = await open(context, user, call)
   // The session exists, even if the next steps fail. Without the rest, others end it later, or its address stays

@@ -6,11 +6,13 @@ import type { Command, Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
+import { checkAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { claimUserName, refuseTakenId } from '../../new-user.ts'
 import { notes } from '../../organizations/notes.ts'
 import { refuseRemovedOrganization } from '../../../organization-notes.ts'
 import { hashPassword } from '../../sign-in/password.ts'
+import { checkUserName } from '../../user-name.ts'
 import type { Profile } from '../../vocabulary/human.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
@@ -27,9 +29,13 @@ export const addHumanUser = {
 }
 
 /** The problems of a new human that the contract does not declare. `prefix` is the path to the human. */
-export function checkHuman(context: Context, { email }: AddHumanUserRequest, prefix = ''): Violation[] {
-  // Every caller who may create a user holds user.write.
-  return checkVerification(context, email?.verification, true, `${prefix}email.`)
+export function checkHuman(context: Context, { userName, email }: AddHumanUserRequest, prefix = ''): Violation[] {
+  return [
+    ...checkUserName(userName, `${prefix}userName`),
+    ...checkAddress(email?.email ?? '', `${prefix}email.email`),
+    // Every caller who may create a user holds user.write.
+    ...checkVerification(context, email?.verification, true, `${prefix}email.`),
+  ]
 }
 
 /** The command that creates the human. */

@@ -9,14 +9,16 @@ import { bulkResults } from '#lib/bulk-results'
 import type { Violation } from '#lib/errors'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
+import { checkUserName } from '../../user-name.ts'
 import { checkHuman, createHuman } from './add-human-user.ts'
 import { createMachine } from './add-machine-user.ts'
 
 export const bulkAddUsers = {
   check: (context: Context, { users }: BulkAddUsersRequest): Violation[] =>
-    users.flatMap(({ user }, index) =>
-      user?.$case === 'human' ? checkHuman(context, user.value, `users[${index}].human.`) : [],
-    ),
+    users.flatMap(({ user }, index) => {
+      if (user?.$case === 'human') return checkHuman(context, user.value, `users[${index}].human.`)
+      return user ? checkUserName(user.value.userName, `users[${index}].machine.userName`) : []
+    }),
 
   handle(context: Context, { users }: BulkAddUsersRequest, call: Call): Promise<BulkAddUsersResponse> {
     return context.store.executeAll<Added, BulkAddUsersResponse>({

@@ -7,6 +7,7 @@ import { countLimit } from '#lib/limits-hit'
 import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../../context.ts'
+import { checkAddress, sameAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { type Notice, noticeDropped, requestNotice } from '../../email/notice.ts'
 import { permitAddressOf } from '../../roles-covered.ts'
@@ -24,8 +25,12 @@ export const setEmail = {
     await permitAddressOf(context, userId, call)
   },
 
-  check: (context: Context, { verification }: SetEmailRequest, _call: Call, holdsPermission: boolean): Violation[] =>
-    checkVerification(context, verification, holdsPermission),
+  check: (
+    context: Context,
+    { email, verification }: SetEmailRequest,
+    _call: Call,
+    holdsPermission: boolean,
+  ): Violation[] => [...checkAddress(email), ...checkVerification(context, verification, holdsPermission)],
 
   async handle(context: Context, request: SetEmailRequest, call: Call): Promise<SetEmailResponse> {
     const [codeId, noticeId] = [randomUUID(), randomUUID()]
@@ -34,10 +39,13 @@ export const setEmail = {
         aggregate: { type: 'user', id: request.userId },
         call,
         decide(user: Aggregate<User>, now): Decision<UserEvent, string | undefined> {
-          const { userId, email, verification } = request
+          const { userId, verification } = request
           const { organizationId } = user
+          const present = user.state?.human?.email
+          // Another spelling of the present address is that address.
+          const email = present !== undefined && sameAddress(present, request.email) ? present : request.email
           const code = requestCode(context, verification, { codeId, userId, email, organizationId }, now)
-          const decision = decide(user, request, code, call.caller.userId, now)
+          const decision = decide(user, { ...request, email }, code, call.caller.userId, now)
           const notice = isNoticed && requestNotice(context, user, email, noticeId, now)
           return notice ? withNotice(decision, notice) : decision
         },

@@ -35,7 +35,14 @@ export async function openOrganizations() {
   await migrate(grantsSql, new URL('../../../grants/migrations/', import.meta.url), users.log)
   const nats = await connectNats(testServers().natsUrl.users, 'users', users.log)
   const feed = createFeed({ service: 'grants', sql: grantsSql, log: users.log })
-  const none = { instanceRoles: [], memberships: [], projectMemberships: [], organizationClosed: false }
+  const none = {
+    instanceRoles: [],
+    memberships: [],
+    projectMemberships: [],
+    organizationClosed: false,
+    hasRole: false,
+    moreOthers: false,
+  }
   const listMemberships = async () => none
   users.grants = { ...users.grants, listMemberships, listEvents: (request) => feed({}, request) }
   const followers = startFollowingOrganizations(users, nats, users.log)

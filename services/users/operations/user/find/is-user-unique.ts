@@ -1,14 +1,17 @@
 import { UserState } from '#gen/roster/users/v1/user'
 import type { IsUserUniqueRequest, IsUserUniqueResponse } from '#gen/roster/users/v1/user_service'
-import { canonicalName } from '#lib/canonical-name'
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../../context.ts'
+import { canonicalAddress } from '../../../email/address.ts'
 import { userNameKey } from '../../../new-user.ts'
+import { checkUserName } from '../../../user-name.ts'
 
 export const isUserUnique = {
   check: (_context: Context, { userName, email }: IsUserUniqueRequest) =>
-    userName === '' && email === '' ? [{ field: 'userName', description: 'this or email must be given' }] : [],
+    userName === '' && email === ''
+      ? [{ field: 'userName', description: 'this or email must be given' }]
+      : checkUserName(userName),
 
   async handle(
     { sql, personal }: Context,
@@ -23,7 +26,7 @@ export const isUserUnique = {
         select from unique_keys where kind = ${kind} and scope = ${scope} and key = any(${forms}::text[])
       ) and not exists (
         select from found_addresses e join found_users u using (user_id)
-        where e.organization_id = ${organizationId} and e.email = ${canonicalName(email)} and e.email <> ''
+        where e.organization_id = ${organizationId} and e.email = ${canonicalAddress(email)} and e.email <> ''
           and u.state = ${UserState.USER_STATE_ACTIVE}
       ) as "isUnique"
     `)

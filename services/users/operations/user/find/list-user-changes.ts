@@ -5,8 +5,9 @@ import { eventColumns } from '#lib/eventstore/event-page'
 import { describeEnvelope, describeEvent } from '#lib/events/cloud-event'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { holds } from '#lib/rpc/caller'
+import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
-import { readCursor, writeCursor } from '#lib/search/cursor'
+import { cursorInvalid, readCursor, writeCursor } from '#lib/search/cursor'
 import { inTurn } from '#lib/search/in-turn'
 import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../../../context.ts'
@@ -15,10 +16,11 @@ import { codeMailType } from '../../../vocabulary/code-mail.ts'
 import { credentialEvents } from '../../../vocabulary/credentials.ts'
 import { noticeType } from '../../../vocabulary/notice.ts'
 import { passwordCodeType } from '../../../vocabulary/password-code.ts'
+import { signInType } from '../../../vocabulary/sign-in.ts'
 import type { User } from '../../../vocabulary/user.ts'
 
 // The aggregates that have the id of their user. Each is read backwards by its own sequence, and the sessions by position.
-const aggregates = ['user', codeMailType, passwordCodeType, noticeType, 'authentication']
+const aggregates = ['user', codeMailType, passwordCodeType, noticeType, signInType, 'authentication']
 const aboutCredentials = [...credentialEvents, 'machine.dpop.changed']
 const theEnd = String(2n ** 63n - 1n)
 
@@ -32,11 +34,13 @@ export async function listUserChanges(
   existing(user?.state)
   const asked = { method: 'ListUserChanges', request: { ...request, withTotal: false }, call }
   const places = readCursor(keys, asked) ?? [...aggregates, 'session'].map(() => theEnd)
+  // The former release knows fewer.
+  if (places.length !== aggregates.length + 1) throw cursorInvalid()
   const limit = request.limit || defaultLimit
   const read = await inTurn(
     sql,
     call,
-    select(sql, userId, hiddenFrom(call, userId, user!.organizationId), places, limit + 1),
+    select(sql, userId, await hiddenFrom(call, userId, user!.organizationId), places, limit + 1),
   )
   const page = cutPage(read.slice(0, limit))
   const next = [...aggregates, 'session'].map((type, index) => {
@@ -53,7 +57,8 @@ interface Hidden {
 }
 
 /** What the caller may not read by the operations on sessions and credentials either. */
-function hiddenFrom({ caller }: Call, userId: string, organizationId: string): Hidden {
+async function hiddenFrom(call: Call, userId: string, organizationId: string): Promise<Hidden> {
+  const caller = await callerIn(call, organizationId)
   const isHidden = (permission: string) => caller.userId !== userId && !holds(caller, permission, organizationId)
   return { sessions: isHidden('session.read'), credentials: isHidden('user.credential.read') }
 }
@@ -61,6 +66,7 @@ function hiddenFrom({ caller }: Call, userId: string, organizationId: string): H
 function select(sql: Sql, userId: string, hidden: Hidden, places: string[], number: number) {
   const columns = eventColumns(sql)
   const seen = (type: string) => {
+    if (type === signInType) return sql`and ${!hidden.sessions}`
     if (!hidden.credentials) return sql``
     return type === 'user' ? sql`and type <> all(${aboutCredentials}::text[])` : sql`and ${type !== 'authentication'}`
   }

@@ -68,6 +68,16 @@ test('beyond the capacity the least recently used answer goes first', async () =
   expect(['a', 'b', 'c'].map((key) => memory.get(key))).toEqual(['A', undefined, 'C'])
 })
 
+test('a large answer takes the place of several small ones, and one beyond the capacity is not remembered', async () => {
+  const memory = createMemory<string>({ capacity: 5, sizeOf: ({ length }) => length, maxAge: 1000 })
+  for (const text of ['a', 'b', 'c', 'dddd']) await memory.obtain(text, answer(text))
+  expect(['a', 'b', 'c', 'dddd'].map((key) => memory.get(key))).toEqual([undefined, undefined, 'c', 'dddd'])
+  await memory.obtain('c', answer('c'))
+  expect(memory.get('dddd')).toBe('dddd')
+  expect(await memory.obtain('eeeeee', answer('eeeeee'))).toBe('eeeeee')
+  expect(memory.get('eeeeee')).toBeUndefined()
+})
+
 test('forgetting takes the answers that fit and leaves the rest', async () => {
   const memory = createMemory<string>({ capacity: 9, maxAge: 1000 })
   await memory.obtain('a', answer('A'))

@@ -1,4 +1,4 @@
-import { BriefMap } from '#lib/brief-map'
+import { BriefMap } from './brief-map.ts'
 
 /** An answer to remember. `until` is the end that it has of its own: Unix time in milliseconds. */
 export interface Remembered<Value> {
@@ -25,16 +25,33 @@ interface Question<Value> {
   forgotten: ((value: Value) => boolean)[]
 }
 
-/** Remembers up to `capacity` answers, the most recently used, each for at most `maxAge` milliseconds. */
-export function createMemory<Value>({ capacity, maxAge }: { capacity: number; maxAge: number }): Memory<Value> {
-  const entries = new BriefMap<string, { value: Value; until: number }>()
+/** What a memory may hold. */
+export interface Capacity<Value> {
+  /** The most that all answers may take together. The most recently used stay. */
+  capacity: number
+  /** What an answer takes. Default: each takes one. */
+  sizeOf?: (value: Value) => number
+  /** Milliseconds. */
+  maxAge: number
+}
+
+/** Remembers answers as far as they fit, each for at most `maxAge` milliseconds. */
+export function createMemory<Value>({ capacity, sizeOf = () => 1, maxAge }: Capacity<Value>): Memory<Value> {
+  const entries = new BriefMap<string, { value: Value; until: number; size: number }>()
+  let held = 0
   const underWay = new Map<string, Question<Value>>()
   const questions = new Set<Question<Value>>()
 
   function remember(key: string, value: Value, until: number) {
+    drop(key)
+    const size = sizeOf(value)
+    entries.set(key, { value, until, size })
+    for (held += size; held > capacity;) drop(entries.keys().next().value!)
+  }
+
+  function drop(key: string) {
+    held -= entries.get(key)?.size ?? 0
     entries.delete(key)
-    entries.set(key, { value, until })
-    if (entries.size > capacity) entries.delete(entries.keys().next().value!)
   }
 
   function start(key: string, ask: () => Promise<Remembered<Value>>): Question<Value> {
@@ -57,7 +74,7 @@ export function createMemory<Value>({ capacity, maxAge }: { capacity: number; ma
   }
 
   function forget(fits: (value: Value) => boolean) {
-    for (const [key, { value }] of entries) if (fits(value)) entries.delete(key)
+    for (const [key, { value }] of entries) if (fits(value)) drop(key)
     for (const question of questions) question.forgotten.push(fits)
     // A question from now on must not get an answer that was on its way before.
     underWay.clear()
@@ -67,8 +84,8 @@ export function createMemory<Value>({ capacity, maxAge }: { capacity: number; ma
     get(key) {
       const entry = entries.get(key)
       if (!entry) return undefined
+      if (entry.until <= Date.now()) return (drop(key), undefined)
       entries.delete(key)
-      if (entry.until <= Date.now()) return undefined
       entries.set(key, entry)
       return entry.value
     },

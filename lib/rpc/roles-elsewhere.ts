@@ -1,0 +1,45 @@
+import { callersChanged, organizationOf } from '../events/hints.ts'
+import { createMemory } from '../memory.ts'
+import type { Nats } from '../nats.ts'
+import type { RolesThere } from './caller.ts'
+
+/** Remembers what callers hold in organizations that they did not act for. */
+export interface RolesElsewhere {
+  find(userId: string, organizationId: string): Promise<RolesThere>
+  stop(): void
+}
+
+/** Bytes, about. */
+const capacity = 8 * 1024 * 1024
+const maxAge = 30_000
+
+/** Remembers the answers of `ask` until grants tells of a change. */
+export function createRolesElsewhere(
+  nats: Pick<Nats, 'connection' | 'onDisconnect'>,
+  ask: (userId: string, organizationId: string) => Promise<RolesThere>,
+): RolesElsewhere {
+  interface Known extends RolesThere {
+    userId: string
+    organizationId: string
+  }
+  const memory = createMemory<Known>({ capacity, maxAge, sizeOf: (known) => 500 + 4 * JSON.stringify(known).length })
+  const subscription = nats.connection.subscribe(callersChanged, {
+    callback: (_error, message) => {
+      const changed = message.string()
+      const closed = organizationOf(changed)
+      memory.forget(({ userId, organizationId }) => (closed ? organizationId === closed : userId === changed))
+    },
+  })
+  const unwatch = nats.onDisconnect(() => memory.forgetAll())
+  return {
+    async find(userId, organizationId) {
+      const key = JSON.stringify([userId, organizationId])
+      const find = async () => ({ value: { userId, organizationId, ...(await ask(userId, organizationId)) } })
+      return memory.get(key) ?? memory.obtain(key, find)
+    },
+    stop() {
+      subscription.unsubscribe()
+      unwatch()
+    },
+  }
+}

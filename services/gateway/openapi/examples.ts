@@ -1,0 +1,65 @@
+import type { Schema } from './schemas.ts'
+
+/**
+ * A body for readers that fits its schema: what it must have, and what has an example in proto/. Where proto/ has none,
+ * a text is the name of its field.
+ */
+export function exampleOf(schema: Schema, components: Record<string, Schema>): unknown {
+  return valueOf(schema, '')
+
+  function valueOf(part: Schema, name: string): unknown {
+    const {
+      type,
+      properties = {},
+      required = [],
+      items,
+      examples,
+      enum: values,
+      minimum,
+      description,
+      ...rest
+    } = known(part)
+    if (examples) return examples[0]
+    if (values) return values.find((value) => !value.endsWith('_UNSPECIFIED'))
+    if (type === 'array') return [valueOf(items!, name)]
+    const chosen = /Exactly one of `(\w+)`/.exec(description ?? '')?.[1]
+    if (type === 'object')
+      return Object.fromEntries(
+        Object.entries(properties)
+          .filter(([key, each]) => required.includes(key) || key === chosen || hasExample(each))
+          .map(([key, each]) => [key, valueOf(each, key)]),
+      )
+    if (type === 'boolean') return true
+    return type === 'string' ? textOf(name, rest) : (minimum ?? 1)
+  }
+
+  function hasExample(part: Schema): boolean {
+    const { examples, items } = known(part)
+    return examples !== undefined || (items !== undefined && hasExample(items))
+  }
+
+  function known(part: Schema): Known {
+    const reference = part['$ref'] as string | undefined
+    return reference ? components[reference.slice(reference.lastIndexOf('/') + 1)]! : part
+  }
+}
+
+interface Known {
+  type?: string
+  description?: string
+  format?: string
+  pattern?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  examples?: unknown[]
+  enum?: string[]
+  minimum?: number
+}
+
+function textOf(name: string, { format, pattern }: Known): string {
+  if (format === 'date-time') return '2030-01-01T00:00:00Z'
+  if (format === 'uri') return 'https://example.com'
+  const words = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return pattern === undefined || new RegExp(pattern, 'u').test(words) ? words : '1'
+}

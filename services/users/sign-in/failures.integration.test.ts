@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { roster } from '#lib/health/release'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import postgres from 'postgres'
+import { addHumanUser } from '../operations/user/add-human-user.ts'
+import { createSession } from '../operations/session/create-session.ts'
+import { removedUser } from '../states/removed-user.ts'
+import { callIn, openUsers, serveDomains, type TestUsers } from '../test-users.ts'
+import type { User } from '../vocabulary/user.ts'
+import { recordFailure, tellCounts } from './failures.ts'
+import { findLoginUser, type LoginUser } from './login-user.ts'
+
+let database: TestDatabase
+let domains: Awaited<ReturnType<typeof serveDomains>>
+let replicas: TestUsers[]
+
+beforeAll(async () => {
+  database = await createDatabase()
+  domains = await serveDomains({})
+  replicas = await Promise.all([openUsers(database.urls.users), openUsers(database.urls.users)])
+})
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.stop()))
+  await domains.stop()
+  await database.drop()
+})
+
+const profile = { firstName: 'A', lastName: 'B', preferredLanguage: '', gender: 0 as const }
+const email = { email: 'a@example.com', verification: { $case: 'isVerified' as const, value: true } }
+
+async function human(userId: string): Promise<LoginUser> {
+  await addHumanUser.handle(replicas[0]!, { userId, userName: userId, profile, email }, callIn('acme'))
+  return (await findLoginUser(replicas[0]!, userId, callIn('')))!
+}
+
+const eventsOf = async (userId: string) =>
+  (
+    await replicas[0]!.sql`
+    select type, payload from events where aggregate_type = 'user.signin' and aggregate_id = ${userId} order by sequence
+  `
+  ).map(({ type, payload }) => [type, payload.count])
+const failAll = (user: LoginUser, number: number) =>
+  Promise.all(Array.from({ length: number }, (_, index) => recordFailure(replicas[index % 2]!, user, 'test')))
+const aMinuteLater = () => replicas[0]!.sql`update failed_sign_ins set since = since - interval '1 minute'`
+const tellAll = () => Promise.all(replicas.map((replica) => tellCounts(replica)))
+
+test('many failures at once over two replicas are one event, and one with their count a minute later', async () => {
+  const user = await human('many')
+  await failAll(user, 30)
+  await tellAll()
+  expect(await eventsOf('many')).toEqual([['failed', undefined]])
+  await failAll(user, 10)
+  await aMinuteLater()
+  await tellAll()
+  expect(await eventsOf('many')).toEqual([['failed', undefined], ['failures.counted', 40]]) // prettier-ignore
+  await tellAll()
+  await failAll(user, 2)
+  expect((await eventsOf('many')).slice(2)).toEqual([['failed', undefined]])
+  expect((await replicas[0]!.store.load('user', 'many'))!.sequence).toBe(1)
+})
+
+test('failures beside the end of a minute are each counted once, also where a replica died meanwhile', async () => {
+  const user = await human('beside')
+  await failAll(user, 3)
+  await aMinuteLater()
+  await Promise.all([tellAll(), failAll(user, 20), tellAll()])
+  await replicas[0]!.sql`update failed_sign_ins set closed = true`
+  await failAll(user, 4)
+  await aMinuteLater()
+  await tellAll()
+  const events = await eventsOf('beside')
+  expect(events.reduce((sum, [, count]) => sum + ((count as number | undefined) ?? 0), 0)).toBe(27)
+  expect(events.map(([type]) => type)).toEqual(events.map((_, index) => (index % 2 ? 'failures.counted' : 'failed')))
+  expect(await replicas[0]!.sql`select from failed_sign_ins where user_id = 'beside'`).toHaveLength(0)
+})
+
+test('a sign-in of an unknown name is no event, and one of a removed user goes with the user', async () => {
+  const [users] = replicas as [TestUsers]
+  const user = await human('gone')
+  await expect(createSession(users, { loginName: 'nobody', password: 'x' }, callIn(''))).rejects.toThrow()
+  await expect(createSession(users, { loginName: 'gone', password: 'x' }, callIn(''))).rejects.toThrow()
+  await users.later.stop()
+  expect(await eventsOf('gone')).toEqual([['failed', undefined]])
+  await users.store.execute({
+    aggregate: { type: 'user', id: 'gone' },
+    call: callIn(''),
+    decide: ({ state, organizationId }) => removedUser(state as User, organizationId),
+  })
+  await failAll(user, 2)
+  expect(await users.sql`select from failed_sign_ins where user_id = 'gone'`).toHaveLength(0)
+  expect(await eventsOf('gone')).toHaveLength(1)
+  expect(await users.sql`select distinct aggregate_id from events where aggregate_type = 'user.signin' and aggregate_id not in ('many', 'beside', 'gone')`).toHaveLength(0) // prettier-ignore
+})
+
+test('beside a replica of the former release nothing is recorded: that would park the event', async () => {
+  const user = await human('former')
+  const former = postgres(database.urls.users, { connection: { application_name: `roster-users ${roster.former}.0` } })
+  await former`select 1`
+  await failAll(user, 2)
+  await former.end()
+  expect(await eventsOf('former')).toEqual([])
+})

@@ -1,0 +1,50 @@
+// Package task reads what an OAuth client is told to do, and prints what it did.
+package task
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// Task is what stands on the standard input.
+type Task struct {
+	Issuer, Certificate, ClientID, ClientSecret string
+}
+
+// Read reads the task.
+func Read() (task Task) {
+	Must(json.NewDecoder(os.Stdin).Decode(&task))
+	return task
+}
+
+// Client trusts the certificate of the task.
+func (task Task) Client() *http.Client {
+	transport := &http.Transport{ForceAttemptHTTP2: true}
+	if task.Certificate != "" {
+		pem, err := os.ReadFile(task.Certificate)
+		Must(err)
+		transport.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem)
+	}
+	return &http.Client{Transport: transport}
+}
+
+// Print verifies the token and one with another signature, and prints the subject and the refusal.
+func Print(token string, verify func(token string) (subject string, err error)) {
+	subject, err := verify(token)
+	Must(err)
+	_, err = verify(token[:strings.LastIndex(token, ".")] + "." + strings.Repeat("A", 86))
+	Must(json.NewEncoder(os.Stdout).Encode(map[string]any{"subject": subject, "refused": err != nil}))
+}
+
+// Must ends the program where there is an error.
+func Must(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
