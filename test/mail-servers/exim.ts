@@ -11,14 +11,14 @@ export const exim: MailServerKind = {
   ], // prettier-ignore
   users: ['Debian-exim'],
   program: 'usr/sbin/exim4',
-  configure({ folder, port, next, more }) {
+  configure({ root, folder, port, next, more }) {
     chownSync(join(folder, 'spool'), firstUser, firstUser)
     const file = join(folder, 'exim.conf')
     writeFileSync(
       file,
       `
 primary_hostname = localhost
-exim_path = ${folder}/root/usr/sbin/exim4
+exim_path = ${root}/usr/sbin/exim4
 keep_environment =
 spool_directory = ${folder}/spool
 log_file_path = ${folder}/spool/%slog

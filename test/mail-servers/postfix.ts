@@ -7,11 +7,10 @@ export const postfix: MailServerKind = {
   packages: ['postfix', 'libsasl2-2', 'libicu72', 'libdb5.3', 'libnsl2', 'libtirpc3'],
   users: ['postfix', 'postdrop'],
   program: 'usr/sbin/postfix',
-  configure({ folder, port, next, more }) {
+  configure({ root, folder, port, next, more }) {
     const configuration = join(folder, 'etc')
     mkdirSync(configuration)
     chownSync(join(folder, 'data'), firstUser, firstUser)
-    const root = join(folder, 'root')
     writeFileSync(
       join(configuration, 'main.cf'),
       [
@@ -30,11 +29,14 @@ export const postfix: MailServerKind = {
         'mydestination =',
         'alias_maps =',
         'mynetworks =',
-        `relay_domains = static:all`,
+        'relay_domains = static:all',
+        'relay_transport = smtp',
+        'fast_flush_domains =',
         `relayhost = [127.0.0.1]:${next}`,
         'smtpd_relay_restrictions = reject_unauth_destination',
         // By default the own network is free of these limits.
         'smtpd_client_event_limit_exceptions =',
+        'smtpd_tls_security_level = may',
         `smtpd_tls_cert_file = ${folder}/cert.pem`,
         `smtpd_tls_key_file = ${folder}/key.pem`,
         'smtp_tls_security_level = none',
