@@ -23,9 +23,10 @@ export type End = 'sent' | 'failed' | 'nothing'
 
 /**
  * Mails a code and records the outcome. `keep` puts the outcome into the job, so that the next try only records it.
- * Throws if the job must come again. The error's message, unlike its cause, holds no code and no address.
+ * `lastReason` is why the try before this one failed. Throws if the job must come again. The error's message, unlike its
+ * cause, holds no code and no address.
  */
-export type MailCode = (job: MailJob, keep: (job: MailJob) => Promise<void>) => Promise<End>
+export type MailCode = (job: MailJob, keep: (job: MailJob) => Promise<void>, lastReason?: string) => Promise<End>
 
 /** Milliseconds that the recording of an outcome may take before the job keeps the outcome. */
 const keepAfter = 200
@@ -39,16 +40,16 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
   const unrecorded = new BriefMap<string, Outcome>()
   const refused = throttled(log, 'the mail server takes no mail from us: see SMTP_URL, MAIL_FROM', 'error')
 
-  return (job, keep) => {
+  return (job, keep, lastReason) => {
     const running = underWay.get(job.codeId)
     if (running) return running
-    const started = attempt(job, keep).finally(() => underWay.delete(job.codeId))
+    const started = attempt(job, keep, lastReason).finally(() => underWay.delete(job.codeId))
     underWay.set(job.codeId, started)
     return started
   }
 
-  async function attempt(job: MailJob, keep: (job: MailJob) => Promise<void>): Promise<End> {
-    const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job))
+  async function attempt(...[job, keep, lastReason]: Parameters<MailCode>): Promise<End> {
+    const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job, lastReason))
     if (!outcome) {
       mails.add(1, 'nothing')
       return 'nothing'
@@ -72,30 +73,46 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
     }
   }
 
-  async function send(job: MailJob): Promise<Outcome | undefined> {
+  async function send(job: MailJob, lastReason = ''): Promise<Outcome | undefined> {
     const { userId, codeId, kind, organizationId = '', expiresAt } = job
-    if (Date.parse(expiresAt) <= Date.now()) {
-      mails.add(1, 'late')
-      return { failure: 'Its time was over before the mail server took the mail.' }
-    }
+    const isLate = () => Date.parse(expiresAt) <= Date.now()
+    if (isLate()) return late(lastReason)
     const content = () => users.content({ userId, codeId, kind: numberOf(kind) })
     const code = await content()
     if (!code) return undefined
     const domain = code.email.slice(code.email.lastIndexOf('@') + 1).toLowerCase()
     return places.take({ domain, organizationId }, async (waited) => {
       const fresh = waited < freshFor ? code : await content()
-      return fresh && hand(job, fresh)
+      const outcome = fresh && (await hand(job, fresh, content))
+      return outcome ?? (isLate() ? late(lastReason) : undefined)
     })
   }
 
-  async function hand({ codeId, kind = 'email-code' }: MailJob, content: EmailCode): Promise<Outcome> {
+  /** Hands the mail over. Gives nothing if the mail was not to be sent any more once the mail server was ready for it. */
+  async function hand(
+    { codeId, kind = 'email-code' }: MailJob,
+    content: EmailCode,
+    again: () => Promise<EmailCode | undefined>,
+  ): Promise<Outcome | undefined> {
     const began = performance.now()
+    let unanswered: unknown
+    async function isDue() {
+      if (performance.now() - began < freshFor) return true
+      try {
+        return (await again()) !== undefined
+      } catch (error) {
+        // Not the mail server's fault.
+        unanswered = error
+        return false
+      }
+    }
     try {
-      await mailer.send(kind, codeId, content)
-      mails.add(1, 'sent')
-      mailTimes.record((performance.now() - began) / 1000)
-      return { sentAt: new Date().toISOString() }
+      if (!(await mailer.send(kind, codeId, content, isDue))) {
+        if (unanswered !== undefined) throw unanswered
+        return undefined
+      }
     } catch (error) {
+      if (error === unanswered) throw error
       const refusal = readRefusal(error)
       mails.add(1, outcomeLabel(refusal))
       if (refusal.permanent) return { failure: refusal.reason }
@@ -103,7 +120,18 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
       if (refusal.ours) refused(new Error(refusal.reason), { codeId })
       throw new Error(refusal.reason, { cause: error })
     }
+    mails.add(1, 'sent')
+    mailTimes.record((performance.now() - began) / 1000)
+    return { sentAt: new Date().toISOString() }
   }
+}
+
+function late(lastReason: string): Outcome {
+  mails.add(1, 'late')
+  const failure = 'Its time was over before the mail server took the mail.'
+  // Users takes no other characters.
+  const reason = lastReason.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300)
+  return { failure: reason === '' ? failure : `${failure} The last try: ${reason}` }
 }
 
 function outcomeLabel({ permanent, ours, answered }: Refusal): string {
