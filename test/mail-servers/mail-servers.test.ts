@@ -68,9 +68,9 @@ describe.each([
     authentication?.stop()
   })
 
-  here(`60 mails at once${way} arrive once each in spite of its limits${why(kind)}`, async () => {
+  here(`40 mails at once${way} arrive once each in spite of its limits${why(kind)}`, async () => {
     await house.startNotifier({ SMTP_URL: url })
-    const people = await addMany(60, 'example.com')
+    const people = await addMany(40, 'example.com')
     for (const { userId } of people) await ended(userId, 'sent')
     for (const { email } of people) await arrived(email)
     await noJobs()
@@ -152,7 +152,7 @@ describe('Postfix with a policy', () => {
     policy.answer(() => 'REJECT 5.1.1 no such user')
     await house.startNotifier({ SMTP_URL: url })
     const { userId } = await house.addHuman()
-    await ended(userId, 'failed: SMTP 554 5.7.1: the mail server refused the address.')
+    await ended(userId, 'failed: SMTP 554 5.1.1: the mail server refused the address.')
   })
 
   here(`a domain whose answers are slow delays no other${why(postfix)}`, async () => {
@@ -161,7 +161,7 @@ describe('Postfix with a policy', () => {
     await house.startNotifier({ SMTP_URL: url, MAIL_CONCURRENCY: '8' })
     const slow = await addMany(20, 'slow.example')
     await vi.waitFor(() => expect(slow.some(({ email }) => policy.asked(email) > 0)).toBe(true), soon)
-    const others = await addMany(60, 'example.com')
+    const others = await addMany(40, 'example.com')
     for (const { email } of others) await arrived(email)
     for (const { email } of slow) expect(house.mail.mailsTo(email)).toEqual([])
     held.resolve('DUNNO')
@@ -172,9 +172,13 @@ describe('Postfix with a policy', () => {
     await house.startNotifier({ SMTP_URL: url })
     const local = randomUUID()
     await house.addHuman({ firstName: 'Jürgen', lastName: 'Grün' }, `${local}@bücher.example`)
-    await arrived(`${local}@xn--bcher-kva.example`)
+    // The mailbox shows the domain in Unicode again.
+    await arrived(`${local}@bücher.example`)
+    expect(policy.asked(`${local}@xn--bcher-kva.example`)).toBe(1)
     // It would fail at every server without SMTPUTF8, so it is refused to whoever enters it.
-    await expect(house.addHuman({}, `jürgen-${local}@example.com`)).rejects.toMatchObject({ reason: '?' })
+    await expect(house.addHuman({}, `jürgen-${local}@example.com`)).rejects.toMatchObject({
+      violations: [{ field: 'email.email', description: 'must be one address, such as ada@example.com' }],
+    })
   })
 })
 
@@ -213,16 +217,18 @@ describe('a server that', () => {
     expect(server.got.at(-1)!.address).toBe(next)
   })
 
-  test('is ready for a mail only after its code died gets a newer one, and not that', async () => {
+  test('is ready for a mail only after its code died gets the newer ones, and not that', async () => {
     const held = Promise.withResolvers<undefined>()
-    const [old, next] = [newAddress(), newAddress()]
+    const old = newAddress()
     const asked = vi.fn(() => held.promise)
     server.at((moment, address) => (moment === 'DATA' && address === old ? asked() : undefined))
     await house.startNotifier({ SMTP_URL: server.url })
     const { userId } = await house.addHuman({}, old)
     await vi.waitFor(() => expect(asked).toHaveBeenCalled(), soon)
-    await house.setEmail(userId, next)
-    await vi.waitFor(() => expect(gotBy(next)).toHaveLength(1), soon)
+    for (const next of [newAddress(), newAddress(), newAddress()]) {
+      await house.setEmail(userId, next)
+      await vi.waitFor(() => expect(gotBy(next)).toHaveLength(1), soon)
+    }
     held.resolve(undefined)
     await noJobs()
     expect(gotBy(old)).toEqual([])

@@ -53,7 +53,7 @@ export const firstUser = 61_000
 export function unpackMailServer({ packages, program }: MailServerKind): string | undefined {
   return unpackDebian(packages, (folder) => {
     const [command, ...args] = [...apart, 'true']
-    execFileSync(command!, args)
+    execFileSync(command, args)
     const missing = execFileSync('ldd', [join(folder, 'root', program)], {
       env: environmentOf(folder),
       encoding: 'utf8',

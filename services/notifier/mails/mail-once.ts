@@ -32,6 +32,8 @@ export type MailCode = (job: MailJob, keep: (job: MailJob) => Promise<void>, las
 const keepAfter = 200
 /** Milliseconds after which users is asked again whether a mail that waits is still to be sent. */
 const freshFor = 1000
+/** The same, once the mail server is ready for the mail. */
+const freshForSending = 100
 
 /** Returns a function that mails a code once, even if the code's job comes several times, or twice at the same time. */
 export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailCode {
@@ -77,13 +79,18 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
     const { userId, codeId, kind, organizationId = '', expiresAt } = job
     const isLate = () => Date.parse(expiresAt) <= Date.now()
     if (isLate()) return late(lastReason)
-    const content = () => users.content({ userId, codeId, kind: numberOf(kind) })
+    let askedAt = 0
+    const content = () => {
+      askedAt = performance.now()
+      return users.content({ userId, codeId, kind: numberOf(kind) })
+    }
     const code = await content()
     if (!code) return undefined
     const domain = code.email.slice(code.email.lastIndexOf('@') + 1).toLowerCase()
+    const isDue = async () => performance.now() - askedAt < freshForSending || (await content()) !== undefined
     return places.take({ domain, organizationId }, async (waited) => {
       const fresh = waited < freshFor ? code : await content()
-      const outcome = fresh && (await hand(job, fresh, content))
+      const outcome = fresh && (await hand(job, fresh, isDue))
       return outcome ?? (isLate() ? late(lastReason) : undefined)
     })
   }
@@ -92,22 +99,14 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
   async function hand(
     { codeId, kind = 'email-code' }: MailJob,
     content: EmailCode,
-    again: () => Promise<EmailCode | undefined>,
+    isDue: () => Promise<boolean>,
   ): Promise<Outcome | undefined> {
     const began = performance.now()
+    // That users does not answer is not the mail server's fault.
     let unanswered: unknown
-    async function isDue() {
-      if (performance.now() - began < freshFor) return true
-      try {
-        return (await again()) !== undefined
-      } catch (error) {
-        // Not the mail server's fault.
-        unanswered = error
-        return false
-      }
-    }
+    const ask = () => isDue().catch((error) => ((unanswered = error), false))
     try {
-      if (!(await mailer.send(kind, codeId, content, isDue))) {
+      if (!(await mailer.send(kind, codeId, content, ask))) {
         if (unanswered !== undefined) throw unanswered
         return undefined
       }
