@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, newHuman, newMachine, newMember, newOrganization, ok } from '../examples/people.ts'
 import { grantProject, newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let abroad: string
@@ -21,7 +21,7 @@ async function getGrant(userId: string, grantId: string, organization: string): 
   return ok(await json('GetUserGrant', { userId, grantId }, admin(organization))).userGrant
 }
 
-describe.each(encodings)('AddUserGrant over $encoding', ({ call }) => {
+describe.each(over('grpc'))('AddUserGrant over $encoding', ({ call }) => {
   const add = (request: object, organization = home) => call('AddUserGrant', { ...request }, admin(organization))
   const newUser = async () => (await newHuman(home)).userId
 

@@ -3,7 +3,7 @@ import { type AuditKey, isSigned, readCheckpoint } from '#lib/eventstore/audit/c
 import { addEveryObject } from '../examples/every-object.ts'
 import { admin, newMember, newOrganization, ok } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
-import { encodings } from './clients/encodings.ts'
+import { over } from './clients/encodings.ts'
 import { callGrpc } from './clients/grpc.ts'
 
 // Each service signs something then.
@@ -13,7 +13,7 @@ interface Named {
   service: string
 }
 
-describe.each(encodings)('checkpoints of the audit chains over $encoding', ({ call }) => {
+describe.each(over('json'))('checkpoints of the audit chains over $encoding', ({ call }) => {
   const list = async (service: string, request = {}) =>
     (ok(await call('ListAuditCheckpoints', { service, ...request }, admin())).checkpoints ?? []) as {
       number: number

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, getUser, newMember, newOrganization, ok, profile, unique, uniqueEmail } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
-import { call as callOnce, encodings } from './clients/encodings.ts'
+import { call as callOnce, over } from './clients/encodings.ts'
 import { mailTo } from './mailbox.ts'
 
 let organization: string
@@ -21,7 +21,7 @@ const reasonOf = ({ error }: any) => error && error.details[0].reason
 const tally = (results: any[]) =>
   Object.fromEntries([...Map.groupBy(results, (one) => reasonOf(one) ?? 'done')].map(([one, all]) => [one, all.length]))
 
-describe.each(encodings)('BulkAddUsers over $encoding', ({ call }) => {
+describe.each(over('grpc-web'))('BulkAddUsers over $encoding', ({ call }) => {
   const add = (users: object[], options: object = manager) => call('BulkAddUsers', { users } as never, options)
   const results = async (users: object[], options: object = manager) => ok(await add(users, options)).results
 

@@ -4,7 +4,7 @@ import type { Operation } from '../examples/contract.ts'
 import { addition, examples, forOrganization, ofOneProvider, protocols } from '../examples/idps.ts'
 import { admin, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { type CallOptions, factsOf } from './clients/call.ts'
-import { encodings } from './clients/encodings.ts'
+import { over } from './clients/encodings.ts'
 
 let organization: string
 let owner: CallOptions
@@ -21,7 +21,7 @@ const owners = [
   { of: 'an organization', nameOf: forOrganization, caller: () => owner },
 ]
 
-describe.each(encodings)('over $encoding,', ({ call }) => {
+describe.each(over('grpc'))('over $encoding,', ({ call }) => {
   describe.each(owners)('a provider of $of', ({ of, nameOf, caller }) => {
     const ask = (operation: Operation, request: JsonObject) => call(nameOf(operation), request, caller())
     const get = async (idpId: string) => ok(await ask('GetIDP', { idpId })).idp

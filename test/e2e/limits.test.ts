@@ -4,7 +4,7 @@ import { admin, getUser, newHuman, newMember, newOrganization, ok, unique, uniqu
 import { newIdp, newProject } from '../examples/projects.ts'
 import type { Operation } from '../examples/contract.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 // One code point, two UTF-16 units, four bytes.
 const wide = '𝒜'
@@ -127,7 +127,7 @@ const limits: Limit[] = [
   },
 ]
 
-describe.each(encodings)('the limits of the contract over $encoding', ({ call }) => {
+describe.each(over('connect'))('the limits of the contract over $encoding', ({ call }) => {
   const send = async ({ operation }: Limit, request: JsonObject) =>
     call(operation, request, operation === 'UpdateMyProfile' ? me : admin(await organization))
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let abroad: string
@@ -15,7 +15,7 @@ async function primaryDomain(organization: string): Promise<string> {
   return ok(await json('GetMyOrganization', {}, admin(organization))).organization.primaryDomain
 }
 
-describe.each(encodings)('organizations over $encoding', ({ call }) => {
+describe.each(over('connect'))('organizations over $encoding', ({ call }) => {
   test('a new one gets a primary domain from its name; a second of that name gets another domain', async () => {
     const name = unique('Über Größen')
     const { organizationId, details } = ok(await call('AddOrganization', { name }, admin()))
@@ -55,7 +55,7 @@ describe.each(encodings)('organizations over $encoding', ({ call }) => {
   })
 })
 
-describe.each(encodings)('members over $encoding', ({ call }) => {
+describe.each(over('json'))('members over $encoding', ({ call }) => {
   const roles = ['ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER']
   const addMember = async (options: { token: string; organization?: string | undefined }, role: string) =>
     factsOf(await call('AddOrganizationMember', { userId: (await newHuman(home)).userId, roles: [role] }, options))
@@ -91,7 +91,7 @@ describe.each(encodings)('members over $encoding', ({ call }) => {
   })
 })
 
-describe.each(encodings)('permissions of each role, over $encoding', ({ call }) => {
+describe.each(over('grpc'))('permissions of each role, over $encoding', ({ call }) => {
   // In this order: user.write, user.grant.write, project.write, org.read, user.read, iam.idp.read, org.create
   const may: [string[], boolean[]][] = [
     [[], [false, false, false, false, false, false, false]],

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let abroad: string
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const reason = (answer: Parameters<typeof factsOf>[0]) => factsOf(answer).reason ?? 'ok'
 
-describe.each(encodings)('projects over $encoding', ({ call }) => {
+describe.each(over('grpc'))('projects over $encoding', ({ call }) => {
   const act = async (...[operation, request]: Parameters<typeof call>) =>
     ok(await call(operation, request, admin(home)))
 

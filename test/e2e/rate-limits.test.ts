@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { admin, newMember, newOrganization, ok } from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 import { type OpenStream, streaming } from './clients/streams.ts'
 
 let organization: string
@@ -32,7 +32,7 @@ async function passed(count: number, once: () => Promise<Answer>): Promise<numbe
   return count - refused
 }
 
-describe.each(encodings)('calls a second over $encoding', ({ call }) => {
+describe.each(over('grpc-web'))('calls a second over $encoding', ({ call }) => {
   test('a caller without roles writes 200 times at once and 20 times a second, and others go on', async () => {
     const me = await newMember(organization, [])
     const started = performance.now()

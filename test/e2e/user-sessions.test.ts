@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, signIn, unique } from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { encodings } from './clients/encodings.ts'
+import { encodings, over } from './clients/encodings.ts'
 
 let home: string
 let manager: Awaited<ReturnType<typeof newMember>>
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const reason = (answer: Answer) => factsOf(answer).reason
 
-describe.each(encodings)('over $encoding', ({ call }) => {
+describe.each(over('grpc-web'))('over $encoding', ({ call }) => {
   test('SearchMySessions gives the own living sessions, the newest first, and which is the one of the call', async () => {
     const human = await newMember(home, [])
     const second = { ...human, token: await signIn(human) }

@@ -3,7 +3,7 @@ import type { Operation } from '../examples/contract.ts'
 import { admin, getUser, newHuman, newMachine, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts' // prettier-ignore
 import { newProject } from '../examples/projects.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 const { house } = inject('roster')
 let home: string
@@ -20,7 +20,7 @@ const pairs: [Operation, Operation, string, string, string][] = [
   ['LockUser', 'UnlockUser', 'USER_STATE_LOCKED', 'USER_ALREADY_LOCKED', 'USER_NOT_LOCKED'],
 ]
 
-describe.each(encodings)('over $encoding', ({ call }) => {
+describe.each(over('connect'))('over $encoding', ({ call }) => {
   describe.each(pairs)('%s and %s', (end, back, state, already, not) => {
     test('change the state once each, and GetUser shows it', async () => {
       const { userId } = await newHuman(home)
