@@ -117,29 +117,6 @@ describe.each(over('grpc-web'))('BulkAddUsers over $encoding', ({ call }) => {
     expect(factsOf(await add(times(1001).map(() => machine())))).toMatchObject({ code: 3, fields: ['users'] })
   })
 
-  test('under an Idempotency-Key gives the whole answer again, and creates nobody twice', async () => {
-    const options = { ...manager, headers: { 'idempotency-key': unique('key') } }
-    const users = [machine(), human(), machine({ userId: manager.userId })]
-    const first = await add(users, options)
-    const again = await add(users, options)
-    expect(again.ok).toEqual(first.ok)
-    expect(again.headers['idempotent-replayed']).toBe('true')
-    expect(tally(ok(again).results)).toEqual({ done: 2, USER_ID_TAKEN: 1 })
-    expect(factsOf(await add([machine()], options)).reason).toBe('IDEMPOTENCY_KEY_REUSED')
-  })
-
-  test('has no one object, so no If-Match fits', async () => {
-    const options = { ...manager, headers: { 'if-match': '*' } }
-    expect(factsOf(await add([machine()], options)).reason).toBe('SEQUENCE_MISMATCH')
-  })
-
-  test('needs user.write in the acting organization', async () => {
-    const nobody = await newMember(organization, ['ORG_OWNER_VIEWER'])
-    const foreign = { ...manager, organization: await newOrganization() }
-    expect(factsOf(await add([machine()], {})).code).toBe(16)
-    for (const options of [nobody, foreign]) expect(factsOf(await add([{}], options)).code).toBe(7)
-  })
-
   test('takes a thousand large users, and the answer fits', async () => {
     const users = times(1000).map((n) =>
       n % 2 === 0

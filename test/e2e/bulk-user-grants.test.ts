@@ -101,27 +101,6 @@ describe.each(over('connect'))('over $encoding', ({ call }) => {
     expect(reasons(ok(await add([{ userId, projectId: owned }])).results)).toEqual([none])
   })
 
-  test('under an Idempotency-Key the whole answer comes again, of both', async () => {
-    const [userId] = (await newUsers(1)) as [string]
-    const keyed = () => ({ ...manager, headers: { 'idempotency-key': unique('key') } })
-    const [adding, removing] = [keyed(), keyed()]
-    const items = [
-      { userId, projectId: owned },
-      { userId, projectId: owned },
-    ]
-    const first = ok(await add(items, adding))
-    expect(reasons(first.results)).toEqual([undefined, 'USER_GRANT_EXISTS'])
-    const { id } = first.results[0].done
-    const taken = ok(await remove([id], removing))
-    for (const [one, again] of [
-      [first, await add(items, adding)],
-      [taken, await remove([id], removing)],
-    ]) {
-      expect(again.ok).toEqual(one)
-      expect(again.headers['idempotent-replayed']).toBe('true')
-    }
-  })
-
   test('the rules of fields and the permissions hold for the whole request', async () => {
     const viewer = await newMember(home, ['ORG_OWNER_VIEWER'])
     const elsewhere = { ...manager, organization: abroad }

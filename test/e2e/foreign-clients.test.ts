@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, inject, test } from 'vitest'
-import { contract } from '../examples/contract.ts'
 import { type Errand, fiveOperations } from '../examples/five-operations.ts'
 import { decode, decodeStatus, describeOperation, encode, grpcPath } from './clients/messages.ts'
 import { frame } from './clients/grpc-web-text.ts'
@@ -86,13 +85,6 @@ describe(`buf curl${noBuf}`, () => {
     })
   })
 
-  test.skipIf(noBuf)('finds the offered services by reflection, and no internal one', async () => {
-    const { stdout } = await run(buf, ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', '--list-services', url])
-    const offered = new Set(Object.values(contract).map(([service]) => service))
-    expect(stdout.trim().split('\n')).toEqual(expect.arrayContaining([...offered]))
-    expect(stdout).not.toContain('Internal')
-  })
-
   test.skipIf(noBuf).each(['grpc', 'grpcweb', 'connect'])('follows a stream of events: %s', async (protocol) => {
     const { token, organization } = (await fiveOperations())[2]!
     const version = protocol === 'grpc' ? ['--http2-prior-knowledge'] : []
@@ -115,21 +107,6 @@ describe(`buf curl${noBuf}`, () => {
       cursor: expect.any(String),
     })
   })
-
-  test.skipIf(noBuf)('learns from the health service that the server is serving', async () => {
-    const { stdout } = await run(buf, [
-      'curl',
-      '--protocol',
-      'grpc',
-      '--http2-prior-knowledge',
-      '-d',
-      '{}',
-      '--schema',
-      healthSchema(),
-      `${url}/grpc.health.v1.Health/Check`,
-    ])
-    expect(JSON.parse(stdout)).toEqual({ status: 'SERVING' })
-  })
 })
 
 // A message with only a cursor may come before it. buf prints a message on several lines. Only its last line is a
@@ -144,10 +121,6 @@ async function firstWithEvents(output: Readable): Promise<unknown> {
     printed = ''
   }
   throw new Error('the stream ended before an event came')
-}
-
-function healthSchema(): string {
-  return `${root}node_modules/grpc-health-check/proto/health/v1/health.proto`
 }
 
 const noGrpcio = unless(

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@bufbuild/protobuf'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, getUser, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { newIdp, newProject } from '../examples/projects.ts'
 import type { Operation } from '../examples/contract.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, over } from './clients/encodings.ts'
+import { over } from './clients/encodings.ts'
 
 // One code point, two UTF-16 units, four bytes.
 const wide = '𝒜'
@@ -195,23 +195,5 @@ describe.each(over('connect'))('the limits of the contract over $encoding', ({ c
     const texts = { firstName: '𝒜👩‍👩‍👧', lastName: 'e\u0301\u202Ex', displayName: `"'\\;--<b>\u0007\t\n{{.Code}}\u2028` }
     ok(await call('UpdateMyProfile', texts, me))
     expect((await getUser(me.userId)).human.profile).toEqual(texts)
-  })
-})
-
-describe('the body of a request', () => {
-  const post = (body: string) =>
-    fetch(`${inject('roster').url}/management/v1/users/machine`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${inject('roster').adminToken}` },
-      body,
-    })
-
-  test('may have 1 MiB, and no byte more', async () => {
-    const body = JSON.stringify(machine())
-    expect((await post(body.padEnd(1024 * 1024))).status).toBe(200)
-    const response = await post(JSON.stringify(machine()).padEnd(1024 * 1024 + 1))
-    expect(response.status).toBe(413)
-    expect(await response.json()).toMatchObject({ code: 8, details: [{ reason: 'REQUEST_TOO_LARGE' }] })
-    ok(await json('AddMachineUser', machine(), admin()))
   })
 })

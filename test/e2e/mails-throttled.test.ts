@@ -61,13 +61,4 @@ describe.each(over('grpc'))('one address gets five mails in ten minutes over $en
     ok(await call('SetEmail', { userId: users[0]!, email: spelt[0]!, isVerified: true }, admin()))
     ok(await call('ResendEmailCode', { userId: me.userId, returnCode: {} }, admin()))
   })
-
-  test('a refused request may come again under its Idempotency-Key, and counts once', async () => {
-    const [victim, options] = [uniqueEmail(), { ...admin(), headers: { 'idempotency-key': unique('key') } }]
-    const keyed = () => call('SetEmail', { userId: users[1]!, email: victim }, options)
-    ok(await keyed())
-    for (let n = 0; n < 5; n++) expect((await keyed()).headers['idempotent-replayed']).toBe('true')
-    for (let n = 0; n < 4; n++) ok(await create(victim))
-    expectThrottled(await create(victim))
-  })
 })

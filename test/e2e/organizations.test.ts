@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
-import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
 
@@ -82,36 +81,5 @@ describe.each(over('json'))('members over $encoding', ({ call }) => {
     expect(await addMember(owner, 'IAM_OWNER')).toBe('PERMISSION_DENIED')
     // Nobody can give a role of the instance in an organization, not even a caller that holds it.
     expect(await addMember(admin(home), 'IAM_OWNER')).toBe('VALIDATION_FAILED')
-  })
-
-  test('an owner has rights in the own organization only', async () => {
-    const owner = await newMember(home, ['ORG_OWNER'])
-    expect(await addMember({ token: owner.token, organization: abroad }, 'ORG_OWNER')).toBe('PERMISSION_DENIED')
-    expect(factsOf(await call('AddOrganization', { name: 'O' }, owner)).reason).toBe('PERMISSION_DENIED')
-  })
-})
-
-describe.each(over('grpc'))('permissions of each role, over $encoding', ({ call }) => {
-  // In this order: user.write, user.grant.write, project.write, org.read, user.read, iam.idp.read, org.create
-  const may: [string[], boolean[]][] = [
-    [[], [false, false, false, false, false, false, false]],
-    [['ORG_OWNER_VIEWER'], [false, false, false, true, true, false, false]],
-    [['ORG_USER_MANAGER'], [true, true, false, true, true, false, false]],
-    [['ORG_OWNER'], [true, true, true, true, true, false, false]],
-  ]
-
-  test.each(may)('%j', async (roles, expected) => {
-    const caller = await newMember(home, roles)
-    const { userId } = await newHuman(home)
-    const answers = [
-      await call('AddMachineUser', { userName: unique('machine'), name: 'M' }, caller),
-      await call('AddUserGrant', { userId, projectId: await newProject(home) }, caller),
-      await call('AddProject', { name: 'P' }, caller),
-      await call('GetMyOrganization', {}, caller),
-      await call('GetUser', { userId }, caller),
-      await call('GetIDP', { idpId: 'unknown' }, caller),
-      await call('AddOrganization', { name: unique('O') }, caller),
-    ]
-    expect(answers.map((answer) => factsOf(answer).reason !== 'PERMISSION_DENIED')).toEqual(expected)
   })
 })

@@ -38,21 +38,4 @@ describe.each(over('grpc-web'))('the own address over $encoding', ({ call }) => 
     expect((await getUser(me.userId)).human.email).toEqual(before)
     ok(await call('SetEmail', { userId: me.userId, email: uniqueEmail() }, admin()))
   })
-
-  test('of another user of the organization may not be changed', async () => {
-    const [me, other] = [await newMember(organization, []), await newMember(organization, ['ORG_OWNER_VIEWER'])]
-    for (const [caller, { userId }] of [
-      [me, other],
-      [other, me],
-    ] as const)
-      expect(factsOf(await call('SetEmail', { userId, email: uniqueEmail() }, caller)).reason).toBe('PERMISSION_DENIED')
-  })
-
-  test('is visible to the user and to viewers of the organization, but not to strangers', async () => {
-    const me = await newMember(organization, [])
-    const viewer = await newMember(organization, ['ORG_OWNER_VIEWER'])
-    const stranger = await newMember(await newOrganization(), ['ORG_OWNER'])
-    for (const caller of [me, viewer]) ok(await call('GetUser', { userId: me.userId }, caller))
-    expect(factsOf(await call('GetUser', { userId: me.userId }, stranger)).reason).toBe('PERMISSION_DENIED')
-  })
 })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import postgres from 'postgres'
 import {
@@ -81,17 +80,6 @@ describe.each(over('connect'))('a forgotten password over $encoding', ({ call })
     expect(reasonOf(await reset(userId, verificationCode))).toBe('CODE_INVALID')
   })
 
-  test('a repeated request has one effect', async () => {
-    const { userId } = await newPerson()
-    const { verificationCode } = ok(await call('PasswordReset', { userId, returnCode: {} }, admin(home)))
-    const request = { userId, verificationCode, newPassword: unique('Password') }
-    const options = { headers: { 'idempotency-key': randomUUID() } }
-    const first = ok(await call('ResetPassword', request, options))
-    const again = await call('ResetPassword', request, options)
-    expect(ok(again)).toEqual(first)
-    expect(again.headers['idempotent-replayed']).toBe('true')
-  })
-
   test.skipIf(!hasMailbox())(`a changed address is told at the former one, without a code${mailbox}`, async () => {
     const { userId, email } = await newPerson()
     ok(await call('SetEmail', { userId, email: uniqueEmail(), returnCode: {} }, admin(home)))
@@ -147,13 +135,4 @@ test('a user manager makes no code for a user with a role above the own, however
     const answer = await json('PasswordReset', { userId: owner.userId, ...medium }, manager)
     expect(reasonOf(answer)).toBe('PERMISSION_DENIED')
   }
-})
-
-test('If-Match of PasswordReset is about the user', async () => {
-  const { userId } = await newPerson()
-  const { sequence } = (await getUser(userId)).details
-  const ask = (match: string) =>
-    json('PasswordReset', { userId, returnCode: {} }, { ...admin(home), headers: { 'if-match': match } })
-  expect(reasonOf(await ask('"999"'))).toBe('SEQUENCE_MISMATCH')
-  for (let n = 0; n < 2; n++) expect((await ask(`"${sequence}"`)).headers['etag']).toBe(`"${sequence}"`)
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { admin, getUser, newHuman, newMember, newOrganization, ok, signIn, unique } from '../examples/people.ts'
+import { getUser, newHuman, newMember, newOrganization, ok, signIn, unique } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
 
@@ -95,14 +95,6 @@ test('of two changes with one present password, one succeeds', async () => {
   const change = () =>
     reasonOf(json('UpdateMyPassword', { oldPassword: human.password, newPassword: unique('Password') }, { token }))
   expect((await Promise.all([change(), change()])).toSorted()).toEqual(['PASSWORD_INVALID', 'in'])
-})
-
-test('a change bound to an older state of the user is refused', async () => {
-  const human = await newPerson()
-  const request = { userId: human.userId, newPassword: { password: unique('Password') } }
-  const stale = await json('SetPassword', request, { ...admin(), headers: { 'if-match': '"999"' } })
-  expect(factsOf(stale).reason).toBe('SEQUENCE_MISMATCH')
-  expect(await signsIn(human.userName, human.password)).toBe('in')
 })
 
 test.skipIf(!house)(

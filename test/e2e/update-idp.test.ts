@@ -56,14 +56,6 @@ describe.each(over('connect'))('UpdateIDP over $encoding', ({ call }) => {
     const { idpId } = await newIdp()
     expect(JSON.stringify(ok(await call('GetIDP', { idpId }, admin())))).not.toMatch(/secret/i)
   })
-
-  test('an organization owner gets 403, for known and unknown providers alike', async () => {
-    const owner = await newMember(await newOrganization(), ['ORG_OWNER'])
-    const { idpId, name } = await newIdp()
-    const known = await call('UpdateIDP', { idpId, name }, owner)
-    expect(factsOf(known)).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
-    expect((await call('UpdateIDP', { idpId: 'unknown', name }, owner)).error).toEqual(known.error)
-  })
 })
 
 describe('UpdateIDP is deprecated', () => {

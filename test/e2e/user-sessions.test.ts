@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { admin, newHuman, newMember, newOrganization, ok, signIn, unique } from '../examples/people.ts'
+import { newMember, newOrganization, ok, signIn } from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { encodings, over } from './clients/encodings.ts'
+import { over } from './clients/encodings.ts'
 
 let home: string
 let manager: Awaited<ReturnType<typeof newMember>>
@@ -54,20 +54,4 @@ describe.each(over('grpc-web'))('over $encoding', ({ call }) => {
       ok(await call('SearchMySessions', {}, { token: await signIn(human) }))
     }
   })
-})
-
-test('a repeated DeleteUserSessions under one Idempotency-Key gets the same answer, and ends no session that came later', async () => {
-  const { call } = encodings[0]
-  const human = await newHuman(home, { password: unique('Password') })
-  await signIn(human)
-  const options = { ...admin(), headers: { 'idempotency-key': unique('key') } }
-  const first = ok(await call('DeleteUserSessions', { userId: human.userId }, options))
-  expect(first.ended).toBe(1)
-  const later = { token: await signIn(human) }
-  for (const { call: again } of encodings) {
-    const repeated = await again('DeleteUserSessions', { userId: human.userId }, options)
-    expect(ok(repeated)).toEqual(first)
-    expect(repeated.headers['idempotent-replayed']).toBe('true')
-  }
-  expect(ok(await call('SearchMySessions', {}, later)).sessions).toHaveLength(1)
 })

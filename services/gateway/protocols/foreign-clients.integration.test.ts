@@ -1,9 +1,8 @@
-import { execFile, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { promisify } from 'node:util'
 import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf'
 import { ConnectError, type Transport } from '@connectrpc/connect'
 import {
@@ -161,24 +160,6 @@ function callGrpcJs(client: Client, called: Method, json: JsonObject): Promise<E
 }
 
 const root = join(import.meta.dirname, '../../..')
-const buf = join(root, 'node_modules/.bin/buf')
-
-test.each([
-  ['connect', []],
-  ['grpc', []],
-  ['grpcweb', []],
-])('buf curl calls over TLS: %s', async (protocol) => {
-  const options = ['--protocol', protocol, '--schema', join(root, 'gen/descriptors.binpb')]
-  const run = async (data: object) => {
-    const url = `${secure!.url.replace('127.0.0.1', 'localhost')}${setEmail.path}`
-    const trust = ['--cacert', certificate.cert]
-    const sent = ['-H', 'authorization: Bearer admin', '-d', JSON.stringify(data), url]
-    return promisify(execFile)(buf, ['curl', ...options, ...trust, ...sent])
-  }
-  expect(JSON.parse((await run(request)).stdout)).toEqual(written)
-  // buf shows a detail in bytes.
-  await expect(run({ ...request, email: 'no@b.c' })).rejects.toThrow(/"invalid_argument"[^]*google.rpc.BadRequest/)
-})
 
 const go = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '', CGO_ENABLED: '0' }
 const folder = mkdtempSync(join(tmpdir(), 'roster-go-'))
