@@ -104,27 +104,6 @@ describe('the answer to a failed sign-in does not reveal the reason', () => {
   })
 })
 
-describe('credentials', () => {
-  test.each(['Bearer', 'Basic YWRtaW46YWRtaW4=', 'Bearer a b', 'Bearer ä', 'Bearer =', 'a'.repeat(5000)])(
-    'the header %j is no bearer token: 401',
-    async (authorization) => {
-      const response = await fetch(`${inject('roster').url}/management/v1/orgs/me`, { headers: { authorization } })
-      expect(response.status).toBe(401)
-      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/)
-    },
-  )
-
-  test('the scheme is accepted in any case', async () => {
-    const { url, adminToken } = inject('roster')
-    for (const scheme of ['bearer', 'BEARER']) {
-      const response = await fetch(`${url}/management/v1/orgs/me`, {
-        headers: { authorization: `${scheme} ${adminToken}` },
-      })
-      expect(response.status).toBe(200)
-    }
-  })
-})
-
 test.skipIf(!adminPassword)(
   `nobody ends a session of a user with a role above the own${adminPassword ? '' : ' (needs the administrator’s password)'}`,
   async () => {

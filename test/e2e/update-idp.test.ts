@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { admin, newMember, newOrganization, ok, unique } from '../examples/people.ts'
+import { admin, ok, unique } from '../examples/people.ts'
 import { newIdp } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
@@ -55,27 +55,5 @@ describe.each(over('connect'))('UpdateIDP over $encoding', ({ call }) => {
   test('no answer contains the secret', async () => {
     const { idpId } = await newIdp()
     expect(JSON.stringify(ok(await call('GetIDP', { idpId }, admin())))).not.toMatch(/secret/i)
-  })
-})
-
-describe('UpdateIDP is deprecated', () => {
-  test('every HTTP answer carries Deprecation: 200, 400, 401, 403, 404 and 409', async () => {
-    const [{ idpId, name }, other] = [await newIdp(), await newIdp()]
-    const owner = await newMember(await newOrganization(), ['ORG_OWNER'])
-    const answers = [
-      await json('UpdateIDP', { idpId, name }, admin()),
-      await json('UpdateIDP', { idpId }, admin()),
-      await json('UpdateIDP', { idpId, name }),
-      await json('UpdateIDP', { idpId, name }, owner),
-      await json('UpdateIDP', { idpId: 'unknown', name }, admin()),
-      await json('UpdateIDP', { idpId, name: other.name }, admin()),
-    ]
-    expect(answers.map(({ http }) => http)).toEqual([200, 400, 401, 403, 404, 409])
-    for (const { headers } of answers) expect(headers['deprecation']).toMatch(/^@\d+$/)
-  })
-
-  test('no other operation carries it', async () => {
-    const { idpId } = await newIdp()
-    expect((await json('GetIDP', { idpId }, admin())).headers).not.toHaveProperty('deprecation')
   })
 })

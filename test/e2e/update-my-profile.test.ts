@@ -65,6 +65,12 @@ describe.each(over('json'))('UpdateMyProfile over $encoding', ({ call }) => {
     },
   )
 
+  test('accepted texts come back unchanged: wide, combining and right-to-left characters, quotes', async () => {
+    const texts = { firstName: '𝒜👩‍👩‍👧', lastName: 'e\u0301\u202Ex', displayName: `"'\\;--<b>\u0007\t\n{{.Code}}\u2028` }
+    ok(await call('UpdateMyProfile', texts, me))
+    expect((await getUser(me.userId)).human.profile).toEqual(texts)
+  })
+
   test('changes the own profile in any selected organization, and none where the caller has no access', async () => {
     const updateIn = (acting: string) => call('UpdateMyProfile', required, { token: me.token, organization: acting })
     for (const acting of [unique('unknown'), await newOrganization()])

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Operation } from '../examples/contract.ts'
 import { admin, getUser, newHuman, newMachine, newMember, newOrganization, ok, signIn, unique, uniqueEmail } from '../examples/people.ts' // prettier-ignore
-import { newProject } from '../examples/projects.ts'
 import { type Answer, factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
 
@@ -13,7 +12,6 @@ beforeAll(async () => {
 })
 
 const reason = (answer: Answer) => factsOf(answer).reason
-const soon = { timeout: 10_000 }
 /** Operations that end the use of an account, and the operations that undo them. */
 const pairs: [Operation, Operation, string, string, string][] = [
   ['DeactivateUser', 'ReactivateUser', 'USER_STATE_INACTIVE', 'USER_ALREADY_INACTIVE', 'USER_NOT_INACTIVE'],
@@ -115,19 +113,6 @@ describe('a removed user', () => {
     const { userId, emailCode: verificationCode } = await newHuman(home, { verification: { returnCode: {} } })
     ok(await json('DeleteUser', { userId }, admin()))
     expect(reason(await json('VerifyEmail', { userId, verificationCode: verificationCode! }))).toBe('CODE_INVALID')
-  })
-
-  test('loses memberships and grants, each once and for good, in every organization', async () => {
-    const [abroad, project] = [await newOrganization(), await newProject(home, ['reader'])]
-    const member = await newMember(home, ['ORG_USER_MANAGER'])
-    const { userId } = member
-    ok(await json('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(abroad)))
-    const request = { userId, projectId: project, roleKeys: ['reader'] }
-    const { userGrantId: grantId } = ok(await json('AddUserGrant', request, admin(home)))
-    ok(await json('DeleteUser', { userId }, admin()))
-    const read = async () => reason(await json('GetUserGrant', { userId, grantId }, admin(home)))
-    await expect.poll(read, soon).toBe('USER_GRANT_NOT_FOUND')
-    expect(reason(await json('AddUserGrant', request, admin(home)))).toBe('USER_NOT_FOUND')
   })
 })
 

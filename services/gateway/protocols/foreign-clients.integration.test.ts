@@ -100,12 +100,11 @@ describe('connect-node', () => {
     ['gRPC-web', (where) => createGrpcWebTransport({ ...where, ...taken })],
     ['gRPC-web in gzip', (where) => createGrpcWebTransport({ ...where, ...packed })],
   ]
-  const roads = (['plain HTTP/1.1', 'h2c', 'HTTPS/1.1', 'h2 over TLS'] as const).flatMap(
-    (road) =>
-    kinds.filter(([kind]) => road.includes('h2') || !/^gRPC( in|$)/.test(kind)).map(([kind, make]) => [kind, road, make] as const), // prettier-ignore
-  )
+  // Each road has its share of the kinds. gRPC needs HTTP/2.
+  const roads = ['plain HTTP/1.1', 'h2c', 'HTTPS/1.1', 'h2 over TLS'] as const
+  const shared = kinds.map(([kind, make], at) => [kind, roads[/^gRPC( in|$)/.test(kind) ? 1 + 2 * (at % 2) : at % 4]!, make] as const) // prettier-ignore
 
-  test.each(roads)('calls and follows in %s, over %s', async (_kind, road, make) => {
+  test.each(shared)('calls and follows in %s, over %s', async (_kind, road, make) => {
     const baseUrl = road.includes('TLS') || road.includes('HTTPS') ? secure!.url : plain!.url
     const transport = make({ baseUrl, httpVersion: road.includes('h2') ? '2' : '1.1', nodeOptions })
     await checkAll((called, json) => callOver(transport, called, json))
