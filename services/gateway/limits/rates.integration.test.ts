@@ -70,14 +70,10 @@ const machines = (items: number) => ({
   users: Array.from({ length: items }, (_, n) => ({ machine: { userName: `u${n}`, name: 'M' } })),
 })
 
-const encodings: { encoding: string; call: Caller }[] = [
-  { encoding: 'json', call: callJson },
-  { encoding: 'grpc', call: callGrpc },
-  { encoding: 'grpc-web', call: callGrpcWeb },
-  { encoding: 'connect', call: callConnect },
-]
+const encodings: Caller[] = [callJson, callGrpc, callGrpcWeb, callConnect]
 
-describe.each(encodings)('over $encoding', ({ call }) => {
+describe('over json', () => {
+  const call: Caller = callJson
   const one = (token: string, name = 'UpdateMyProfile', metadata: Record<string, string> = {}) =>
     call(gateway.url, `${users}.${name}`, requests[name]!, { authorization: `Bearer ${token}`, ...metadata })
 
@@ -141,7 +137,7 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     const tokens = Array.from({ length: 4 }, () => newCaller({ userId, organizationId: 'shared', memberships }))
     gateway.backstage.callers.delete(userId)
     const all = (n: number) =>
-      encodings[n % 4]!.call(gateway.url, `${users}.UpdateMyProfile`, profile, {
+      encodings[n % 4]!(gateway.url, `${users}.UpdateMyProfile`, profile, {
         authorization: `Bearer ${tokens[n % 4]}`,
         ...(n % 3 === 0 && { 'x-service-orgid': 'away' }),
       })
