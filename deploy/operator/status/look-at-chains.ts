@@ -35,7 +35,7 @@ export async function lookAtChain(sql: Sql): Promise<ChainStatus> {
       coalesce(extract(epoch from now() - (select min(created_at) from waiting)), 0)::float8 as seconds,
       coalesce(extract(epoch from now() - (select created_at from unsigned)), 0)::float8 as unsigned,
       array(select extract(epoch from signed_at)::float8 from audit_checkpoints order by number desc limit 4) as times
-    from audit_chain limit 1
+    from audit_chain
   `
   const pauses = times.slice(1).map((time, index) => times[index]! - time)
   const mayWait = longestWait(times.length > 0, pauses)

@@ -17,8 +17,6 @@ export const followers: Record<StoringService, Record<string, StoringService>> =
   notifier: { 'organization-removal': 'grants' },
 }
 
-const followerNames = Object.values(followers).flatMap((own) => Object.keys(own))
-
 /** Days after which the notifier takes in no event that it has not seen. */
 const history = 30
 
@@ -34,7 +32,7 @@ export async function lookAtIntake(attempts: Attempts): Promise<Record<string, L
     'notifier',
     (sql) => sql<Place[]>`
       select service as name, transaction_id::text, position::text from cursors
-      where service = any(${[...storingServices]}::text[]) order by service limit ${storingServices.length}
+      where service = any(${[...storingServices]}::text[])
     `,
   )
   if (!places) return undefined
@@ -52,7 +50,6 @@ export async function lookAtFollowers(
   const places = await attempts.inEach(
     (sql) => sql<Place[]>`
       select name, transaction_id::text, position::text from followers
-      where name = any(${followerNames}::text[]) order by name limit ${followerNames.length}
     `,
   )
   const all = Object.entries(places).map(async ([service, reached]) => {

@@ -88,7 +88,7 @@ export async function placeOfNotifier(
   system: System,
 ): Promise<{ transaction_id: string; position: string } | undefined> {
   const [place] = await system.sql('notifier')<{ transaction_id: string; position: string }[]>`
-    select transaction_id::text, position::text from cursors where service = 'users' limit 1
+    select transaction_id::text, position::text from cursors where service = 'users'
   `
   return place
 }

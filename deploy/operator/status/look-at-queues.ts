@@ -76,8 +76,6 @@ export async function lookAtJobs(system: System): Promise<Record<string, JobsSta
   return Object.fromEntries(await Promise.all(counts))
 }
 
-/** There are two kinds, with short names. */
-const [mostKinds, longestKind] = [100, 100]
 /** Jobs whose times are read, at most. */
 const looked = 100
 
@@ -124,8 +122,8 @@ export async function lookAtDue(sql: Sql): Promise<{ organizations: number; seco
 /** Deliveries of the notifier's ledger that wait, and the seconds since the oldest of them was asked for. */
 export async function lookAtDeliveries(sql: Sql): Promise<Record<string, { waiting: number; seconds: number }>> {
   const rows = await sql<{ kind: string; waiting: number; seconds: number }[]>`
-    select left(kind, ${longestKind}) as kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
-    from deliveries where state = 'queued' group by deliveries.kind limit ${mostKinds + 1}
+    select kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
+    from deliveries where state = 'queued' group by kind
   `
   return Object.fromEntries(rows.map(({ kind, ...row }) => [kind, row]))
 }

@@ -27,7 +27,7 @@ export async function lookAtTail(sql: Sql): Promise<TailStatus> {
         where (transaction_id, position) > (select transaction_id, position from published)
         order by events.transaction_id, events.position limit ${most}
       ) next
-    ) counted limit 1
+    ) counted
   `
   return { ...row, seconds: Math.max(0, row.seconds) }
 }

@@ -1,5 +1,4 @@
 import type { StoringService } from '../../provision.ts'
-import { cell } from '../cell.ts'
 import { table } from '../output.ts'
 import type { ChainStatus } from './look-at-chains.ts'
 import type { KeyStatus } from './look-at-keys.ts'
@@ -26,9 +25,6 @@ export interface Status {
   /** What somebody should look at. */
   attention: string[]
 }
-
-/** Characters of a line of attention, which may name several things. */
-const longestLine = 1500
 
 /** Shows it to people. */
 export function statusLines(found: Status): string[] {
@@ -67,7 +63,7 @@ export function statusLines(found: Status): string[] {
     ...(keys ? ['', keyLine(keys)] : []),
     ...(stream ? ['', `stream: ${stream.messages} messages, ${stream.first} to ${stream.last}`] : []),
     '',
-    ...(attention.length > 0 ? attention.map((line) => `! ${cell(line, longestLine)}`) : ['All is well.']),
+    ...(attention.length > 0 ? attention.map((line) => `! ${line}`) : ['All is well.']),
   ]
 }
 

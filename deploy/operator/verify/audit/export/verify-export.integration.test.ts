@@ -9,7 +9,6 @@ import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
 import { runOperator } from '#test/support/operator'
-import { writeJson } from '../../../write-json.ts'
 import { openProver } from './prove-events.ts'
 
 let house: AuditedHouse
@@ -26,7 +25,7 @@ afterAll(() => house?.stop())
 // Without a server: the settings name none.
 async function verifyExport(some: any[]) {
   const file = join(house.folder, 'export')
-  await writeFile(file, some.map((line) => `${writeJson(line)}\n`).join(''))
+  await writeFile(file, some.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const ran = await runOperator(['verify', '--audit', '--json', '--export', file, '--keys', house.kept], {})
   await rm(file)
   return { ...ran, found: ran.status === 2 ? [] : ran.json().map(({ row, problem }) => ({ row, problem })) }
