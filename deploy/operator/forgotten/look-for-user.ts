@@ -131,7 +131,7 @@ async function workBehind(
     select stream_at is not null and (stream_generation is not distinct from generation or removed_at <= ${since ?? null}::timestamptz) as stream,
       statistics_at is not null as statistics,
       coalesce((
-        select (transaction_id, position) <= (${place?.transaction_id ?? '0'}::xid8, ${place?.position ?? '0'}) from events e
+        select (transaction_id, position) <= (${place?.transactionId ?? '0'}::xid8, ${place?.position ?? '0'}) from events e
         where e.aggregate_type = 'user' and e.aggregate_id = f.user_id order by sequence desc limit 1
       ), false) as deliveries
     from forgettings f, published where user_id = ${userId} and forget_at is null

@@ -1,5 +1,6 @@
 import type { Called, Command } from '../command.ts'
 import { openAttempts } from './attempts.ts'
+import { most } from './backlog.ts'
 import { type ChainStatus, lookAtChain } from './look-at-chains.ts'
 import { lookAtKeys } from './look-at-keys.ts'
 import { lateWork } from './late-work.ts'
@@ -7,8 +8,8 @@ import { lookAtFollowers, lookAtIntake } from './look-at-followers.ts'
 import { lookAtDeliveries, lookAtDue, lookAtJobs, lookAtStream } from './look-at-queues.ts'
 import { answering, lookAtServices } from './look-at-services.ts'
 import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
-import { lookAtTail, most } from './look-at-tails.ts'
-import { statusLines } from './status-lines.ts'
+import { lookAtTail } from './look-at-tails.ts'
+import { type Status, statusLines } from './status-lines.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
@@ -74,20 +75,7 @@ async function run({ system, output }: Called): Promise<number> {
       : []),
     ...mixed(services ?? {}),
   ]
-  const found = {
-    services,
-    tails,
-    chains,
-    intake,
-    followers,
-    deliveries,
-    due,
-    stream,
-    jobs,
-    forgettings,
-    keys,
-    attention,
-  }
+  const found: Status = { services, tails, chains, intake, followers, deliveries, due, stream, jobs, forgettings, keys, attention } // prettier-ignore
   if (output.isJson) await output.json(found)
   else for (const line of statusLines(found)) output.line(line)
   return attention.length > 0 ? 1 : 0

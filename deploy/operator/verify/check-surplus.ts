@@ -62,48 +62,33 @@ interface KeyRow {
   aggregate: (Pick<Aggregate, 'organizationId'> & StoredState) | null
 }
 
+// Nobody holds a key of a kind that the service does not know.
 async function* strayKeys(
   sql: Sql,
   { keys, keyKinds = {}, keyKindsOfNobody = [] }: Vocabulary,
   personal: Personal | undefined,
-) {
-  for await (const kind of kindsOf(sql)) {
-    if (keyKindsOfNobody.includes(kind)) continue
-    // Nobody holds a key of a kind that the service does not know.
-    const type = keyKinds[kind] ?? null
-    for (let after: KeyRow | undefined; ;) {
-      const rows: KeyRow[] = await sql<KeyRow[]>`
-        select k.kind, k.scope, k.key, k.aggregate_id, (
-          select json_build_object('type', a.type, 'id', a.id, 'organizationId', a.organization_id, 'state', a.state,
-            'sequence', a.sequence${personal ? sql`, 'key', ${subjectKeyOf(sql, sql`a.id`)}` : sql``})
-          from aggregates a where a.type = ${type} and a.id = k.aggregate_id
-        ) as aggregate
-        from unique_keys k
-        where kind = ${kind} and ${after ? sql`(scope, key) > (${after.scope}, ${after.key})` : sql`true`}
-        order by scope, key limit ${pageSize}
-      `
-      if (rows.length === 0) break
-      yield rows.filter(({ aggregate, scope, key }) => {
-        const holder = aggregate && open(aggregate, personal)
-        if (aggregate && !holder) return false
-        const held = holder ? (keys?.(holder) ?? []) : []
-        const isOf = (one: UniqueKey) => (personal?.formsOf(one) ?? [one.key]).includes(key)
-        return !held.some((one) => one.kind === kind && one.scope === scope && isOf(one))
-      })
-      after = rows.at(-1)!
-    }
-  }
-}
-
-// Goes from kind to kind by the index, and so passes over the keys.
-async function* kindsOf(sql: Sql): AsyncGenerator<string> {
-  for (let last: string | undefined; ;) {
-    const [row] = await sql<{ kind: string }[]>`
-      select kind from unique_keys where ${last === undefined ? sql`true` : sql`kind > ${last}`} order by kind limit 1
+): AsyncGenerator<KeyRow[]> {
+  for (let after: KeyRow | undefined; ;) {
+    const rows: KeyRow[] = await sql<KeyRow[]>`
+      select kind, scope, key, aggregate_id, (
+        select json_build_object('type', a.type, 'id', a.id, 'organizationId', a.organization_id, 'state', a.state,
+          'sequence', a.sequence${personal ? sql`, 'key', ${subjectKeyOf(sql, sql`a.id`)}` : sql``})
+        from aggregates a where a.type = ${sql.json(keyKinds)} ->> k.kind and a.id = k.aggregate_id
+      ) as aggregate
+      from unique_keys k
+      where kind <> all(${[...keyKindsOfNobody]}::text[])
+        and ${after ? sql`(kind, scope, key) > (${after.kind}, ${after.scope}, ${after.key})` : sql`true`}
+      order by kind, scope, key limit ${pageSize}
     `
-    if (!row) return
-    yield row.kind
-    last = row.kind
+    if (rows.length === 0) return
+    yield rows.filter(({ kind, scope, key, aggregate }) => {
+      const holder = aggregate && open(aggregate, personal)
+      if (aggregate && !holder) return false
+      const held = holder ? (keys?.(holder) ?? []) : []
+      const isOf = (one: UniqueKey) => (personal?.formsOf(one) ?? [one.key]).includes(key)
+      return !held.some((one) => one.kind === kind && one.scope === scope && isOf(one))
+    })
+    after = rows.at(-1)!
   }
 }
 
