@@ -2,17 +2,12 @@ import { hash } from 'node:crypto'
 import { isSigned, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type PageHeader, readEntries } from '#lib/eventstore/audit/page'
 import type { StoringService } from '../../../../provision.ts'
-import { orderProblem, timeProblem } from '../check-checkpoints.ts'
+import { orderProblem } from '../check-checkpoints.ts'
 import type { TrustedKeys } from '../kept.ts'
-
-interface ToldPage {
-  header: PageHeader
-  hash: string
-}
 
 /** The pages of a service that an export tells, with their entries and checkpoints. Nothing replaces what was told. */
 export class SignedPages {
-  private readonly pages = new Map<number, ToldPage>()
+  private readonly pages = new Map<number, { header: PageHeader; hash: string }>()
   private readonly entries = new Map<number, Buffer>()
   private readonly checkpoints = new Map<number, SignedCheckpoint>()
   private readonly service: StoringService
@@ -46,30 +41,29 @@ export class SignedPages {
     this.checkpoints.set(number, signed)
   }
 
-  /** When the newest checkpoint was signed that signs a page. Tells what does not fit. */
+  /** Tells what does not fit. Gives when the newest checkpoint was signed that signs a page. */
   judge(): string | undefined {
     const [first] = this.pages.values()
-    const signed = [...this.checkpoints.values()].sort((one, other) => one.checkpoint.number - other.checkpoint.number)
-    for (const [index, { checkpoint }] of signed.entries()) {
-      const name = `checkpoint ${checkpoint.number}`
-      const before = signed[index - 1]?.checkpoint
-      const problem = before && (orderProblem(before, checkpoint) ?? timeProblem(before, checkpoint))
-      if (problem !== undefined) this.say(name, problem)
-      if (checkpoint.epoch !== first?.header.epoch) this.say(name, 'it is of another epoch')
-      if (!this.pages.has(checkpoint.page)) this.say(name, 'it signs no page of the export')
+    const signed = [...this.checkpoints.values()]
+      .map(({ checkpoint }) => checkpoint)
+      .sort((one, other) => one.number - other.number)
+    for (const [index, checkpoint] of signed.entries()) {
+      const problem = index > 0 ? orderProblem(signed[index - 1]!, checkpoint) : undefined
+      if (problem !== undefined) this.say(`checkpoint ${checkpoint.number}`, problem)
+      if (!this.pages.has(checkpoint.page))
+        this.say(`checkpoint ${checkpoint.number}`, 'it signs no page of the export')
     }
     const proven = this.proven()
     for (const [number, { header, hash: own }] of this.pages) {
-      const name = `page ${number}`
       const next = this.pages.get(number + 1)
-      if (header.epoch !== first!.header.epoch) this.say(name, 'it is of another epoch')
-      if (!proven.has(number)) this.say(name, 'no checkpoint signs it')
+      if (header.epoch !== first!.header.epoch) this.say(`page ${number}`, 'it is of another epoch')
+      if (!proven.has(number)) this.say(`page ${number}`, 'no checkpoint signs it')
       else if (next && next.header.previous !== own)
         this.say(`page ${number + 1}`, 'it does not name the one before it')
       else if (this.entries.has(number) && !this.entriesOf(number))
-        this.say(name, 'its entries are not those of its header')
+        this.say(`page ${number}`, 'its entries are not those of its header')
     }
-    return signed.at(-1)?.checkpoint.at
+    return signed.at(-1)?.at
   }
 
   /** The entries of a page by their positions, where its header names them. */

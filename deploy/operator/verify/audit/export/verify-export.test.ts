@@ -114,10 +114,7 @@ describe('a checkpoint', () => {
     const anew = chain('users', { ...beginning, epoch: 2, page: 3, hash: pages[2]!.hash })
     const later = signed(checkpointOf(anew.pages[2]!, 3))
     // It makes the export look newer than what proves it.
-    expect(await found(withLater(later))).toEqual([
-      'checkpoint 3: it is of another epoch',
-      'checkpoint 3: it signs no page of the export',
-    ])
+    expect(await found(withLater(later))).toEqual(['checkpoint 3: it signs no page of the export'])
     expect(await found(withLater(...pageLines(anew), later))).toContainEqual('page 4: it is of another epoch')
   })
 })
