@@ -91,3 +91,16 @@ describe('verify tells what the stream lost, whatever the service says of itself
     }
   })
 })
+
+test('verify names a service that cannot be read, looks at its sisters, and ends with 2', async () => {
+  const [row] = await there.admin`delete from roster_idp.published returning *`
+  try {
+    expect(await there.roster('verify', 'idp', 'grants')).toMatchObject({
+      status: 2,
+      out: '0 rows differ.\n',
+      err: expect.stringMatching(/^idp: it is not told how far events are published$/m),
+    })
+  } finally {
+    await there.admin`insert into roster_idp.published ${there.admin(row!)}`
+  }
+})

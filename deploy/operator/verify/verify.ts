@@ -1,5 +1,6 @@
 import type { StreamConfig } from 'nats'
 import type { ChainPlace } from '#lib/eventstore/audit/page'
+import type { Sql } from '#lib/eventstore/database'
 import { streamName } from '#lib/events/stream'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
@@ -10,7 +11,7 @@ import { readKeys } from './audit/kept.ts'
 import { verifyExport } from './audit/export/verify-export.ts'
 import { verifyAudit } from './audit/verify-audit.ts'
 import { checkAggregates } from './check-aggregates.ts'
-import { checkEvents, type Expected } from './check-events.ts'
+import { checkEvents } from './check-events.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkStream, type InStream } from './check-stream.ts'
 import { checkSurplus } from './check-surplus.ts'
@@ -86,10 +87,17 @@ async function verifyStored(
 ): Promise<boolean> {
   if ([options['checkpoints'], options['keys'], options['export']].some((option) => option !== undefined))
     throw new Refusal('--checkpoints, --keys and --export go with --audit.')
-  const expectedOf = options['without-stream'] === true ? () => undefined : await verifyStream()
-  return eachService(services, output, async (service) => {
+  // First how far each tail is: by then the stream had all of that.
+  const published = new Map<StoringService, ChainPlace>()
+  const isReadable = await eachService(services, output, async (service) => {
+    await report(await checkSchema(system.sql(service), service))
+    published.set(service, await readPublished(system.sql(service)))
+  })
+  const readable = [...published.keys()]
+  const inStream = Object.fromEntries(readable.map((service) => [service, new Positions()])) as InStream
+  const since = options['without-stream'] === true ? undefined : await readStream()
+  const isWhole = await eachService(readable, output, async (service) => {
     const [sql, model] = [system.sql(service), models[service]]
-    await report(await checkSchema(sql, service))
     const personal = await system.personal(service)
     const [{ all }] = await sql<[{ all: number }]>`select count(*)::int as all from aggregates`
     for await (const { found, looked } of checkAggregates(sql, service, model, personal)) {
@@ -100,32 +108,29 @@ async function verifyStored(
       output.progress(`${service}: ${table}`)
       await report(found)
     }
-    for await (const { found, looked, of } of checkEvents(sql, service, model, personal, expectedOf(service))) {
+    const expected = since && { since, published: published.get(service)!, inStream: inStream[service] }
+    for await (const { found, looked, of } of checkEvents(sql, service, model, personal, expected)) {
       output.progress(`${service}: event ${looked} of ${of}`)
       await report(found)
     }
   })
+  return isReadable && isWhole
 
-  // Compares the stream with the database, and gives what must be in it of a service.
-  async function verifyStream() {
-    // First how far each tail is: by then the stream had all of that.
-    const published = new Map<StoringService, ChainPlace>()
-    for (const service of services) {
-      const [place] = await system.sql(service)<[ChainPlace]>`
-        select transaction_id::text as "transactionId", position::text from published
-      `
-      published.set(service, place)
-    }
-    const seen = Object.fromEntries(storingServices.map((service) => [service, new Positions()])) as InStream
+  // Gives since when each published event must be in the stream.
+  async function readStream(): Promise<Date | undefined> {
     const { config } = await (await system.jetstream()).streams.info(streamName)
-    for await (const { found, looked, of } of checkStream(system, services, seen)) {
+    for await (const { found, looked, of } of checkStream(system, readable, inStream)) {
       output.progress(`stream: ${looked} of ${of} messages`)
       await report(found)
     }
-    const since = oldest(config)
-    return (service: StoringService): Expected | undefined =>
-      since && { published: published.get(service)!, inStream: seen[service], since }
+    return oldest(config)
   }
+}
+
+async function readPublished(sql: Sql): Promise<ChainPlace> {
+  const [place] = await sql<ChainPlace[]>`select transaction_id::text as "transactionId", position::text from published`
+  if (!place) throw new Error('it is not told how far events are published')
+  return place
 }
 
 /** Minutes for which a message is on its way out of the stream. */
