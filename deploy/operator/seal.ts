@@ -2,8 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '#lib/eventstore/database'
 import type { Phase } from '#lib/eventstore/personal/phase'
 import { roster } from '#lib/health/release'
-import { idCell } from './cell.ts'
-import { changeTables } from './change-tables.ts'
 import type { Called, Command } from './command.ts'
 import type { Output } from './output.ts'
 import { Refusal } from './refusal.ts'
@@ -26,8 +24,6 @@ export const seal: Command = {
 
 const lookEvery = 1000
 const role = 'roster_users'
-/** Users whom the service names, and characters of an id. Nobody reads more. */
-const [mostNamed, longestId] = [20, 300]
 /** A service that does nothing for so many milliseconds does not run. */
 const patience = 5 * 60_000
 
@@ -43,12 +39,7 @@ async function run({ system, output, confirm }: Called): Promise<number> {
     throw new Refusal(`Replicas of another release are connected: ${others.join(', ')}. Replace them first.`)
   await confirm('There is no way back to the release before this one. Have a backup of the database.')
   const { walks: before } = await look(sql)
-  await changeTables(
-    sql,
-    'users',
-    ['sealing'],
-    (transaction) => transaction`update only roster_users.sealing set wanted = true`,
-  )
+  await sql`update sealing set wanted = true`
   let last = ''
   for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
     const now = await look(sql)
@@ -73,7 +64,7 @@ async function tell(output: Output, { phase, skipped, hindering, ids }: Progress
 
 function tellSkipped(output: Output, { skipped, hindering, ids }: Progress): void {
   if (skipped === 0) return
-  const named = ids.map(idCell).join(', ')
+  const named = ids.join(', ')
   output.line(`Passed over because no key opens what is sealed of them: ${skipped} users, such as ${named}.`)
   if (hindering > 0) {
     output.line(`${hindering} of them, named first, still have rows in plain. So it is not over, and the audit chain is held.`) // prettier-ignore
@@ -97,9 +88,7 @@ interface Progress {
 
 async function look(sql: Sql): Promise<Progress> {
   const [row] = await sql<Progress[]>`
-    select left(phase, 20) as phase, sealed, remaining, walks, skipped::int, hindering::int,
-      array(select left(id, ${longestId}) from unnest(skipped_ids) id limit ${mostNamed}) as ids
-    from sealing limit 1
+    select phase, sealed, remaining, walks, skipped::int, hindering::int, skipped_ids as ids from sealing
   `
   if (!row) throw new Refusal('The service users of this release has never run here: start it first.')
   return row

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import { type Sql, type Transaction, untilReachable } from './database.ts'
 import { nameHolders } from './name-holders.ts'
 import { checkReleases } from './releases.ts'
+import { makeMissingIndexes } from './schema-parts.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 // Any number works, if every replica of a service uses the same. The schema's name makes the lock the service's own.
@@ -36,6 +37,7 @@ const tables = [
  * `functions.sql` each, once for each text of theirs. So an older replica that starts again does not restore its own
  * text.
  * Throws where a release runs or ran here that this version cannot work beside.
+ * Then everything that the migrations make must be there. A missing index is made again.
  * All runs in one transaction, and any number of replicas may start at once. Waits for PostgreSQL, and for locks, whose
  * holders the log names.
  * The role of the operator's command, where there is one, may then read what `operator.sql` and `readable` name.
@@ -64,9 +66,10 @@ export async function migrate(
       const [own] = await transaction<{ pid: number }[]>`select pg_backend_pid() as pid`
       const say = (holders: string) =>
         waits.begin('PostgreSQL', new Error(`the migrations wait for a lock that ${holders} holds`))
-      await nameHolders({ sql, pid: own!.pid, say }, () =>
-        apply(transaction, forOperator ? [...steps, forOperator] : steps),
-      )
+      await nameHolders({ sql, pid: own!.pid, say }, async () => {
+        await apply(transaction, forOperator ? [...steps, forOperator] : steps)
+        await makeMissingIndexes(transaction, migrations)
+      })
     }),
   )
 }
