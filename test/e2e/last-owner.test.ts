@@ -23,7 +23,6 @@ const ends: [Operation, Operation][] = [
 ]
 
 describe.skipIf(byUrl)(`the first two owners of the instance${why}`, () => {
-
   test.each(ends)(
     '%s: a personal access token is refused at both gateways within a second, and works again after %s',
     async (end, back) => {

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { frameOf } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
@@ -139,4 +140,29 @@ test.each([
   await expect.poll(() => stream.closed, { timeout: 10_000 }).toBe(true)
   expect(answered).toBe(true)
   deaf.close()
+})
+
+test('a client that resets stream after stream is told to be calm, and one that resets some goes on', async () => {
+  const slow = { ':path': '/v2/users/u1', authorization: 'Bearer admin' }
+  const resetting = async (streams: number) => {
+    const client = connect(gateway.url)
+    const { promise: ended, resolve } = Promise.withResolvers<number>()
+    client.on('error', () => {}).on('goaway', resolve)
+    await once(client, 'connect')
+    // A client opens no more at once than it may.
+    for (let n = 0; n < streams && !client.destroyed; n += 50) {
+      const opened = Array.from({ length: 50 }, () => client.request(slow).on('error', () => {}))
+      await nextTurn()
+      for (const stream of opened) stream.close(constants.NGHTTP2_CANCEL)
+      await nextTurn()
+    }
+    return { client, ended }
+  }
+  const { client: calm } = await resetting(100)
+  const answered = calm.request({ ':path': '/healthz' })
+  const [headers] = (await once(answered, 'response')) as [OutgoingHttpHeaders]
+  expect(headers[':status']).toBe(200)
+  calm.destroy()
+  const { ended } = await resetting(1000)
+  expect(await ended).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM)
 })

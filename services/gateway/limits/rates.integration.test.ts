@@ -254,3 +254,13 @@ test('the refusal is 429 with Retry-After in HTTP, and temporarily_unavailable i
   expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
   expect(JSON.parse(refused.body)).toMatchObject({ error: 'temporarily_unavailable' })
 })
+
+test('paths that do not exist, pages and calls without a token count on their address, as reads; probes do not', async () => {
+  const from = { headers: { 'x-forwarded-for': '203.0.113.77' } }
+  const ask = async (path: string) => (await fetch(gateway.url + path, from)).status
+  const paths = ['/nothing', '/docs', '/auth/v1/users/me', '/oauth/v2/nothing']
+  // Ten seconds' worth of ten reads each.
+  for (let n = 0; n < 100; n++) expect(await ask(paths[n % paths.length]!)).not.toBe(429)
+  for (const path of paths) expect([path, await ask(path)]).toEqual([path, 429])
+  expect([await ask('/healthz'), await ask('/readyz')]).toEqual([200, 200])
+})
