@@ -1,7 +1,7 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 import first from './vitest.config.ts'
 
-/** The second tier, `npm run test:all`: every test of `npm test`, and clients that others wrote. */
+/** The second tier, `npm run test:all`: every test of `npm test`, and clients and mail servers that others wrote. */
 export default mergeConfig(
   first,
   defineConfig({
@@ -18,6 +18,16 @@ export default mergeConfig(
             // Compilers take both processors, and files write one table.
             fileParallelism: false,
             sequence: { groupOrder: 5 },
+          },
+        },
+        {
+          test: {
+            name: 'mail-servers',
+            include: ['test/mail-servers/**/*.test.ts'],
+            globalSetup: './test/infra.ts',
+            testTimeout: 180_000,
+            hookTimeout: 180_000,
+            sequence: { groupOrder: 6 },
           },
         },
       ],

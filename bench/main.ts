@@ -2,17 +2,15 @@
 import { measureMails } from './mails/run.ts'
 import { measureMemory } from './memory/run.ts'
 import { type Measurement, type Options, readOptions, usage } from './options.ts'
-import { compareHotUser, compareReplicas } from './replicas/run.ts'
+import { compareReplicas } from './replicas/run.ts'
 import { compareScales } from './scale/run.ts'
 import { measureSpeed } from './speed/run.ts'
-import { measureRunning } from './speed/running.ts'
 import { measureTelemetry } from './telemetry/run.ts'
 import { stopSystems } from './system.ts'
 
 const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Scale: ({ objects }) => compareScales(objects),
   Replicas: compareReplicas,
-  HotUser: compareHotUser,
   Mails: measureMails,
   Memory: measureMemory,
   Telemetry: measureTelemetry,
@@ -40,6 +38,5 @@ for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)
 
 function run(options: Options): Promise<string[]> {
-  if (options.url) return measureRunning(options.url, options)
   return options.measurement ? measure[options.measurement](options) : measureSpeed(options)
 }

@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { projectRoot } from '../deploy/local/home.ts'
 import { names } from './load/workloads.ts'
 
 export interface Options {
@@ -15,13 +13,10 @@ export interface Options {
   objects: number
   replicas: number
   beside: string | undefined
-  url: string | undefined
-  tokenFile: string
-  profiles: string | undefined
   save: boolean
 }
 
-export const measurements = ['Scale', 'Replicas', 'HotUser', 'Mails', 'Memory', 'Telemetry'] as const
+export const measurements = ['Scale', 'Replicas', 'Mails', 'Memory', 'Telemetry'] as const
 export type Measurement = (typeof measurements)[number]
 
 export const usage = `npm run bench -- [options]
@@ -35,9 +30,6 @@ export const usage = `npm run bench -- [options]
   --objects N        users that Scale loads, with three grants each (100000)
   --replicas N       processes of users, and as many of the gateway (1)
   --beside FOLDER    takes turns with another checkout, which is installed and generated, or with its bundles: FOLDER/dist
-  --url URL          loads a Roster that runs already, and shows rates only
-  --token-file FILE  its administrator's token (.roster/admin-token)
-  --profiles FOLDER  writes a CPU profile of each service there
   --save             keeps the results in bench/results
 `
 
@@ -56,9 +48,6 @@ export function readOptions(args: string[]): Options {
       objects: text('100000'),
       replicas: text('1'),
       beside: { type: 'string' },
-      url: { type: 'string' },
-      'token-file': text(join(projectRoot, '.roster/admin-token')),
-      profiles: { type: 'string' },
       save: { type: 'boolean', default: false },
     },
   })
@@ -74,9 +63,6 @@ export function readOptions(args: string[]): Options {
     objects: number('objects', values.objects),
     replicas: number('replicas', values.replicas),
     beside: values.beside,
-    url: values.url,
-    tokenFile: values['token-file'],
-    profiles: values.profiles,
     save: values.save,
   }
 }

@@ -24,8 +24,6 @@ export interface System {
 export interface SystemOptions {
   /** The checkout whose services run, or a folder of bundles. Default: the bundles of this checkout. */
   root?: string | undefined
-  /** Each service writes a CPU profile into this folder when it ends. */
-  profiles?: string | undefined
   /** Processes of users, and as many of the gateway. Default: 1. */
   replicas?: number
   /** The mail server. Default: the local mailbox. */
@@ -42,13 +40,7 @@ export async function stopSystems(): Promise<void> {
 }
 
 /** Starts the same as `npm start`, just as durable, on free ports and in a folder that `stop` deletes. */
-export async function startSystem({
-  root,
-  profiles,
-  replicas = 1,
-  smtpUrl,
-  settings,
-}: SystemOptions = {}): Promise<System> {
+export async function startSystem({ root, replicas = 1, smtpUrl, settings }: SystemOptions = {}): Promise<System> {
   const folder = mkdtempSync(join(tmpdir(), 'roster-bench-'))
   const begun: { stop(): Promise<void> }[] = [{ stop: async () => rmSync(folder, { recursive: true, force: true }) }]
   const stop = async () => {
@@ -68,11 +60,9 @@ export async function startSystem({
       port: await freePort(0),
       adminTokenFile: join(servers.home.dir, 'admin-token'),
       encryptionKey: servers.home.key('encryption-key'),
-      env: { ...process.env, ...settings, ...(profiles && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` }) },
+      env: { ...process.env, ...settings },
       backoff: 'off',
-      // A profile names the files of the sources.
-      ...(!profiles && { entry: await bundledEntry(console.log) }),
-      ...(root && { entry: entryIn(root) }),
+      entry: root ? entryIn(root) : await bundledEntry(console.log),
     }
     const services = await startServices(servers, options)
     begun.push(services)

@@ -9,6 +9,7 @@ const ofGateway = [
   'streams.organization',
   'bytes',
   'connections',
+  'resets',
 ]
 
 // The `limit` of LIMIT_REACHED and of MAILS_THROTTLED, or the reason itself.
@@ -28,6 +29,7 @@ const ofServices = [
   'EMAIL_CHANGES_THROTTLED',
   'SIGN_IN_THROTTLED',
   'CLIENT_THROTTLED',
+  'KEYS_THROTTLED',
   'PASSWORDS_THROTTLED',
   'STORE_OVERLOADED',
   'SEARCH_TOO_LONG',

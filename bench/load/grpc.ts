@@ -13,14 +13,8 @@ export function openGrpcLines(
   subjects: Subjects,
 ): Line[] {
   const { path, encode } = workload.grpc!
-  const plain = new Metadata()
-  plain.set('authorization', `Bearer ${token}`)
-  const metadataOf = (n: number) => {
-    if (!workload.headers) return plain
-    const metadata = plain.clone()
-    for (const [name, value] of Object.entries(workload.headers(subjects, n))) metadata.set(name, value)
-    return metadata
-  }
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${token}`)
   const clients = Array.from(
     { length: channels },
     (_, index) =>
@@ -35,9 +29,7 @@ export function openGrpcLines(
       ask: (n) =>
         new Promise((resolve, reject) => {
           const bytes = Buffer.from(encode(subjects, n))
-          client.makeUnaryRequest(path, same, same, bytes, metadataOf(n), (error) =>
-            error ? reject(error) : resolve(),
-          )
+          client.makeUnaryRequest(path, same, same, bytes, metadata, (error) => (error ? reject(error) : resolve()))
         }),
       close: () => client.close(),
     }

@@ -54,11 +54,8 @@ export async function openHttpLine(
           body,
           type: contentType = 'application/json',
         } = encoding === 'json' ? workload.http(subjects, n) : connectRequest(workload, subjects, n)
-        const more = Object.entries(workload.headers?.(subjects, n) ?? {})
-          .map(([name, value]) => `${name}: ${value}\r\n`)
-          .join('')
         const type = body === '' ? '' : `content-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
-        const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${more}${type}\r\n`
+        const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${type}\r\n`
         socket.write(typeof body === 'string' ? head + body : Buffer.concat([Buffer.from(head), body]))
       }),
     close: () => void socket.destroy(),

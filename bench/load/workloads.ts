@@ -1,21 +1,9 @@
 import { IssueTokenRequest } from '#gen/roster/users/v1/oauth_service'
 import { AddMachineUserRequest, GetUserRequest, SetEmailRequest } from '#gen/roster/users/v1/user_service'
 import { AccessTokenType } from '#gen/roster/users/v1/user'
-import { tokenByAssertion, tokenBySecret, type TokenClient } from './tokens.ts'
+import { tokenBySecret, type TokenClient } from './tokens.ts'
 
-export const names = [
-  'SetEmail',
-  'SetEmail+key',
-  'SetEmail+match',
-  'AddMachineUser',
-  'GetUser',
-  'Token',
-  'Token+assertion',
-  'Evented',
-  'Minted',
-  'Echo',
-  'bare',
-] as const
+export const names = ['SetEmail', 'AddMachineUser', 'GetUser', 'Token', 'Evented', 'Minted', 'Echo', 'bare'] as const
 
 /** Workloads of the processes in bench/bare-chain, not of Roster. */
 export const chains: Partial<Record<WorkloadName, string>> = {
@@ -30,10 +18,8 @@ export type WorkloadName = (typeof names)[number]
 /** The objects that a workload's requests name. */
 export interface Subjects {
   userIds: string[]
-  /** Machines with a secret and a key. */
+  /** Machines with a secret. */
   clients: TokenClient[]
-  /** The issuer of tokens. */
-  issuer: string
   /** Keeps names unique across rounds. */
   round: number
 }
@@ -43,8 +29,6 @@ export interface Workload {
   http(subjects: Subjects, n: number): { verb: string; path: string; body: string; type?: string }
   /** The same over gRPC. Not every chain has it. */
   grpc?: { path: string; encode(subjects: Subjects, n: number): Uint8Array }
-  /** Further headers or metadata of the request. */
-  headers?(subjects: Subjects, n: number): Record<string, string>
 }
 
 const service = '/roster.users.v1.UserService'
@@ -69,6 +53,31 @@ const getUserGrpc = {
   encode: (subjects: Subjects, n: number) => GetUserRequest.encode({ userId: userOf(subjects, n) }).finish(),
 }
 
+const token: Workload = {
+  http: (subjects, n) => ({
+    verb: 'POST',
+    path: tokenPath.http,
+    body: new URLSearchParams(tokenBySecret(clientOf(subjects, n))).toString(),
+    type: 'application/x-www-form-urlencoded',
+  }),
+  grpc: {
+    path: tokenPath.grpc,
+    encode: (subjects, n) => {
+      const { id, secret } = clientOf(subjects, n)
+      return IssueTokenRequest.encode({
+        grantType: 'client_credentials',
+        scope: '',
+        clientId: id,
+        clientSecret: secret,
+        clientAssertionType: '',
+        clientAssertion: '',
+        assertion: '',
+        dpopProof: '',
+      }).finish()
+    },
+  },
+}
+
 export const workloads: Record<WorkloadName, Workload> = {
   // The body of a SetEmail, so that both chains carry the same bytes.
   bare: {
@@ -85,7 +94,7 @@ export const workloads: Record<WorkloadName, Workload> = {
   },
   // What a stored, signed token with its event costs where nobody asks for more than the secret.
   Minted: {
-    http: (subjects, n) => ({ ...token((client) => tokenBySecret(client)).http(subjects, n), path: '/minted' }),
+    http: (subjects, n) => ({ ...token.http(subjects, n), path: '/minted' }),
   },
   // What any answer costs that takes this way, even from memory.
   Echo: {
@@ -93,13 +102,6 @@ export const workloads: Record<WorkloadName, Workload> = {
     grpc: { ...getUserGrpc, path: '/bench.Chain/echo' },
   },
   SetEmail: { http: setEmail, grpc: setEmailGrpc },
-  'SetEmail+key': {
-    http: setEmail,
-    grpc: setEmailGrpc,
-    headers: ({ round }, n) => ({ 'idempotency-key': `bench-${round}-${n}` }),
-  },
-  // Any sequence. There are more writers than users, so an exact sequence would often be outdated by another writer.
-  'SetEmail+match': { http: setEmail, grpc: setEmailGrpc, headers: () => ({ 'if-match': '*' }) },
   AddMachineUser: {
     http: (subjects, n) => ({
       verb: 'POST',
@@ -126,35 +128,7 @@ export const workloads: Record<WorkloadName, Workload> = {
     http: (subjects, n) => ({ verb: 'GET', path: `/v2/users/${userOf(subjects, n)}`, body: '' }),
     grpc: getUserGrpc,
   },
-  Token: token((client) => tokenBySecret(client)),
-  'Token+assertion': token((client, { issuer }) => tokenByAssertion(client, issuer)),
-}
-
-function token(fieldsOf: (client: TokenClient, subjects: Subjects) => Record<string, string>): Workload {
-  return {
-    http: (subjects, n) => ({
-      verb: 'POST',
-      path: tokenPath.http,
-      body: new URLSearchParams(fieldsOf(clientOf(subjects, n), subjects)).toString(),
-      type: 'application/x-www-form-urlencoded',
-    }),
-    grpc: {
-      path: tokenPath.grpc,
-      encode: (subjects, n) => {
-        const fields = fieldsOf(clientOf(subjects, n), subjects)
-        return IssueTokenRequest.encode({
-          grantType: fields['grant_type'] ?? '',
-          scope: '',
-          clientId: fields['client_id'] ?? '',
-          clientSecret: fields['client_secret'] ?? '',
-          clientAssertionType: fields['client_assertion_type'] ?? '',
-          clientAssertion: fields['client_assertion'] ?? '',
-          assertion: '',
-          dpopProof: '',
-        }).finish()
-      },
-    },
-  }
+  Token: token,
 }
 
 function setEmail(subjects: Subjects, n: number) {

@@ -35,7 +35,7 @@ process.on('message', (asked: BareMails) => {
 process.on('disconnect', () => process.exit(0))
 
 async function run({ smtpUrl, redisUrl, recipients, mail, places, jobs }: BareMails): Promise<void> {
-  const pool = openSmtpPool({ url: smtpUrl, maxConnections: places })
+  const pool = openSmtpPool({ url: smtpUrl, maxConnections: places, readyWithin: 120_000 })
   const send = (to: string) => pool.send(from, to, mail)
   if (redisUrl) await sendQueued(redisUrl, recipients, jobs, send)
   else {
@@ -48,7 +48,7 @@ async function run({ smtpUrl, redisUrl, recipients, mail, places, jobs }: BareMa
   pool.close()
 }
 
-async function sendQueued(url: string, recipients: string[], jobs: number, send: (to: string) => Promise<void>) {
+async function sendQueued(url: string, recipients: string[], jobs: number, send: (to: string) => Promise<unknown>) {
   const connection = new Redis(url, { maxRetriesPerRequest: null })
   const options = { removeOnComplete: true, attempts: 1_000_000 }
   const queue = new Queue<string>('mails', { connection, prefix: 'bare' })

@@ -32,13 +32,13 @@ const goals = { rate: 1000, p99: 1000, idle: 30 }
 export async function measureMails(options: Options): Promise<string[]> {
   const sink = await startSink()
   const arrivals = new Map<string, number>()
-  const system = await startSystem({ smtpUrl: sink.url, root: options.beside, profiles: options.profiles })
+  const system = await startSystem({ smtpUrl: sink.url, root: options.beside })
   sink.onMail = (recipient) => arrivals.set(recipient, performance.now())
   const chain = startBareMailChain(system, sink)
   const userIds = await addUsers(system)
   // Each phase opens its own lines, because the gateway closes those that wait.
   const withLines = async <T>(count: number, work: (lines: Line[]) => Promise<T>) => {
-    const subjects = { userIds, clients: [], issuer: '', round: 0 }
+    const subjects = { userIds, clients: [], round: 0 }
     const open = () => openHttpLine(system.urls[0]!, system.token, 'json', sendCode, subjects)
     const lines = await Promise.all(Array.from({ length: count }, open))
     const result = await work(lines)

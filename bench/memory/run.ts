@@ -28,7 +28,7 @@ export async function measureMemory(options: Options): Promise<string[]> {
     const busy: Table = {}
     const watch = setInterval(() => keepHighest(busy, read(system)), 250)
     for (const [round, workload] of (['SetEmail', 'GetUser'] as const).entries()) {
-      const subjects = { userIds, clients: [], issuer: '', round }
+      const subjects = { userIds, clients: [], round }
       const { urls, token } = system
       const { connections, seconds } = options
       const asked = { workload, encoding: 'json', urls, token, subjects, connections, warmUp: 0, seconds } as const

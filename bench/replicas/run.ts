@@ -1,4 +1,4 @@
-// `npm run bench -- --only Replicas` and `--only HotUser`.
+// `npm run bench -- --only Replicas`.
 import { startBareChain } from '../bare-chain/start.ts'
 import { startGenerator } from '../load/generator.ts'
 import { addHumans } from '../load/users.ts'
@@ -10,11 +10,8 @@ import { median, type Measured, measure, sum } from '../speed/measure.ts'
 import { table } from '../speed/report.ts'
 import { startSystem } from '../system.ts'
 
-const writers = 50
 /** The most CPU time per request, as a multiple of that of one replica. */
 const mostCost = 1.1
-/** The least rate of writers on one user, as a share of that on as many users. */
-const leastHotRate = 0.25
 
 /**
  * Measures the CPU time of a request with one, two and four processes of users and of the gateway. Each process gets
@@ -34,33 +31,10 @@ export async function compareReplicas(options: Options): Promise<string[]> {
   const ratioOf = (row: Row) =>
     costOf(row) / costOf(rows.find(({ name, replicas }) => name === row.name && replicas === 1)!)
   print(['CPU µs/request', 'of one'], rows, (row) => [costOf(row).toFixed(0), ratioOf(row).toFixed(2)])
-  save('replicas', options, rows)
+  save(options, rows)
   return rows
     .filter((row) => !isChain(row) && ratioOf(row) > mostCost)
     .map((row) => `${row.name}: ${row.replicas} replicas cost ${ratioOf(row).toFixed(2)} of one`)
-}
-
-/**
- * Measures the rate of fifty writers on one user beside that on fifty users, with one and two processes of users.
- * Gives the rates that are too low.
- */
-export async function compareHotUser(options: Options): Promise<string[]> {
-  const rows = await inTurns([1, 2], options, () =>
-    [writers, 1].map((users) => ({
-      name: users === 1 ? 'one user' : `${users} users`,
-      workload: 'SetEmail' as const,
-      users,
-      connections: writers,
-    })),
-  )
-  const rateOf = ({ rounds }: Row) => median(rounds.map(({ rate }) => rate))
-  const ratioOf = (row: Row) =>
-    rateOf(row) / rateOf(rows.find(({ name, replicas }) => name !== 'one user' && replicas === row.replicas)!)
-  print(['of 50 users'], rows, (row) => [ratioOf(row).toFixed(2)])
-  save('hot-user', options, rows)
-  return rows
-    .filter((row) => ratioOf(row) < leastHotRate)
-    .map((row) => `${row.replicas} replicas: ${ratioOf(row).toFixed(2)} of the rate of 50 users`)
 }
 
 const isChain = ({ workload }: Load) => workload in chains
@@ -88,7 +62,7 @@ async function inTurns(counts: number[], options: Options, loadsOf: (replicas: n
       const check = openCheck(system.servers)
       const bare = await startBareChain(system.servers, replicas)
       begun.push(system, bare, { stop: () => check.close() })
-      const userIds = await addHumans(system, Math.max(options.users * replicas, writers))
+      const userIds = await addHumans(system, options.users * replicas)
       sides.push({
         system,
         bare,
@@ -103,7 +77,7 @@ async function inTurns(counts: number[], options: Options, loadsOf: (replicas: n
       for (const [at] of sides[0]!.rows.entries()) {
         for (const { system, bare, check, userIds, rows } of round % 2 === 0 ? sides : sides.toReversed()) {
           const { workload, users, connections, rounds, name, replicas } = rows[at]!
-          const subjects = { userIds: userIds.slice(0, users), clients: [], issuer: '', round: number++ }
+          const subjects = { userIds: userIds.slice(0, users), clients: [], round: number++ }
           const urls = isChain(rows[at]!) ? bare.urls : system.urls
           const pids = { ...system.pids, ...bare.pids }
           const { token } = system
@@ -136,7 +110,7 @@ function print(titles: string[], rows: Row[], more: (row: Row) => string[]): voi
   console.log(`\n${table([['', 'req/s', 'p50 ms', 'p99 ms', ...titles], ...lines])}`)
 }
 
-function save(kind: 'replicas' | 'hot-user', options: Options, rows: Row[]): void {
+function save(options: Options, rows: Row[]): void {
   if (!options.save) return
   const medians = rows.map(({ name, replicas, rounds }) => ({
     name,
@@ -144,5 +118,5 @@ function save(kind: 'replicas' | 'hot-user', options: Options, rows: Row[]): voi
     rate: median(rounds.map(({ rate }) => rate)),
     cpu: median(rounds.map(({ cpu }) => sum(Object.values(cpu)))),
   }))
-  saveResults(kind, { rows: medians })
+  saveResults('replicas', { rows: medians })
 }

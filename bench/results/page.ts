@@ -9,24 +9,19 @@ type Of<Kind extends Result['kind']> = Extract<Result, { kind: Kind }>
 export function drawPerformance(results: Result[]): Record<string, string> {
   const latest = <Kind extends Result['kind']>(kind: Kind) =>
     results.findLast((result): result is Of<Kind> => result.kind === kind)
-  const [speed, profile] = [latest('speed'), latest('profile')]
+  const speed = latest('speed')
   const parts = [
     ...(speed ? showSpeed(speed) : []),
-    ...(profile ? showParts(profile) : []),
     ...showMails(latest('mails')),
     ...showMemory(latest('memory')),
     ...showTelemetry(latest('telemetry')),
-    ...showReplicas('More processes', latest('replicas')),
-    ...showReplicas('A hot user', latest('hot-user')),
+    ...showReplicas(latest('replicas')),
     ...showHistory(results.filter((result): result is Of<'speed'> => result.kind === 'speed')),
   ]
   return {
     'performance.md': `${[...introduction, ...parts].join('\n\n')}\n`,
     ...(speed && {
       'performance.svg': drawBars('CPU time of a request, by process', 'µs', speed.rows.map(processesOf)),
-    }),
-    ...(profile && {
-      'performance-parts.svg': drawBars('CPU time of a request, by part of the code', 'µs', partsOf(profile)),
     }),
   }
 }
@@ -62,15 +57,6 @@ function showSpeed({ commit, beside, time, machine, rows }: Of<'speed'>): string
       ['CPU µs', ...rows.map(({ name }) => name)],
       ...Object.keys(rows[0]!.cpu).map((process_) => [process_, ...rows.map(({ cpu }) => cpu[process_]!.toFixed(0))]),
     ]),
-  ]
-}
-
-function showParts({ commit }: Of<'profile'>): string[] {
-  return [
-    '## Where the microseconds go',
-    `The processes of Node, by CPU profiles of commit ${commit}. A profile itself costs time, and counts waits for a
-processor as work, most of them in writes to sockets.`,
-    '![CPU time of a request, by part of the code](performance-parts.svg)',
   ]
 }
 
@@ -142,7 +128,7 @@ error.`,
   ]
 }
 
-function showReplicas(title: string, result: Of<'replicas' | 'hot-user'> | undefined): string[] {
+function showReplicas(result: Of<'replicas'> | undefined): string[] {
   if (!result) return []
   const lines = result.rows.map(({ name, replicas, rate, cpu }) => [
     name,
@@ -151,7 +137,7 @@ function showReplicas(title: string, result: Of<'replicas' | 'hot-user'> | undef
     cpu.toFixed(0),
   ])
   return [
-    `## ${title}`,
+    '## More processes',
     `Commit ${result.commit}. All processes share the machine's processors.`,
     table([['', 'processes of users, and of the gateway', 'requests/s', 'CPU µs of all processes'], ...lines]),
   ]
@@ -172,22 +158,6 @@ function showHistory(speeds: Of<'speed'>[]): string[] {
 
 function processesOf({ name, cpu }: Row): Bar {
   return { name, segments: Object.fromEntries(Object.entries(cpu).filter(([, cost]) => cost >= 0.5)) }
-}
-
-// The picture has ten colors. Small parts count together.
-function partsOf({ rows, parts }: Of<'profile'>): Bar[] {
-  const { cpu } = rows.find(({ name }) => name !== 'bare chain')!
-  const costs = Object.entries(parts).flatMap(([name, shares]) =>
-    Object.entries(shares).map(([part, share]) => ({ name, part, cost: share * cpu[name]! })),
-  )
-  const largest = new Set<string>()
-  for (const { part } of costs.toSorted((a, b) => b.cost - a.cost)) if (largest.size < 9) largest.add(part)
-  return Object.keys(parts).map((process_) => {
-    const own = costs.filter(({ name }) => name === process_).toSorted((a, b) => b.cost - a.cost)
-    const large = own.filter(({ part }) => largest.has(part)).map(({ part, cost }) => [part, cost] as const)
-    const others = sum(own.filter(({ part }) => !largest.has(part)).map(({ cost }) => cost))
-    return { name: process_, segments: { ...Object.fromEntries(large), others } }
-  })
 }
 
 function costOf({ cpu }: Row): number {

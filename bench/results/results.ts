@@ -1,15 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import type { Rate } from '../mails/rate.ts'
 import type { Memory } from '../memory-of.ts'
-import type { Parts } from '../speed/parts.ts'
 import type { Row } from '../speed/report.ts'
 import type { TelemetryPrice } from '../telemetry/run.ts'
 
 /** The results of a run, as they are kept in bench/results. Numbers have four digits. */
 export type Result = { time: string; commit: string } & (
   | { kind: 'speed'; beside?: string; machine: Record<string, string>; rows: Row[] }
-  | { kind: 'profile'; machine: Record<string, string>; rows: Row[]; parts: Record<string, Parts> }
-  | { kind: 'replicas' | 'hot-user'; rows: { name: string; replicas: number; rate: number; cpu: number }[] }
+  | { kind: 'replicas'; rows: { name: string; replicas: number; rate: number; cpu: number }[] }
   | {
       kind: 'mails'
       idle: { p50: number; p99: number }

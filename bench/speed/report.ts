@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, release, totalmem } from 'node:os'
 import { type Measured, median, sum } from './measure.ts'
-import type { Signing } from './signing.ts'
 
 /** A round under the name of its row. */
 export interface Run {
@@ -39,23 +38,18 @@ export function summarize(runs: Run[]): Row[] {
   })
 }
 
-/** Two tables: speed, and CPU time per request of each process. Then the cost of each condition. */
+/** Two tables: speed, and CPU time per request of each process. */
 export function render(rows: Row[]): string {
   const processes = Object.keys(rows[0]!.cpu)
-  const bound = rows.flatMap(({ name, rate }) => {
-    const plain = rows.find((row) => row.name === name.replace(/\+\w+/, ''))
-    return plain && name.includes('+') ? [`${name}: ${(rate / plain.rate).toFixed(2)} of ${plain.name}`] : []
-  })
   const cpu = [
     ['CPU µs/request', ...rows.map(({ name }) => name)],
     ...processes.map((process_) => [process_, ...rows.map((row) => row.cpu[process_]!.toFixed(0))]),
     ['all', ...rows.map((row) => all(row).toFixed(0))],
   ]
-  return [renderSpeed(rows), table(cpu), ...(bound.length > 0 ? [bound.join('\n')] : [])].join('\n\n')
+  return [renderSpeed(rows), table(cpu)].join('\n\n')
 }
 
-/** The table of speed. The comparison with the bare chain is missing where there was none. */
-export function renderSpeed(rows: Row[]): string {
+function renderSpeed(rows: Row[]): string {
   return table([
     ['', 'req/s', 'p50 ms', 'p99 ms', 'of bare', 'errors'],
     ...rows.map(({ name, rate, p50, p99, ofBare, errors }) => [
@@ -63,7 +57,7 @@ export function renderSpeed(rows: Row[]): string {
       rate.toFixed(0),
       p50.toFixed(1),
       p99.toFixed(1),
-      Number.isNaN(ofBare) ? '' : ofBare.toFixed(2),
+      ofBare.toFixed(2),
       String(errors),
     ]),
   ])
@@ -79,17 +73,6 @@ export function table(lines: string[][]): string {
 
 function all({ cpu }: Row): number {
   return sum(Object.values(cpu))
-}
-
-/** Compares the token requests with jose's bare signing, by rate and by CPU time. Empty where there were none. */
-export function compareToSigning(rows: Row[], { rate, cpu }: Signing): string {
-  const lines = rows
-    .filter(({ name }) => name.startsWith('Token'))
-    .map(
-      (row) => `${row.name}: ${(row.rate / rate).toFixed(2)} of its rate, ${(all(row) / cpu).toFixed(1)} times its CPU`,
-    )
-  if (lines.length === 0) return ''
-  return [`jose alone signs ${rate.toFixed(0)}/s (ES256), ${cpu.toFixed(0)} µs CPU each`, ...lines].join('\n')
 }
 
 /** Facts about the machine. No names of hosts or people. */

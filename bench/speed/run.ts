@@ -4,16 +4,14 @@ import { type BareChain, startBareChain } from '../bare-chain/start.ts'
 import { type Check, openCheck, type Stored } from '../check.ts'
 import { type Generator, startGenerator } from '../load/generator.ts'
 import type { Round } from '../load/load.ts'
-import { addClients, issuerOf } from '../load/tokens.ts'
+import { addClients } from '../load/tokens.ts'
 import { addHumans } from '../load/users.ts'
 import { chains, type Subjects, workloads } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
 import { commitOf, saveResults } from '../save-results.ts'
 import { startSystem, type System, type SystemOptions } from '../system.ts'
 import { measure, sum } from './measure.ts'
-import { readParts } from './parts.ts'
-import { compareToSigning, facts, render, type Run, summarize } from './report.ts'
-import { measureSigning } from './signing.ts'
+import { facts, render, type Run, summarize } from './report.ts'
 
 /** A system under load, with its subjects. */
 interface Side {
@@ -38,18 +36,15 @@ export async function measureSpeed(options: Options): Promise<string[]> {
       begun.push(system)
       return openSide(name, system, options.users)
     }
-    const ours = await open('', { profiles: options.profiles })
+    const ours = await open('')
     const sides = [ours]
     if (options.beside) sides.push(await open(', beside', { root: options.beside }))
     begun.push(...sides.map(({ check }) => ({ stop: () => check.close() })))
     const bare = await startBareChain(ours.system.servers)
     begun.push(bare)
     const { problems, results } = await run(options, generator, sides, bare)
-    // A process writes its profile when it ends.
-    await stop()
-    const parts = options.profiles && { parts: readParts(options.profiles, ours.system.pids) }
     const beside = options.beside && { beside: commitOf(options.beside) }
-    if (options.save) saveResults(options.profiles ? 'profile' : 'speed', { ...beside, ...results, ...parts })
+    if (options.save) saveResults('speed', { ...beside, ...results })
     return problems
   } finally {
     await stop()
@@ -58,10 +53,10 @@ export async function measureSpeed(options: Options): Promise<string[]> {
 
 async function openSide(name: string, system: System, users: number): Promise<Side> {
   const userIds = await addHumans(system, users)
-  const [clients, issuer] = [await addClients(system, users), await issuerOf(system)]
+  const clients = await addClients(system, users)
   const check = openCheck(system.servers)
   const acknowledged = { SetEmail: 0, AddMachineUser: 0, Token: 0 }
-  return { name, system, check, subjects: { userIds, clients, issuer }, before: await check.stored(), acknowledged }
+  return { name, system, check, subjects: { userIds, clients }, before: await check.stored(), acknowledged }
 }
 
 async function run(options: Options, generator: Generator, sides: Side[], bare: BareChain) {
@@ -79,9 +74,8 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
     const pids = { ...system.pids, ...bare.pids, 'load generator': [generator.pid] }
     const measured = await measure(round, generator, pids, () => check.settled())
     if (measured.errors.length > 0) throw new Error(`${workload} ${encoding}${side.name}: ${measured.errors[0]}`)
-    const kind = workload.split('+')[0]!
     if (isBare) bareAcknowledged += workload === 'Echo' ? 0 : measured.acknowledged
-    else if (kind in side.acknowledged) side.acknowledged[kind as keyof Stored] += measured.acknowledged
+    else if (workload in side.acknowledged) side.acknowledged[workload as keyof Stored] += measured.acknowledged
     return measured
   }
 
@@ -115,8 +109,6 @@ async function run(options: Options, generator: Generator, sides: Side[], bare: 
   const rows = summarize(runs)
   const machine = facts(await ours.check.version())
   console.log(`\n${render(rows)}\n`)
-  const comparison = compareToSigning(rows, await measureSigning(options.seconds))
-  if (comparison) console.log(`${comparison}\n`)
   for (const [name, fact] of Object.entries(machine)) console.log(`${name.padEnd(9)} ${fact}`)
   console.log(`\n${(await ours.check.eventsPerTransaction()).toFixed(1)} events per transaction`)
 

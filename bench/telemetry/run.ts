@@ -89,7 +89,7 @@ async function priceOf(
   userIds: string[],
   { connections, seconds, rounds }: Options,
 ): Promise<TelemetryPrice> {
-  const subjects = { userIds, clients: [], issuer: '', round: Date.now() }
+  const subjects = { userIds, clients: [], round: Date.now() }
   const open = () => openHttpLine(urls[0]!, token, 'json', workloads[workload], subjects)
   const lines = await Promise.all(Array.from({ length: connections }, open))
   const over = new AbortController()

@@ -19,7 +19,6 @@ const readAtRunTime = [
   'package.json',
   'gen/*.binpb',
   '{lib,services}/**/*.{sql,html,txt,css,js}',
-  'deploy/operator/**/*.txt',
   'node_modules/swagger-ui-dist/{package.json,swagger-ui.css,swagger-ui-bundle.js}',
   'node_modules/grpc-health-check/proto/**/*.proto',
 ]

@@ -3,11 +3,7 @@ import type { Sql } from '#lib/eventstore/database'
 import { createPersonal, type Personal, type SealingRow } from '#lib/eventstore/personal/personal'
 import type { PersonalData } from '#lib/eventstore/personal/personal-data'
 import { encryptionKey } from '#lib/keys'
-import { TooLarge } from './reading/too-large.ts'
 import { Refusal } from './refusal.ts'
-
-/** Bytes of a sealed secret: it has about 100. */
-const longestSecret = 500
 
 /** Opens what a service stores of people. Undefined where it stores nothing of them sealed. */
 export async function openPersonal(
@@ -15,19 +11,12 @@ export async function openPersonal(
   data: PersonalData | undefined,
   key: string | undefined,
 ): Promise<Personal | undefined> {
-  const [row] = data
-    ? await sql<(SealingRow & { bytes: number })[]>`
-        select octet_length(secret) as bytes,
-          case when octet_length(secret) <= ${longestSecret} then secret end as secret
-        from sealing limit 1
-      `
-    : []
+  const [row] = data ? await sql<SealingRow[]>`select secret from sealing` : []
   if (!data || !row) return undefined
   if (key === undefined)
     throw new Refusal(
       'What is personal is stored sealed, and the command has no key: set ROSTER_OPERATOR_PERSONAL_KEY (docs/command.md).',
     )
-  if (row.bytes > longestSecret) throw new TooLarge('the secret in the table sealing', row.bytes)
   // A key of its own, which nothing was ever sealed with, stands in for the service's.
   const keys = encryptionKey.read([randomBytes(32).toString('base64'), key].join(','))
   return createPersonal(data, keys, row)

@@ -1,14 +1,12 @@
 import { visible } from '../migrate-zitadel/shown.ts'
-import { cell } from './cell.ts'
 import type { Terminal } from './terminal.ts'
-import { writeJson } from './write-json.ts'
 
 /** Where a command writes. Results go to the standard output; progress goes to the standard error. */
 export interface Output {
   isJson: boolean
   /** A line for people; nothing with --json. What a stranger wrote cannot steer the terminal. */
   line(text?: string): void
-  /** A line in JSON. Nothing in it steers the terminal either. */
+  /** A line in JSON. */
   json(value: unknown): Promise<void>
   progress(text: string): void
   /** A line of trouble for people, also with --json. */
@@ -37,7 +35,7 @@ export function openOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr
     // Waits for a reader that is slower.
     json: (value) =>
       new Promise((resolve, reject) => {
-        stdout.write(`${writeJson(value)}\n`, (error) => (error ? reject(error) : resolve()))
+        stdout.write(`${JSON.stringify(value)}\n`, (error) => (error ? reject(error) : resolve()))
       }),
     progress(text) {
       if (Date.now() < next) return
@@ -64,4 +62,11 @@ export function table(headings: string[], rows: (string | number)[][]): string[]
       .join('  ')
       .trimEnd(),
   )
+}
+
+const longestCell = 200
+
+function cell(text: string): string {
+  const shown = visible(text)
+  return shown.length > longestCell ? `${shown.slice(0, longestCell - 1)}…` : shown
 }

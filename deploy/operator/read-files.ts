@@ -1,59 +1,35 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { Refusal } from './refusal.ts'
 
-const portion = 64 * 1024
-
-/**
- * The lines of a file, which is read a portion at a time. A line of more than `longest` characters is undefined, and takes
- * no memory. Only a line feed ends a line: JSON leaves other ends of lines as they are, and a name may have one. Throws a
- * Refusal where the file cannot be read, or is no UTF-8.
- */
-export function* linesOf(file: string, longest: number): Generator<string | undefined> {
-  let rest: string | undefined = ''
-  const longer = (text: string) => {
-    rest = rest !== undefined && rest.length + text.length <= longest ? rest + text : undefined
-    return rest
-  }
-  for (const text of textOf(file)) {
-    let from = 0
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
-      yield longer(text.slice(from, at))
-      rest = ''
-      from = at + 1
+/** The lines of a file, which may be larger than the memory. Only a line feed ends a line: names may have other ends. */
+export async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = ''
+  try {
+    for await (const text of createReadStream(file, 'utf8')) {
+      const lines = (rest + String(text)).split('\n')
+      rest = lines.pop()!
+      yield* lines
     }
-    longer(text.slice(from))
+  } catch (error) {
+    throw asRefusal(file, error)
   }
   if (rest !== '') yield rest
 }
 
-/** A whole file of at most so many characters. Throws a Refusal where it is larger, cannot be read, or is no UTF-8. */
-export function readSmall(file: string, most: number): string {
-  let all = ''
-  for (const text of textOf(file)) {
-    all += text
-    if (all.length > most) throw new Refusal(`${file}: it is larger than any such file.`)
-  }
-  return all
+/** The text of a file. Throws a Refusal where it cannot be read. */
+export function textOf(file: string): string {
+  return orRefuse(file, () => readFileSync(file, 'utf8'))
 }
 
-function* textOf(file: string): Generator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const bytes = Buffer.alloc(portion)
-  const opened = orRefuse(file, () => openSync(file, 'r'))
+/** Reads something of a file. Throws a Refusal with its name where that fails. */
+export function orRefuse<T>(file: string, read: () => T): T {
   try {
-    for (let read = -1; read !== 0;) {
-      read = orRefuse(file, () => readSync(opened, bytes))
-      yield orRefuse(file, () => decoder.decode(bytes.subarray(0, read), { stream: read > 0 }))
-    }
-  } finally {
-    closeSync(opened)
-  }
-}
-
-function orRefuse<T>(file: string, work: () => T): T {
-  try {
-    return work()
+    return read()
   } catch (error) {
-    throw new Refusal(`${file}: ${(error as Error).message}`)
+    throw asRefusal(file, error)
   }
+}
+
+function asRefusal(file: string, error: unknown): Refusal {
+  return error instanceof Refusal ? error : new Refusal(`${file}: ${(error as Error).message}`)
 }

@@ -1,10 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '#lib/eventstore/database'
-import { storingServices, type StoringService } from '../provision.ts'
-import { changeTables } from './change-tables.ts'
+import { storingServices } from '../provision.ts'
 import type { Called, Command } from './command.ts'
-import { isSent, type Place } from './is-sent.ts'
-import { readServices } from './services.ts'
-import { openTurns } from './turns.ts'
+import { eachService, readServices } from './services.ts'
 
 /** The command `republish`. */
 export const republish: Command = {
@@ -21,55 +19,56 @@ export const republish: Command = {
   run,
 }
 
-const patience = { lookEvery: 500, silence: 60_000, all: 24 * 60 * 60_000 }
+const lookEvery = 500
+/** A service that does nothing for so many milliseconds does not run. */
+const patience = 60_000
 
 async function run({ system, output, args, confirm }: Called): Promise<number> {
   const services = readServices(args)
-  const turns = openTurns(system, output)
-  const before = new Map<StoringService, Place>()
-  const look = async (service: StoringService) => {
-    const place = await turns.at(service, (sql) => placeOf(sql))
-    if (place) before.set(service, place)
-  }
-  await Promise.all(services.map(look))
-  turns.tell()
-  const readable = services.filter((service) => before.has(service))
-  if (readable.length === 0) return turns.end(2)
-  await confirm(`Readers of the stream will get the events of ${readable.join(', ')} again.`)
+  await confirm(`Readers of the stream will get the events of ${services.join(', ')} again.`)
   let unfinished = 0
-  await Promise.all(
-    readable.map((service) => turns.at(service, (sql) => sendAgain(service, sql, before.get(service)!))),
-  )
-  return turns.end(unfinished > 0 ? 1 : 0)
-
-  async function sendAgain(service: StoringService, sql: Sql, goal: Place): Promise<void> {
-    let sent = goal.position === '0'
-    if (!sent) {
-      await changeTables(
-        sql,
-        service,
-        ['published'],
-        (transaction) => transaction`update only ${transaction(`roster_${service}.published`)} set stream_created = ''`,
-      )
-      const place = async () => {
-        const now = await placeOf(sql, goal)
-        output.progress(`${service}: event ${now.position} of ${goal.position}`)
-        return now
-      }
-      sent = await isSent(place, goal, patience)
-    }
+  const isDone = await eachService(services, output, async (service) => {
+    const sent = await sendAgain(system.sql(service), (text) => output.progress(`${service}: ${text}`))
     if (!sent) unfinished++
     if (output.isJson) await output.json({ service, sent })
     else
       output.line(`${service}: ${sent ? 'all is sent' : 'not all is sent, and no more comes; does the service run?'}`)
-  }
+  })
+  if (!isDone) return 2
+  return unfinished > 0 ? 1 : 0
 }
 
-async function placeOf(sql: Sql, goal: Pick<Place, 'transactionId' | 'position'> = start): Promise<Place> {
+/** Waits until all is published anew, up to where it was. False where the service gets no nearer. */
+async function sendAgain(sql: Sql, tell: (progress: string) => void): Promise<boolean> {
+  const goal = await readPlace(sql)
+  if (goal.position === '0') return true
+  await sql`update published set stream_created = ''`
+  let last = ''
+  for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
+    const now = await readPlace(sql, goal)
+    tell(`event ${now.position} of ${goal.position}`)
+    if (now.generation > goal.generation && now.isThere) return true
+    const text = `${now.generation} ${now.transactionId} ${now.position}`
+    if (text !== last) since = Date.now()
+    last = text
+  }
+  return false
+}
+
+/** How far the events of a service are published, and how often they were published anew. */
+interface Place {
+  transactionId: string
+  position: string
+  generation: number
+  /** It is at the goal, or past it. */
+  isThere: boolean
+}
+
+async function readPlace(sql: Sql, goal: Pick<Place, 'transactionId' | 'position'> = start): Promise<Place> {
   const [place] = await sql<Place[]>`
     select transaction_id::text as "transactionId", position::text, generation,
       (transaction_id, position) >= (${goal.transactionId}::xid8, ${goal.position}::bigint) as "isThere"
-    from published limit 1
+    from published
   `
   if (!place) throw new Error('it is not told how far events are published')
   return place

@@ -1,6 +1,8 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type OperatedHouse, startOperatedHouse } from '#test/support/operated-house'
+import { openDatabase } from '#lib/eventstore/database'
+import { silent } from '#test/support/rpc'
 import { readUrls } from './settings.ts'
 import { openSystem } from './system.ts'
 
@@ -62,58 +64,38 @@ test.each(['users', 'grants', 'idp', 'notifier'])(
   },
 )
 
-test('code of a captured service that runs in a session which only reads can write nothing there', async () => {
-  const idp = postgres(there.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })
-  const [reading, writing] = [false, true].map((mayWrite) => openSystem(readUrls(there.settings), mayWrite))
+test('sessions of commands that only read are read-only', async () => {
+  const urls = readUrls(there.settings)
+  const [reading, writing] = [openSystem(urls), openSystem(urls, true)]
   try {
-    await idp.unsafe(`
-      create table loot (took text);
-      grant insert on loot to public;
-      create function evil() returns void language sql as $$ insert into roster_idp.loot values ('something') $$;
-    `)
-    const readOnly = { code: '25006' }
-    await expect(reading!.sql('idp')`select roster_idp.evil()`).rejects.toMatchObject(readOnly)
-    await expect(reading!.sql('idp')`update published set stream_created = ''`).rejects.toMatchObject(readOnly)
-    expect((await idp`select from roster_idp.loot`).count).toBe(0)
-    await writing!.sql('idp')`update published set stream_created = stream_created`
+    const change = (system: typeof reading) => system.sql('idp')`update published set stream_created = stream_created`
+    await expect(change(reading)).rejects.toMatchObject({ code: '25006' })
+    await change(writing)
   } finally {
-    await Promise.all([reading, writing].map((system) => system!.close()))
-    await idp.unsafe('drop function if exists evil; drop table if exists loot;')
-    await idp.end()
+    await Promise.all([reading, writing].map((system) => system.close()))
   }
 })
 
-test('a captured service, whose code runs where its tables are read, does not read those of others', async () => {
-  const idp = postgres(there.servers.serviceDatabaseUrls.idp, { max: 1, onnotice: () => {} })
-  const takes = async () => (await idp<{ took: string }[]>`select took from roster_idp.loot`).map(({ took }) => took)
+test('the role for a service reads nothing of another one', async () => {
+  const sql = asOperator('idp')
   try {
-    await idp.unsafe(`
-      create table loot (took text);
-      grant insert on loot to public;
-      create function evil() returns boolean language plpgsql volatile as $$ begin
-        begin
-          insert into roster_idp.loot select payload::text from roster_users.events;
-        exception when others then
-          insert into roster_idp.loot values (sqlstate);
-        end;
-        return true;
-      end $$;
-      alter table published enable row level security;
-      create policy trap on published using (roster_idp.evil());
-    `)
-    const { out } = await there.roster('status')
-    expect(out).toContain(
-      'roster_idp.published is not read, because this hangs on it: function roster_idp.evil() of policy trap',
-    )
-    expect(await takes()).toEqual([])
-    // A program of somebody who has the same credentials.
-    const sql = asOperator('idp')
-    await sql`select generation from roster_idp.published`
-    await sql.end()
-    expect(await takes()).toEqual(['42501'])
+    await expect(sql`select from roster_users.events`).rejects.toMatchObject(denied)
   } finally {
-    await idp.unsafe('drop policy if exists trap on published; alter table published disable row level security;')
-    await idp.unsafe('drop function if exists evil; drop table if exists loot;')
-    await idp.end()
+    await sql.end()
+  }
+})
+
+test("a service's session has its own search path, whatever its role is set to", async () => {
+  const ofRole = (setting: string) =>
+    there.admin.unsafe(
+      `do $$ begin execute format('alter role roster_idp in database %I ${setting}', current_database()); end $$`,
+    )
+  await ofRole('set search_path = public, pg_catalog')
+  const sql = openDatabase(there.servers.serviceDatabaseUrls.idp, 'idp', silent)
+  try {
+    expect(await sql`select current_schemas(true)::text[] as names`).toEqual([{ names: ['pg_catalog', 'roster_idp'] }])
+  } finally {
+    await sql.end()
+    await ofRole('set search_path = roster_idp, roster_extensions')
   }
 })

@@ -1,20 +1,18 @@
 import { Redis } from 'ioredis'
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
+import postgres from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
-import type { OperatorUrls } from '../local/operator-urls.ts'
 import type { Personal } from '#lib/eventstore/personal/personal'
+import type { OperatorUrls } from '../local/operator-urls.ts'
 import type { StoringService } from '../provision.ts'
 import { models } from './models.ts'
 import { openPersonal } from './open-personal.ts'
-import { openSchema, type Session } from './open-schema.ts'
 import { Refusal } from './refusal.ts'
 
 /** The running system, as the command reaches it. Each part connects when it is asked for first. */
 export interface System {
-  /** A connection to the schema of a service. */
+  /** The schema of a service, by the role that reads this service alone. */
   sql(service: StoringService): Sql
-  /** The same, once its session has begun. Rejects with the reason where it cannot. */
-  begun(service: StoringService): Promise<Sql>
   /** Opens what a service stores of people. Throws a Refusal where it is sealed and the command has no key. */
   personal(service: StoringService): Promise<Personal | undefined>
   nats(): Promise<NatsConnection>
@@ -26,34 +24,19 @@ export interface System {
 
 const patience = 5000
 
-/**
- * Opens the system. Nothing waits for a server that is away. Without `mayWrite`, PostgreSQL takes no changes from it, but
- * for temporary tables.
- */
+/** Opens the system. Nothing waits for a server that is away. Without `mayWrite`, PostgreSQL takes no changes from it. */
 export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls, mayWrite = false): System {
-  const schemas = new Map<StoringService, Session>()
-  const opened: Sql[] = []
+  const schemas = new Map<StoringService, Sql>()
   let nats: Promise<NatsConnection> | undefined
   let redis: Redis | undefined
   const connected = () => (nats ??= openNats(natsUrl))
-  const sessionOf = (service: StoringService) => {
-    const known = schemas.get(service)
-    if (known) return known
-    const session = openSchema(databaseUrl, service, { patience, mayWrite })
-    // What could not begin may be tried again.
-    session.begun.catch(() => schemas.delete(service))
-    schemas.set(service, session)
-    opened.push(session.sql)
-    return session
+  const sqlOf = (service: StoringService) => {
+    const sql = schemas.get(service) ?? openSchema(databaseUrl, service, mayWrite)
+    schemas.set(service, sql)
+    return sql
   }
-  const sqlOf = (service: StoringService) => sessionOf(service).sql
   return {
     sql: sqlOf,
-    async begun(service) {
-      const { sql, begun } = sessionOf(service)
-      await begun
-      return sql
-    },
     personal: (service) => openPersonal(sqlOf(service), models[service].personal, personalKey),
     nats: connected,
     jetstream: async () => (await connected()).jetstreamManager({ apiPrefix: 'ROSTER.API', checkAPI: false }),
@@ -64,15 +47,32 @@ export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: Oper
     },
     async close() {
       redis?.disconnect()
-      // The driver may hang where it ends a connection that is not open yet. So first what was asked is answered.
-      let timer: NodeJS.Timeout | undefined
-      const enough = new Promise((resolve) => (timer = setTimeout(resolve, patience)))
-      await Promise.race([Promise.all(opened.map((sql) => sql`select`.catch(() => {}))), enough])
-      clearTimeout(timer)
-      await Promise.all(opened.map((sql) => sql.end({ timeout: 1 })))
+      await Promise.all([...schemas.values()].map((sql) => sql.end({ timeout: 1 })))
       await (await nats?.catch(() => undefined))?.close()
     },
   }
+}
+
+function openSchema(url: string, service: StoringService, mayWrite: boolean): Sql {
+  const asReader = new URL(url)
+  asReader.username += `_${service}`
+  return postgres(asReader.href, {
+    // A second connection would not have the temporary tables of `verify`.
+    max: 1,
+    max_lifetime: null,
+    connect_timeout: patience / 1000,
+    onnotice: () => {},
+    connection: {
+      application_name: 'roster-operator',
+      search_path: `roster_${service}`,
+      default_transaction_read_only: !mayWrite,
+      statement_timeout: 30_000,
+      // As in the services: every statement finds its rows by an index.
+      enable_seqscan: 'off',
+      enable_hashjoin: 'off',
+      enable_mergejoin: 'off',
+    },
+  })
 }
 
 async function openNats(url: string): Promise<NatsConnection> {

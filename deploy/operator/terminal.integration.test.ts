@@ -48,18 +48,6 @@ test.each(['drop', 'retry'])('parked %s takes either IDs or --all, and else does
   expect(await parked()).toEqual([one, two])
 })
 
-test('an ID that a shell would run is quoted, and a reason makes no row of its own', async () => {
-  const follower = '$(touch$IFS.PWNED)'
-  await house.admin`
-    insert into parked_for_followers
-    values (${follower}, '1', 7, 3, now() + interval '1 hour', ${`no${' '.repeat(200)}users-1\u2800\u3164 user.added`})
-  `
-  const { out } = await roster('parked', 'list', 'users')
-  expect(out).toMatch(/^'users\/\$\(touch\$IFS\.PWNED\)\/7' +3 +no users-1\\u\{2800\}\\u\{3164\} user\.added$/m)
-  const dropped = await roster('parked', 'drop', `users/${follower}/7`, '--yes')
-  expect(dropped).toMatchObject({ status: 0, out: `'users/${follower}/7': done\n` })
-})
-
 test('verify tells its progress on the standard error, and removes it from a terminal', async () => {
   const { out, err } = await roster('verify', 'grants', '--without-stream')
   expect(out).toBe('Nothing differs.\n')

@@ -1,7 +1,7 @@
 import type { Sql } from './database.ts'
 import { findOperatorClasses } from './operator-classes.ts'
 
-const known = /^(?:create (?:unique )?index concurrently if not exists|drop index concurrently if exists) (\w+)(?!\w)/
+const known = /^(?:create (?:unique )?index concurrently if not exists|drop index concurrently if exists) (\w+)(?!\w)/i
 
 /**
  * Makes or drops the indexes of a file `*.concurrently.sql`, while others write to their tables. It may be broken off at

@@ -8,6 +8,8 @@ import {
 import { describeEnvelope, describeEvent, tellable } from '../events/cloud-event.ts'
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
+import { RosterError } from '../errors.ts'
+import { createFairGate } from '../fair-gate.ts'
 import type { Log } from '../log.ts'
 import { lookups } from '../telemetry/lookups.ts'
 import { orUnavailable, type Sql } from './database.ts'
@@ -23,6 +25,16 @@ const mostBytes = 512 * 1024
  * answer.
  */
 const largest = 1536 * 1024
+
+// As of searches: half of the database's connections stay free for other work, and half of these for others.
+// Many may wait: one event wakes all that wait for it.
+const size = { atOnce: 4, ofOneLane: 2, waiting: 1000 }
+
+function overloaded(): RosterError {
+  return new RosterError('UNAVAILABLE', 'STORE_OVERLOADED', 'Too many calls for events are already waiting.', {
+    retryAfter: 1,
+  })
+}
 
 export interface FeedOptions {
   service: string
@@ -44,7 +56,9 @@ export interface FeedOptions {
  * An event that fits no answer, or that proto/ cannot describe, comes without its data, and the log says so. One about
  * a forgotten person comes without its personal fields.
  * With `countOnly` it only counts them.
- * UNAVAILABLE STORE_UNAVAILABLE.
+ * A page of events costs much, and a caller may hang up long before it comes. So few are made at a time, organizations
+ * take turns, and none is made after its deadline.
+ * UNAVAILABLE STORE_UNAVAILABLE, STORE_OVERLOADED where too many wait; DEADLINE_EXCEEDED.
  */
 export function createFeed(options: FeedOptions) {
   const { service, sql, log, messages, mostLookedAt: window = mostLookedAt, recent, personal } = options
@@ -77,7 +91,11 @@ export function createFeed(options: FeedOptions) {
 
   const opened = async (rows: StoredEvent[]) => (personal ? orUnavailable(personal.openEvents(sql, rows)) : rows)
 
-  return async (_context: unknown, request: ListEventsRequest): Promise<ListEventsResponse> => {
+  const through = createFairGate(size, overloaded)
+  return (_context: unknown, request: ListEventsRequest, { deadline }: { deadline: number } = unhurried) =>
+    through({ lane: request.filter?.organizationId ?? '', deadline }, () => answer(request))
+
+  async function answer(request: ListEventsRequest): Promise<ListEventsResponse> {
     const filter = request.filter ?? everything
     if (request.countOnly) {
       const after = request.after ?? (await orUnavailable(findStart(sql, filter.since)))
@@ -106,6 +124,8 @@ export function createFeed(options: FeedOptions) {
     return { events, next: all ? last : events.at(-1)!.position, endReached: all && endReached }
   }
 }
+
+const unhurried = { deadline: Infinity }
 
 const everything: EventFilter = {
   organizationId: '',

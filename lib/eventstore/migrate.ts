@@ -9,6 +9,7 @@ import { type Sql, type Transaction, untilReachable } from './database.ts'
 import { nameHolders } from './name-holders.ts'
 import { checkReleases } from './releases.ts'
 import { findOperatorClasses } from './operator-classes.ts'
+import { missingIndexes } from './schema-parts.ts'
 import { takeOver } from './take-over.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -29,6 +30,7 @@ const functions = 'functions.sql'
  * text.
  * All runs in one transaction. A file `*.concurrently.sql` divides it in two: it makes indexes while others write.
  * Throws where a release runs or ran here that this version cannot work beside.
+ * Then everything that the migrations make must be there. A missing index is made again.
  * Any number of replicas may start at once. Waits for PostgreSQL, and for locks, whose holders the log names. A lock that
  * it does not get within two seconds is asked for again, so that nobody waits longer behind it.
  * The role of the operator's command, where there is one, may then read what `operator.sql` and `readable` name.
@@ -55,16 +57,33 @@ export async function migrate(
     let pid: number | undefined
     const say = (holders: string) =>
       waits.begin('PostgreSQL', new Error(`the migrations wait for a lock that ${holders} holds`))
+    const inTurn = (work: (transaction: Transaction) => Promise<void>) =>
+      untilUnlocked(() =>
+        sql.begin(async (transaction) => {
+          pid = await processOf(transaction)
+          await takeTurn(transaction, key)
+          await work(transaction)
+        }),
+      )
+    const build = async (text: string) => {
+      const connection = await sql.reserve()
+      try {
+        pid = await processOf(connection)
+        await buildIndexes(connection, text)
+      } finally {
+        connection.release()
+      }
+    }
     await nameHolders({ sql, pid: () => pid, lock: key, say }, async () => {
       for (const part of parts)
-        await untilUnlocked(() =>
-          sql.begin(async (transaction) => {
-            pid = await processOf(transaction)
-            await takeTurn(transaction, key)
-            if (Array.isArray(part)) await apply(transaction, part)
-            else await applyConcurrently(transaction, part, sql, (other) => (pid = other))
-          }),
+        await inTurn((transaction) =>
+          Array.isArray(part) ? apply(transaction, part) : applyConcurrently(transaction, part, build),
         )
+      await inTurn(async (transaction) => {
+        const missing = await missingIndexes(transaction, migrations)
+        await dropSnapshot(transaction)
+        if (missing.length > 0) await build(missing.join(';\n'))
+      })
     })
   })
 }
@@ -175,18 +194,11 @@ async function apply(transaction: Transaction, steps: Step[]): Promise<void> {
 async function applyConcurrently(
   transaction: Transaction,
   { name, text }: Step,
-  sql: Sql,
-  works: (pid: number) => void,
+  build: (text: string) => Promise<void>,
 ): Promise<void> {
   const [applied] = await transaction`select from migrations where name = ${name}`
   if (applied) return
   await dropSnapshot(transaction)
-  const connection = await sql.reserve()
-  try {
-    works(await processOf(connection))
-    await buildIndexes(connection, text)
-  } finally {
-    connection.release()
-  }
+  await build(text)
   await transaction`insert into migrations (name) values (${name})`
 }

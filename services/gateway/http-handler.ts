@@ -7,7 +7,7 @@ import type { Gateway } from './calls/gateway.ts'
 import { byGrpcPath, findRoutes, offeredVerbs } from './calls/routes.ts'
 import { isReady, type Readiness } from './health/readiness.ts'
 import { protective, send, sendError, sendJson } from './http/answers.ts'
-import { letIn } from './http/arrive.ts'
+import { countStranger, letIn } from './http/arrive.ts'
 import type { Cors } from './http/cors.ts'
 import { type Exchange, openExchange } from './http/exchange.ts'
 import { httpStatus } from './http-status.ts'
@@ -52,6 +52,7 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     const page = pages.get(path)
     measure(exchange, page ? path : '_OTHER')
     letIn(gateway, exchange, 'public')
+    countStranger(gateway, exchange)
     if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
     if (routes.size > 0) return refuseVerb(exchange, offeredVerbs(routes))
     if (page && verb === 'GET') return servePage(exchange, page)

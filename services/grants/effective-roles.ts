@@ -48,10 +48,12 @@ export interface GivenRoles {
 }
 
 const mostGrants = 1000
+/** Of all role keys together. They must fit one NATS message, and the project's owner chooses how long they are. */
+const mostBytes = 524_288
 
 /**
  * The roles of a user in a project by the grants that count, of one organization or of all of them. A grant may have
- * no role that counts.
+ * no role that counts. Those of the project's owner come first: what other organizations give never replaces them.
  */
 export async function effectiveRoles(
   context: Context,
@@ -63,14 +65,23 @@ export async function effectiveRoles(
   const roles = await countingRoles(context, project)
   if (!roles) return []
   const rows = await orUnavailable(sql<(GivenRoles & { granted: string[] | null })[]>`
-    select u.grant_id as "grantId", u.organization_id as "organizationId", a.state -> 'roleKeys' as "roleKeys",
-      (select g.role_keys from project_grants g where g.grant_id = u.project_grant_id) as granted
-    from user_grants u
-    join aggregates a on a.type = 'user_grant' and a.id = u.grant_id
-    where u.project_id = ${project.id} and u.user_id = ${userId} and ${counting(sql)}
-      ${organizationId === undefined ? sql`` : sql`and u.organization_id = ${organizationId}`}
-    order by u.organization_id, u.grant_id
-    limit ${mostGrants}
+    with first as (
+      select u.grant_id, u.organization_id, u.project_grant_id, a.state -> 'roleKeys' as role_keys,
+        row_number() over (order by u.organization_id <> ${project.organizationId}, u.organization_id, u.grant_id) as n
+      from user_grants u
+      join aggregates a on a.type = 'user_grant' and a.id = u.grant_id
+      where u.project_id = ${project.id} and u.user_id = ${userId} and ${counting(sql)}
+        ${organizationId === undefined ? sql`` : sql`and u.organization_id = ${organizationId}`}
+      order by n
+      limit ${mostGrants}
+    ), sized as (
+      select *, sum(octet_length(role_keys::text)) over (order by n) as bytes from first
+    )
+    select grant_id as "grantId", organization_id as "organizationId", role_keys as "roleKeys",
+      (select g.role_keys from project_grants g where g.grant_id = s.project_grant_id) as granted
+    from sized s
+    where bytes <= ${mostBytes}
+    order by n
   `)
   return rows.map(({ grantId, organizationId: giver, roleKeys, granted }) => ({
     grantId,

@@ -35,6 +35,8 @@ describe('refuses all with which a reader could be deceived:', () => {
     ['its namespace in a comment', `<EntityDescriptor><!-- ${root} --></EntityDescriptor>`],
     ['elements without an end to their depth', '<a>'.repeat(33_000)],
     ['an open comment', `<!-- ${descriptor}`],
+    ['no entityID', descriptor.replace(' entityID="https://i.example"', '')],
+    ['a script for a location', descriptor.replace('<md:IDPSSODescriptor/>', '<md:IDPSSODescriptor><md:S Location="javascript:alert(1)"/></md:IDPSSODescriptor>')], // prettier-ignore
     ['a cut document', descriptor.slice(0, -1)],
     ['nothing', ''],
     ['a text', 'metadata'],

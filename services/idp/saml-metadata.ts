@@ -1,4 +1,4 @@
-import { parseXml, type XmlElement } from '@rgrove/parse-xml'
+import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import type { SAMLConfig } from '#gen/roster/idp/v1/idp_config'
 import type { Violation } from '#lib/errors'
 import { faultOf } from './check-urls.ts'
@@ -46,7 +46,19 @@ export function faultOfXml(bytes: Uint8Array): string | undefined {
   const [, prefix, name] = /^(?:(.*?):)?(.*)$/.exec(root.name)!
   const namespace = root.attributes[prefix === undefined ? 'xmlns' : `xmlns:${prefix}`]
   const isMetadata = name === 'EntityDescriptor' && namespace === 'urn:oasis:names:tc:SAML:2.0:metadata'
-  return isMetadata ? undefined : 'must be one SAML EntityDescriptor'
+  if (!isMetadata) return 'must be one SAML EntityDescriptor'
+  if (!root.attributes['entityID']) return 'must have an entityID'
+  return locationsOf(root).every(isHttp) ? undefined : 'must have only http and https in its Locations'
+}
+
+// Browsers are sent there.
+function locationsOf({ attributes, children }: XmlElement): string[] {
+  const own = ['Location', 'ResponseLocation'].flatMap((name) => attributes[name] ?? [])
+  return [...own, ...children.flatMap((child) => (child instanceof XmlElement ? locationsOf(child) : []))]
+}
+
+function isHttp(location: string): boolean {
+  return /^https?:$/.test(URL.parse(location)?.protocol ?? '')
 }
 
 // Undefined also where elements are nested so deeply that the parser gives up.

@@ -23,8 +23,8 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       // How many mails may be under way at a time, each over a connection of its own. Half of them at most to one domain,
       // and half of them at most to domains that are not quick.
       MAIL_CONCURRENCY: integer(1, 1000, 20),
-      // Seconds that the mail server may be silent. It may need long to accept a mail, and a notifier that gives up too
-      // early sends the mail twice.
+      // Seconds until the mail server is ready for a mail. How long it has to accept a whole one is not set: a notifier
+      // that gives up too early sends the mail twice.
       SMTP_TIMEOUT: integer(1, 600, 120),
       // Seconds between two looks for unsent codes.
       SWEEP_INTERVAL: integer(1, 3600, 15),
@@ -36,7 +36,8 @@ export function readNotifierConfig(environment?: Record<string, string | undefin
       WEBHOOK_TIMEOUT: integer(1, 300, 15),
       // Tries under way at a time. New webhooks, and webhooks that were slow last, get half of them at most.
       WEBHOOK_CONCURRENCY: integer(2, 10_000, 200),
-      WEBHOOKS_PER_ORGANIZATION: integer(1, 1000, 100),
+      // One answer lists them all.
+      WEBHOOKS_PER_ORGANIZATION: integer(1, 200, 100),
       // Private addresses and networks, such as 10.1.0.0/16. Webhooks may lead to these, also without TLS, and to no
       // other private ones.
       WEBHOOK_ALLOW_PRIVATE: destinations,

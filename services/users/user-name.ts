@@ -1,7 +1,8 @@
 import type { Violation } from '#lib/errors'
 
-// All that a reader cannot see: control characters, and those that Unicode gives no width, such as a soft hyphen.
-const invisible = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
+// All that a reader cannot see: control characters, those that Unicode gives no width or no meaning, such as a soft
+// hyphen, and the blank of Braille.
+const invisible = /[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu
 const outerBlank = /^\p{Zs}|\p{Zs}$/u
 
 /** The problems of a new user name: it would look like the name of another user. */

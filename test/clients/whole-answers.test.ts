@@ -36,7 +36,7 @@ const asked: Asked[] = [
 const noGo = spawnSync('go', ['version']).status === 0 ? '' : ' (skipped: there is no Go)'
 const noJava = spawnSync('java', ['-version']).status === 0 ? '' : ' (skipped: there is no Java)'
 
-describe.each(roads().filter(({ name }) => name !== 'behind nginx'))('over a road that is $name', (road) => {
+describe.each(roads())('over a road that is $name', (road) => {
   test.skipIf(noGo)(`Go's net/http reads every answer whole, over HTTP/2${noGo}`, async () => {
     const program = join(projectRoot, '.roster/go/bin/answers')
     execFileSync('go', ['build', '-o', program, join(import.meta.dirname, 'go/answers.go')])

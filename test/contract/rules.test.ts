@@ -1,9 +1,8 @@
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { create, fromJson, type JsonValue, type Message } from '@bufbuild/protobuf'
 import { describe, expect, test } from 'vitest'
-import { RosterError } from '#lib/errors'
 import { methods } from '#lib/rpc/methods'
-import { parse, validate } from '#lib/rpc/validate'
+import { validate } from '#lib/rpc/validate'
 import { faults, requestOf, valid } from '../support/requests.ts'
 
 test.each(Object.keys(valid))('the shortest %s is valid', (name) => expect(faults(name, valid[name]!)).toEqual([]))
@@ -112,21 +111,6 @@ test('a violation describes the fault and does not repeat the input', () => {
   const desc = requestOf('users.v1.SessionService.CreateSession')
   const json = { loginName: 'l', password: `hunter2${'x'.repeat(200)}` }
   expect(JSON.stringify(validate(desc, fromJson(desc, json) as Message))).not.toContain('hunter2')
-})
-
-describe('bytes', () => {
-  const desc = requestOf('users.v1.UserService.AddMachineUser')
-  test.each([[[0xff]], [[0x0a, 0x05, 0x61]], [[0x0a, 0x02, 0xc3, 0x28]], [[0x0a, 0x03, 0xed, 0xa0, 0x80]]])(
-    'that are no valid message are refused: %j',
-    (bytes) => {
-      const work = () => parse(desc, Uint8Array.from(bytes))
-      expect(work).toThrow(RosterError)
-      expect(work).toThrow('The request is not a valid roster.users.v1.AddMachineUserRequest.')
-    },
-  )
-  test('of length zero are an empty message', () => {
-    expect(parse(desc, new Uint8Array())).toEqual(create(desc))
-  })
 })
 
 test('the items of every bulk count as calls', () => {

@@ -116,18 +116,19 @@ describe('any megabyte of text is checked in time', () => {
     ' ',
   ]
   const cases = [
-    ['users.v1.UserService.UpdateMyProfile', 'preferredLanguage'],
-    ['users.v1.UserService.SetEmail', 'email'],
-    ['users.v1.UserService.AddMachineUser', 'userId'],
-    ['idp.v1.IdentityProviderService.AddOIDCIDP', 'issuer'],
-  ]
-  test.each(cases)('%s: %s', { timeout: 60_000 }, (name, path) => {
+    ['users.v1.UserService.UpdateMyProfile', 'preferredLanguage', 'en'],
+    ['users.v1.UserService.SetEmail', 'email', 'a@'],
+    ['users.v1.UserService.AddMachineUser', 'userId', 'a'],
+    ['idp.v1.IdentityProviderService.AddOIDCIDP', 'issuer', 'https://'],
+  ] as const
+  test.each(cases)('%s: %s', { timeout: 60_000 }, (name, path, head) => {
     for (const part of parts) {
       const value = part.repeat(size / part.length)
-      for (const text of [value, `en${value}`, `a@${value}`, `https://${value}`, `${value}!`]) {
-        const started = performance.now()
+      for (const text of [`${head}${value}`, `${value}!`]) {
+        // Of this process alone: the machine may have other work.
+        const before = process.cpuUsage()
         expect(faults(name, put(valid[name]!, path, text))).toContain(path)
-        expect(performance.now() - started).toBeLessThan(1000)
+        expect(process.cpuUsage(before).user).toBeLessThan(1_000_000)
       }
     }
   })

@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from 'node:tls'
 import { freePort } from '../../deploy/local/ports.ts'
+import { environmentOf, unpackDebian } from '../support/debian.ts'
 
 const packages = [
   'apache2-bin', 'libapache2-mod-auth-openidc', 'libapr1', 'libaprutil1', 'libcjose0', 'libhiredis0.14', 'libjansson4',
@@ -23,18 +23,9 @@ export interface Apache {
 
 /** Downloads and unpacks it. Undefined where this machine cannot do so. */
 export function unpackApache(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'roster-apache-'))
-  try {
-    execFileSync('openssl', ['version'])
-    execFileSync('apt-get', ['download', ...packages], { cwd: folder, stdio: 'ignore', timeout: 120_000 })
-    for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb')))
-      execFileSync('dpkg', ['-x', join(folder, file), join(folder, 'root')])
-    execFileSync(join(folder, 'root/usr/sbin/apache2'), ['-v'], { env: environment(folder) })
-    return folder
-  } catch {
-    rmSync(folder, { recursive: true })
-    return undefined
-  }
+  return unpackDebian(packages, (folder) =>
+    execFileSync(join(folder, 'root/usr/sbin/apache2'), ['-v'], { env: environmentOf(folder) }),
+  )
 }
 
 /** The module insists on TLS, so serve the same server by TLS with a self-signed certificate. */
@@ -69,7 +60,6 @@ export async function startApache(folder: string, lines: string[]): Promise<Apac
   const url = `http://127.0.0.1:${port}`
   mkdirSync(join(folder, 'htdocs'), { recursive: true })
   writeFileSync(join(folder, 'htdocs', 'index.html'), 'let in')
-  chmodSync(folder, 0o755)
   const modules = ['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'auth_openidc']
   const configuration = [
     ...modules.map((name) => `LoadModule ${name}_module ${folder}/root/usr/lib/apache2/modules/mod_${name}.so`),
@@ -86,7 +76,7 @@ export async function startApache(folder: string, lines: string[]): Promise<Apac
   ]
   writeFileSync(join(folder, 'apache.conf'), configuration.join('\n'))
   const args = ['-d', folder, '-f', join(folder, 'apache.conf'), '-DFOREGROUND']
-  const server = spawn(join(folder, 'root/usr/sbin/apache2'), args, { env: environment(folder), stdio: 'inherit' })
+  const server = spawn(join(folder, 'root/usr/sbin/apache2'), args, { env: environmentOf(folder), stdio: 'inherit' })
   const isUp = () =>
     fetch(url).then(
       () => true,
@@ -104,9 +94,4 @@ export async function startApache(folder: string, lines: string[]): Promise<Apac
       rmSync(folder, { recursive: true })
     },
   }
-}
-
-function environment(folder: string) {
-  const libraries = ['usr/lib', 'lib'].map((name) => join(folder, 'root', name, 'x86_64-linux-gnu')).join(':')
-  return { PATH: process.env['PATH'], LD_LIBRARY_PATH: libraries }
 }

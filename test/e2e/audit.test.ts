@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { type AuditKey, isSigned, readCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { addEveryObject } from '../examples/every-object.ts'
-import { admin, newMember, newOrganization, ok } from '../examples/people.ts'
-import { factsOf } from './clients/call.ts'
-import { encodings } from './clients/encodings.ts'
+import { admin, ok } from '../examples/people.ts'
+import { over } from './clients/encodings.ts'
 import { callGrpc } from './clients/grpc.ts'
 
 // Each service signs something then.
@@ -13,7 +12,7 @@ interface Named {
   service: string
 }
 
-describe.each(encodings)('checkpoints of the audit chains over $encoding', ({ call }) => {
+describe.each(over('json'))('checkpoints of the audit chains over $encoding', ({ call }) => {
   const list = async (service: string, request = {}) =>
     (ok(await call('ListAuditCheckpoints', { service, ...request }, admin())).checkpoints ?? []) as {
       number: number
@@ -57,11 +56,4 @@ describe.each(encodings)('checkpoints of the audit chains over $encoding', ({ ca
     },
     120_000,
   )
-
-  test('are for those who may read the events of the instance', async () => {
-    const { token } = await newMember(await newOrganization(), ['ORG_OWNER'])
-    expect(factsOf(await call('ListAuditCheckpoints', { service: 'users' }, { token })).reason).toBe(
-      'PERMISSION_DENIED',
-    )
-  })
 })

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { clientCredentials, newClient, sendForm, tokenPath } from '../examples/oauth.ts'
 import { admin, type ExampleHuman, newHuman, newMachine, newMember, newOrganization, ok, unique } from '../examples/people.ts' // prettier-ignore
 import { type Answer, factsOf } from './clients/call.ts'
-import { call as json, encodings, recordSecret } from './clients/encodings.ts'
+import { call as json, recordSecret, over } from './clients/encodings.ts'
 import { hasMailbox, mailCount, mailTo } from './mailbox.ts'
 import { ways } from './zitadel/send.ts'
 
@@ -32,7 +32,7 @@ const person = (organization: string, userName: string) =>
   newHuman(organization, { userName, password: unique('Password') })
 const reasonOf = (answer: Answer) => factsOf(answer).reason ?? 'in'
 
-describe.each(encodings)('a bare login name over $encoding', ({ call }) => {
+describe.each(over('grpc'))('a bare login name over $encoding', ({ call }) => {
   const signInAs = async (loginName: string, { password }: ExampleHuman, organization?: string) =>
     reasonOf(await call('CreateSession', { loginName, password }, { organization }))
 

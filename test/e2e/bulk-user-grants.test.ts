@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { grantProject, newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let abroad: string
@@ -30,7 +30,7 @@ async function newUsers(number: number): Promise<string[]> {
 
 const read = async (userId: string, grantId: string) => json('GetUserGrant', { userId, grantId }, admin(home))
 
-describe.each(encodings)('over $encoding', ({ call }) => {
+describe.each(over('connect'))('over $encoding', ({ call }) => {
   const add = (userGrants: object[], options: object = manager) =>
     call('BulkAddUserGrants', { userGrants } as never, options)
   const remove = (grantIds: string[], options: object = manager) => call('BulkRemoveUserGrants', { grantIds }, options)
@@ -99,27 +99,6 @@ describe.each(encodings)('over $encoding', ({ call }) => {
     ok(await json('GetUserGrant', { userId: foreigner, grantId: foreign }, admin(abroad)))
     // The same grant may be given again.
     expect(reasons(ok(await add([{ userId, projectId: owned }])).results)).toEqual([none])
-  })
-
-  test('under an Idempotency-Key the whole answer comes again, of both', async () => {
-    const [userId] = (await newUsers(1)) as [string]
-    const keyed = () => ({ ...manager, headers: { 'idempotency-key': unique('key') } })
-    const [adding, removing] = [keyed(), keyed()]
-    const items = [
-      { userId, projectId: owned },
-      { userId, projectId: owned },
-    ]
-    const first = ok(await add(items, adding))
-    expect(reasons(first.results)).toEqual([undefined, 'USER_GRANT_EXISTS'])
-    const { id } = first.results[0].done
-    const taken = ok(await remove([id], removing))
-    for (const [one, again] of [
-      [first, await add(items, adding)],
-      [taken, await remove([id], removing)],
-    ]) {
-      expect(again.ok).toEqual(one)
-      expect(again.headers['idempotent-replayed']).toBe('true')
-    }
   })
 
   test('the rules of fields and the permissions hold for the whole request', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Operation } from '../examples/contract.ts'
 import { ok, unique } from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 import { startOwnHouse } from './own-house.ts'
 
 const byUrl = inject('roster').house === undefined
@@ -39,7 +39,7 @@ const atOnce = ['key', 'searches', 'tokens', 'passwords', 'knownAddresses', 'wai
 const removalOf = (receipt: string) =>
   (JSON.parse(Buffer.from(receipt.split('.')[1]!, 'base64url').toString()) as { removal: object }).removal
 
-describe.each(encodings)(`over $encoding${why}`, ({ call }) => {
+describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
   test.skipIf(byUrl)(
     'a removal can be undone: until then nobody finds the user, and then all is as before',
     async () => {

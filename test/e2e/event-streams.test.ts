@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { admin, newHuman, newMachine, newMember, newOrganization, ok } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { call as json } from './clients/encodings.ts'
-import { type OpenStream, streaming, type StreamOptions } from './clients/streams.ts'
+import { type OpenStream, streamingOver, type StreamOptions } from './clients/streams.ts'
 
 const { house } = inject('roster')
 let home: string
@@ -29,7 +29,7 @@ async function past() {
   return { ids: idsOf(page.events), cursor: page.cursor as string }
 }
 
-describe.each(streaming)('a stream of events over $encoding', ({ open }) => {
+describe.each(streamingOver('grpc-web'))('a stream of events over $encoding', ({ open }) => {
   const watch = (request = {}, options: StreamOptions = viewer) => open('WatchOrganizationEvents', request, options)
 
   test('brings the past events in order and then each new one at once, only of this organization', async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import postgres from 'postgres'
 import { admin, type ExampleHuman, getUser, newHuman, newOrganization, ok, unique } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 const { house } = inject('roster')
 let home: string
@@ -17,7 +17,7 @@ const failuresOf = async ({ userId }: ExampleHuman) => {
   return (events ?? []).map(({ type, data }: any) => [type, data])
 }
 
-describe.each(encodings)('failed sign-ins over $encoding', ({ call }) => {
+describe.each(over('grpc'))('failed sign-ins over $encoding', ({ call }) => {
   const fail = async (loginName: string) =>
     expect(factsOf(await call('CreateSession', { loginName, password: unique('Wrong') })).reason).toBe(
       'CREDENTIALS_INVALID',

@@ -1,14 +1,10 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, inject, test } from 'vitest'
-import { contract } from '../examples/contract.ts'
 import { type Errand, fiveOperations } from '../examples/five-operations.ts'
-import { decode, decodeStatus, describeOperation, encode, grpcPath } from './clients/messages.ts'
-import { frame } from './clients/grpc-web-text.ts'
+import { decodeStatus, describeOperation, grpcPath } from './clients/messages.ts'
 import { httpRoute } from './clients/route.ts'
 
 const run = promisify(execFile)
@@ -42,30 +38,7 @@ describe(`curl${noCurl}`, () => {
       })
     },
   )
-
-  test.skipIf(noCurl)('performs all five in gRPC, --http2-prior-knowledge', async () => {
-    await perform((errand) =>
-      curlFrame(errand, ['--http2-prior-knowledge', '-H', 'content-type: application/grpc', '-H', 'te: trailers']),
-    )
-  })
-
-  test.skipIf(noCurl).each(['--http1.1', '--http2-prior-knowledge'])(
-    'performs all five in gRPC-web, %s',
-    async (version) => {
-      await perform((errand) => curlFrame(errand, [version, '-H', 'content-type: application/grpc-web+proto']))
-    },
-  )
 })
-
-async function curlFrame(errand: Errand, options: string[]): Promise<unknown> {
-  const { input, output } = describeOperation(errand.operation)
-  const sent = ['-sS', ...options, ...headers(errand), '--data-binary', '@-', url + grpcPath(errand.operation)]
-  const curl = spawn('curl', sent, { stdio: ['pipe', 'pipe', 'inherit'] })
-  curl.stdin.end(frame(encode(input, errand.request)))
-  const body = Buffer.concat(await curl.stdout.toArray())
-  const length = body.readUInt32BE(1)
-  return decode(output, body.subarray(5, 5 + length))
-}
 
 const buf = `${root}node_modules/.bin/buf`
 const noBuf = unless(() => execFileSync(buf, ['--version']), 'there is no buf')
@@ -85,70 +58,7 @@ describe(`buf curl${noBuf}`, () => {
       return JSON.parse((await run(buf, ['curl', ...options, ...sent])).stdout)
     })
   })
-
-  test.skipIf(noBuf)('finds the offered services by reflection, and no internal one', async () => {
-    const { stdout } = await run(buf, ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', '--list-services', url])
-    const offered = new Set(Object.values(contract).map(([service]) => service))
-    expect(stdout.trim().split('\n')).toEqual(expect.arrayContaining([...offered]))
-    expect(stdout).not.toContain('Internal')
-  })
-
-  test.skipIf(noBuf).each(['grpc', 'grpcweb', 'connect'])('follows a stream of events: %s', async (protocol) => {
-    const { token, organization } = (await fiveOperations())[2]!
-    const version = protocol === 'grpc' ? ['--http2-prior-knowledge'] : []
-    const path = '/roster.notifier.v1.EventService/WatchOrganizationEvents'
-    const filter = '{"filter":{"eventTypes":["organization.added"]}}'
-    const sent = [
-      '-H',
-      `authorization: Bearer ${token}`,
-      '-H',
-      `x-service-orgid: ${organization}`,
-      '-d',
-      filter,
-      url + path,
-    ]
-    const client = spawn(buf, ['curl', '--protocol', protocol, ...version, ...schema, ...sent])
-    const first = await firstWithEvents(client.stdout)
-    client.kill()
-    expect(first).toMatchObject({
-      events: [{ type: 'roster.organization.added.v1', organizationId: organization }],
-      cursor: expect.any(String),
-    })
-  })
-
-  test.skipIf(noBuf)('learns from the health service that the server is serving', async () => {
-    const { stdout } = await run(buf, [
-      'curl',
-      '--protocol',
-      'grpc',
-      '--http2-prior-knowledge',
-      '-d',
-      '{}',
-      '--schema',
-      healthSchema(),
-      `${url}/grpc.health.v1.Health/Check`,
-    ])
-    expect(JSON.parse(stdout)).toEqual({ status: 'SERVING' })
-  })
 })
-
-// A message with only a cursor may come before it. buf prints a message on several lines. Only its last line is a
-// lone brace.
-async function firstWithEvents(output: Readable): Promise<unknown> {
-  let printed = ''
-  for await (const line of createInterface(output)) {
-    printed += line
-    if (line !== '}') continue
-    const message = JSON.parse(printed) as { events?: unknown[] }
-    if (message.events?.length) return message
-    printed = ''
-  }
-  throw new Error('the stream ended before an event came')
-}
-
-function healthSchema(): string {
-  return `${root}node_modules/grpc-health-check/proto/health/v1/health.proto`
-}
 
 const noGrpcio = unless(
   () => execFileSync('/usr/bin/python3', ['-c', 'import grpc, google.protobuf'], { stdio: 'ignore' }),

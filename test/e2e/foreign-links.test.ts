@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { ok, unique, uniqueEmail } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 import { startOwnHouse } from './own-house.ts'
 
 // With an allow-list of hosts, no caller can link elsewhere: see email-template.test.ts.
@@ -38,7 +38,7 @@ const foreign = [
   'javascript://localhost:8080/%0aalert({{.Code}})',
 ]
 
-describe.skipIf(byUrl).each(encodings)(`without an allow-list, over $encoding${why}`, ({ call }) => {
+describe.skipIf(byUrl).each(over('grpc-web'))(`without an allow-list, over $encoding${why}`, ({ call }) => {
   test('a caller without user.write can link only to the service itself; a refusal changes nothing', async () => {
     const me = await newUser()
     const show = async () => ok(await json('GetUser', { userId: me.userId }, house.machine)).user

@@ -3,7 +3,7 @@ import { admin, newHuman, newMember, newOrganization, ok, unique } from '../exam
 import { grantProject, newProject } from '../examples/projects.ts'
 import { userGrants } from '../examples/user-grants.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let abroad: string
@@ -16,7 +16,7 @@ const soon = { timeout: 20_000 }
 const reason = (answer: Parameters<typeof factsOf>[0]) => factsOf(answer).reason ?? 'ok'
 const { act, give, rolesOf, holdersOf } = userGrants(() => home)
 
-describe.each(encodings)('grants over $encoding', ({ call }) => {
+describe.each(over('connect'))('grants over $encoding', ({ call }) => {
   const here = async (...[operation, request]: Parameters<typeof call>) =>
     ok(await call(operation, request, admin(home)))
 
@@ -124,7 +124,7 @@ describe.each(encodings)('grants over $encoding', ({ call }) => {
   })
 })
 
-describe.each(encodings)('filters by names of users over $encoding', ({ call }) => {
+describe.each(over('json'))('filters by names of users over $encoding', ({ call }) => {
   test('find the grants of the own users page by page, at once, and nothing of the users of others', async () => {
     const organization = await newOrganization()
     const projects = [await newProject(organization, ['reader']), await newProject(organization)]

@@ -23,22 +23,6 @@ const ends: [Operation, Operation][] = [
 ]
 
 describe.skipIf(byUrl)(`the first two owners of the instance${why}`, () => {
-  test.each(ends)('%s: of two owners that end each other at the same time, one stays', async (end, back) => {
-    const lost: string[] = []
-    for (let round = 0; round < 15; round++) {
-      const [one, other] = [house.machine, await house.human()]
-      const [first, second] = await Promise.all([call(end, human, one), call(end, machine, other)])
-      const reasons = [reason(first), reason(second)]
-      expect(reasons.filter((found) => found === 'ok')).toHaveLength(1)
-      lost.push(...reasons.filter((found) => found !== 'ok'))
-      const [ended, survivor] = reasons[0] === 'ok' ? [human, one] : [machine, other]
-      ok(await call(back, ended, survivor))
-    }
-    expect(lost).toContain('LAST_IAM_OWNER')
-    // The loser of the race may have lost the token already.
-    expect(lost.filter((found) => !['LAST_IAM_OWNER', 'TOKEN_INVALID'].includes(found))).toEqual([])
-  })
-
   test.each(ends)(
     '%s: a personal access token is refused at both gateways within a second, and works again after %s',
     async (end, back) => {

@@ -4,7 +4,7 @@ import type { Operation } from '../examples/contract.ts'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { grantProject, newProject } from '../examples/projects.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let abroad: string
@@ -31,7 +31,7 @@ const places: { level: Level; roles: string[]; owner: () => string; of: () => ob
   { level: 'Instance', roles: rolesOf('instance'), owner: () => 'roster', of: () => ({}) },
 ]
 
-describe.each(encodings)('members over $encoding', ({ call }) => {
+describe.each(over('grpc-web'))('members over $encoding', ({ call }) => {
   test.each(places)(
     '$level: one gets every role, other ones, and none; every search shows it at once',
     async (place) => {

@@ -13,7 +13,7 @@ import {
 } from '../examples/oauth.ts'
 import { admin, getUser, newHuman, newMember, newOrganization, ok, unique, uniqueEmail } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, encodings, over } from './clients/encodings.ts'
 
 const organization = newOrganization()
 const { house } = inject('roster')
@@ -22,7 +22,7 @@ const keyed = async (key: string = randomUUID(), more: Record<string, string> = 
   headers: { 'idempotency-key': key, ...more },
 })
 
-describe.each(encodings)('a request with an Idempotency-Key over $encoding', ({ call }) => {
+describe.each(over('json'))('a request with an Idempotency-Key over $encoding', ({ call }) => {
   test('has one effect, and gives the same marked answer when it is repeated in any encoding', async () => {
     const { userId } = await newHuman(await organization)
     const options = await keyed()

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 const reason = (answer: Answer) => factsOf(answer).reason ?? 'ok'
 let host: string
@@ -12,7 +12,7 @@ beforeAll(async () => {
   host = organization.primaryDomain.slice('default.'.length)
 })
 
-describe.each(encodings)('the life of an organization, over $encoding', ({ call }) => {
+describe.each(over('grpc-web'))('the life of an organization, over $encoding', ({ call }) => {
   test('its owner renames it, deactivates it and removes it; every read shows it at once', async () => {
     const name = unique('Acme')
     const id = await newOrganization(name)

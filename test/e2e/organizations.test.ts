@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { admin, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
-import { newProject } from '../examples/projects.ts'
+import { admin, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let abroad: string
@@ -15,7 +14,7 @@ async function primaryDomain(organization: string): Promise<string> {
   return ok(await json('GetMyOrganization', {}, admin(organization))).organization.primaryDomain
 }
 
-describe.each(encodings)('organizations over $encoding', ({ call }) => {
+describe.each(over('connect'))('organizations over $encoding', ({ call }) => {
   test('a new one gets a primary domain from its name; a second of that name gets another domain', async () => {
     const name = unique('Über Größen')
     const { organizationId, details } = ok(await call('AddOrganization', { name }, admin()))
@@ -42,76 +41,5 @@ describe.each(encodings)('organizations over $encoding', ({ call }) => {
       .poll(async () => (await call('GetMyOrganization', {}, guest)).ok?.organization.id, { timeout: 1000 })
       .toBe(abroad)
     expect(factsOf(await call('AddProject', { name: 'P' }, guest)).reason).toBe('PERMISSION_DENIED')
-  })
-
-  test('an unknown organization and one without a permission for the caller give the same 403', async () => {
-    const owner = await newMember(home, ['ORG_OWNER'])
-    const attempt = (organization: string) => call('GetMyOrganization', {}, { token: owner.token, organization })
-    const foreign = await attempt(abroad)
-    expect(factsOf(foreign)).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
-    for (const organization of ['unknown', 'x'.repeat(300), 'a b', '*', "'"])
-      expect((await attempt(organization)).error).toEqual(foreign.error)
-    expect((await call('GetMyOrganization', {}, admin('unknown'))).error).toEqual(foreign.error)
-  })
-})
-
-describe.each(encodings)('members over $encoding', ({ call }) => {
-  const roles = ['ORG_OWNER', 'ORG_USER_MANAGER', 'ORG_OWNER_VIEWER']
-  const addMember = async (options: { token: string; organization?: string | undefined }, role: string) =>
-    factsOf(await call('AddOrganizationMember', { userId: (await newHuman(home)).userId, roles: [role] }, options))
-      .reason
-
-  test('an owner gives every role of the organization, once for each user', async () => {
-    const owner = await newMember(home, ['ORG_OWNER'])
-    for (const role of roles) expect(await addMember(owner, role)).toBeUndefined()
-    const { userId } = await newHuman(abroad)
-    const { details } = ok(await call('AddOrganizationMember', { userId, roles }, owner))
-    expect(details).toMatchObject({ sequence: '1', resourceOwner: home })
-    expect(factsOf(await call('AddOrganizationMember', { userId, roles: ['ORG_OWNER'] }, owner))).toMatchObject({
-      code: 6,
-      reason: 'MEMBER_EXISTS',
-    })
-  })
-
-  test('nobody gives a role above the own, and nobody gives any without org.member.write', async () => {
-    for (const own of ['ORG_USER_MANAGER', 'ORG_OWNER_VIEWER']) {
-      const member = await newMember(home, [own])
-      for (const role of roles) expect(await addMember(member, role)).toBe('PERMISSION_DENIED')
-    }
-    const owner = await newMember(home, ['ORG_OWNER'])
-    expect(await addMember(owner, 'IAM_OWNER')).toBe('PERMISSION_DENIED')
-    // Nobody can give a role of the instance in an organization, not even a caller that holds it.
-    expect(await addMember(admin(home), 'IAM_OWNER')).toBe('VALIDATION_FAILED')
-  })
-
-  test('an owner has rights in the own organization only', async () => {
-    const owner = await newMember(home, ['ORG_OWNER'])
-    expect(await addMember({ token: owner.token, organization: abroad }, 'ORG_OWNER')).toBe('PERMISSION_DENIED')
-    expect(factsOf(await call('AddOrganization', { name: 'O' }, owner)).reason).toBe('PERMISSION_DENIED')
-  })
-})
-
-describe.each(encodings)('permissions of each role, over $encoding', ({ call }) => {
-  // In this order: user.write, user.grant.write, project.write, org.read, user.read, iam.idp.read, org.create
-  const may: [string[], boolean[]][] = [
-    [[], [false, false, false, false, false, false, false]],
-    [['ORG_OWNER_VIEWER'], [false, false, false, true, true, false, false]],
-    [['ORG_USER_MANAGER'], [true, true, false, true, true, false, false]],
-    [['ORG_OWNER'], [true, true, true, true, true, false, false]],
-  ]
-
-  test.each(may)('%j', async (roles, expected) => {
-    const caller = await newMember(home, roles)
-    const { userId } = await newHuman(home)
-    const answers = [
-      await call('AddMachineUser', { userName: unique('machine'), name: 'M' }, caller),
-      await call('AddUserGrant', { userId, projectId: await newProject(home) }, caller),
-      await call('AddProject', { name: 'P' }, caller),
-      await call('GetMyOrganization', {}, caller),
-      await call('GetUser', { userId }, caller),
-      await call('GetIDP', { idpId: 'unknown' }, caller),
-      await call('AddOrganization', { name: unique('O') }, caller),
-    ]
-    expect(answers.map((answer) => factsOf(answer).reason !== 'PERMISSION_DENIED')).toEqual(expected)
   })
 })

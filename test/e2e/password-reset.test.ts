@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import postgres from 'postgres'
 import {
@@ -14,7 +13,7 @@ import {
   uniqueEmail,
 } from '../examples/people.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 import { hasMailbox, mailCount, mailTo, noticeTo } from './mailbox.ts'
 
 const { house } = inject('roster')
@@ -28,7 +27,7 @@ beforeAll(async () => {
 const newPerson = () => newHuman(home, { password: unique('Password') })
 const reasonOf = (answer: Answer) => factsOf(answer).reason ?? 'in'
 
-describe.each(encodings)('a forgotten password over $encoding', ({ call }) => {
+describe.each(over('connect'))('a forgotten password over $encoding', ({ call }) => {
   const reset = (userId: string, verificationCode: string, newPassword = unique('Password')) =>
     call('ResetPassword', { userId, verificationCode, newPassword })
 
@@ -79,17 +78,6 @@ describe.each(encodings)('a forgotten password over $encoding', ({ call }) => {
     const { verificationCode } = ok(await call('PasswordReset', { userId, returnCode: {} }, admin(home)))
     for (let n = 0; n < 5; n++) expect(reasonOf(await reset(userId, `WRONG${n + 2}`))).toBe('CODE_INVALID')
     expect(reasonOf(await reset(userId, verificationCode))).toBe('CODE_INVALID')
-  })
-
-  test('a repeated request has one effect', async () => {
-    const { userId } = await newPerson()
-    const { verificationCode } = ok(await call('PasswordReset', { userId, returnCode: {} }, admin(home)))
-    const request = { userId, verificationCode, newPassword: unique('Password') }
-    const options = { headers: { 'idempotency-key': randomUUID() } }
-    const first = ok(await call('ResetPassword', request, options))
-    const again = await call('ResetPassword', request, options)
-    expect(ok(again)).toEqual(first)
-    expect(again.headers['idempotent-replayed']).toBe('true')
   })
 
   test.skipIf(!hasMailbox())(`a changed address is told at the former one, without a code${mailbox}`, async () => {
@@ -147,13 +135,4 @@ test('a user manager makes no code for a user with a role above the own, however
     const answer = await json('PasswordReset', { userId: owner.userId, ...medium }, manager)
     expect(reasonOf(answer)).toBe('PERMISSION_DENIED')
   }
-})
-
-test('If-Match of PasswordReset is about the user', async () => {
-  const { userId } = await newPerson()
-  const { sequence } = (await getUser(userId)).details
-  const ask = (match: string) =>
-    json('PasswordReset', { userId, returnCode: {} }, { ...admin(home), headers: { 'if-match': match } })
-  expect(reasonOf(await ask('"999"'))).toBe('SEQUENCE_MISMATCH')
-  for (let n = 0; n < 2; n++) expect((await ask(`"${sequence}"`)).headers['etag']).toBe(`"${sequence}"`)
 })

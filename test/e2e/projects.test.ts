@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { admin, newMember, newOrganization, ok, unique } from '../examples/people.ts'
+import { admin, newOrganization, ok, unique } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let abroad: string
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const reason = (answer: Parameters<typeof factsOf>[0]) => factsOf(answer).reason ?? 'ok'
 
-describe.each(encodings)('projects over $encoding', ({ call }) => {
+describe.each(over('grpc'))('projects over $encoding', ({ call }) => {
   const act = async (...[operation, request]: Parameters<typeof call>) =>
     ok(await call(operation, request, admin(home)))
 
@@ -107,43 +107,5 @@ describe('a search of projects', () => {
     expect(await names(organization)).toEqual(['aardvark', 'Alpha', 'ＡＬＰＨＡ 2', 'beta'])
     ok(await json('RemoveProject', { projectId: last }, admin(organization)))
     expect(await names(organization, { state: 'PROJECT_STATE_INACTIVE' })).toEqual([])
-  })
-})
-
-describe('a foreign project', () => {
-  test('gets the same answers as an unknown one', async () => {
-    const projectId = await newProject(abroad, ['reader'])
-    const owner = await newMember(home, ['ORG_OWNER'])
-    const requests = [
-      ['GetProject', {}],
-      ['UpdateProject', { name: 'x' }],
-      ['DeactivateProject', {}],
-      ['ReactivateProject', {}],
-      ['RemoveProject', {}],
-      ['BulkAddProjectRoles', { roles: [{ key: 'k', displayName: 'd' }] }],
-      ['SearchProjectRoles', {}],
-      ['UpdateProjectRole', { roleKey: 'reader' }],
-      ['RemoveProjectRole', { roleKey: 'reader' }],
-      ['SearchRoleHolders', { roleKey: 'reader' }],
-      ['ListUserRoles', { userId: owner.userId }],
-    ] as const
-    for (const [operation, request] of requests) {
-      const [foreign, unknown] = await Promise.all(
-        [projectId, 'unknown'].map((id) => json(operation, { ...request, projectId: id } as never, owner)),
-      )
-      expect([operation, foreign!.error]).toEqual([operation, unknown!.error])
-      expect(reason(foreign!)).toBe('PROJECT_NOT_FOUND')
-    }
-  })
-
-  test('is not for a caller who may only read the own organization', async () => {
-    const viewer = await newMember(home, ['ORG_OWNER_VIEWER'])
-    const projectId = await newProject(home)
-    ok(await json('GetProject', { projectId }, viewer))
-    for (const operation of ['UpdateProject', 'DeactivateProject', 'RemoveProject'] as const)
-      expect(reason(await json(operation, { projectId }, viewer))).toBe('PERMISSION_DENIED')
-    expect(reason(await json('GetProject', { projectId }, { ...viewer, organization: abroad }))).toBe(
-      'PERMISSION_DENIED',
-    )
   })
 })

@@ -2,7 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, getUser, newHuman, newMember, newOrganization, ok, unique } from '../examples/people.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 const text = (name: string, value: string, method: string) => ({
   [`${name}Query`]: { [name === 'email' ? 'emailAddress' : name]: value, method: `TEXT_QUERY_METHOD_${method}` },
@@ -44,7 +44,7 @@ async function found(options: Options, call = json, caller: object = manager): P
 const nameOf = (userId: string) => Object.keys(ids).find((name) => ids[name] === userId) ?? userId
 const query = (...queries: object[]): Options => ({ queries, sortingColumn: 'USER_FIELD_NAME_USER_NAME' })
 
-describe.each(encodings)('over $encoding', ({ call }) => {
+describe.each(over('connect'))('over $encoding', ({ call }) => {
   test('SearchUsers gives the users of the acting organization as GetUser does, the oldest first', async () => {
     const { users, total, nextCursor } = ok(await call('SearchUsers', { withTotal: true }, manager))
     expect(users.map(({ userId }: { userId: string }) => nameOf(userId))).toEqual([

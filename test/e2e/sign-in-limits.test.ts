@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type House, startHouse } from '../house.ts'
 import { startTestServers } from '../infra.ts'
@@ -123,14 +122,5 @@ describe('a user may have five sessions where five are allowed:', () => {
       return reasons.filter((reason) => reason === 'in').length
     }
     await expect.poll(living, { timeout: 1000 }).toBe(5)
-  })
-
-  test('and a repeated answer opens none', async () => {
-    const { userName, password, userId } = await newPerson()
-    const options = { url: house.url, headers: { 'x-forwarded-for': address(), 'idempotency-key': randomUUID() } }
-    const again = () => call('CreateSession', { loginName: userName, password }, options)
-    const first = ok(await again())
-    for (let n = 0; n < 7; n++) expect(ok(await again())).toEqual(first)
-    expect(await isAlive(userId, first)).toBe('in')
   })
 })

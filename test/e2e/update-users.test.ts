@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, getUser, newHuman, newMachine, newMember, newOrganization, ok, profile, unique, uniqueEmail } from '../examples/people.ts' // prettier-ignore
 import { newClient, obtainToken } from '../examples/oauth.ts'
 import { type Answer, factsOf } from './clients/call.ts'
-import { call as json, encodings } from './clients/encodings.ts'
+import { call as json, over } from './clients/encodings.ts'
 
 let home: string
 let manager: Awaited<ReturnType<typeof newMember>>
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const reason = (answer: Answer) => factsOf(answer).reason
 
-describe.each(encodings)('over $encoding', ({ call }) => {
+describe.each(over('grpc'))('over $encoding', ({ call }) => {
   test('UpdateUserName renames a user: the new name signs in, and the old one is free', async () => {
     const human = await newHuman(home, { password: unique('Password') })
     const [userName, other] = [unique('Renamed'), unique('other')]

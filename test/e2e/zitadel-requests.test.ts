@@ -19,6 +19,7 @@ import { admin, getUser, newMember, newOrganization, ok, unique, uniqueEmail } f
 import { call } from './clients/encodings.ts'
 import { factsOf } from './clients/call.ts'
 import { type Send, type Sent, ways } from './zitadel/send.ts'
+import { fewerOf } from '../support/long.ts'
 
 const management = '/zitadel.management.v1.ManagementService'
 const users = '/zitadel.user.v2.UserService'
@@ -55,7 +56,7 @@ const human = (userName: string) => ({
 })
 const isFree = async (userName: string) => ok(await call('IsUserUnique', { userName }, admin(home))).isUnique === true
 
-describe.each(ways)('a request in ZITADEL’s words over %s:', (_, send: Send) => {
+describe.each(fewerOf(1, ways))('a request in ZITADEL’s words over %s:', (_, send: Send) => {
   test('a field that Roster has no equal for is refused by name, and nothing is done', async () => {
     const userName = unique('human')
     const bytes = bytesOf(AddHumanV1, { ...human(userName), phone: { phone: '+41' } })

@@ -1,37 +1,10 @@
-import {
-  denied,
-  type ErrorCase,
-  fails,
-  invalid,
-  manager,
-  needsCaller,
-  notFound,
-  owner,
-  powerless,
-  type World,
-} from './world.ts'
+import { type ErrorCase, fails, invalid, notFound, type World } from './world.ts'
 
 const mayRead = ({ human: { userId } }: World) => ({ userId, permission: 'user.read' })
 const role = (userId: string, projectId: string) => ({ userId, role: { projectId, roleKey: 'reader' } })
 
 /** ExplainPermission. */
 export const explainErrors: ErrorCase[] = [
-  ...needsCaller('ExplainPermission', mayRead),
-  fails('ExplainPermission', denied, 'the caller asks about another and holds nothing', mayRead, powerless),
-  fails(
-    'ExplainPermission',
-    denied,
-    'the user is foreign',
-    ({ stranger: { userId } }) => ({ userId, permission: 'user.read' }),
-    manager,
-  ),
-  fails(
-    'ExplainPermission',
-    denied,
-    'the user is unknown',
-    () => ({ userId: 'unknown', permission: 'user.read' }),
-    owner,
-  ),
   fails('ExplainPermission', notFound('USER_NOT_FOUND'), 'a caller of the instance asks about an unknown user', () => ({
     userId: 'unknown',
     permission: 'user.read',

@@ -1,19 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import { addition, examples, forOrganization, ofOneProvider, protocols } from './idps.ts'
 import { unique } from './people.ts'
-import {
-  denied,
-  type ErrorCase,
-  exists,
-  fails,
-  invalid,
-  needsCaller,
-  notFound,
-  owner,
-  precondition,
-  powerless,
-  type World,
-} from './world.ts'
+import { type ErrorCase, exists, fails, invalid, notFound, precondition, type World } from './world.ts'
 
 const known = ({ idp: { idpId } }: World) => ({ idpId })
 const none = notFound('IDP_NOT_FOUND')
@@ -61,16 +49,6 @@ const faulty = faults.flatMap(([protocol, when, part, field = Object.keys(part)[
 
 // Each operation twice: for the instance, where an organization owner may nothing, and for an organization.
 const ofEach = ofOneProvider('any').flatMap(([operation, request]) => [
-  ...needsCaller(operation, known),
-  ...needsCaller(forOrganization(operation), known),
-  fails(operation, denied, 'an organization owner calls', (world) => ({ ...request, ...known(world) }), owner),
-  fails(
-    forOrganization(operation),
-    denied,
-    'a caller without roles calls',
-    (world) => ({ ...request, ...known(world) }),
-    powerless,
-  ),
   fails(operation, none, 'the provider is unknown', () => ({ ...request, idpId: 'unknown' })),
   fails(forOrganization(operation), none, "the provider is the instance's", (world) => ({
     ...request,
@@ -79,16 +57,11 @@ const ofEach = ofOneProvider('any').flatMap(([operation, request]) => [
 ])
 
 const ofAdditions = protocols.flatMap((example) => [
-  ...needsCaller(example.add, () => addition(example)),
-  ...needsCaller(forOrganization(example.add), () => addition(example)),
-  fails(example.add, denied, 'an organization owner calls', () => addition(example), owner),
   fails(example.add, exists('IDP_NAME_TAKEN'), 'the name is taken', ({ idp }) => addition(example, idp.name)),
   fails(example.add, invalid, 'the name is missing', () => addition(example, ''), { fields: ['name'] }),
 ])
 
 const ofSearches = (['SearchIDPs', 'SearchOrganizationIDPs'] as const).flatMap((operation) => [
-  ...needsCaller(operation, () => ({})),
-  fails(operation, denied, 'a caller without roles calls', () => ({}), powerless),
   fails(operation, invalid, 'the limit is too high', () => ({ limit: 1001 }), { fields: ['limit'] }),
   fails(operation, { ...invalid, reason: 'CURSOR_INVALID' }, 'no answer gave the cursor', () => ({ cursor: 'x' }), {
     fields: ['cursor'],
@@ -108,7 +81,6 @@ export const idpErrors: ErrorCase[] = [
   })),
   fails('UpdateIDPJWTConfig', precondition('IDP_TYPE_MISMATCH'), 'the provider is of another type', known),
   fails('ReactivateIDP', precondition('IDP_NOT_INACTIVE'), 'the provider is active', known),
-  fails('SearchIDPs', denied, 'an organization owner calls', () => ({}), owner),
   fails('AddSAMLIDP', invalid, 'there are no metadata', () => ({ name: unique('Provider') }), { fields: ['metadata'] }),
   fails(
     'UpdateIDPOIDCConfig',

@@ -1,15 +1,4 @@
-import {
-  denied,
-  type ErrorCase,
-  exists,
-  fails,
-  invalid,
-  manager,
-  nobody,
-  notFound,
-  owner,
-  type World,
-} from './world.ts'
+import { type ErrorCase, exists, fails, invalid, notFound, type World } from './world.ts'
 
 type Level = 'Organization' | 'Instance' | 'Project'
 
@@ -18,8 +7,6 @@ const levels: { level: Level; role: string; above: string }[] = [
   { level: 'Instance', role: 'IAM_OWNER_VIEWER', above: 'ORG_OWNER' },
   { level: 'Project', role: 'PROJECT_OWNER', above: 'ORG_OWNER' },
 ]
-
-const missing = { code: 16, http: 401, reason: 'TOKEN_MISSING' }
 
 /** Members of each level. */
 export const memberErrors: ErrorCase[] = [
@@ -40,22 +27,16 @@ export const memberErrors: ErrorCase[] = [
     ] as const
     return [
       ...[add, update].flatMap((operation) => [
-        fails(operation, missing, 'without a token', member(human, [role]), nobody),
-        fails(operation, denied, 'the caller manages users only', member(human, [role]), manager),
         fails(operation, invalid, 'the role is of another level', member(human, [above]), { fields: ['roles[0]'] }),
         fails(operation, invalid, 'there is no role', member(human, []), { fields: ['roles'] }),
         fails(operation, invalid, 'a role comes twice', member(human, [role, role]), { fields: ['roles'] }),
       ]),
       fails(add, notFound('USER_NOT_FOUND'), 'the user is unknown', member(unknown, [role])),
       fails(update, notFound('MEMBER_NOT_FOUND'), 'the user is no member', member(unknown, [role])),
-      fails(remove, missing, 'without a token', (world) => ({ ...of(world), userId: 'unknown' }), nobody),
-      fails(remove, denied, 'the caller manages users only', (world) => ({ ...of(world), userId: 'unknown' }), manager),
       fails(remove, notFound('MEMBER_NOT_FOUND'), 'the user is no member', (world) => ({
         ...of(world),
         userId: world.nobody.userId,
       })),
-      fails(search, missing, 'without a token', of, nobody),
-      fails(search, denied, 'the caller manages users only', of, manager),
       fails(search, invalid, 'there is no such role', (world) => ({ ...of(world), role: above }), { fields: ['role'] }),
       fails(search, invalid, 'the limit is too high', (world) => ({ ...of(world), limit: 1001 }), {
         fields: ['limit'],
@@ -77,18 +58,7 @@ export const memberErrors: ErrorCase[] = [
     userId: 'admin',
     roles: ['IAM_OWNER'],
   })),
-  fails(
-    'AddInstanceMember',
-    denied,
-    'an organization owner calls',
-    ({ human }) => ({
-      userId: human.userId,
-      roles: ['IAM_OWNER_VIEWER'],
-    }),
-    owner,
-  ),
-  fails('LeaveOrganization', missing, 'there is no token', ({ home }) => ({ orgId: home }), nobody),
-  fails('LeaveOrganization', invalid, 'no organization is named', () => ({}), { fields: ['orgId'] }),
+  fails('LeaveOrganization', invalid, 'the id is too long', () => ({ orgId: 'x'.repeat(201) }), { fields: ['orgId'] }),
   fails('LeaveOrganization', notFound('MEMBER_NOT_FOUND'), 'the caller has no role there', () => ({
     orgId: 'unknown',
   })),

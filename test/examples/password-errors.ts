@@ -1,15 +1,4 @@
-import {
-  denied,
-  type ErrorCase,
-  fails,
-  invalid,
-  manager,
-  needsCaller,
-  nobody,
-  notFound,
-  powerless,
-  precondition,
-} from './world.ts'
+import { denied, type ErrorCase, fails, invalid, manager, nobody, notFound, powerless, precondition } from './world.ts'
 
 const newPassword = { password: 'New-Password-1' }
 const wrong = 'wrong-password'
@@ -19,11 +8,6 @@ const passwordInvalid = { reason: 'PASSWORD_INVALID', code: 3, http: 400 }
 
 /** SetPassword and UpdateMyPassword. */
 export const passwordErrors: ErrorCase[] = [
-  ...needsCaller('SetPassword', ({ human }) => set(human.userId)),
-  fails('SetPassword', denied, 'the user is another', ({ human }) => set(human.userId), powerless),
-  fails('SetPassword', denied, 'the user is foreign', ({ stranger }) => set(stranger.userId), manager),
-  fails('SetPassword', denied, 'the user is unknown to one who may not', () => set('unknown'), manager),
-  fails('SetPassword', denied, 'the user has a role above the own', (world) => set(world.owner.userId), manager),
   fails('SetPassword', invalid, 'nothing is sent', ({ human: { userId } }) => ({ userId }), {
     fields: ['newPassword'],
   }),
@@ -51,7 +35,6 @@ export const passwordErrors: ErrorCase[] = [
   ),
   fails('SetPassword', notFound('USER_NOT_FOUND'), 'the user is unknown', () => set('unknown')),
   fails('SetPassword', precondition('NOT_A_HUMAN'), 'the user is a machine', ({ machineId }) => set(machineId)),
-  ...needsCaller('UpdateMyPassword', change),
   fails('UpdateMyPassword', invalid, 'nothing is sent', () => ({}), {
     ...powerless,
     fields: ['oldPassword', 'newPassword'],
@@ -71,11 +54,6 @@ const idOf = (userId: string) => ({ userId })
 /** RequestPasswordReset, PasswordReset and ResetPassword. */
 export const passwordResetErrors: ErrorCase[] = [
   fails('RequestPasswordReset', invalid, 'nothing is sent', () => ({}), { ...nobody, fields: ['loginName'] }),
-  ...needsCaller('PasswordReset', ({ human }) => idOf(human.userId)),
-  fails('PasswordReset', denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), manager),
-  fails('PasswordReset', denied, 'the user is unknown to one who may not', () => idOf('unknown'), manager),
-  fails('PasswordReset', denied, 'the user has a role above the own', (world) => idOf(world.owner.userId), manager),
-  fails('PasswordReset', denied, 'it is the own user', (world) => idOf(world.nobody.userId), powerless),
   fails(
     'PasswordReset',
     denied,

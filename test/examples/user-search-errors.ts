@@ -5,12 +5,10 @@ import {
   fails,
   invalid,
   manager,
-  needsCaller,
   notFound,
   owner,
   powerless,
   precondition,
-  type World,
 } from './world.ts'
 
 const nested = (deep: number): object =>
@@ -19,10 +17,6 @@ const cursorInvalid = { ...invalid, reason: 'CURSOR_INVALID' }
 
 /** SearchUsers, IsUserUnique and GetMyUser. */
 export const userSearchErrors: ErrorCase[] = [
-  ...needsCaller('GetMyUser', () => ({})),
-  ...needsCaller('SearchUsers', () => ({})),
-  fails('SearchUsers', denied, 'the caller may not', () => ({}), powerless),
-  fails('SearchUsers', denied, 'the organization is foreign', () => ({}), { ...owner, organization: (w) => w.abroad }),
   fails(
     'SearchUsers',
     denied,
@@ -81,8 +75,6 @@ export const userSearchErrors: ErrorCase[] = [
     () => ({ allOrganizations: true, sortingColumn: 'USER_FIELD_NAME_EMAIL' }),
     { fields: ['sortingColumn'] },
   ),
-  ...needsCaller('IsUserUnique', () => ({ userName: 'x' })),
-  fails('IsUserUnique', denied, 'the caller may not', () => ({ userName: 'x' }), powerless),
   fails('IsUserUnique', invalid, 'nothing is asked', () => ({}), { fields: ['userName'] }),
 ]
 
@@ -92,11 +84,7 @@ const renamed = (userId: string) => ({ userId, userName: 'new-name' })
 /** Operations that correct a user, show its history, and find and end its sessions. */
 export const userLifeErrors: ErrorCase[] = [
   ...(['UpdateUserName', 'UpdateHumanProfile', 'UpdateMachine'] as const).flatMap((operation) => [
-    ...needsCaller(operation, ({ human }: World) => renameOnly(operation, human.userId)),
-    fails(operation, denied, 'the user is foreign', ({ stranger }) => renameOnly(operation, stranger.userId), manager),
-    fails(operation, denied, 'the user is unknown to one who may not', () => renameOnly(operation, 'unknown'), manager),
-    fails(operation, denied, 'the user has a role above the own', (world) => renameOnly(operation, world.owner.userId), manager), // prettier-ignore
-    fails(operation, denied, 'it is the own user', (world) => renameOnly(operation, world.nobody.userId), powerless),
+    // prettier-ignore
     fails(operation, notFound('USER_NOT_FOUND'), 'the user is unknown', () => renameOnly(operation, 'unknown')),
   ]),
   fails('UpdateUserName', invalid, 'the name is missing', ({ human }) => idOf(human.userId), { fields: ['userName'] }),
@@ -126,10 +114,6 @@ export const userLifeErrors: ErrorCase[] = [
   fails('UpdateMachine', invalid, 'the name is empty', ({ machineId }) => ({ userId: machineId, name: '' }), {
     fields: ['name'],
   }),
-  ...needsCaller('ListUserChanges', ({ human }) => idOf(human.userId)),
-  fails('ListUserChanges', denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), owner),
-  fails('ListUserChanges', denied, 'the user is unknown to one who may not', () => idOf('unknown'), owner),
-  fails('ListUserChanges', denied, 'it is the own user', (world) => idOf(world.nobody.userId), powerless),
   fails('ListUserChanges', notFound('USER_NOT_FOUND'), 'the user is unknown', () => idOf('unknown')),
   fails(
     'ListUserChanges',
@@ -141,19 +125,10 @@ export const userLifeErrors: ErrorCase[] = [
     }),
     { fields: ['cursor'] },
   ),
-  ...needsCaller('SearchMySessions', () => ({})),
   fails('SearchMySessions', cursorInvalid, 'the cursor is none of ours', () => ({ cursor: 'x' }), {
     ...powerless,
     fields: ['cursor'],
   }),
-  ...needsCaller('SearchUserSessions', ({ human }) => idOf(human.userId)),
-  fails('SearchUserSessions', denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), owner),
-  fails('SearchUserSessions', denied, 'the caller may not', ({ human }) => idOf(human.userId), powerless),
-  ...needsCaller('DeleteUserSessions', ({ human }) => idOf(human.userId)),
-  fails('DeleteUserSessions', denied, 'the user is foreign', ({ stranger }) => idOf(stranger.userId), owner),
-  fails('DeleteUserSessions', denied, 'the user is unknown to one who may not', () => idOf('unknown'), owner),
-  fails('DeleteUserSessions', denied, 'the caller may not', ({ human }) => idOf(human.userId), powerless),
-  fails('DeleteUserSessions', denied, 'the user has a role above the own', (w) => idOf(w.owner.userId), manager),
 ]
 
 function renameOnly(operation: string, userId: string) {

@@ -32,7 +32,10 @@ export async function buildWorld() {
   }
 }
 
-/** A request that fails, and its error. */
+/**
+ * A request that fails, and its error. That an operation refuses whom it must is not here: the walk of
+ * e2e/authorization calls each one as every kind of caller.
+ */
 export interface ErrorCase {
   operation: Operation
   /** The circumstances of the failure. */
@@ -63,18 +66,13 @@ export function fails(
   return { operation, ...facts, when, request, ...more }
 }
 
-/** The two errors of an operation that needs a caller. */
-export function needsCaller(operation: Operation, request: Request): ErrorCase[] {
-  const facts = { code: 16, http: 401 }
-  const wrong = () => ({ token: 'no-token-of-ours' })
-  return [
-    fails(operation, { ...facts, reason: 'TOKEN_MISSING' }, 'without a token', request, { as: () => null }),
-    fails(operation, { ...facts, reason: 'TOKEN_INVALID' }, 'with an unknown token', request, { as: wrong }),
-  ]
-}
-
 export const denied: Facts = { reason: 'PERMISSION_DENIED', code: 7, http: 403 }
 export const invalid: Facts = { reason: 'VALIDATION_FAILED', code: 3, http: 400 }
+
+/** UNAUTHENTICATED for this reason. */
+export function unauthenticated(reason: string): Facts {
+  return { reason, code: 16, http: 401 }
+}
 
 /** NOT_FOUND for this reason. */
 export function notFound(reason: string): Facts {

@@ -1,27 +1,15 @@
+import { type Aggregate, type AggregateKey } from '#lib/eventstore/aggregate'
 import type { Sql } from '#lib/eventstore/database'
-import type { Personal } from '#lib/eventstore/personal/personal'
+import { readPage } from '#lib/eventstore/event-page'
+import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
 import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../provision.ts'
-import { firstPage, nextLimit } from '../reading/page-limits.ts'
-import { readEvents } from '../reading/read-events.ts'
-import { type ReadObject, readObjects } from '../reading/read-objects.ts'
 import type { Prover } from '../verify/audit/export/prove-events.ts'
 
 /** A line of an export. */
-export type ExportLine = { kind: 'event' | 'object' | 'page' | 'entries' | 'checkpoint' } | Omitted
-
-/** A row that nobody read, because it is larger than any of Roster. */
-export interface Omitted {
-  kind: 'omitted'
-  service: StoringService
-  table: 'events' | 'aggregates'
-  /** Of an event. */
-  position?: string
-  /** Of an object. */
-  type?: string
-  id?: string
-  bytes: number
+export interface ExportLine {
+  kind: 'event' | 'object' | 'page' | 'entries' | 'checkpoint'
 }
 
 /** What the lines are made of. With proofs, only what is signed is in them. */
@@ -33,6 +21,9 @@ export interface Source {
   prover: Prover | undefined
 }
 
+/** Events of a page, and bytes of their payloads. */
+const [pageSize, pageBytes] = [500, 4 * 1024 * 1024]
+
 /**
  * All that a service has of an organization. Every event is in it that was committed before. So the end is not the
  * oldest open transaction, which may be anybody's. Of transactions that were under way, some events may be in it: each of
@@ -41,30 +32,26 @@ export interface Source {
 export async function* linesOfService(source: Source): AsyncGenerator<ExportLine> {
   const { sql, organization, personal, prover } = source
   const [{ end }] = await sql<[{ end: string }]>`select pg_snapshot_xmax(pg_current_snapshot())::text as end`
-  const [last, limit] = [{ transaction_id: '0', position: '0' }, { rows: firstPage }]
+  let last = { transaction_id: '0', position: '0' }
   for (;;) {
     const where = sql`
       organization_id = ${organization} and transaction_id < ${end}::xid8
       ${prover ? sql`and (transaction_id, position) <= (${prover.end.transactionId}::xid8, ${prover.end.position}::bigint)` : sql``}
       and (transaction_id, position) > (${last.transaction_id}::xid8, ${last.position}::bigint)
     `
-    const read = await readEvents(sql, where, limit.rows)
-    if (read.length === 0) return
-    const stored = read.filter(({ isSmall }) => isSmall)
-    const events = personal ? await personal.openEvents(sql, stored) : stored
+    const stored: StoredEvent[] = await readPage(sql, where, pageSize, pageBytes)
+    if (stored.length === 0) return
     if (prover) for await (const line of prover.lines(stored)) yield line as ExportLine
-    for (const { position, bytes, isSmall } of read)
-      if (!isSmall) yield { kind: 'omitted', service: source.service, table: 'events', position, bytes }
+    const events = personal ? await personal.openEvents(sql, stored) : stored
     for (const [index, event] of events.entries()) yield eventLine(source, event, stored[index]!)
-    const first = read.filter(({ sequence }) => sequence === '1')
-    const keys = first.map((event) => ({ type: event.aggregate_type, id: event.aggregate_id }))
-    for await (const objects of readObjects(sql, keys, personal))
-      for (const object of objects) {
-        const line = objectLine(source, object)
-        if (line) yield line
-      }
-    Object.assign(last, read.at(-1)!)
-    limit.rows = nextLimit(read.length)
+    const first = stored.filter(({ sequence }) => sequence === '1')
+    for (const object of await readObjects(
+      sql,
+      first.map((event) => ({ type: event.aggregate_type, id: event.aggregate_id })),
+      personal,
+    ))
+      yield { kind: 'object', service: source.service, ...object } as ExportLine
+    last = stored.at(-1)!
   }
 }
 
@@ -92,10 +79,25 @@ function eventLine({ service, prover }: Source, event: StoredEvent & { forgotten
   }
 }
 
-function objectLine({ service }: Source, object: ReadObject): ExportLine | undefined {
-  const { isSmall, isUnreadable, bytes, ...told } = object
-  if (!isSmall) return { kind: 'omitted', service, table: 'aggregates', type: told.type, id: told.id, bytes }
-  // What is sealed of a person who is forgotten has no state.
-  if (told.state === undefined && !isUnreadable) return undefined
-  return { kind: 'object', service, ...told, ...(isUnreadable && { unreadable: true }) } as ExportLine
+type ReadObject = Omit<Aggregate, 'unreadable'> & { unreadable?: true }
+
+// What is sealed of a person who is forgotten has no state, and is left out.
+async function readObjects(sql: Sql, keys: AggregateKey[], personal: Personal | undefined): Promise<ReadObject[]> {
+  const [types, ids] = [keys.map(({ type }) => type), keys.map(({ id }) => id)]
+  const rows = await sql<(ReadObject & { key?: string | null })[]>`
+    select type, id, organization_id as "organizationId", sequence::int, created_at as "createdAt",
+      changed_at as "changedAt", state ${personal ? sql`, ${subjectKeyOf(sql, sql`a.id`)} as key` : sql``}
+    from unnest(${types}::text[], ${ids}::text[]) with ordinality asked (of_type, of_id, number)
+    join aggregates a on type = of_type and id = of_id order by number
+  `
+  return rows
+    .map(({ key, ...row }): ReadObject => {
+      if (!personal) return row
+      try {
+        return { ...row, state: personal.openState({ ...row, key }) }
+      } catch {
+        return { ...row, state: undefined, unreadable: true }
+      }
+    })
+    .filter(({ state, unreadable }) => state !== undefined || unreadable)
 }

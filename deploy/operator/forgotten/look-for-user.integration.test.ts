@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
 import { queuePrefix } from '../../../services/notifier/redis.ts'
 import { type OperatedHouse, startOperatedHouse } from '#test/support/operated-house'
-import { spawnOperator } from '#test/support/operator'
 import { readUrls } from '../settings.ts'
 import { openSystem, type System } from '../system.ts'
 import { lookForUser } from './look-for-user.ts'
@@ -160,44 +159,15 @@ test.each<[string, () => Promise<() => Promise<unknown> | PromiseLike<unknown>>]
 })
 
 test('a store that cannot be looked at is named with the reason, and the others are looked at', async () => {
-  await admin`create statistics roster_notifier.odd on aggregate, event_type from roster_notifier.deliveries`
+  await admin`revoke select (payload) on roster_notifier.deliveries from roster_operator_notifier`
   try {
     const { status, out, err } = await there.roster('forgotten', userId, '--json')
-    const problem = 'the table roster_notifier.deliveries is not read, because this hangs on it: statistics object odd'
+    const problem = 'permission denied for table deliveries'
     expect({ status, err }).toEqual({ status: 2, err: `deliveries: cannot be looked at: ${problem}\n` })
     expect(JSON.parse(out)).toMatchObject({ forgotten: false })
     expect(JSON.parse(out).stores).toContainEqual({ store: 'deliveries', rows: 0, readable: 1, problem })
     expect(JSON.parse(out).stores).toContainEqual({ store: 'redis', rows: expect.any(Number), readable: 0 })
   } finally {
-    await admin`drop statistics roster_notifier.odd`
+    await admin`grant select (payload) on roster_notifier.deliveries to roster_operator_notifier`
   }
 })
-
-test('values that would fill the memory do not end the look', async () => {
-  const large = "jsonb_build_object('email', repeat('x', 100000000))"
-  await admin.unsafe(`
-    insert into roster_users.events (position, transaction_id, aggregate_type, aggregate_id, sequence, type, payload, organization_id,
-      creator, request_id, created_at) overriding system value
-    select 90000000 + n, '3', 'user', '${userId}', 90000000 + n, 'email.changed', ${large}, 'o', 'c', 'r', now()
-    from generate_series(1, 3) n
-  `)
-  await admin.unsafe(`update roster_users.aggregates set state = state || ${large} where id = '${userId}'`)
-  const deliveries = `roster_notifier.deliveries where aggregate = 'user/${userId}'`
-  const [delivery] = await admin.unsafe(`select id, payload from ${deliveries} limit 1`)
-  await admin`update roster_notifier.deliveries set payload = repeat('x', 100000000) where id = ${delivery!['id']}`
-  try {
-    const settings = { ...there.settings, NODE_OPTIONS: '--max-old-space-size=128' }
-    const ran = await spawnOperator(['forgotten', userId, '--json'], settings)
-    expect({ status: ran.status, err: ran.err }).toEqual({ status: 1, err: '' })
-    const readable = ran.json()[0].stores.filter((store: { readable: number }) => store.readable > 0)
-    expect(readable).toEqual([
-      { store: 'events', rows: expect.any(Number), readable: 3 },
-      { store: 'aggregates', rows: expect.any(Number), readable: 1 },
-      { store: 'deliveries', rows: expect.any(Number), readable: 1 },
-    ])
-  } finally {
-    await admin`delete from roster_users.events where position > 90000000`
-    await admin`update roster_users.aggregates set state = state - 'email' where id = ${userId}`
-    await admin`update roster_notifier.deliveries set payload = ${delivery!['payload']} where id = ${delivery!['id']}`
-  }
-}, 60_000)

@@ -10,9 +10,8 @@ import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
 import { placeOfNotifier, startOfStream } from '../status/look-at-forgettings.ts'
 import { keptSamples } from '../../../services/users/forgetting/kept-samples.ts'
 import { partTypes } from '../../../services/users/forgetting/parts.ts'
-import { Refusal } from '../refusal.ts'
+import { messageOf } from '../services.ts'
 import type { System } from '../system.ts'
-import { largestValue } from '../reading/page-limits.ts'
 
 /**
  * What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is sealed. At
@@ -31,8 +30,10 @@ export async function lookForUser(system: System, userId: string): Promise<Found
   const events = await eventsOf(system, userId)
   if (events.rows === 0) return undefined
   const [users, redis] = [system.sql('users'), system.redis()]
-  const [place, since] = await Promise.allSettled([placeOfNotifier(system), startOfStream(system)])
-  const work = await workBehind(users, userId, valueOf(place), valueOf(since))
+  // Of a store that cannot be looked at, nobody knows that it was cleaned.
+  const place = await placeOfNotifier(system).catch(() => undefined)
+  const since = await startOfStream(system).catch(() => undefined)
+  const work = await workBehind(users, userId, place, since)
   const rows = async (table: string, column = 'user_id'): Promise<Found> => {
     const [{ count }] = await users<[{ count: number }]>`
       select count(*)::int as count from ${users(table)} where ${users(column)} = ${userId}
@@ -52,29 +53,18 @@ export async function lookForUser(system: System, userId: string): Promise<Found
       readable: (await keptSamples(users, 'roster_users')).length,
     }),
     until(work.stream, await attempt('stream', () => streamOf(system, userId))),
-    until(work.deliveries, await attempt('deliveries', () => deliveriesOf(system, userId), place)),
+    until(work.deliveries, await attempt('deliveries', () => deliveriesOf(system, userId))),
     ...(redis ? [await attempt('redis', () => jobsOf(redis, userId))] : []),
   ]
 }
 
-// Whoever holds another store must not hinder that the others are looked at. `earlier` is what had to be known first.
-async function attempt(
-  store: string,
-  look: () => Promise<Found>,
-  earlier?: PromiseSettledResult<unknown>,
-): Promise<Found> {
+// One that cannot be looked at must not hinder that the others are.
+async function attempt(store: string, look: () => Promise<Found>): Promise<Found> {
   try {
-    if (earlier?.status === 'rejected') throw earlier.reason
     return await look()
   } catch (error) {
-    if (error instanceof Refusal) throw error
-    const { message, code } = error as { message?: string; code?: unknown }
-    return { store, rows: 0, readable: 1, problem: String(message || code || error) }
+    return { store, rows: 0, readable: 1, problem: messageOf(error) }
   }
-}
-
-function valueOf<T>(settled: PromiseSettledResult<T>): T | undefined {
-  return settled.status === 'fulfilled' ? settled.value : undefined
 }
 
 const tables = [
@@ -88,45 +78,26 @@ const tables = [
   'unsent_email_codes',
 ]
 
-/** Types of the events of a user. The system has not so many. */
-const mostTypes = 1000
-
-// PostgreSQL looks into the payloads: a service may have stored any that would fill the memory.
 async function eventsOf(system: System, userId: string): Promise<Found> {
-  const users = system.sql('users')
-  const ofUser = users`aggregate_type = any(${partTypes}::text[]) and aggregate_id = ${userId}`
-  const types = await users<{ of: string; type: string }[]>`
-    select distinct aggregate_type as of, left(type, 200) as type from events where ${ofUser} limit ${mostTypes + 1}
+  const rows = await system.sql('users')<{ of: string; type: string; payload: Record<string, unknown> }[]>`
+    select aggregate_type as of, type, payload from events
+    where aggregate_type = any(${partTypes}::text[]) and aggregate_id = ${userId}
   `
-  if (types.length > mostTypes) throw new Refusal('This user has events of more types than Roster knows.')
-  const fields = types.flatMap(({ of, type }) => personalFields(of, type).map((name) => ({ of, type, name })))
-  const [ofs, names, columns] = (['of', 'type', 'name'] as const).map((part) => fields.map((field) => field[part]))
-  const [found] = await users<[{ rows: number; readable: number }]>`
-    select count(*)::int as rows, count(*) filter (where exists (
-      select from unnest(${ofs!}::text[], ${names!}::text[], ${columns!}::text[]) f (aggregate_type, type, name)
-      where f.aggregate_type = e.aggregate_type and f.type = e.type and e.payload ? f.name
-    ))::int as readable
-    from events e where ${ofUser}
-  `
-  return { store: 'events', ...found }
+  const readable = rows.filter(({ of, type, payload }) => tells(of, type, payload)).length
+  return { store: 'events', rows: rows.length, readable }
 }
 
 function tells(aggregateType: string, type: string, payload: Record<string, unknown> | undefined): boolean {
   return payload !== undefined && personalFields(aggregateType, type).some((name) => payload[name] !== undefined)
 }
 
-// What no service stores may tell anything. A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
+// A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
 async function statesOf(system: System, userId: string): Promise<Found> {
-  const found = { store: 'aggregates', rows: 0, readable: 0 }
-  const reading = system.sql('users')<{ type: string; state: Record<string, unknown> | null }[]>`
-    select type, case when octet_length(state::text) <= ${largestValue} then state end as state from aggregates
-    where type = any(${partTypes}::text[]) and id = ${userId}
+  const rows = await system.sql('users')<{ type: string; state: Record<string, unknown> }[]>`
+    select type, state from aggregates where type = any(${partTypes}::text[]) and id = ${userId}
   `
-  for await (const rows of reading.cursor(atOnce)) {
-    found.rows += rows.length
-    found.readable += rows.filter(({ type, state }) => state === null || stateTells(type, state)).length
-  }
-  return found
+  const readable = rows.filter(({ type, state }) => stateTells(type, state)).length
+  return { store: 'aggregates', rows: rows.length, readable }
 }
 
 function stateTells(type: string, state: Record<string, unknown>): boolean {
@@ -151,10 +122,10 @@ async function workBehind(
     select stream_at is not null and (stream_generation is not distinct from generation or removed_at <= ${since ?? null}::timestamptz) as stream,
       statistics_at is not null as statistics,
       coalesce((
-        select (transaction_id, position) <= (${place?.transaction_id ?? '0'}::xid8, ${place?.position ?? '0'}) from events e
+        select (transaction_id, position) <= (${place?.transactionId ?? '0'}::xid8, ${place?.position ?? '0'}) from events e
         where e.aggregate_type = 'user' and e.aggregate_id = f.user_id order by sequence desc limit 1
       ), false) as deliveries
-    from forgettings f, published where user_id = ${userId} and forget_at is null limit 1
+    from forgettings f, published where user_id = ${userId} and forget_at is null
   `
   return work ?? { stream: false, deliveries: false, statistics: false }
 }
@@ -185,23 +156,13 @@ async function streamOf(system: System, userId: string): Promise<Found> {
 }
 
 async function deliveriesOf(system: System, userId: string): Promise<Found> {
-  const found = { store: 'deliveries', rows: 0, readable: 0 }
-  const notifier = await system.begun('notifier')
-  const reading = notifier<{ aggregate: string; payload: string | null }[]>`
-    select aggregate, case when octet_length(payload) <= ${largestValue} then payload end as payload from deliveries
+  const rows = await system.sql('notifier')<{ aggregate: string; payload: string }[]>`
+    select aggregate, payload from deliveries
     where kind = 'webhook' and aggregate = any(${partTypes.map((type) => `${type}/${userId}`)}::text[])
   `
-  for await (const rows of reading.cursor(atOnce)) {
-    found.rows += rows.length
-    found.readable += rows.filter(
-      ({ aggregate, payload }) => payload === null || tellsUnlessRead(() => deliveryTells(aggregate, payload)),
-    ).length
-  }
-  return found
+  const readable = rows.filter(({ aggregate, payload }) => tellsUnlessRead(() => deliveryTells(aggregate, payload)))
+  return { store: 'deliveries', rows: rows.length, readable: readable.length }
 }
-
-/** Rows that are read at once. Each may be as large as a value. */
-const atOnce = 4
 
 // What nobody can parse is there, and somebody may read it.
 function tellsUnlessRead(tellsOf: () => boolean): boolean {
@@ -235,12 +196,11 @@ async function jobsOf(redis: Redis, userId: string): Promise<Found> {
 }
 
 async function jobData(redis: Redis, key: string): Promise<Record<string, unknown> | undefined> {
-  if ((await redis.hstrlen(key, 'data')) > largestValue) return undefined
+  const text = await redis.hget(key, 'data')
   try {
-    const data: unknown = JSON.parse((await redis.hget(key, 'data')) ?? '{}')
+    const data: unknown = JSON.parse(text ?? '{}')
     return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
+  } catch {
+    return undefined
   }
 }

@@ -2,7 +2,7 @@ import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { isStrict } from '#lib/eventstore/audit/checkpoint'
 import { receiptType } from '../../../services/users/oauth/sign-now.ts'
 import type { Called, Command } from '../command.ts'
-import { readSmall } from '../read-files.ts'
+import { textOf } from '../read-files.ts'
 import { Refusal } from '../refusal.ts'
 
 /** The command `receipt`. */
@@ -19,11 +19,8 @@ export const receipt: Command = {
   run,
 }
 
-/** Characters of a file. Receipts and keys have some KB. */
-const largest = 1024 * 1024
-
 async function run({ output, args }: Called): Promise<number> {
-  const [text, keys] = args.map((file) => readSmall(file, largest)) as [string, string]
+  const [text, keys] = args.map(textOf) as [string, string]
   const content = await verifyReceipt(text, keys)
   if (output.isJson) await output.json({ verified: content !== undefined, ...content })
   else if (content) for (const line of JSON.stringify(content, undefined, 2).split('\n')) output.line(line)

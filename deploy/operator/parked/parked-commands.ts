@@ -1,12 +1,10 @@
-import type { Sql, Transaction } from '#lib/eventstore/database'
+import type { Sql } from '#lib/eventstore/database'
 import { storingServices, type StoringService } from '../../provision.ts'
-import { idCell } from '../cell.ts'
-import { changeTables } from '../change-tables.ts'
 import type { Called, Command } from '../command.ts'
-import { openTurns } from '../turns.ts'
+import { table } from '../output.ts'
 import { Refusal } from '../refusal.ts'
-import { countParked, findParked, type Parked, readParkedId } from './find-parked.ts'
-import { listParked, sayUnread } from './list-parked.ts'
+import { eachService, readServices } from '../services.ts'
+import { findParked, type Parked, readParkedId } from './find-parked.ts'
 
 const idsLine = 'An ID is the first column of `parked list`; --all means every parked event.'
 const all: Pick<Command, 'options' | 'optionLines'> = {
@@ -22,7 +20,7 @@ export const parkedCommands: Command[] = [
     summary: 'Lists the events that the stream refused, and those that a follower could not work on.',
     more: ['Exit status 1 where there is one.'],
     arguments: [0, storingServices.length],
-    run: listParked,
+    run: list,
   },
   {
     name: 'parked retry',
@@ -50,91 +48,73 @@ export const parkedCommands: Command[] = [
   },
 ]
 
-async function retry(called: Called): Promise<number> {
-  return change(called, (sql, { service, follower, position }) => {
-    const [events, left] = tablesOf(sql, service)
-    return follower === undefined
-      ? sql`update ${events} set retry = true where position = ${position}`
-      : sql`update ${left} set next_try_at = now() where follower = ${follower} and position = ${position}`
+async function list({ system, output, args }: Called): Promise<number> {
+  const { found, isWhole } = await readAll({ system, output }, readServices(args))
+  if (output.isJson) for (const one of found) await output.json(one)
+  else if (found.length > 0) {
+    const rows = found.map(({ id, type, aggregateId, tries, retry: again, reason }) => {
+      return [id, type, aggregateId, again ? `${tries}, again soon` : tries, reason]
+    })
+    for (const line of table(['ID', 'EVENT', 'OBJECT', 'TRIES', 'REASON'], rows)) output.line(line)
+  } else if (isWhole) output.line('No event is parked.')
+  if (!isWhole) return 2
+  return found.length > 0 ? 1 : 0
+}
+
+async function readAll({ system, output }: Pick<Called, 'system' | 'output'>, services: readonly StoringService[]) {
+  const found: Parked[] = []
+  const isWhole = await eachService(services, output, async (service) => {
+    for await (const page of findParked(service, system.sql(service))) found.push(...page)
   })
-}
-
-async function drop(called: Called): Promise<number> {
-  return change(
-    called,
-    (sql, { service, follower, position }) => {
-      const [events, left] = tablesOf(sql, service)
-      return follower === undefined
-        ? sql`delete from ${events} where position = ${position}`
-        : sql`delete from ${left} where follower = ${follower} and position = ${position}`
-    },
-    (number) => `${number === 1 ? 'One event' : `${number} events`} will never reach the stream or the follower.`,
-  )
-}
-
-const changed = ['parked_events', 'parked_for_followers'] as const
-
-function tablesOf(sql: Transaction, service: StoringService) {
-  return [sql(`roster_${service}.parked_events`), sql(`roster_${service}.parked_for_followers`)] as const
+  return { found, isWhole }
 }
 
 type Named = Pick<Parked, 'id' | 'service' | 'position' | 'follower'>
 
+function retry(called: Called): Promise<number> {
+  return change(called, (sql, { follower, position }) =>
+    follower === undefined
+      ? sql`update parked_events set retry = true where position = ${position}`
+      : sql`update parked_for_followers set next_try_at = now() where follower = ${follower} and position = ${position}`,
+  )
+}
+
+function drop(called: Called): Promise<number> {
+  return change(
+    called,
+    (sql, { follower, position }) =>
+      follower === undefined
+        ? sql`delete from parked_events where position = ${position}`
+        : sql`delete from parked_for_followers where follower = ${follower} and position = ${position}`,
+    (number) => `${number === 1 ? 'One event' : `${number} events`} will never reach the stream or the follower.`,
+  )
+}
+
 async function change(
   { system, output, args, options, confirm }: Called,
-  work: (transaction: Transaction, parked: Named) => PromiseLike<{ count: number }>,
+  work: (sql: Sql, parked: Named) => PromiseLike<{ count: number }>,
   question?: (number: number) => string,
 ): Promise<number> {
   if (options['all'] === true && args.length > 0)
     throw new Refusal('--all means every parked event, and an ID one of them: name either. Nothing was done.')
+  if (options['all'] !== true && args.length === 0) throw new Refusal('Name the ID of a parked event, or --all.')
+  const { found, isWhole } =
+    options['all'] === true
+      ? await readAll({ system, output }, storingServices)
+      : { found: args.map(readId), isWhole: true }
+  if (question && found.length > 0) await confirm(question(found.length))
   let missing = 0
-  const turns = openTurns(system, output)
-  if (options['all'] !== true) {
-    const wanted = args.map(readId)
-    if (wanted.length === 0) throw new Refusal('Name the ID of a parked event, or --all.')
-    if (question) await confirm(question(wanted.length))
-    for (const [service, some] of Map.groupBy(wanted, (parked) => parked.service))
-      await turns.at(service, (sql) => changeSome(sql, service, some))
-    return turns.end(missing > 0 ? 1 : 0)
-  }
-  const counts = new Map<StoringService, Awaited<ReturnType<typeof countParked>>>()
-  for (const service of storingServices) {
-    const count = await turns.at(service, countParked)
-    if (count) counts.set(service, count)
-  }
-  turns.tell()
-  const number = [...counts.values()].reduce((sum, { parked }) => sum + parked, 0)
-  if (question && number > 0) await confirm(question(number))
-  // Side by side: a service that holds its own up, or has very many, holds up no other.
-  const changing = [...counts].map(async ([service, { parked, unread }]) => {
-    await turns.at(service, async (sql) => {
-      // Not more of them than the question told of.
-      let left = parked
-      for await (const page of findParked(service, sql)) {
-        await changeSome(sql, service, page.slice(0, left))
-        left -= page.length
-        if (left <= 0) break
-      }
-    })
-    sayUnread(output, service, unread)
-    missing += unread
-  })
-  await Promise.all(changing)
-  return turns.end(missing > 0 ? 1 : 0)
-
-  async function changeSome(sql: Sql, service: StoringService, some: Named[]): Promise<void> {
-    const counted = await changeTables(sql, service, changed, async (transaction) => {
-      const counts: number[] = []
-      for (const parked of some) counts.push((await work(transaction, parked)).count)
-      return counts
-    })
-    for (const [index, { id }] of some.entries()) {
-      const done = counted[index]! > 0
+  const byService = Map.groupBy<StoringService, Named>(found, ({ service }) => service)
+  const isChanged = await eachService(byService.keys(), output, async (service) => {
+    for (const parked of byService.get(service)!) {
+      const done = (await work(system.sql(service), parked)).count > 0
       if (!done) missing++
-      if (output.isJson) await output.json({ id, done })
-      else output.line(`${idCell(id)}: ${done ? 'done' : 'is not parked'}`)
+      if (output.isJson) await output.json({ id: parked.id, done })
+      else output.line(`${parked.id}: ${done ? 'done' : 'is not parked'}`)
     }
-  }
+  })
+  if (!isWhole || !isChanged) return 2
+  return missing > 0 ? 1 : 0
 }
 
 function readId(id: string): Named {

@@ -1,7 +1,7 @@
 import type { Sql } from '#lib/eventstore/database'
 import { storingServices, type StoringService } from '../../provision.ts'
+import { messageOf } from '../services.ts'
 import type { System } from '../system.ts'
-import { cutTold } from './told.ts'
 
 /** Looks at one thing after another, and goes on where one cannot be looked at. */
 export interface Attempts {
@@ -18,19 +18,21 @@ export interface Attempts {
 /** The attempts of one command. */
 export function openAttempts(system: System): Attempts {
   const problems = new Set<string>()
-  const at: Attempts['at'] = (name, look) =>
-    look().then(
-      (found) => {
-        const { told, isCut } = cutTold(found)
-        if (isCut) problems.add(`${name}: tells more than anybody reads, and the rest is not shown`)
-        return told
-      },
-      (error: unknown) => {
-        problems.add(`${name}: cannot be looked at: ${cutTold((error as Error).message || String(error)).told}`)
-        return undefined
-      },
-    )
-  const inService: Attempts['inService'] = (service, look) => at(service, async () => look(await system.begun(service)))
+  const at: Attempts['at'] = async (name, look) => {
+    try {
+      return await look()
+    } catch (error) {
+      problems.add(`${name}: cannot be looked at: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+  // One after the other: where one fails, such as by a lock, the next ones would only wait as long.
+  const before = new Map<StoringService, Promise<unknown>>()
+  const inService: Attempts['inService'] = (service, look) => {
+    const looking = (before.get(service) ?? Promise.resolve()).then(() => look(system.sql(service)))
+    before.set(service, looking)
+    return at(service, () => looking)
+  }
   return {
     at,
     inService,

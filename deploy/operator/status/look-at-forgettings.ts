@@ -1,13 +1,9 @@
 import { streamName } from '#lib/events/stream'
+import type { ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import type { System } from '../system.ts'
 import type { Attempts } from './attempts.ts'
-
-/** Removed users of whom a store may still tell, and the seconds since the first of them was removed. */
-export interface Backlog {
-  waiting: number
-  seconds: number
-}
+import { type Backlog, backlogOf } from './backlog.ts'
 
 /** The stores that are cleaned after the removal of a user. Leaves out those that cannot be looked at. */
 export async function lookAtForgettings(
@@ -37,42 +33,37 @@ const names: Record<string, string> = {
   statistics: 'the statistics of PostgreSQL',
 }
 
-async function inStream(sql: Sql, since: Date): Promise<Backlog> {
-  return counted(
-    await sql<[Backlog]>`
-    select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
-    from forgettings, published
-    where forget_at is null
-      and (stream_at is null or stream_generation is distinct from generation and removed_at > ${since})
-  `,
+function inStream(sql: Sql, since: Date): Promise<Backlog> {
+  return backlogOf(
+    sql,
+    sql`
+      select removed_at from forgettings, published
+      where forget_at is null
+        and (stream_at is null or stream_generation is distinct from generation and removed_at > ${since})
+    `,
   )
 }
 
 // The notifier strips the deliveries in the transaction in which it takes in the removal. So its place tells.
-async function inDeliveries(sql: Sql, place: Awaited<ReturnType<typeof placeOfNotifier>>): Promise<Backlog> {
+async function inDeliveries(sql: Sql, place: ChainPlace | undefined): Promise<Backlog> {
   if (!place) return { waiting: 0, seconds: 0 }
   // No removal is committed an hour after its time.
-  return counted(
-    await sql<[Backlog]>`
-    select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
-    from forgettings f
-    where forget_at is null
-      and removed_at > coalesce((select created_at - interval '1 hour' from events where position = ${place.position}), '-infinity')
-      and (
-        select (transaction_id, position) > (${place.transaction_id}::xid8, ${place.position}) from events e
-        where e.aggregate_type = 'user' and e.aggregate_id = f.user_id order by sequence desc limit 1
-      )
-  `,
+  return backlogOf(
+    sql,
+    sql`
+      select removed_at from forgettings f
+      where forget_at is null
+        and removed_at > coalesce((select created_at - interval '1 hour' from events where position = ${place.position}), '-infinity')
+        and (
+          select (transaction_id, position) > (${place.transactionId}::xid8, ${place.position}) from events e
+          where e.aggregate_type = 'user' and e.aggregate_id = f.user_id order by sequence desc limit 1
+        )
+    `,
   )
 }
 
-async function inStatistics(sql: Sql): Promise<Backlog> {
-  return counted(
-    await sql<[Backlog]>`
-    select count(*)::int as waiting, coalesce(extract(epoch from now() - min(removed_at)), 0)::float8 as seconds
-    from forgettings where statistics_at is null and forget_at is null
-  `,
-  )
+function inStatistics(sql: Sql): Promise<Backlog> {
+  return backlogOf(sql, sql`select removed_at from forgettings where statistics_at is null and forget_at is null`)
 }
 
 /** Since when the stream may have events. A stream that was lost gets no older ones again. */
@@ -84,15 +75,9 @@ export async function startOfStream(system: System): Promise<Date> {
 const nanosecondsPerMillisecond = 1_000_000
 
 /** How far the notifier has taken in the events of users. Undefined where it has not begun. */
-export async function placeOfNotifier(
-  system: System,
-): Promise<{ transaction_id: string; position: string } | undefined> {
-  const [place] = await system.sql('notifier')<{ transaction_id: string; position: string }[]>`
-    select transaction_id::text, position::text from cursors where service = 'users' limit 1
+export async function placeOfNotifier(system: System): Promise<ChainPlace | undefined> {
+  const [place] = await system.sql('notifier')<ChainPlace[]>`
+    select transaction_id::text as "transactionId", position::text from cursors where service = 'users'
   `
   return place
-}
-
-function counted([row]: [Backlog]): Backlog {
-  return { ...row, seconds: Math.max(0, row.seconds) }
 }

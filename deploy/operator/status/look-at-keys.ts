@@ -1,7 +1,6 @@
 import { subjectKeyOf } from '#lib/eventstore/personal/personal'
 import { sealedAs } from '#lib/eventstore/personal/sealed-text'
 import { models } from '../models.ts'
-import { mostRows } from '../reading/page-limits.ts'
 import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'
 
@@ -20,7 +19,8 @@ export interface KeyStatus {
 /** Blocks of `aggregates` that are read, at most: a database may have any number of users. */
 const mostBlocks = 1000
 const mostNamed = 5
-const longestId = 300
+/** Users that are in memory at once. */
+const atOnce = 1000
 
 /**
  * Looks whether users have the keys that open what is stored of them. Of a large table it looks at some blocks, which are
@@ -35,16 +35,14 @@ export async function lookAtKeys(system: System): Promise<KeyStatus> {
   })
   const [{ share }] = await sql<[{ share: number }]>`
     select least(100, 100.0 * ${mostBlocks} * current_setting('block_size')::int
-      / greatest(1, pg_relation_size('roster_users.aggregates')))::float8 as share
+      / greatest(1, pg_relation_size('aggregates')))::float8 as share
   `
-  // Where something strange hangs on the table, its view refuses. A sample is read past the view.
-  await sql`select from aggregates limit 1`
   const reading = sql<{ id: string; key: string | null }[]>`
-    select left(id, ${longestId}) as id, ${subjectKeyOf(sql, sql`a.id`)} as key from roster_users.aggregates a tablesample system (${share})
+    select id, ${subjectKeyOf(sql, sql`a.id`)} as key from aggregates a tablesample system (${share})
     where type = ${subject} and state ? ${sealedAs}
   `
   const found = { looked: 0, isAll: share === 100, opened: personal !== undefined, lost: 0, users: [] as string[] }
-  for await (const rows of reading.cursor(mostRows)) {
+  for await (const rows of reading.cursor(atOnce)) {
     const lost = rows.filter(({ key }) => key === null || (personal && !opens(() => personal.unwrap(key))))
     found.looked += rows.length
     found.lost += lost.length

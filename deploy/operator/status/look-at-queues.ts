@@ -8,7 +8,7 @@ import { mailQueueName } from '../../../services/notifier/mails/mail-queue.ts'
 import { queuePrefix } from '../../../services/notifier/redis.ts'
 import { webhookQueueName } from '../../../services/notifier/webhooks/webhook-queue.ts'
 import type { System } from '../system.ts'
-import { most } from './look-at-tails.ts'
+import { type Backlog, most } from './backlog.ts'
 
 /** The stream and its consumers. */
 export interface StreamStatus {
@@ -76,8 +76,6 @@ export async function lookAtJobs(system: System): Promise<Record<string, JobsSta
   return Object.fromEntries(await Promise.all(counts))
 }
 
-/** There are two kinds, with short names. */
-const [mostKinds, longestKind] = [100, 100]
 /** Jobs whose times are read, at most. */
 const looked = 100
 
@@ -107,7 +105,7 @@ async function oldestJob(redis: Redis, key: (part: string) => string): Promise<n
 export async function lookAtDue(sql: Sql): Promise<{ organizations: number; seconds: number }> {
   const [row] = await sql<[{ organizations: number; seconds: number }]>`
     select count(distinct organization_id)::int as organizations,
-      coalesce(extract(epoch from now() - min(due)), 0)::float8 as seconds
+      greatest(0, coalesce(extract(epoch from now() - min(due)), 0))::float8 as seconds
     from (
       select organization_id, greatest(first.due_at, retry_at, turn_at) as due
       from webhooks w
@@ -118,14 +116,14 @@ export async function lookAtDue(sql: Sql): Promise<{ organizations: number; seco
       where active and (retry_at is null or retry_at <= now())
     ) waiting
   `
-  return { ...row, seconds: Math.max(0, row.seconds) }
+  return row
 }
 
 /** Deliveries of the notifier's ledger that wait, and the seconds since the oldest of them was asked for. */
-export async function lookAtDeliveries(sql: Sql): Promise<Record<string, { waiting: number; seconds: number }>> {
-  const rows = await sql<{ kind: string; waiting: number; seconds: number }[]>`
-    select left(kind, ${longestKind}) as kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
-    from deliveries where state = 'queued' group by deliveries.kind limit ${mostKinds + 1}
+export async function lookAtDeliveries(sql: Sql): Promise<Record<string, Backlog>> {
+  const rows = await sql<(Backlog & { kind: string })[]>`
+    select kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
+    from deliveries where state = 'queued' group by kind
   `
   return Object.fromEntries(rows.map(({ kind, ...row }) => [kind, row]))
 }

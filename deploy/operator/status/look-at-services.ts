@@ -1,7 +1,6 @@
 import { ErrorCode, NatsError, RequestStrategy } from 'nats'
 import { storingServices } from '../../provision.ts'
 import type { System } from '../system.ts'
-import { mostTold } from './told.ts'
 
 /** All that answer about their replicas. */
 export const answering = [...storingServices, 'gateway'] as const
@@ -22,86 +21,48 @@ export interface Replica {
 }
 
 const patience = 1000
-/** Bytes of an answer. Those of Roster have some KB. */
-const largestAnswer = 65_536
-
-/** What was heard from services, by their names. */
-export interface Heard {
-  replicas: Record<Answering, Replica[]>
-  /** The answers that nobody can read. A service that was taken over may answer anything. */
-  unreadable: Record<Answering, number>
-  /** Those that gave more answers than anybody reads. */
-  flooding: Answering[]
-}
 
 /** Asks each service, and hears the replicas that answer within a second. */
-export async function lookAtServices(system: System): Promise<Heard> {
-  const heard: Heard = {
-    replicas: { users: [], grants: [], idp: [], notifier: [], gateway: [] },
-    unreadable: { users: 0, grants: 0, idp: 0, notifier: 0, gateway: 0 },
-    flooding: [],
-  }
-  const each = answering.map(async (service) => {
+export async function lookAtServices(system: System): Promise<Record<Answering, Replica[]>> {
+  const heard = answering.map(async (service): Promise<[Answering, Replica[]]> => {
     const [told, counted] = await Promise.all([
-      ask(system, `$SRV.INFO.${service}`, readInfo),
-      ask(system, `$SRV.STATS.${service}`, readStats),
+      ask<Info>(system, `$SRV.INFO.${service}`),
+      ask<Stats>(system, `$SRV.STATS.${service}`),
     ])
-    const stats = new Map(counted.answers.map((one) => [one.id, one]))
-    heard.replicas[service] = told.answers.map((one) => ({ ...one, ...(stats.get(one.id) ?? { calls: 0, errors: 0 }) }))
-    heard.unreadable[service] = told.unreadable + counted.unreadable
-    if (told.isFlood || counted.isFlood) heard.flooding.push(service)
+    const stats = new Map(counted.map(({ id, endpoints }) => [id, endpoints]))
+    return [service, told.map((info) => replica(info, stats.get(info.id) ?? []))]
   })
-  await Promise.all(each)
-  return heard
+  return Object.fromEntries(await Promise.all(heard)) as Record<Answering, Replica[]>
 }
 
-async function ask<T>(
-  system: System,
-  subject: string,
-  read: (answer: Answer) => T,
-): Promise<{ answers: T[]; unreadable: number; isFlood: boolean }> {
+// As the micro services of NATS answer.
+interface Info {
+  id: string
+  version: string
+  metadata?: { host?: string; waiting?: string; starting?: string }
+}
+
+interface Stats {
+  id: string
+  endpoints: { num_requests: number; num_errors: number }[]
+}
+
+function replica({ id, version, metadata = {} }: Info, endpoints: Stats['endpoints']): Replica {
+  const { host = '', waiting = '', starting } = metadata
+  const calls = endpoints.reduce((sum, { num_requests: number }) => sum + number, 0)
+  const errors = endpoints.reduce((sum, { num_errors: number }) => sum + number, 0)
+  return { id, host, version, waiting, starting: starting === 'true', calls, errors }
+}
+
+async function ask<Answer>(system: System, subject: string): Promise<Answer[]> {
   const nats = await system.nats()
-  const answers: T[] = []
-  let unreadable = 0
+  const answers: Answer[] = []
   const asked = await nats.requestMany(subject, '', { strategy: RequestStrategy.Timer, maxWait: patience })
   try {
-    for await (const message of asked) {
-      if (answers.length + unreadable === mostTold) return { answers, unreadable, isFlood: true }
-      try {
-        if (message.data.length > largestAnswer) throw new TypeError('too large')
-        answers.push(read(message.json<Answer>()))
-      } catch {
-        unreadable++
-      }
-    }
+    for await (const message of asked) answers.push(message.json<Answer>())
   } catch (error) {
-    // The server itself says so where nobody listens. After an answer, somebody else did.
+    // The server itself says so where nobody listens.
     if (!(error instanceof NatsError && error.code === ErrorCode.NoResponders)) throw error
-    if (answers.length > 0) unreadable++
   }
-  return { answers, unreadable, isFlood: false }
-}
-
-type Answer = Partial<Record<string, unknown>>
-
-function readInfo({ id, version, metadata }: Answer): Omit<Replica, 'calls' | 'errors'> {
-  const { host = '', waiting = '', starting = '' } = (metadata ?? {}) as Answer
-  const texts = { id: textOf(id), version: textOf(version), host: textOf(host), waiting: textOf(waiting) }
-  return { ...texts, starting: textOf(starting) === 'true' }
-}
-
-function readStats({ id, endpoints }: Answer): Pick<Replica, 'id' | 'calls' | 'errors'> {
-  const all = (endpoints ?? []) as Answer[]
-  const sum = (name: string) => all.reduce((before, endpoint) => before + numberOf(endpoint[name]), 0)
-  return { id: textOf(id), calls: sum('num_requests'), errors: sum('num_errors') }
-}
-
-function textOf(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('no text')
-  return value
-}
-
-function numberOf(value: unknown): number {
-  if (typeof value !== 'number') throw new TypeError('no number')
-  return value
+  return answers
 }

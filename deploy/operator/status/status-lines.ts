@@ -1,9 +1,8 @@
 import type { StoringService } from '../../provision.ts'
-import { cell } from '../cell.ts'
 import { table } from '../output.ts'
+import type { Backlog } from './backlog.ts'
 import type { ChainStatus } from './look-at-chains.ts'
 import type { KeyStatus } from './look-at-keys.ts'
-import type { LagStatus } from './look-at-followers.ts'
 import type { JobsStatus, lookAtDeliveries, lookAtDue, StreamStatus } from './look-at-queues.ts'
 import type { Answering, Replica } from './look-at-services.ts'
 import { type lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
@@ -14,8 +13,8 @@ export interface Status {
   services: Record<Answering, Replica[]> | undefined
   tails: Partial<Record<StoringService, TailStatus>>
   chains: Partial<Record<StoringService, ChainStatus>>
-  intake: Record<string, LagStatus> | undefined
-  followers: Partial<Record<StoringService, Record<string, LagStatus>>>
+  intake: Record<string, Backlog> | undefined
+  followers: Partial<Record<StoringService, Record<string, Backlog>>>
   deliveries: Awaited<ReturnType<typeof lookAtDeliveries>> | undefined
   /** What is due to webhooks while nothing is sent for their organization. */
   due: Awaited<ReturnType<typeof lookAtDue>> | undefined
@@ -26,9 +25,6 @@ export interface Status {
   /** What somebody should look at. */
   attention: string[]
 }
-
-/** Characters of a line of attention, which may name several things. */
-const longestLine = 1500
 
 /** Shows it to people. */
 export function statusLines(found: Status): string[] {
@@ -67,7 +63,7 @@ export function statusLines(found: Status): string[] {
     ...(keys ? ['', keyLine(keys)] : []),
     ...(stream ? ['', `stream: ${stream.messages} messages, ${stream.first} to ${stream.last}`] : []),
     '',
-    ...(attention.length > 0 ? attention.map((line) => `! ${cell(line, longestLine)}`) : ['All is well.']),
+    ...(attention.length > 0 ? attention.map((line) => `! ${line}`) : ['All is well.']),
   ]
 }
 

@@ -62,28 +62,6 @@ test(
   },
 )
 
-test.each([
-  ['that is no JSON', '{'],
-  ['of another shape', 'null'],
-  ['without a version', '{"id":"x"}'],
-  ['with strange numbers', '{"id":"x","version":"0.0.1","endpoints":[{"num_requests":"\u001B[2J"}]}'],
-])('status passes over an answer %s, and names the service that gives it', async (_, answer) => {
-  const { connection } = await connectNats(there.servers.natsUrl.users, 'users', silent)
-  try {
-    for (const subject of ['$SRV.INFO.users', '$SRV.STATS.users'])
-      connection.subscribe(subject, { callback: (_error, message) => void message.respond(answer) })
-    await connection.flush()
-    const [found] = (await there.roster('status', '--json')).json()
-    expect(found.attention).toContainEqual(
-      expect.stringMatching(/^users: [12] answers about its replicas cannot be read$/),
-    )
-    expect(found.services.users).toContainEqual(expect.objectContaining({ version: roster.version }))
-    expect(found.services.idp).toHaveLength(1)
-  } finally {
-    await connection.close()
-  }
-})
-
 test('status shows each gateway, and that two of them run in different versions', async () => {
   const { connection } = await connectNats(there.servers.natsUrl.gateway, 'gateway', silent)
   const older = `${roster.former}.7`

@@ -1,6 +1,6 @@
-import { idCell } from '../cell.ts'
 import type { Called, Command } from '../command.ts'
 import { openAttempts } from './attempts.ts'
+import { most } from './backlog.ts'
 import { type ChainStatus, lookAtChain } from './look-at-chains.ts'
 import { lookAtKeys } from './look-at-keys.ts'
 import { lateWork } from './late-work.ts'
@@ -8,9 +8,8 @@ import { lookAtFollowers, lookAtIntake } from './look-at-followers.ts'
 import { lookAtDeliveries, lookAtDue, lookAtJobs, lookAtStream } from './look-at-queues.ts'
 import { answering, lookAtServices } from './look-at-services.ts'
 import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
-import { lookAtTail, most } from './look-at-tails.ts'
-import { statusLines } from './status-lines.ts'
-import { mostTold } from './told.ts'
+import { lookAtTail } from './look-at-tails.ts'
+import { type Status, statusLines } from './status-lines.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
@@ -34,8 +33,8 @@ export const status: Command = {
 async function run({ system, output }: Called): Promise<number> {
   const attempts = openAttempts(system)
   const { at, inEach, inService } = attempts
-  const [heard, tails, intake, followers, deliveries, due, stream, jobs, forgettings, chains, keys] = await Promise.all(
-    [
+  const [services, tails, intake, followers, deliveries, due, stream, jobs, forgettings, chains, keys] =
+    await Promise.all([
       at('services', () => lookAtServices(system)),
       inEach(lookAtTail),
       lookAtIntake(attempts),
@@ -47,18 +46,12 @@ async function run({ system, output }: Called): Promise<number> {
       lookAtForgettings(system, attempts),
       inEach(lookAtChain),
       inService('users', () => lookAtKeys(system)),
-    ],
-  )
-  const services = heard?.replicas
+    ])
   const attention = [
     ...attempts.problems(),
     ...(services ? answering.filter((name) => services[name].length === 0) : []).map(
       (name) => `${name}: no replica answers`,
     ),
-    ...Object.entries(heard?.unreadable ?? {})
-      .filter(([, number]) => number > 0)
-      .map(([name, number]) => `${name}: ${number} answers about its replicas cannot be read`),
-    ...(heard?.flooding ?? []).map((name) => `${name}: gave more than ${mostTold} answers about its replicas`),
     ...Object.entries(services ?? {}).flatMap(([name, replicas]) =>
       replicas
         .filter(({ waiting, starting }) => waiting !== '' || starting)
@@ -78,26 +71,11 @@ async function run({ system, output }: Called): Promise<number> {
       .map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`),
     ...Object.entries(chains).flatMap(([name, chain]) => chainProblems(name, chain)),
     ...(keys && keys.lost > 0
-      ? [
-          `users: the keys of ${keys.lost} users are lost, such as of ${keys.users.map(idCell).join(', ')}: nobody can read them`,
-        ]
+      ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`]
       : []),
     ...mixed(services ?? {}),
   ]
-  const found = {
-    services,
-    tails,
-    chains,
-    intake,
-    followers,
-    deliveries,
-    due,
-    stream,
-    jobs,
-    forgettings,
-    keys,
-    attention,
-  }
+  const found: Status = { services, tails, chains, intake, followers, deliveries, due, stream, jobs, forgettings, keys, attention } // prettier-ignore
   if (output.isJson) await output.json(found)
   else for (const line of statusLines(found)) output.line(line)
   return attention.length > 0 ? 1 : 0

@@ -5,12 +5,8 @@ import type { Personal } from '#lib/eventstore/personal/personal'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { differences, type Finding, rowName } from './finding.ts'
-import { nextLimit } from '../reading/page-limits.ts'
 import { type Page, readPage } from './read-page.ts'
-import { expectedRows, makeShadows } from './shadow-tables.ts'
-import { knownTables } from './shape/check-shape.ts'
-
-const mostObjects = 200
+import { makeTemporaryTables, projectRows } from './project-rows.ts'
 
 /**
  * Makes every aggregate anew from its events, and from it its rows of the views and its unique keys. Yields what
@@ -23,18 +19,16 @@ export async function* checkAggregates(
   personal: Personal | undefined,
 ): AsyncGenerator<{ found: Finding[]; looked: number }> {
   const schema = `roster_${service}`
-  await makeShadows(sql, schema, knownTables(service))
+  await makeTemporaryTables(sql, schema)
   let last: AggregateKey | undefined
-  let limit = mostObjects
   for (let looked = 0; ;) {
-    const page = await readPage(sql, schema, model, personal, last, limit)
+    const page = await readPage(sql, schema, model, personal, last)
     if (!page) return
     const views = [...page.rows.keys()]
     // Of what nobody can read, nobody knows the rows.
     const readable = page.stored.filter((stored) => !page.unreadable.has(stored))
-    const expected = await expectedRows(
+    const expected = await projectRows(
       sql,
-      schema,
       model,
       views,
       readable.map((stored) => page.folded.get(keyText(stored))!.aggregate),
@@ -47,7 +41,6 @@ export async function* checkAggregates(
     ]
     yield { found: found.map((one) => ({ service, ...one })), looked }
     last = page.stored.at(-1)!
-    limit = Math.min(mostObjects, nextLimit(page.stored.length))
   }
 }
 

@@ -1,128 +1,112 @@
 import { fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
-import type { StoredMsg } from 'nats'
+import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
 import { describeEvent, type PublishedEvent, readEvent } from '#lib/events/cloud-event'
 import { messageOf } from '#lib/events/messages'
 import { personalFields } from '#lib/events/personal-fields'
 import { subjectOf } from '#lib/events/publish'
 import type { StoredEvent } from '#lib/events/stored-event'
-import { checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
+import { checkpointSubject, checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
 import { streamName } from '#lib/events/stream'
 import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { Personal } from '#lib/eventstore/personal/personal'
-import { storingServices, type StoringService } from '../../provision.ts'
-import { Refusal } from '../refusal.ts'
+import type { StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
-import { isOfService, problemOf as reasonOf } from './is-of-service.ts'
-import { checkToldCheckpoints, type ToldCheckpoint } from './check-told-checkpoints.ts'
-import { differences, type FileFinding, type Finding, rowName } from './finding.ts'
-import { Positions } from './positions.ts'
-import { type MessagePage, mostUnread, readMessages } from './read-messages.ts'
-import { whileAlive } from './silence.ts'
+import { differences, type Finding, rowName } from './finding.ts'
+import type { Positions } from './positions.ts'
 
 /** The positions of the events in the stream, by their service. */
 export type InStream = Record<StoringService, Positions>
 
-/** What a part of the stream has that does not fit. */
-export interface Checked {
-  /** Of no service where a message cannot be read. */
-  found: FileFinding[]
-  looked: number
-  of: number
-  /** Every message of the part was read. */
-  isWhole: boolean
-}
+const pageSize = 200
+/** Messages that are asked for at once. NATS ends a connection that leaves too many bytes unread. */
+const atOnce = 8
 
 /**
- * Reads the whole stream, and yields the messages that are not what the database says. Adds each event to `seen`. Passes
- * over messages of services that are not in `readable`, and takes out each one that cannot be read. Ends before the end
- * of the stream where the stream does not answer.
+ * Reads the whole stream, and yields the messages of these services that are not what the database says. Adds each event
+ * to `seen`.
  */
 export async function* checkStream(
   system: System,
+  services: readonly StoringService[],
   seen: InStream,
-  readable: Set<StoringService>,
-): AsyncGenerator<Checked> {
-  const [nats, manager] = [await system.nats(), await system.jetstream()]
-  // A connection that is cut tells it no more. Headers count as part of it.
-  const { max_payload: largest } = nats.info!
+): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
+  const manager = await system.jetstream()
   const { state } = await manager.streams.info(streamName)
   const { last_seq: last } = state
   // A stream that never had a message says 0, which none has.
   const first = Math.max(state.first_seq, 1)
-  for (let from = first; from <= last;) {
-    const { messages, unread, next, isCut } = await readMessages(nats, manager, from, last, largest)
-    const found: FileFinding[] = await compare(system, messages, seen, readable)
-    for (const { seq, reason } of isCut ? [] : unread) found.push(unreadable(seq, `it cannot be read: ${reason}`))
-    const end = isCut && (unread.length > 0 || next === from) ? 'the connection to NATS was cut' : unanswered(unread)
-    if (end) found.push(unreadable(unread[0]?.seq ?? next, `${end}, so no later message was compared`))
-    yield { found, looked: next - first, of: last - first + 1, isWhole: !end && unread.length === 0 }
-    if (end) return
-    from = next
+  for (let from = first; from <= last; from += pageSize) {
+    const to = Math.min(last, from + pageSize - 1)
+    const found = await compare(system, services, await readMessages(manager, from, to), seen)
+    yield { found, looked: to - first + 1, of: last - first + 1 }
   }
 }
 
-function unanswered({ length }: MessagePage['unread']): string | undefined {
-  return length >= mostUnread ? 'the stream does not answer' : undefined
+async function readMessages(manager: JetStreamManager, from: number, to: number): Promise<StoredMsg[]> {
+  const read: StoredMsg[] = []
+  let next = from
+  const readSome = async () => {
+    while (next <= to) {
+      const message = await readOne(manager, next++)
+      if (message) read.push(message)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, readSome))
+  return read.sort((one, other) => one.seq - other.seq)
 }
 
-function unreadable(seq: number, problem: string): FileFinding {
-  return { row: rowName(`stream ${streamName}`, { seq }), problem }
+// It expired, or somebody removed it. An event that is missing is found from the database's side.
+async function readOne(manager: JetStreamManager, seq: number): Promise<StoredMsg | undefined> {
+  try {
+    return await manager.streams.getMessage(streamName, { seq })
+  } catch (error) {
+    if (error instanceof NatsError && (error.code === '404' || error.api_error?.code === 404)) return undefined
+    throw error
+  }
 }
 
 interface Told {
   message: StoredMsg
   event: PublishedEvent
-  position: number
+  /** The position of an event, or the number of a checkpoint. */
+  number: number
 }
 
 async function compare(
   system: System,
+  services: readonly StoringService[],
   messages: StoredMsg[],
   seen: InStream,
-  readable: Set<StoringService>,
 ): Promise<Finding[]> {
-  const told = new Map<StoringService, Told[]>(storingServices.map((service) => [service, []]))
-  const checkpoints = new Map<StoringService, ToldCheckpoint[]>(storingServices.map((service) => [service, []]))
   const found: Finding[] = []
-  for (const message of messages) {
-    const service = storingServices.find((name) => message.subject.startsWith(`roster.events.${name}.`))
-    if (!service || !readable.has(service)) continue
-    const read = readMessage(message)
-    if (!read) {
-      found.push(strange(service, message, 'it has no attributes of CloudEvents'))
-      continue
+  const say = (service: StoringService, { seq, subject }: StoredMsg, problem: string) =>
+    void found.push({ service, row: rowName(`stream ${streamName}`, { seq, subject }), problem })
+  for (const service of services) {
+    const [events, checkpoints]: [Told[], Told[]] = [[], []]
+    for (const message of messages) {
+      if (!message.subject.startsWith(`roster.events.${service}.`)) continue
+      const event = readMessage(message)
+      const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(event?.id ?? '')?.[1])
+      if (!event) say(service, message, 'it has no attributes of CloudEvents')
+      else if (event.type === checkpointType) checkpoints.push({ message, event, number: event.sequence })
+      else if (Number.isNaN(position)) say(service, message, 'it names no event of its service')
+      else events.push({ message, event, number: position })
     }
-    if (read.type === checkpointType) {
-      checkpoints.get(service)!.push({ message, event: read })
-      continue
+    const signed = await readCheckpoints(system.sql(service), checkpoints)
+    for (const { message, event, number } of checkpoints) {
+      if (message.subject !== checkpointSubject(service))
+        say(service, message, 'it calls itself a checkpoint, and lies elsewhere than those')
+      else if (!signed.has(number)) say(service, message, 'the database has no such checkpoint')
+      else if ((event.data as { jws?: unknown }).jws !== signed.get(number))
+        say(service, message, `it is not checkpoint ${number} of the database`)
     }
-    const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(read.id)?.[1])
-    if (!Number.isSafeInteger(position)) found.push(strange(service, message, 'it names no event of its service'))
-    else told.get(service)!.push({ message, event: read, position })
-  }
-  for (const [service, some] of told) {
-    const signed = checkpoints.get(service)!
-    if (some.length + signed.length === 0) continue
-    let stored: Map<string, StoredEvent>
-    try {
-      const problems = await whileAlive(() => checkToldCheckpoints(system.sql(service), service, signed))
-      found.push(...problems.map(({ message, problem }) => strange(service, message, problem)))
-      const positions = some.map(({ position }) => position)
-      stored = await whileAlive(async () => readEvents(system.sql(service), await system.personal(service), positions))
-    } catch (error) {
-      if (error instanceof Refusal) throw error
-      readable.delete(service)
-      const otherwise = isOfService(error) ? 'they cannot be read' : 'the connection ended before they were read'
-      found.push({ service, row: 'events', problem: reasonOf(error, otherwise) })
-      continue
-    }
-    for (const one of some) {
-      const event = stored.get(String(one.position))
-      // A position that no event has may be of any size, and is not remembered.
-      if (event) seen[service].add(one.position)
-      const problem = event ? problemOf(service, one, event) : `the database has no event ${one.event.id}`
-      if (problem !== undefined) found.push(strange(service, one.message, problem))
+    const stored = await readEvents(system.sql(service), await system.personal(service), events)
+    for (const told of events) {
+      const event = stored.get(told.number)
+      if (event) seen[service].add(told.number)
+      const problem = event ? problemOf(service, told, event) : `the database has no event ${told.event.id}`
+      if (problem !== undefined) say(service, told.message, problem)
     }
   }
   return found
@@ -132,24 +116,24 @@ function readMessage(message: StoredMsg): PublishedEvent | undefined {
   try {
     return readEvent({ headers: message.header, json: () => message.json() })
   } catch {
-    return { id: '' } as PublishedEvent
+    return undefined
   }
 }
 
-function strange(service: StoringService, { seq, subject }: StoredMsg, problem: string): Finding {
-  return { service, row: rowName(`stream ${streamName}`, { seq, subject }), problem }
+async function readCheckpoints(sql: Sql, told: Told[]): Promise<Map<number, string>> {
+  const numbers = told.map(({ number }) => number).filter(Number.isSafeInteger)
+  const rows = await sql<{ number: number; jws: string }[]>`
+    select number::float8, jws from audit_checkpoints where number = any(${numbers}::bigint[])
+  `
+  return new Map(rows.map(({ number, jws }) => [number, jws]))
 }
 
-async function readEvents(
-  sql: Sql,
-  personal: Personal | undefined,
-  positions: number[],
-): Promise<Map<string, StoredEvent>> {
+async function readEvents(sql: Sql, personal: Personal | undefined, told: Told[]): Promise<Map<number, StoredEvent>> {
   const stored = await sql<StoredEvent[]>`
-    select ${eventColumns(sql)} from events where position = any(${positions}::bigint[])
+    select ${eventColumns(sql)} from events where position = any(${told.map(({ number }) => number)}::bigint[])
   `
-  const rows = personal ? await personal.openEvents(sql, stored) : stored
-  return new Map(rows.map((row) => [row.position, row]))
+  const rows = personal ? await personal.openEvents(sql, [...stored]) : stored
+  return new Map(rows.map((row) => [Number(row.position), row]))
 }
 
 function problemOf(service: StoringService, { message, event }: Told, stored: StoredEvent): string | undefined {

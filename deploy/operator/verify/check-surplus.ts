@@ -6,7 +6,6 @@ import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { type Finding, rowName } from './finding.ts'
-import { firstPage, fitting, nextLimit } from '../reading/page-limits.ts'
 
 /** Yields the rows of views and the unique keys that no aggregate accounts for. */
 export async function* checkSurplus(
@@ -33,26 +32,21 @@ export async function* checkSurplus(
     }
 }
 
+const pageSize = 500
+
 async function* strangers(sql: Sql, schema: string, { table, type, key, of }: View) {
   const columns = key.map((column) => sql`v.${sql(column)}`).reduce((all, next) => sql`${all}, ${next}`)
-  const unqualified = key.map((column) => sql`${sql(column)}`).reduce((all, next) => sql`${all}, ${next}`)
-  let limit = firstPage
   for (let after: string[] | undefined; ;) {
     const values = after?.map((value) => sql`${value}`).reduce((all, next) => sql`${all}, ${next}`)
-    const measured = sql`
-      select *, octet_length(array[${columns}]::text[]::text)::bigint as bytes from ${sql(schema)}.${sql(table)} v
-      where ${values ? sql`(${columns}) > (${values})` : sql`true`} order by ${columns} limit ${limit}
-    `
     const rows = await sql<{ key: string[]; known: boolean }[]>`
       select array[${columns}]::text[] as key, exists (
         select from aggregates a
         where a.type = ${type} and ${of === undefined ? sql`a.id = v.${sql(key[0]!)}` : sql.unsafe(of)}
       ) as known
-      from (${fitting(sql, measured, unqualified)}) v
-      order by ${columns}
+      from ${sql(schema)}.${sql(table)} v
+      where ${values ? sql`(${columns}) > (${values})` : sql`true`} order by ${columns} limit ${pageSize}
     `
     if (rows.length === 0) return
-    limit = nextLimit(rows.length)
     yield rows
       .filter(({ known }) => !known)
       .map((row) => Object.fromEntries(key.map((column, index) => [column, row.key[index]])))
@@ -68,57 +62,33 @@ interface KeyRow {
   aggregate: (Pick<Aggregate, 'organizationId'> & StoredState) | null
 }
 
+// Nobody holds a key of a kind that the service does not know.
 async function* strayKeys(
   sql: Sql,
   { keys, keyKinds = {}, keyKindsOfNobody = [] }: Vocabulary,
   personal: Personal | undefined,
-) {
-  for await (const kind of kindsOf(sql)) {
-    if (keyKindsOfNobody.includes(kind)) continue
-    // Nobody holds a key of a kind that the service does not know.
-    const type = keyKinds[kind] ?? null
-    let limit = firstPage
-    for (let after: KeyRow | undefined; ;) {
-      const measured = sql`
-        select *, octet_length(scope)::bigint + octet_length(key) + octet_length(aggregate_id) + coalesce((
-          select octet_length(a.state::text) from aggregates a where a.type = ${type} and a.id = u.aggregate_id
-        ), 0) as bytes
-        from unique_keys u
-        where kind = ${kind} and ${after ? sql`(scope, key) > (${after.scope}, ${after.key})` : sql`true`}
-        order by scope, key limit ${limit}
-      `
-      const rows = await sql<KeyRow[]>`
-        select k.kind, k.scope, k.key, k.aggregate_id, (
-          select json_build_object('type', a.type, 'id', a.id, 'organizationId', a.organization_id, 'state', a.state,
-            'sequence', a.sequence${personal ? sql`, 'key', ${subjectKeyOf(sql, sql`a.id`)}` : sql``})
-          from aggregates a where a.type = ${type} and a.id = k.aggregate_id
-        ) as aggregate
-        from (${fitting(sql, measured, sql`scope, key`)}) k
-        order by k.scope, k.key
-      `
-      if (rows.length === 0) break
-      limit = nextLimit(rows.length)
-      yield rows.filter(({ aggregate, scope, key }) => {
-        const holder = aggregate && open(aggregate, personal)
-        if (aggregate && !holder) return false
-        const held = holder ? (keys?.(holder) ?? []) : []
-        const isOf = (one: UniqueKey) => (personal?.storedKey(one.kind, one.key) ?? one.key) === key
-        return !held.some((one) => one.kind === kind && one.scope === scope && isOf(one))
-      })
-      after = rows.at(-1)!
-    }
-  }
-}
-
-// Goes from kind to kind by the index, and so passes over the keys.
-async function* kindsOf(sql: Sql): AsyncGenerator<string> {
-  for (let last: string | undefined; ;) {
-    const [row] = await sql<{ kind: string }[]>`
-      select kind from unique_keys where ${last === undefined ? sql`true` : sql`kind > ${last}`} order by kind limit 1
+): AsyncGenerator<KeyRow[]> {
+  for (let after: KeyRow | undefined; ;) {
+    const rows: KeyRow[] = await sql<KeyRow[]>`
+      select kind, scope, key, aggregate_id, (
+        select json_build_object('type', a.type, 'id', a.id, 'organizationId', a.organization_id, 'state', a.state,
+          'sequence', a.sequence${personal ? sql`, 'key', ${subjectKeyOf(sql, sql`a.id`)}` : sql``})
+        from aggregates a where a.type = ${sql.json(keyKinds)} ->> k.kind and a.id = k.aggregate_id
+      ) as aggregate
+      from unique_keys k
+      where kind <> all(${[...keyKindsOfNobody]}::text[])
+        and ${after ? sql`(kind, scope, key) > (${after.kind}, ${after.scope}, ${after.key})` : sql`true`}
+      order by kind, scope, key limit ${pageSize}
     `
-    if (!row) return
-    yield row.kind
-    last = row.kind
+    if (rows.length === 0) return
+    yield rows.filter(({ kind, scope, key, aggregate }) => {
+      const holder = aggregate && open(aggregate, personal)
+      if (aggregate && !holder) return false
+      const held = holder ? (keys?.(holder) ?? []) : []
+      const isOf = (one: UniqueKey) => (personal?.storedKey(one.kind, one.key) ?? one.key) === key
+      return !held.some((one) => one.kind === kind && one.scope === scope && isOf(one))
+    })
+    after = rows.at(-1)!
   }
 }
 

@@ -4,7 +4,6 @@ import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { findKeys, passingOver, type Personal } from '#lib/eventstore/personal/personal'
 import { isSealed, openEvent } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
-import { largestValue, rowBytes, rowsOf } from '../reading/page-limits.ts'
 
 /** An aggregate as its events make it. `problem`: why they do not. */
 export interface Folded {
@@ -12,7 +11,10 @@ export interface Folded {
   problem?: string
 }
 
-/** Folds the events of these aggregates as the store does, few at a time. The transaction sees one snapshot. */
+/** Events that are in memory at once: an aggregate may have any number of them. */
+const atOnce = 1000
+
+/** Folds the events of these aggregates as the store does. The transaction sees one snapshot. */
 export async function foldEvents(
   transaction: Transaction,
   model: Vocabulary,
@@ -26,20 +28,15 @@ export async function foldEvents(
       return [keyText({ type, id }), { aggregate: { ...missing, state: undefined } }]
     }),
   )
-  const of = transaction`
-    from unnest(${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[]) as k (of_type, id)
-    join events e on e.aggregate_type = k.of_type and e.aggregate_id = k.id
-  `
-  // All is of one snapshot, so no event is larger when it is read.
-  const [{ largest }] = await transaction<[{ largest: number }]>`
-    select coalesce(max(${rowBytes(transaction)}), 1)::float8 as largest ${of}
-  `
-  if (largest > largestValue) throw new Error('an event is larger than any of Roster')
   // The cursor has the connection meanwhile, so first come the keys.
   const subjects =
     personal && (await findKeys(transaction, passingOver(personal), [...new Set(keys.map(({ id }) => id))]))
-  const reading = transaction<StoredEvent[]>`select e.* ${of} order by e.aggregate_type, e.aggregate_id, e.sequence`
-  for await (const events of reading.cursor(rowsOf(largest)))
+  const reading = transaction<StoredEvent[]>`
+    select e.* from unnest(${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[]) as k (of_type, id)
+    join events e on e.aggregate_type = k.of_type and e.aggregate_id = k.id
+    order by e.aggregate_type, e.aggregate_id, e.sequence
+  `
+  for await (const events of reading.cursor(atOnce))
     for (const row of events) {
       const event = subjects ? openEvent(subjects.get(row.aggregate_id), row) : row
       add(folded.get(`${event.aggregate_type}/${event.aggregate_id}`)!, event, model)
@@ -49,11 +46,6 @@ export async function foldEvents(
 
 function add(folded: Folded, event: StoredEvent, { evolve }: Vocabulary): void {
   const { aggregate } = folded
-  // No event of a service has such a number. The others still tell what the aggregate is.
-  if (Number(event.sequence) < 1) {
-    folded.problem ??= `event ${event.sequence} has a number below 1`
-    return
-  }
   const expected = aggregate.sequence + 1
   if (Number(event.sequence) !== expected) folded.problem ??= `event ${expected} is missing`
   const evolved = evolve[event.aggregate_type]

@@ -5,7 +5,6 @@ import type { Sql, Transaction } from '#lib/eventstore/database'
 import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import { foldEvents, type Folded } from './fold-events.ts'
-import { largestValue, mostBytes } from '../reading/page-limits.ts'
 
 /** Some aggregates, and all that was stored beside them at one moment. */
 export interface Page {
@@ -20,12 +19,11 @@ export interface Page {
   keys: (UniqueKey & { aggregate_id: string })[]
 }
 
-/** Events of a page. One aggregate may have more. */
-const mostEvents = 5000
+const pageSize = 200
 
 /**
- * Reads the aggregates after this one, or the first ones, at most `limit` of them. All comes from one snapshot, so that it fits together while others write. The
- * transaction only reads: it has no number, and holds up no tail.
+ * Reads the aggregates after this one, or the first ones. All comes from one snapshot, so that it fits together while
+ * others write. The transaction only reads: it has no number, and holds up no tail.
  */
 export async function readPage(
   sql: Sql,
@@ -33,10 +31,9 @@ export async function readPage(
   model: Vocabulary,
   personal: Personal | undefined,
   after: AggregateKey | undefined,
-  limit: number,
 ): Promise<Page | undefined> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
-    const { stored, unreadable } = await readAggregates(transaction, personal, after, limit)
+    const { stored, unreadable } = await readAggregates(transaction, personal, after)
     if (stored.length === 0) return undefined
     const folded = await foldEvents(transaction, model, personal, stored)
     const views = (model.views ?? []).filter((view) => stored.some(({ type }) => type === view.type))
@@ -53,24 +50,14 @@ async function readAggregates(
   transaction: Transaction,
   personal: Personal | undefined,
   after: AggregateKey | undefined,
-  limit: number,
 ): Promise<Pick<Page, 'stored' | 'unreadable'>> {
   const found = await transaction<(Omit<Aggregate, 'sequence'> & { sequence: string; key?: string | null })[]>`
     select type, id, organization_id as "organizationId", sequence, created_at as "createdAt",
-      changed_at as "changedAt",
-      case when bytes <= ${largestValue} then state end as state
+      changed_at as "changedAt", state
       ${personal ? transaction`, ${subjectKeyOf(transaction, transaction`aggregates.id`)} as key` : transaction``}
-    from (
-      select *, sum(sequence) over (order by next.type, next.id) - sequence as before,
-        sum(bytes) over (order by next.type, next.id) - bytes as bytes_before
-      from (
-        select *, octet_length(state::text)::bigint as bytes from aggregates
-        where ${after ? transaction`(type, id) > (${after.type}, ${after.id})` : transaction`true`}
-        order by type, id limit ${limit}
-      ) next
-    ) aggregates
-    where before < ${mostEvents} and bytes_before < ${mostBytes}
-    order by type, id
+    from aggregates
+    where ${after ? transaction`(type, id) > (${after.type}, ${after.id})` : transaction`true`}
+    order by type, id limit ${pageSize}
   `
   const unreadable = new Map<Aggregate, string>()
   const stored = found.map(({ key, ...row }) => {
@@ -85,6 +72,7 @@ async function readAggregates(
   return { stored, unreadable }
 }
 
+// By its schema: without it, the name is that of the temporary table.
 async function readRows(transaction: Transaction, schema: string, view: View, stored: Aggregate[]) {
   const ids = stored.filter(({ type }) => type === view.type).map(({ id }) => id)
   const from = transaction`${transaction(schema)}.${transaction(view.table)}`

@@ -1,25 +1,22 @@
 import type { StreamConfig } from 'nats'
+import type { ChainPlace } from '#lib/eventstore/audit/page'
+import type { Sql } from '#lib/eventstore/database'
 import { streamName } from '#lib/events/stream'
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
 import { models } from '../models.ts'
 import { Refusal } from '../refusal.ts'
-import { readServices } from '../services.ts'
-import type { System } from '../system.ts'
+import { eachService, readServices } from '../services.ts'
 import { readKeys } from './audit/kept.ts'
 import { verifyExport } from './audit/export/verify-export.ts'
 import { verifyAudit } from './audit/verify-audit.ts'
 import { checkAggregates } from './check-aggregates.ts'
-import { checkEvents, type Expected } from './check-events.ts'
-import { checkStream } from './check-stream.ts'
-import { checkSource } from './check-source.ts'
+import { checkEvents } from './check-events.ts'
+import { checkSchema } from './check-schema.ts'
+import { checkStream, type InStream } from './check-stream.ts'
 import { checkSurplus } from './check-surplus.ts'
-import { eachService } from './each-service.ts'
 import type { FileFinding } from './finding.ts'
-import { limitFindings, mostFindings } from './limit-findings.ts'
-import { judgeMissing } from './missing.ts'
 import { Positions } from './positions.ts'
-import { type Published, readPublished } from './published.ts'
 
 /** The command `verify`. */
 export const verify: Command = {
@@ -51,99 +48,92 @@ export const verify: Command = {
 
 async function run({ system, output, args, options }: Called): Promise<number> {
   const services = readServices(args)
-  const show = async (finding: FileFinding) => {
-    if (output.isJson) await output.json(finding)
-    else output.line([finding.service ?? [], finding.row, finding.problem].flat().join(': '))
+  let number = 0
+  const report = async (found: FileFinding[]) => {
+    for (const finding of found) {
+      number++
+      if (output.isJson) await output.json(finding)
+      else output.line([finding.service ?? [], finding.row, finding.problem].flat().join(': '))
+    }
   }
-  // The walk of a chain ends by itself after as many.
-  const isWalk = options['audit'] === true && options['export'] === undefined
-  const { report, end } = limitFindings(show, isWalk ? Infinity : mostFindings)
-  const ended = async () => {
-    const number = await end()
-    output.line(number === 0 ? 'Nothing differs.' : `${number} rows differ.`)
-    return number > 0 ? 1 : 0
-  }
-  if (options['audit'] === true) {
-    const { export: file, keys } = options
-    if (file === undefined) await verifyAudit({ system, output, options }, services, report)
-    else if (typeof keys !== 'string') throw new Refusal('--export goes with --keys.')
-    else if (options['checkpoints'] !== undefined) throw new Refusal('--export does not go with --checkpoints.')
-    else await verifyExport({ output }, String(file), readKeys(keys), report)
-    return ended()
-  }
+  const isWhole =
+    options['audit'] === true
+      ? await verifyHistory({ system, output, options }, services, report)
+      : await verifyStored({ system, output, options }, services, report)
+  output.line(number === 0 && isWhole ? 'Nothing differs.' : `${number} rows differ.`)
+  if (!isWhole) return 2
+  return number > 0 ? 1 : 0
+}
+
+type Report = (found: FileFinding[]) => Promise<void>
+
+async function verifyHistory(
+  called: Pick<Called, 'system' | 'output' | 'options'>,
+  services: readonly StoringService[],
+  report: Report,
+): Promise<boolean> {
+  const { export: file, keys, checkpoints } = called.options
+  if (file === undefined) return verifyAudit(called, services, report)
+  if (typeof keys !== 'string') throw new Refusal('--export goes with --keys.')
+  if (checkpoints !== undefined) throw new Refusal('--export does not go with --checkpoints.')
+  await verifyExport(called, String(file), readKeys(keys), report)
+  return true
+}
+
+async function verifyStored(
+  { system, output, options }: Pick<Called, 'system' | 'output' | 'options'>,
+  services: readonly StoringService[],
+  report: Report,
+): Promise<boolean> {
   if ([options['checkpoints'], options['keys'], options['export']].some((option) => option !== undefined))
     throw new Refusal('--checkpoints, --keys and --export go with --audit.')
-  // Code of a service might run where its tables are read, so they are looked at first.
-  const withStream = options['without-stream'] !== true
-  const readable = new Set<StoringService>()
-  const reportAsked = (found: FileFinding[]) =>
-    report(found.filter(({ service }) => service === undefined || services.includes(service)))
-  const look = async (service: StoringService, alive: () => void) => {
-    const { found, isReadable } = await checkSource(system.sql(service), service, alive)
-    await reportAsked(found)
-    if (isReadable) readable.add(service)
-  }
-  await eachService(withStream ? storingServices : services, 'events', look, reportAsked)
-  const expectedOf = withStream ? await readStream(system) : () => undefined
-  const asked = services.filter((service) => readable.has(service))
-  await eachService(asked, 'events', (service, alive) => verifyService(service, expectedOf(service), alive), report)
-  return ended()
-
-  async function verifyService(service: StoringService, expected: Expected | undefined, alive: () => void) {
+  // First how far each tail is: by then the stream had all of that.
+  const published = new Map<StoringService, ChainPlace>()
+  const isReadable = await eachService(services, output, async (service) => {
+    await report(await checkSchema(system.sql(service), service))
+    published.set(service, await readPublished(system.sql(service)))
+  })
+  const readable = [...published.keys()]
+  const inStream = Object.fromEntries(readable.map((service) => [service, new Positions()])) as InStream
+  const since = options['without-stream'] === true ? undefined : await readStream()
+  const isWhole = await eachService(readable, output, async (service) => {
     const [sql, model] = [system.sql(service), models[service]]
     const personal = await system.personal(service)
     const [{ all }] = await sql<[{ all: number }]>`select count(*)::int as all from aggregates`
     for await (const { found, looked } of checkAggregates(sql, service, model, personal)) {
-      alive()
       output.progress(`${service}: ${looked} of ${all} objects`)
       await report(found)
     }
     for await (const { found, table } of checkSurplus(sql, service, model, personal)) {
-      alive()
       output.progress(`${service}: ${table}`)
       await report(found)
     }
-    const missing = judgeMissing(sql, service, expected?.published)
+    const expected = since && { since, published: published.get(service)!, inStream: inStream[service] }
     for await (const { found, looked, of } of checkEvents(sql, service, model, personal, expected)) {
-      alive()
       output.progress(`${service}: event ${looked} of ${of}`)
-      await report(await missing.page(found))
+      await report(found)
     }
-    await report(missing.end())
-  }
+  })
+  return isReadable && isWhole
 
-  async function readStream(from: System) {
-    const until = new Date(Date.now() - margin * 60_000)
-    // First how far each tail is: by then the stream had all of that.
-    const published = new Map<StoringService, Published>()
-    await eachService(
-      services.filter((service) => readable.has(service)),
-      'published',
-      async (service) => void published.set(service, await readPublished(from.sql(service))),
-      report,
-    )
-    const seen = Object.fromEntries(storingServices.map((service) => [service, new Positions()])) as Record<
-      StoringService,
-      Positions
-    >
-    const { config } = await (await from.jetstream()).streams.info(streamName)
-    let isWhole = true
-    for await (const page of checkStream(from, seen, readable)) {
-      isWhole &&= page.isWhole
-      output.progress(`stream: ${page.looked} of ${page.of} messages`)
-      await reportAsked(page.found)
+  // Gives since when each published event must be in the stream.
+  async function readStream(): Promise<Date | undefined> {
+    const { config } = await (await system.jetstream()).streams.info(streamName)
+    for await (const { found, looked, of } of checkStream(system, readable, inStream)) {
+      output.progress(`stream: ${looked} of ${of} messages`)
+      await report(found)
     }
-    // What was not read may be what an event lacks.
-    if (!isWhole) return () => undefined
-    const since = oldest(config)
-    return (service: StoringService): Expected | undefined => {
-      const known = published.get(service)
-      return since && known && { published: known, inStream: seen[service], since, until }
-    }
+    return oldest(config)
   }
 }
 
-/** Minutes for which a message is on its way into the stream, or out of it. */
+async function readPublished(sql: Sql): Promise<ChainPlace> {
+  const [place] = await sql<ChainPlace[]>`select transaction_id::text as "transactionId", position::text from published`
+  if (!place) throw new Error('it is not told how far events are published')
+  return place
+}
+
+/** Minutes for which a message is on its way out of the stream. */
 const margin = 10
 
 // Events since then are in the stream. Undefined where the stream may drop any, for lack of room.

@@ -79,9 +79,6 @@ export async function addPage(sql: Sql, end: ChainEnd, page: Page, salt: string)
   return count > 0
 }
 
-/** Bytes of a checkpoint: one is about 1 KB long, and the reason of its epoch may add 4 KB. A longer one is read as empty. */
-export const longestJws = 8 * 1024
-
 /** A checkpoint of the table. */
 export interface CheckpointRow {
   number: number
@@ -96,29 +93,16 @@ export async function lastCheckpoint(sql: Sql | Transaction): Promise<Checkpoint
   return row
 }
 
-/** Checkpoints after a number, in order. Leaves out numbers that are not exact here: one might be read forever. */
+/** Checkpoints after a number, in order. */
 export function checkpointsAfter(sql: Sql, number: number, limit: number) {
   return sql<CheckpointRow[]>`
-    select number::float8, case when octet_length(jws) <= ${longestJws} then jws else '' end as jws
-    from audit_checkpoints where number > ${number} and number <= ${Number.MAX_SAFE_INTEGER}
+    select number::float8, jws from audit_checkpoints where number > ${number}
     order by audit_checkpoints.number limit ${limit}
   `
 }
 
 /** Every key that ever signed, the oldest first. */
 export async function readAuditKeys(sql: Sql | Transaction): Promise<AuditKey[]> {
-  const rows = await sql<{ key: AuditKey }[]>`
-    select public_key as key from audit_keys where ${isSmallKey(sql)} order by created_at, kid limit ${mostKeys}
-  `
+  const rows = await sql<{ key: AuditKey }[]>`select public_key as key from audit_keys order by created_at, kid`
   return rows.map(({ key }) => key)
-}
-
-const mostKeys = 10_000
-
-/** Whether a row of `audit_keys` is as small as a key: whoever reads a larger one may run out of memory. */
-export function isSmallKey(sql: Pick<Sql, 'unsafe'>) {
-  // The length of the text is counted for small values alone: others would have to be unpacked.
-  return sql.unsafe(
-    'case when pg_column_size(public_key) < 2000 then octet_length(public_key::text) < 2000 else false end',
-  )
 }

@@ -88,7 +88,7 @@ export async function findKeys<Key>(
   ids: string[],
 ): Promise<Map<string, Key>> {
   const rows = await sql<{ id: string; key: string }[]>`
-    select subject_id as id, ${wrapped(sql)} as key from subject_keys where subject_id = any(${ids}) limit ${ids.length}
+    select subject_id as id, wrapped::text as key from subject_keys where subject_id = any(${ids}) limit ${ids.length}
   `
   return new Map(rows.map(({ id, key }) => [id, subjectKeys.unwrap(key)]))
 }
@@ -104,14 +104,5 @@ async function findLost(sql: Sql | Transaction, subject: string, ids: string[]):
 
 /** Selects the key of the person whose aggregate has this id. */
 export function subjectKeyOf(sql: Sql | Transaction, id: Fragment): Fragment {
-  return sql`(select ${wrapped(sql)} from subject_keys where subject_id = ${id})`
-}
-
-/** Bytes of a wrapped key: it has about 100. */
-const longestWrapped = 500
-
-// As text. Whoever holds the service can make one that fills the memory of who reads. That one is read as one that
-// nobody can unwrap.
-function wrapped(sql: Pick<Sql, 'unsafe'>) {
-  return sql.unsafe(`case when octet_length(wrapped) <= ${longestWrapped} then wrapped::text else '\\x' end`)
+  return sql`(select wrapped::text from subject_keys where subject_id = ${id})`
 }

@@ -19,6 +19,8 @@ beforeAll(async () => {
     // The shorter one also says how often the gateway looks for late requests.
     { REQUEST_TIMEOUT_MS: '700', HEADERS_TIMEOUT_MS: '700' },
   )
+  // The first request of a process takes longer than others.
+  await send(gateway.url, { path: '/healthz' })
 })
 afterAll(() => gateway.stop())
 
@@ -53,7 +55,8 @@ const encodings: [string, string][] = [
   ['Connect', connectProto],
 ]
 
-test.each(encodings.flatMap(([name, head]) => breaks.map(([what, ...rest]) => [what, name, head, ...rest] as const)))(
+// One reader of HTTP is before all encodings, so each takes one of the breaks.
+test.each(breaks.map(([what, ...rest], at) => [what, ...encodings[at % encodings.length]!, ...rest] as const))(
   '%s in %s is answered, logged, and the connection ends',
   async (_what, name, head, body, end, reason) => {
     gateway.log.length = 0

@@ -11,7 +11,7 @@ import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { lookups } from '#lib/telemetry/lookups'
 import { within } from '#lib/within'
-import type { Strangers } from '../limits/strangers.ts'
+import { costOfRead, type Strangers } from '../limits/strangers.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import { createDirectory, type Holder, type Home, ownCall, type Place } from './directory.ts'
 import { createProofs } from './proofs.ts'
@@ -147,6 +147,16 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
     await waitFor(lookup, credentials)
   }
 
+  // Whoever shows no token is a stranger, whatever is asked for.
+  function read({ authorization, clientAddress }: Credentials) {
+    try {
+      return readToken(authorization)
+    } catch (error) {
+      strangers.admit(clientAddress, costOfRead)
+      throw error
+    }
+  }
+
   return {
     async authenticate(access, credentials, admit = () => {}) {
       if (access.rule === 'public') {
@@ -155,7 +165,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
         if (organization !== '' && !idPattern.test(organization)) throw permissionDenied()
         return { caller: anonymous, organizationId: organization }
       }
-      const { token, isBound } = readToken(credentials.authorization)
+      const { token, isBound } = read(credentials)
       const { holder, home } = await identify(token, credentials)
       const { thumbprint, forProject } = holder
       // A bound token without its proof proves nothing, and an unbound token must not pass for a bound one.

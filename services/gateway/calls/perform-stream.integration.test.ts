@@ -5,7 +5,7 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { RosterError } from '#lib/errors'
 import { method } from '#lib/rpc/methods'
-import { streaming } from '../../../test/e2e/clients/streams.ts'
+import { streamingOver } from '../../../test/e2e/clients/streams.ts'
 import { frameOf } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
@@ -26,7 +26,7 @@ async function start(answer: (n: number, request: JsonObject) => Promise<JsonObj
 const never = () => new Promise<never>(() => {})
 const events = (n: number) => [{ id: `users-${n}` }]
 
-describe.each(streaming)('a stream over $encoding', ({ open, encoding }) => {
+describe.each(streamingOver('connect'))('a stream over $encoding', ({ open, encoding }) => {
   test('polls with the cursor of the last answer, and an answer with the same cursor is no message', async () => {
     const options = await start(async (n): Promise<JsonObject> => {
       if (n === 3) return never()

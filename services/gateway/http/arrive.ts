@@ -5,6 +5,7 @@ import { type Allowance, allow } from '../arrival/body.ts'
 import type { Header } from '../arrival/header-reader.ts'
 import type { Arrival, Encoding } from '../calls/arrived-call.ts'
 import type { Gateway } from '../calls/gateway.ts'
+import { costOfRead } from '../limits/strangers.ts'
 import type { Kind } from '../limits/under-way.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -49,6 +50,11 @@ export function letIn(gateway: Gateway, exchange: Exchange, kind: Kind, address 
   const { stream } = request as Partial<Pick<Http2ServerRequest, 'stream'>>
   const origin = { connection: stream?.session ?? request.socket, address, raw: request.rawHeaders }
   exchange.hold = admit(gateway, kind, origin, (end) => response.on('close', end))
+}
+
+/** Counts a request that is no call of an operation against its address. RESOURCE_EXHAUSTED RATE_LIMITED. */
+export function countStranger(gateway: Gateway, exchange: Exchange): void {
+  gateway.rates.strangers.admit(addressOf(gateway, exchange), costOfRead)
 }
 
 function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange): string {

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { type ClientHttp2Session, connect, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
-import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { method } from '#lib/rpc/methods'
 import { testGatewayKeys } from '#test/support/caller-keys'
@@ -118,7 +117,6 @@ function flood(
 
 const grpc = { ':path': setEmail, 'content-type': 'application/grpc' }
 const json = { ':path': '/v2/users/u1/email', 'content-type': 'application/json' }
-const web = { ':path': setEmail, 'content-type': 'application/grpc-web+proto' }
 const admin = { authorization: 'Bearer admin' }
 const large = frameOf(Buffer.alloc(mebibyte - 5))
 const wait = { timeout: 50_000, interval: 20 }
@@ -136,25 +134,18 @@ const checkGrowth = (attack: string, most = 100) => {
 }
 
 describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows little', () => {
-  test.each([
-    ['that never end', large.length - 1],
-    ['', large.length],
-  ])('while strangers send 500 messages of 1 MiB over gRPC %s and hear that a token is needed', async (what, sent) => {
-    const answers = flood([session(), session()], 250, grpc, large.subarray(0, sent), sent === large.length)
+  test('while strangers send 500 messages of 1 MiB over gRPC that never end and hear that a token is needed', async () => {
+    const answers = flood([session(), session()], 250, grpc, large.subarray(0, large.length - 1), false)
     await expect.poll(() => answers.total() === 500 || growth() > 300, wait).toBe(true)
-    checkGrowth(`gRPC, anonymous, 500 messages ${what}`)
+    checkGrowth('gRPC, anonymous, 500 messages that never end')
     expect([...answers.counts]).toEqual([['16', 500]])
   })
 
-  test.each([
-    ['gRPC', grpc],
-    ['JSON', json],
-    ['gRPC-web', web],
-  ])('while 20 strangers send bodies over %s that never end', async (name, headers) => {
+  test('while 20 strangers send bodies over JSON that never end', async () => {
     const over = Array.from({ length: 20 }, () => session())
-    const answers = flood(over, 100, { ...headers, authorization: 'Bearer unknown' }, Buffer.alloc(60_000), false)
+    const answers = flood(over, 100, { ...json, authorization: 'Bearer unknown' }, Buffer.alloc(60_000), false)
     await expect.poll(() => answers.streams.every((stream) => stream.closed || stream.destroyed), wait).toBe(true)
-    checkGrowth(`${name}, unknown tokens, 2,000 bodies without end`)
+    checkGrowth('JSON, unknown tokens, 2,000 bodies without end')
     await servesOthers()
   })
 
@@ -174,25 +165,16 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
     checkGrowth('gRPC-web over HTTP/1.1, anonymous', 200)
   })
 
-  test.each([
-    ['in one piece', 5 * mebibyte, 5 * mebibyte],
-    ['byte by byte', 2_000, 1],
-  ])('while strangers send messages without end to a public method %s', async (name, bytes, piece) => {
+  test('while strangers send messages without end to a public method, byte by byte', async () => {
     const made = [session(), session()]
-    const { streams, counts } = flood(
-      made,
-      100,
-      { ...grpc, ':path': createSession },
-      frameOf(Buffer.alloc(0), 0, 16_000),
-      false,
-    )
-    for (let sent = 0; sent < bytes; sent += piece) {
-      for (const stream of streams) if (!stream.closed && !stream.destroyed) stream.write(Buffer.alloc(piece))
+    const head = frameOf(Buffer.alloc(0), 0, 16_000)
+    const { streams } = flood(made, 100, { ...grpc, ':path': createSession }, head, false)
+    for (let sent = 0; sent < 2_000; sent++) {
+      for (const stream of streams) if (!stream.closed && !stream.destroyed) stream.write(Buffer.alloc(1))
       if (sent % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
-    if (piece > 1) await expect.poll(() => counts.get('8'), wait).toBe(200)
     await new Promise((resolve) => made[0]!.ping(resolve))
-    checkGrowth(`public method, ${name}`)
+    checkGrowth('public method, byte by byte')
     await servesOthers()
   })
 
@@ -202,14 +184,6 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
     // 75 to 105 MB, by chance of the collector. Kept messages would be 200.
     checkGrowth('gRPC, one caller', 150)
     await servesOthers()
-  })
-
-  test('while a caller sends messages that unpack to a hundred times their size', async () => {
-    const bomb = frameOf(gzipSync(Buffer.alloc(32 * mebibyte)), 1)
-    const answers = flood([session(), session()], 250, { ...grpc, ...admin, 'grpc-encoding': 'gzip' }, bomb)
-    await expect.poll(answers.total, wait).toBe(500)
-    expect([...answers.counts.keys()]).toEqual(['8'])
-    checkGrowth('gzip')
   })
 
   test('while strangers ask for pages and read no answer', async () => {

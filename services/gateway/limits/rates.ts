@@ -1,7 +1,7 @@
 import type { Caller } from '#lib/rpc/caller'
 import type { Method } from '#lib/rpc/methods'
 import { createFairBudgets } from './fair-budgets.ts'
-import { createStrangers, type Strangers } from './strangers.ts'
+import { costOfRead, createStrangers, type Strangers } from './strangers.ts'
 
 /** Limits the calls a second that this gateway takes. */
 export interface Rates {
@@ -56,5 +56,5 @@ export function createRates(config: RateSettings, clock: () => number): Rates {
 
 // Many programs at one address may ask for tokens, and their proofs cost little to check.
 function costOf({ reads, oauth }: Method): number {
-  return reads || oauth ? 1 / readsPerWrite : 1
+  return reads || oauth ? costOfRead : 1
 }

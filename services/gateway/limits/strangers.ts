@@ -2,6 +2,9 @@ import { burstSeconds, createBucket, wait, wear } from './bucket.ts'
 import { rateLimited } from './rate-limited.ts'
 import { createRecent } from './recent.ts'
 
+/** What a read costs, and whatever reads nothing, such as a path that does not exist. A call costs 1. */
+export const costOfRead = 0.1
+
 /** Limits calls that prove no caller, by address: calls of public methods, and calls with a false token. */
 export interface Strangers {
   /** Counts a call at `cost`, where 1 is a whole call. RESOURCE_EXHAUSTED RATE_LIMITED counts nothing. */

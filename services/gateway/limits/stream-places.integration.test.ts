@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { RosterError } from '#lib/errors'
-import { type OpenStream, streaming } from '../../../test/e2e/clients/streams.ts'
+import { type OpenStream, streamingOver } from '../../../test/e2e/clients/streams.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
 
 const subject = 'roster.notifier.v1.EventService.WatchOrganizationEvents'
@@ -46,7 +46,7 @@ const refusal = (limit: string) => ({
   details: [{ reason: 'LIMIT_REACHED', metadata: { limit: `streams.${limit}` } }, { retryDelay: '5s' }],
 })
 
-describe.each(streaming)('streams over $encoding', ({ open }) => {
+describe.each(streamingOver('grpc'))('streams over $encoding', ({ open }) => {
   const begin = (token: string) => {
     const stream = open('WatchOrganizationEvents', {}, { token, url: gateway.url })
     opened.push(stream)

@@ -4,7 +4,7 @@ import { connect } from 'node:http2'
 import { promisify } from 'node:util'
 import { createFileRegistry, equals, fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
-import { Client, credentials } from '@grpc/grpc-js'
+import { Client, credentials, status, type StatusObject } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { method } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
@@ -137,3 +137,19 @@ async function filesOf(answer: Promise<JsonObject>): Promise<string[]> {
     return file.name
   })
 }
+
+test('a stream of reflection answers a thousand requests and no more', async () => {
+  const call = client.makeBidiStreamRequest(
+    `/${versions[0]}/ServerReflectionInfo`,
+    (bytes: Buffer) => bytes,
+    (bytes: Buffer) => bytes,
+  )
+  let answers = 0
+  call.on('data', () => answers++)
+  const ended = new Promise<StatusObject>((resolve) => call.on('status', resolve))
+  call.on('error', () => {})
+  for (let n = 0; n < 1100; n++) call.write(Buffer.alloc(0))
+  call.end()
+  expect(await ended).toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+  expect(answers).toBe(1000)
+})

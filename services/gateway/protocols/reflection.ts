@@ -1,6 +1,6 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import {
   create,
   createFileRegistry,
@@ -17,9 +17,8 @@ import { byGrpcPath } from '../calls/routes.ts'
 
 /** Adds server reflection for the services that the gateway answers, and no others. */
 export function addReflection(server: Server): void {
-  // The pipeline takes the next request once the client has read the answers. It fails where the client goes away.
-  const ServerReflectionInfo = (call: unknown) =>
-    void pipeline(call as Duplex, answerAll, call as Duplex).catch(() => {})
+  // It fails where the client goes away.
+  const ServerReflectionInfo = (call: unknown) => void answerAll(call as Duplex).catch(() => {})
   for (const service of ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection'])
     server.addService(definitionOf(shown.getService(service)!.methods[0]!), { ServerReflectionInfo })
 }
@@ -60,12 +59,31 @@ function definitionOf({ name, parent, input, output }: DescMethod): ServiceDefin
   }
 }
 
-async function* answerAll(requests: AsyncIterable<Request>) {
+/** Requests of one stream. A client asks for each file once, and there are about a hundred. */
+const mostRequests = 1000
+
+async function answerAll(call: Duplex): Promise<void> {
+  let left = mostRequests
   // A file that the client has is not sent again, unless it asks for that very file.
   const sent = new Set<DescFile>()
-  for await (const request of requests)
-    yield { validHost: request.host, originalRequest: request, messageResponse: answer(request, sent) }
+  // The next request is taken once the client has read the answers.
+  for await (const request of call.iterator({ destroyOnReturn: false }) as AsyncIterable<Request>) {
+    if (left-- === 0) break
+    const isRead = call.write({
+      validHost: request.host,
+      originalRequest: request,
+      messageResponse: answer(request, sent),
+    })
+    if (!isRead) await once(call, 'drain')
+  }
+  if (left < 0) call.emit('error', tooManyRequests)
+  else call.end()
 }
+
+const tooManyRequests = Object.assign(new Error(), {
+  code: status.RESOURCE_EXHAUSTED,
+  details: `A stream of reflection answers ${mostRequests} requests. Open another one.`,
+})
 
 function answer({ messageRequest: asked }: Request, sent: Set<DescFile>) {
   if (asked.case === 'listServices') {

@@ -23,14 +23,17 @@ export type End = 'sent' | 'failed' | 'nothing'
 
 /**
  * Mails a code and records the outcome. `keep` puts the outcome into the job, so that the next try only records it.
- * Throws if the job must come again. The error's message, unlike its cause, holds no code and no address.
+ * `lastReason` is why the try before this one failed. Throws if the job must come again. The error's message, unlike its
+ * cause, holds no code and no address.
  */
-export type MailCode = (job: MailJob, keep: (job: MailJob) => Promise<void>) => Promise<End>
+export type MailCode = (job: MailJob, keep: (job: MailJob) => Promise<void>, lastReason?: string) => Promise<End>
 
 /** Milliseconds that the recording of an outcome may take before the job keeps the outcome. */
 const keepAfter = 200
 /** Milliseconds after which users is asked again whether a mail that waits is still to be sent. */
 const freshFor = 1000
+/** The same, once the mail server is ready for the mail. */
+const freshForSending = 100
 
 /** Returns a function that mails a code once, even if the code's job comes several times, or twice at the same time. */
 export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailCode {
@@ -39,16 +42,16 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
   const unrecorded = new BriefMap<string, Outcome>()
   const refused = throttled(log, 'the mail server takes no mail from us: see SMTP_URL, MAIL_FROM', 'error')
 
-  return (job, keep) => {
+  return (job, keep, lastReason) => {
     const running = underWay.get(job.codeId)
     if (running) return running
-    const started = attempt(job, keep).finally(() => underWay.delete(job.codeId))
+    const started = attempt(job, keep, lastReason).finally(() => underWay.delete(job.codeId))
     underWay.set(job.codeId, started)
     return started
   }
 
-  async function attempt(job: MailJob, keep: (job: MailJob) => Promise<void>): Promise<End> {
-    const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job))
+  async function attempt(...[job, keep, lastReason]: Parameters<MailCode>): Promise<End> {
+    const outcome = unrecorded.get(job.codeId) ?? outcomeOf(job) ?? (await send(job, lastReason))
     if (!outcome) {
       mails.add(1, 'nothing')
       return 'nothing'
@@ -72,30 +75,43 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
     }
   }
 
-  async function send(job: MailJob): Promise<Outcome | undefined> {
+  async function send(job: MailJob, lastReason = ''): Promise<Outcome | undefined> {
     const { userId, codeId, kind, organizationId = '', expiresAt } = job
-    if (Date.parse(expiresAt) <= Date.now()) {
-      mails.add(1, 'late')
-      return { failure: 'Its time was over before the mail server took the mail.' }
+    const isLate = () => Date.parse(expiresAt) <= Date.now()
+    if (isLate()) return late(lastReason)
+    let askedAt = 0
+    const content = () => {
+      askedAt = performance.now()
+      return users.content({ userId, codeId, kind: numberOf(kind) })
     }
-    const content = () => users.content({ userId, codeId, kind: numberOf(kind) })
     const code = await content()
     if (!code) return undefined
     const domain = code.email.slice(code.email.lastIndexOf('@') + 1).toLowerCase()
+    const isDue = async () => performance.now() - askedAt < freshForSending || (await content()) !== undefined
     return places.take({ domain, organizationId }, async (waited) => {
       const fresh = waited < freshFor ? code : await content()
-      return fresh && hand(job, fresh)
+      const outcome = fresh && (await hand(job, fresh, isDue))
+      return outcome ?? (isLate() ? late(lastReason) : undefined)
     })
   }
 
-  async function hand({ codeId, kind = 'email-code' }: MailJob, content: EmailCode): Promise<Outcome> {
+  /** Hands the mail over. Gives nothing if the mail was not to be sent any more once the mail server was ready for it. */
+  async function hand(
+    { codeId, kind = 'email-code' }: MailJob,
+    content: EmailCode,
+    isDue: () => Promise<boolean>,
+  ): Promise<Outcome | undefined> {
     const began = performance.now()
+    // That users does not answer is not the mail server's fault.
+    let unanswered: unknown
+    const ask = () => isDue().catch((error) => ((unanswered = error), false))
     try {
-      await mailer.send(kind, codeId, content)
-      mails.add(1, 'sent')
-      mailTimes.record((performance.now() - began) / 1000)
-      return { sentAt: new Date().toISOString() }
+      if (!(await mailer.send(kind, codeId, content, ask))) {
+        if (unanswered !== undefined) throw unanswered
+        return undefined
+      }
     } catch (error) {
+      if (error === unanswered) throw error
       const refusal = readRefusal(error)
       mails.add(1, outcomeLabel(refusal))
       if (refusal.permanent) return { failure: refusal.reason }
@@ -103,7 +119,18 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
       if (refusal.ours) refused(new Error(refusal.reason), { codeId })
       throw new Error(refusal.reason, { cause: error })
     }
+    mails.add(1, 'sent')
+    mailTimes.record((performance.now() - began) / 1000)
+    return { sentAt: new Date().toISOString() }
   }
+}
+
+function late(lastReason: string): Outcome {
+  mails.add(1, 'late')
+  const failure = 'Its time was over before the mail server took the mail.'
+  // Users takes no other characters.
+  const reason = lastReason.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 300)
+  return { failure: reason === '' ? failure : `${failure} The last try: ${reason}` }
 }
 
 function outcomeLabel({ permanent, ours, answered }: Refusal): string {

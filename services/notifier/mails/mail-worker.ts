@@ -36,7 +36,10 @@ export function startMailWorker({ redis, users, concurrency, mailer, log }: Work
   const mail = mailOnce({ users: openMailCalls(users), places: openMailPlaces(concurrency), mailer, log })
   const worker = new Worker<MailJob, End>(
     mailQueueName,
-    (job) => below(processing, job.data.traceparent, () => mail(job.data, (changed) => job.updateData(changed))),
+    (job) =>
+      below(processing, job.data.traceparent, () =>
+        mail(job.data, (changed) => job.updateData(changed), job.failedReason),
+      ),
     {
       connection: redis,
       prefix: queuePrefix,

@@ -12,8 +12,11 @@ const connectWithin = 10_000
 export interface Mailer {
   /** Whether the mail server lets somebody like us in. Rejects where not. */
   verify(): Promise<unknown>
-  /** Resolves once the mail server took the mail. Rejects with an error that `readRefusal` reads. */
-  send(kind: MailKind, id: string, content: EmailCode): Promise<void>
+  /**
+   * Resolves once the mail server took the mail: true. Rejects with an error that `readRefusal` reads. Once the server is
+   * ready for the mail, asks whether it is still due. If not, keeps it back: false.
+   */
+  send(kind: MailKind, id: string, content: EmailCode, isDue?: () => Promise<boolean>): Promise<boolean>
   /** Ends the connections. Mails under way fail. */
   close(): void
 }
@@ -27,7 +30,7 @@ export function openMailer(config: Config, mails: Mails): Mailer {
     connectionTimeout: connectWithin,
     greetingTimeout: connectWithin,
     dnsTimeout: connectWithin,
-    socketTimeout: config.SMTP_TIMEOUT * 1000,
+    readyWithin: config.SMTP_TIMEOUT * 1000,
   })
   const { hostname, port } = new URL(config.SMTP_URL)
   const attributes = {
@@ -37,7 +40,8 @@ export function openMailer(config: Config, mails: Mails): Mailer {
   }
   const span = { name: 'SMTP send', kind: 'client', attributes } as const
   return {
-    async send(kind, id, { email, code, url, displayName, preferredLanguage, expirationDate, changeDate }) {
+    async send(kind, id, content, isDue) {
+      const { email, code, url, displayName, preferredLanguage, expirationDate, changeDate } = content
       const recipient = writtenAddress(email)
       const common = { displayName, host: config.host }
       const shown =
@@ -46,7 +50,7 @@ export function openMailer(config: Config, mails: Mails): Mailer {
           : { ...common, kind, code, url: writtenLink(url), validFor: expirationDate!.getTime() - Date.now() }
       const mail = mails.render(preferredLanguage, shown)
       const raw = compose({ ...mail, from, to: recipient, id: writtenId(id) })
-      await inSpan(span, () => pool.send(from.address, recipient, raw))
+      return inSpan(span, () => pool.send(from.address, recipient, raw, isDue))
     },
     verify: () => pool.verify(),
     close: () => pool.close(),

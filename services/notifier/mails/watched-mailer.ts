@@ -40,12 +40,13 @@ export function watchMailer(mailer: Mailer, waits: Waits): Mailer & Service {
     ...mailer,
     async send(...mail) {
       try {
-        await mailer.send(...mail)
+        const sent = await mailer.send(...mail)
+        noteSuccess()
+        return sent
       } catch (error) {
         noteFailure(error)
         throw error
       }
-      noteSuccess()
     },
     stop: () => looks.stop(),
   }

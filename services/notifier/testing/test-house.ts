@@ -200,6 +200,14 @@ export async function openHouse() {
       const keys = await redis.keys('roster:email-codes:????????-????-????-????-????????????')
       return Promise.all(keys.map(async (key) => (await redis.hget(key, 'data')) ?? ''))
     },
+    /** Ends the time of the user's mail that waits for its next try. */
+    async endTime(userId: string) {
+      for (const key of await redis.keys('roster:email-codes:????????-????-????-????-????????????')) {
+        const data = JSON.parse((await redis.hget(key, 'data')) ?? '{}') as { userId?: string }
+        if (data.userId === userId)
+          await redis.hset(key, 'data', JSON.stringify({ ...data, expiresAt: new Date().toISOString() }))
+      }
+    },
     /** Whether a file below the folder holds the text. */
     async grep(folder: string, text: string): Promise<boolean> {
       const files = await readdir(folder, { recursive: true, withFileTypes: true })

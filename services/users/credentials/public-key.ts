@@ -1,5 +1,7 @@
 import { createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
+import { RosterError } from '#lib/errors'
+import { createFairGate, type Place } from '#lib/fair-gate'
 import type { PublicKey } from '../vocabulary/credentials.ts'
 
 /** A public key with the one algorithm, named as in JOSE, that it is used with. */
@@ -49,6 +51,25 @@ function readJwk(jwk: Record<string, unknown>): ReadKey | Unreadable {
   return { problem: `is used with ${read.algorithm}, and its alg is another one` }
 }
 
+// The y coordinates of the points whose order divides 8, and of those that are spelled as another number than theirs.
+// Some verifiers take any signature by such a key (RFC 8032, section 5.1.7, demands no check).
+const smallOrder = new Set([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+])
+
+function isOfSmallOrder(x: string): boolean {
+  const bytes = Buffer.from(x, 'base64url')
+  // The highest bit is the sign of the other coordinate.
+  bytes[31]! &= 0x7f
+  return smallOrder.has(bytes.toString('hex'))
+}
+
 // RFC 9864 names EdDSA with this curve more closely.
 function namesOf(algorithm: string): unknown[] {
   return algorithm === 'EdDSA' ? ['EdDSA', 'Ed25519'] : [algorithm]
@@ -70,7 +91,9 @@ function judge(key: KeyObject): ReadKey | Unreadable {
         ? { algorithm: 'ES256', publicKey }
         : { problem: 'must be on P-256 if it is EC' }
     case 'ed25519':
-      return { algorithm: 'EdDSA', publicKey }
+      return isOfSmallOrder(publicKey.x!)
+        ? { problem: 'must not be a point of small order if it is Ed25519: anybody could sign' }
+        : { algorithm: 'EdDSA', publicKey }
     default:
       return { problem: 'must be RSA, EC on P-256 or Ed25519' }
   }
@@ -78,9 +101,28 @@ function judge(key: KeyObject): ReadKey | Unreadable {
 
 const generate = promisify(generateKeyPair)
 
-/** A new pair for an algorithm, named as in JOSE; the private half as PKCS #8 in PEM. */
-export async function newKeyPair(algorithm: string): Promise<ReadKey & { privateKey: string }> {
-  const { publicKey, privateKey } = await generateFor(algorithm)
+// A pair for RSA takes a tenth of a second, on one of the threads that passwords need.
+const through = createFairGate(
+  { atOnce: 1, waiting: 50 },
+  () =>
+    new RosterError('RESOURCE_EXHAUSTED', 'KEYS_THROTTLED', 'Too many new keys are waiting to be made.', {
+      retryAfter: 5,
+    }),
+)
+
+/**
+ * A new pair for an algorithm, named as in JOSE; the private half as PKCS #8 in PEM. One is made at a time, and lanes
+ * take turns. `check` says, by its error, that no pair is wanted any more. RESOURCE_EXHAUSTED KEYS_THROTTLED.
+ */
+export async function newKeyPair(
+  algorithm: string,
+  place: Place,
+  check: () => Promise<void>,
+): Promise<ReadKey & { privateKey: string }> {
+  const { publicKey, privateKey } = await through(place, async () => {
+    await check()
+    return generateFor(algorithm)
+  })
   return {
     algorithm,
     publicKey: publicKey.export({ format: 'jwk' }) as PublicKey,

@@ -4,14 +4,15 @@ import type { Context } from '../context.ts'
 import { mailboxOf } from './mailbox.ts'
 
 /**
- * `code`: a caller of the organization causes the mail. `stranger`: somebody without a token does, who must not use up
- * the organization's mails. `notice`: it tells of a change, and nobody may use up the limit beforehand.
+ * `code`: a caller of the organization causes the mail. `stranger`: somebody without a token forgot a password, and must
+ * not use up the organization's mails, nor must other organizations use up those of the address. `notice`: it tells of a
+ * change, and nobody may use up the limit beforehand.
  */
 export type MailCause = 'code' | 'stranger' | 'notice'
 
 /**
- * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization.
- * Both are stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
+ * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization. A
+ * recovery counts within the organization alone: others could keep the mail from a person who forgot the password. Both are stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
  */
 export function mailUses(
   { config, keys }: Pick<Context, 'config' | 'keys'>,
@@ -19,10 +20,16 @@ export function mailUses(
   organizationId: string,
   cause: MailCause = 'code',
 ): Use[] {
+  const mailbox = mailboxOf(address)
+  const ofAddress = {
+    code: ['address', mailbox],
+    stranger: ['address of recoveries', mailbox, organizationId],
+    notice: ['address of notices', mailbox],
+  }
   const keyOf = (parts: string[]) => keys.mac('mail-uses', keys.currentId, parts).toString('base64')
   return [
     {
-      key: keyOf([cause === 'notice' ? 'address of notices' : 'address', mailboxOf(address)]),
+      key: keyOf(ofAddress[cause]),
       limits: [
         { most: config.MAILS_PER_ADDRESS_IN_TEN_MINUTES, seconds: 600 },
         { most: config.MAILS_PER_ADDRESS_A_DAY, seconds: 86_400 },

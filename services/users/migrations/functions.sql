@@ -118,7 +118,3 @@ begin
   insert into tokens select * from json_populate_recordset(null::tokens, rows);
 end
 $$;
-
--- 0.2 called these, and 0.3 kept them.
-drop function if exists find_users(json);
-drop function if exists find_addresses(json);

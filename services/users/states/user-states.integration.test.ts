@@ -90,19 +90,3 @@ describe.each([
     expect(await users.sql`select 1 from tokens where user_id = ${userId}`).toHaveLength(0)
   })
 })
-
-test('a removed user leaves only its events: no token, password, waiting code, name or address', async () => {
-  const userId = 'removed'
-  await newHuman(userId)
-  await signIn(userId)
-  const personal = await newPersonalToken(userId)
-  const rows = async (table: string) =>
-    (await users.sql`select 1 from ${users.sql(table)} where user_id = ${userId}`).length
-  const tables = ['tokens', 'passwords', 'unsent_email_codes']
-  expect(await Promise.all(tables.map(rows))).toEqual([2, 1, 1])
-  await happens(userId, 'removed')
-  expect(await Promise.all(tables.map(rows))).toEqual([0, 0, 0])
-  expect(await holder(personal)).toBe('TOKEN_INVALID')
-  const [row] = await users.sql`select state from aggregates where type = 'user' and id = ${userId}`
-  expect(row!['state']).toEqual({ userName: '', removed: true })
-})

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { inject } from 'vitest'
+import { isLong } from '#test/support/long'
 import type { Call } from './call.ts'
 import { callConnectJson } from './connect-json.ts'
 import { callConnect } from './connect.ts'
@@ -24,6 +25,17 @@ export const everyEncoding = [
   { encoding: 'grpc-web-text', call: recording(callGrpcWebText) },
   { encoding: 'connect-json', call: recording(callConnectJson) },
 ] as const
+
+type Encoding = (typeof encodings)[number]
+
+/**
+ * For `describe.each`: a scenario is told in one encoding, and each encoding has its share of the scenarios. That all
+ * say the same is proven once for each kind of call (encodings.test.ts) and for each reason (errors.test.ts). The long
+ * form tells each scenario in every encoding.
+ */
+export function over(encoding: Encoding['encoding']): Encoding[] {
+  return encodings.filter((each) => isLong || each.encoding === encoding)
+}
 
 /** For tests that do not depend on the encoding. */
 export const call: Call = encodings[0].call

@@ -8,6 +8,7 @@ import { registry } from '#lib/registry'
 import { type Stream, streams } from '../../examples/contract.ts'
 import type { CallOptions, Status } from './call.ts'
 import { credentialsFor, readError as readGrpcError } from './grpc.ts'
+import { isLong } from '../../support/long.ts'
 import { frame, readError as readTextError, readFrames, readTrailers } from './grpc-web-text.ts'
 import { decode, encode } from './messages.ts'
 import { readError as readWebError } from './transport.ts'
@@ -136,6 +137,11 @@ export const streaming = [
   { encoding: 'connect', open: openOver((baseUrl) => createConnectTransport({ baseUrl, useBinaryFormat: true })) },
   { encoding: 'connect-json', open: openOver((baseUrl) => createConnectTransport({ baseUrl })) },
 ] as const
+
+/** For `describe.each`: each scenario takes one encoding, as with `over`; the long form takes them all. */
+export function streamingOver(encoding: (typeof streaming)[number]['encoding']) {
+  return streaming.filter((each) => isLong || each.encoding === encoding)
+}
 
 function describe(stream: Stream) {
   return method(`${streams[stream]}.${stream}`).desc

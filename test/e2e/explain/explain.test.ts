@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { admin, newHuman, newOrganization, ok } from '../../examples/people.ts'
 import { grantProject, newProject } from '../../examples/projects.ts'
-import { encodings } from '../clients/encodings.ts'
+import { over } from '../clients/encodings.ts'
 import { effects, faults, kinds } from './answers.ts'
 
 let home: string
@@ -11,7 +11,7 @@ beforeAll(async () => {
   ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
 })
 
-describe.each(encodings)('an explanation over $encoding', ({ call }) => {
+describe.each(over('connect'))('an explanation over $encoding', ({ call }) => {
   const act = async (...[operation, request, options = admin(home)]: Parameters<typeof call>) =>
     ok(await call(operation, request, options))
   const explain = (userId: string, question: object, options = admin(home)) =>

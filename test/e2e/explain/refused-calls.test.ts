@@ -3,7 +3,7 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import { admin, newHuman, newMember, newOrganization, ok, unique } from '../../examples/people.ts'
 import { newProject } from '../../examples/projects.ts'
 import { type CallOptions, factsOf } from '../clients/call.ts'
-import { call as json, encodings } from '../clients/encodings.ts'
+import { call as json, over } from '../clients/encodings.ts'
 import type { Operation } from '../../examples/contract.ts'
 
 let home: string
@@ -32,7 +32,7 @@ async function explained(userId: string, requestId: string, options: CallOptions
   return ok(await explain(userId, requestId, options))
 }
 
-describe.each(encodings)('a refused call, explained over $encoding,', ({ call }) => {
+describe.each(over('json'))('a refused call, explained over $encoding,', ({ call }) => {
   test('is answered as of its moment, to those who may read the user and the organization', async () => {
     const user = await newMember(home, ['ORG_OWNER_VIEWER'])
     const { userId } = user

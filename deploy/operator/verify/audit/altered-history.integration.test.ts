@@ -78,30 +78,6 @@ test.each([
   )
 })
 
-test.each([
-  [
-    'a time',
-    'its time has a part of a millisecond',
-    `update events set created_at = created_at + interval '999 microseconds' where type = 'email.changed' and position = $1`,
-  ],
-  [
-    'a number',
-    'a number in its payload is none that a service writes',
-    `update events set payload = jsonb_set(payload, '{accessTokenType}', ('0.' || repeat('0', 400) || '7')::jsonb)
-      where payload ->> 'accessTokenType' = '0' and position = $1`,
-  ],
-])('an event with %s that JavaScript does not tell from the one before is found', async (_, loss, change) => {
-  const [row] = await admin<AuditedRow[]>`
-    select ${eventColumns(admin)} from events
-    where ${change.includes('accessTokenType') ? admin`payload ->> 'accessTokenType' = '0'` : admin`type = 'email.changed'`}
-    order by position limit 1
-  `
-  await changed(
-    async () => expect((await admin.unsafe(change, [row!.position])).count).toBe(1),
-    () => expectFound([{ row: event(row!), problem: `it was altered: ${told(row!)}; ${loss}` }]),
-  )
-})
-
 test('an event at another place of the order is found', async () => {
   const [{ position }] = await admin<[{ position: string }]>`
     select max(position)::text as position from events where aggregate_type = 'user' and type = 'email.changed'

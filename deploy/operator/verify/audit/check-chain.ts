@@ -1,28 +1,27 @@
-import type { ChainPlace } from '#lib/eventstore/audit/page'
+import type { ChainEnd, ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import { type Finding, rowName } from '../finding.ts'
-import { noEvents, pageProblem, readHeader, type ReadPage, type StoredPage } from './check-page.ts'
-import { compareEvents, justBefore } from './compare-events.ts'
-import { readEnd, readFirstNumber, readPages } from './read-pages.ts'
+import { pageProblem, readHeader, type ReadPage, type StoredPage } from './check-page.ts'
+import { compareEvents } from './compare-events.ts'
+import { readFirstNumber, readPages } from './read-pages.ts'
 import { type Witness, type Witnesses, witnessName } from './read-witnesses.ts'
 
 const beginning: ChainPlace = { transactionId: '0', position: '0' }
 
 /**
  * Walks the chain of a service, up to `end`. Compares each page with the events, and with the checkpoints of this epoch.
- * Returns how many events it read in the order of commits; no number where pages are missing, empty or cannot be read.
+ * Yields after some pages what it found, and how many events it has looked at.
  */
 export async function* checkChain(
   sql: Sql,
   service: StoringService,
-  end: Awaited<ReturnType<typeof readEnd>>,
+  end: ChainEnd,
   { witnesses, former }: Witnesses,
-): AsyncGenerator<{ found: Finding[]; events: number }, number> {
+): AsyncGenerator<{ found: Finding[]; events: number }> {
   let before: ReadPage | undefined
   let place = beginning
   let agreed = beginning
-  let read = 0
   const first = await readFirstNumber(sql)
   let number = first
   if (former && (former.page >= first || former.page > end.page))
@@ -41,18 +40,13 @@ export async function* checkChain(
       const page = readOrSay(one, say)
       if (!page) {
         before = undefined
-        read = Number.NaN
         continue
       }
       const follows = before?.number === page.number - 1
       const problem = pageProblem(page, service, follows ? before : undefined, page.number === first)
       if (problem !== undefined) say(problem)
-      if (problem === noEvents) {
-        yield { found, events: page.told.events }
-        return Number.NaN
-      }
-      const signed = page.number === first ? former : undefined
-      if (signed?.page === first - 1 && page.told.previous !== signed.hash) say('it does not name the one before it')
+      if (page.number === first && former?.page === first - 1 && page.told.previous !== former.hash)
+        say('it does not name the one before it')
       if (page.told.epoch !== end.epoch) say('it is of another epoch')
       for (const witness of witnesses.get(page.number) ?? []) {
         if (witness.hash === page.hash) {
@@ -62,17 +56,13 @@ export async function* checkChain(
       witnesses.delete(page.number)
       // Events between two pages would be in none. Where a page is missing, its events are not known.
       const from = follows || page.number === first ? place : justBefore(page.told.first)
-      if (from !== place) read = Number.NaN
-      const compared = await compareEvents(sql, service, page, from)
-      found.push(...compared.found)
-      read += compared.read
+      found.push(...(await compareEvents(sql, service, page, from)))
       place = page.told.last
       before = page
     }
     yield { found, events: before?.told.events ?? 0 }
   }
   yield { found: lastFindings(service, end, before, witnesses), events: end.events }
-  return isSame(place, end) ? read : Number.NaN
 }
 
 function readOrSay(page: StoredPage, say: (problem: string) => void): ReadPage | undefined {
@@ -84,19 +74,21 @@ function readOrSay(page: StoredPage, say: (problem: string) => void): ReadPage |
   }
 }
 
+// The place before which nothing of a page is.
+function justBefore({ transactionId, position }: ChainPlace): ChainPlace {
+  return { transactionId, position: String(BigInt(position) - 1n) }
+}
+
 function contradiction(service: StoringService, witness: Witness, agreed: ChainPlace, page: ReadPage): Finding {
-  const { isKept } = witness
-  const between = `after position ${agreed.position} up to ${page.told.last.position}`
-  return {
-    service,
-    row: witnessName(witness),
-    problem: `the events ${isKept ? between : `up to position ${page.told.last.position}`} are not those that it signed`,
-  }
+  const upTo = page.told.last.position
+  const which = witness.isKept ? `after position ${agreed.position} up to ${upTo}` : `up to position ${upTo}`
+  const problem = `the events ${which} are not those that it signed`
+  return { service, row: witnessName(witness), problem }
 }
 
 function lastFindings(
   service: StoringService,
-  end: Awaited<ReturnType<typeof readEnd>>,
+  end: ChainEnd,
   last: ReadPage | undefined,
   witnesses: Map<number, Witness[]>,
 ): Finding[] {

@@ -96,7 +96,7 @@ export function orderProblem(before: Checkpoint, after: Checkpoint): string | un
 }
 
 /** Why the time of a checkpoint does not fit to that of the one before it. */
-export function timeProblem(before: Checkpoint, after: Checkpoint): string | undefined {
+function timeProblem(before: Checkpoint, after: Checkpoint): string | undefined {
   const isLater = Date.parse(after.at) >= Date.parse(before.at) - skew
   return isLater ? undefined : 'its time is before that of one before it'
 }

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AuditKey, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { storingServices, type StoringService } from '../../../provision.ts'
-import { linesOf, readSmall } from '../../read-files.ts'
+import { orRefuse, textOf } from '../../read-files.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Finding } from '../finding.ts'
 
@@ -14,11 +14,6 @@ export interface Kept {
   /** What does not fit. */
   found: Finding[]
 }
-
-/** Characters of a line: a checkpoint is at most some KB long, and a set of keys may be on one line. */
-const longestLine = 1024 * 1024
-/** Characters of a set of keys. */
-const largestSet = 16 * 1024 * 1024
 
 /** Gives the keys that may sign for a service. */
 export type TrustedKeys = (service: StoringService) => AuditKey[]
@@ -60,10 +55,10 @@ function addCheckpoint(kept: Kept, line: Record<string, unknown>, file: string):
 /** Reads public keys: the JSON Web Key Set of all services, or what `checkpoints` wrote. Each key is one service's. */
 export function readKeys(file: string): TrustedKeys {
   const keys: Kept['keys'] = new Map()
-  if (isOfLines(file)) {
+  if (textOf(file).trimStart().startsWith('{"kind"')) {
     for (const line of valuesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
   } else {
-    const set = take(() => (JSON.parse(readSmall(file, largestSet)) as { keys?: unknown } | null)?.keys, file)
+    const set = orRefuse(file, () => (JSON.parse(textOf(file)) as { keys?: unknown } | null)?.keys)
     // A key that signs for one service may not sign for another, so a set that does not tell them apart is of no use.
     for (const key of Array.isArray(set) ? set : []) addKey(keys, { service: key?.service, key }, file)
   }
@@ -85,34 +80,18 @@ function serviceOf({ service }: Record<string, unknown>, file: string): StoringS
 }
 
 function filesOf(path: string): string[] {
-  return take(() => {
+  return orRefuse(path, () => {
     if (!statSync(path).isDirectory()) return [path]
     return readdirSync(path)
       .sort()
       .map((name) => join(path, name))
       .filter((file) => statSync(file).isFile())
-  }, path)
+  })
 }
 
-function isOfLines(file: string): boolean {
-  const first = linesOf(file, longestLine).find((line) => line?.trim() !== '')
-  return first?.trimStart().startsWith('{"kind"') ?? false
-}
-
-function* valuesOf(file: string): Generator<Record<string, unknown>> {
-  let number = 0
-  for (const line of linesOf(file, longestLine)) {
-    number++
-    if (line === undefined) throw new Refusal(`${file}: line ${number} is longer than any of checkpoints.`)
-    if (line.trim() !== '') yield take(() => JSON.parse(line) as Record<string, unknown>, file)
-  }
-}
-
-function take<T>(work: () => T, file: string): T {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Refusal) throw error
-    throw new Refusal(`${file}: ${(error as Error).message}`)
-  }
+function valuesOf(file: string): Record<string, unknown>[] {
+  const lines = textOf(file).split('\n')
+  return lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => orRefuse(file, () => JSON.parse(line) as Record<string, unknown>))
 }

@@ -3,11 +3,10 @@ import { checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-row
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import type { Finding } from '../finding.ts'
-import { checkCheckpoints, checkpointName, orderProblem, timeProblem } from './check-checkpoints.ts'
+import { checkCheckpoints, checkpointName } from './check-checkpoints.ts'
 import type { Kept, TrustedKeys } from './kept.ts'
-import { type CheckpointColumns, readColumns } from './read-pages.ts'
 
-/** What a checkpoint says, and whether it was kept elsewhere. Only so much of each is in memory. */
+/** What a checkpoint says, and whether it was kept elsewhere. */
 export interface Witness extends Pick<Checkpoint, 'number' | 'epoch' | 'page' | 'hash'> {
   isKept: boolean
 }
@@ -21,7 +20,6 @@ export interface Witnesses {
 }
 
 const pageSize = 500
-const hashLength = 64
 
 /** What is read: up to a number of a checkpoint, as witnesses of an epoch. */
 interface Asked {
@@ -53,22 +51,15 @@ export async function readWitnesses(
   for (let after = 0; after < upTo;) {
     const rows = await checkpointsAfter(sql, after, pageSize)
     if (rows.length === 0) break
-    const columns = await readColumns(
-      sql,
-      rows.map(({ number }) => number),
-    )
     for (const { number, jws } of rows) {
       if (number > upTo) break
       const { signed, isTrue, found: wrong, odd } = checking.next(number, jws)
       found.push(...wrong, ...odd)
-      if (signed && !isOfRow(signed, columns.get(number)))
-        found.push({ service, row: checkpointName(number), problem: 'its row does not say what it signs' })
       const own = waiting.get(number)
       if (own && own.jws !== jws)
         found.push({ service, row: checkpointName(number), problem: 'it is not the one that was kept' })
       if (own?.jws === jws) waiting.delete(number)
       if (!signed) continue
-      // Of others, nothing is kept in memory: anybody could make any number of them.
       if (isTrue || own?.jws === jws) add(signed, own?.jws === jws)
       if (last) pauses.push((Date.parse(signed.checkpoint.at) - Date.parse(last.checkpoint.at)) / 1000)
       last = signed
@@ -91,39 +82,19 @@ export async function readWitnesses(
 
   function add({ checkpoint }: SignedCheckpoint, isKept: boolean): void {
     const { number, page, epoch: of, hash } = checkpoint
-    // A longer one is the hash of nothing.
-    const witness = { number, epoch: of, page, hash: hash.length <= hashLength ? hash : '', isKept }
+    const witness = { number, epoch: of, page, hash, isKept }
     if (of === epoch) witnesses.set(page, [...(witnesses.get(page) ?? []), witness])
     else if (of > epoch) ahead = witness
     else if (page >= (former?.page ?? 0)) former = witness
   }
 
   function checkEpochs(): void {
-    let before: SignedCheckpoint | undefined
-    for (const [number, signed] of ofService) {
-      const pair = before && ([before.checkpoint, signed.checkpoint] as const)
-      const problem = pair && (orderProblem(...pair) ?? timeProblem(...pair))
-      if (problem !== undefined) found.push({ service, row: keptName(number), problem })
-      before = signed
-    }
-    const newest = before?.checkpoint.epoch ?? epoch
+    const newest = [...ofService.values()].at(-1)?.checkpoint.epoch ?? epoch
     if (newest < epoch)
       found.push({ service, row: 'audit_chain', problem: `it began anew (epoch ${epoch}), and no kept checkpoint knows of that` }) // prettier-ignore
     if (ahead)
       found.push({ service, row: 'audit_chain', problem: `its epoch (${epoch}) is lower than that of ${witnessName(ahead)} (epoch ${ahead.epoch})` }) // prettier-ignore
   }
-}
-
-// The service and `status` go by the columns.
-function isOfRow({ checkpoint }: SignedCheckpoint, row: CheckpointColumns | undefined): boolean {
-  const { epoch, page, at, last } = checkpoint
-  return (
-    row?.epoch === epoch &&
-    row.page === page &&
-    row.at === Date.parse(at) &&
-    row.transactionId === last.transactionId &&
-    row.position === last.position
-  )
 }
 
 /** The name of a witness in findings. */

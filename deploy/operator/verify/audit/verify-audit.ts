@@ -1,105 +1,53 @@
 import type { SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
-import type { ChainPlace } from '#lib/eventstore/audit/page'
+import type { ChainEnd, ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import type { Called } from '../../command.ts'
-import { eachService } from '../each-service.ts'
+import { eachService } from '../../services.ts'
+import { checkSchema } from '../check-schema.ts'
 import type { Finding } from '../finding.ts'
-import { mostFindings } from '../limit-findings.ts'
-import { checkShape } from '../shape/check-shape.ts'
 import { checkChain } from './check-chain.ts'
 import { skew } from './check-checkpoints.ts'
-import { isPlace } from './is-before.ts'
+import { readKept, readKeys } from './kept.ts'
 import { longestWait } from './longest-wait.ts'
-import { type Kept, readKept, readKeys, type TrustedKeys } from './kept.ts'
-import {
-  countInTable,
-  hasOlder,
-  readEnd,
-  readLastNumber,
-  readUnchained,
-  strangeNumbers,
-  tooLarge,
-} from './read-pages.ts'
+import { countAfter, hasOlder, readEnd, readLastNumber, readUnchained } from './read-pages.ts'
 import { readWitnesses } from './read-witnesses.ts'
 
-/** Walks the chains of the services, and tells what contradicts them. */
+/** Walks the chains of the services, and tells what contradicts them. Gives whether all could be read. */
 export async function verifyAudit(
   { system, output, options }: Pick<Called, 'system' | 'output' | 'options'>,
   services: readonly StoringService[],
-  reportAll: (found: Finding[]) => Promise<void>,
-): Promise<void> {
+  report: (found: Finding[]) => Promise<void>,
+): Promise<boolean> {
   const kept = typeof options['checkpoints'] === 'string' ? readKept(options['checkpoints']) : undefined
   const trusted = typeof options['keys'] === 'string' ? readKeys(options['keys']) : undefined
-  await eachService(services, 'audit_chain', look, reportAll)
-
-  // Whoever makes any number of findings has made his point, and must not hold up the look at others.
-  async function look(service: StoringService, alive: () => void): Promise<void> {
-    let number = 0
-    try {
-      await verifyService(service, { kept, trusted, alive }, async (found) => {
-        alive()
-        await reportAll(found.slice(0, mostFindings - number))
-        number += found.length
-        if (number > mostFindings) throw new EnoughFindings()
-      })
-    } catch (error) {
-      if (!(error instanceof EnoughFindings)) throw error
-      await reportAll([{ service, row: 'audit_chain', problem: `more differs: the look at it ended after ${mostFindings} findings` }]) // prettier-ignore
-    }
-  }
-
-  async function verifyService(
-    service: StoringService,
-    known: { kept: Kept | undefined; trusted: TrustedKeys | undefined; alive: () => void },
-    report: (found: Finding[]) => Promise<void>,
-  ) {
+  return eachService(services, output, async (service) => {
     const sql = system.sql(service)
-    const shape = await checkShape(sql, service)
-    await report(shape.found)
-    // Code of the service might run where they are read.
-    if (!shape.isReadable)
-      return output.line(`${service}: its tables are not those of this version, so no event was read`)
-    const large = await tooLarge(sql)
-    await report(large.map((row) => ({ service, row, problem: 'a value in it is larger than any of Roster' })))
-    const strange = await strangeNumbers(sql)
-    await report(strange.map((row) => ({ service, row, problem: 'a number in it cannot be' })))
-    if (strange.includes('audit_chain')) return
+    const say = (row: string, problem: string) => report([{ service, row, problem }])
+    await report(await checkSchema(sql, service))
     // First how far they go: checkpoints and pages that come meanwhile are looked at the next time.
     const upTo = await readLastNumber(sql)
     const end = await readEnd(sql)
     const asked = { service, epoch: end.epoch, upTo }
-    const { witnesses, former, last, pauses } = await readWitnesses(sql, asked, known.kept, known.trusted, report)
-    if (end.held)
-      return report([{ service, row: 'audit_chain', problem: 'it is held: stored events are being changed' }])
+    const { witnesses, former, last, pauses } = await readWitnesses(sql, asked, kept, trusted, report)
+    if (end.held) return say('audit_chain', 'it is held: stored events are being changed')
     const unchained = await readUnchained(sql)
-    if (unchained !== undefined) await report([{ service, row: 'audit_chain', problem: unchained }])
+    if (unchained !== undefined) await say('audit_chain', unchained)
     if (await isUnsigned(sql, end, last, pauses))
-      await report([{ service, row: 'audit_checkpoints', problem: 'events of the chain have waited too long for a checkpoint' }]) // prettier-ignore
-    const walk = checkChain(sql, service, end, { witnesses, former })
-    let step = await walk.next()
-    for (; !step.done; step = await walk.next()) {
-      output.progress(`${service}: event ${step.value.events} of ${end.events}`)
-      await report(step.value.found)
+      await say('audit_checkpoints', 'events of the chain have waited too long for a checkpoint')
+    for await (const { found, events } of checkChain(sql, service, end, { witnesses, former })) {
+      output.progress(`${service}: event ${events} of ${end.events}`)
+      await report(found)
     }
-    const counted = await countInTable(sql, service, { end, signed: signedPlace(end, last) }, known.alive)
-    if ((await readEnd(sql)).epoch !== end.epoch)
-      return report([{ service, row: 'audit_chain', problem: 'it began anew meanwhile: call it again' }])
-    // Rows that an index passes over are found by no walk along it.
-    if (!Number.isNaN(step.value) && counted.chained !== step.value)
-      await report([{ service, row: 'events', problem: `the table has ${counted.chained} events up to the end of the chain, and its index events_in_commit_order ${step.value}` }]) // prettier-ignore
-    if (counted.unchained > 0 && unchained === undefined && (await readUnchained(sql)) === undefined)
-      await report([{ service, row: 'events', problem: 'the table has events that are not in the chain, nor in its index events_in_commit_order' }]) // prettier-ignore
-    await report((await checkShape(sql, service)).found.filter((one) => !shape.found.some(({ problem }) => problem === one.problem))) // prettier-ignore
-    output.line(`${tell(service, end, last)}; not signed yet: ${counted.unsigned}`)
-  }
+    if ((await readEnd(sql)).epoch !== end.epoch) return say('audit_chain', 'it began anew meanwhile: call it again')
+    const unsigned = await countAfter(sql, signedPlace(end, last))
+    output.line(`${tell(service, end, last)}; not signed yet: ${unsigned}`)
+  })
 }
-
-class EnoughFindings extends Error {}
 
 async function isUnsigned(
   sql: Sql,
-  end: Awaited<ReturnType<typeof readEnd>>,
+  end: ChainEnd,
   last: SignedCheckpoint | undefined,
   pauses: number[],
 ): Promise<boolean> {
@@ -110,10 +58,9 @@ async function isUnsigned(
   return hasOlder(sql, signedPlace(end, last), end, wait)
 }
 
-// Up to where the last checkpoint signs the chain. A service may tell any place.
-function signedPlace({ epoch }: { epoch: number }, last: SignedCheckpoint | undefined): ChainPlace {
-  const signed = last?.checkpoint.epoch === epoch ? last.checkpoint.last : undefined
-  return isPlace(signed) ? signed : { transactionId: '0', position: '0' }
+// Up to where the last checkpoint signs the chain.
+function signedPlace({ epoch }: ChainEnd, last: SignedCheckpoint | undefined): ChainPlace {
+  return last?.checkpoint.epoch === epoch ? last.checkpoint.last : { transactionId: '0', position: '0' }
 }
 
 function tell(service: string, end: Awaited<ReturnType<typeof readEnd>>, last: SignedCheckpoint | undefined): string {

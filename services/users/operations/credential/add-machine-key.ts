@@ -27,7 +27,12 @@ export const addMachineKey = {
     const { userId, publicKey, expirationDate } = request
     const keyId = uuid()
     const given = publicKey === undefined ? undefined : (readPublicKey(publicKey) as ReadKey)
-    const made = given ? undefined : await newKeyPair(joseName(request.algorithm) ?? 'RS256')
+    const place = { lane: call.caller.organizationId, deadline: call.deadline }
+    const check = async () => {
+      // Under an Idempotency-Key the answer may be stored already.
+      if (!call.once) refuseOneMore((await store.load<User>('user', userId))?.state, new Date())
+    }
+    const made = given ? undefined : await newKeyPair(joseName(request.algorithm) ?? 'RS256', place, check)
     const { algorithm, publicKey: jwk } = given ?? made!
     return store.execute({
       aggregate: { type: 'user', id: userId },
@@ -62,8 +67,7 @@ function decide(
   const keys = living(machineCredentials(state).key, now)
   if (keys.some(({ publicKey }) => isDeepStrictEqual(publicKey, key.publicKey)))
     throw new RosterError('ALREADY_EXISTS', 'KEY_EXISTS', 'The machine has this key already.')
-  if (keys.length >= mostKeys)
-    throw new RosterError('FAILED_PRECONDITION', 'KEY_LIMIT_REACHED', `The machine has ${mostKeys} keys already.`)
+  refuseOneMore(state, now)
   return {
     events: [
       { type: 'key.added', payload: { keyId, ...key, ...expiryOf(expirationDate) } },
@@ -71,6 +75,11 @@ function decide(
     ],
     answer: undefined,
   }
+}
+
+function refuseOneMore(state: User | undefined, now: Date) {
+  if (living(machineCredentials(state).key, now).length >= mostKeys)
+    throw new RosterError('FAILED_PRECONDITION', 'KEY_LIMIT_REACHED', `The machine has ${mostKeys} keys already.`)
 }
 
 function keyFile(userId: string, keyId: string, key: string): Buffer {

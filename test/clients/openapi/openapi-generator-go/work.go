@@ -71,7 +71,7 @@ func main() {
 		XServiceOrgid(organization("SearchUsers")).SearchUsersRequest(*search).Execute())
 
 	_, _, refused := roster.UserServiceAPI.SetEmail(by("SetEmail"), text("SetEmail", "userId")).
-		XServiceOrgid(organization("SetEmail")).SetEmailBody(*client.NewSetEmailBody("")).Execute()
+		XServiceOrgid(organization("SetEmail")).SetEmailBody(*client.NewSetEmailBody("a..b@example.com")).Execute()
 	check(json.NewEncoder(os.Stdout).Encode(map[string]any{"answers": answers, "error": readError(refused)}))
 }
 

@@ -33,7 +33,7 @@ public class Work {
             .lastName(text(profile, "lastName"))
             .displayName(text(profile, "displayName"))
             .gender(Gender.fromValue(text(profile, "gender"))),
-        organization("UpdateMyProfile"), null, null));
+        organization("UpdateMyProfile"), null, null, null));
 
     JsonNode idp = request("UpdateIDP");
     answers.put("UpdateIDP", new IdentityProviderServiceApi(client("UpdateIDP")).updateIDP(
@@ -42,7 +42,7 @@ public class Work {
             .name(text(idp, "name"))
             .stylingType(IDPStylingType.fromValue(text(idp, "stylingType")))
             .autoRegister(idp.get("autoRegister").asBoolean()),
-        organization("UpdateIDP"), null, null));
+        organization("UpdateIDP"), null, null, null));
 
     JsonNode machine = request("AddMachineUser");
     answers.put("AddMachineUser", new UserServiceApi(client("AddMachineUser")).addMachineUser(
@@ -50,13 +50,13 @@ public class Work {
             .userName(text(machine, "userName"))
             .name(text(machine, "name"))
             .accessTokenType(AccessTokenType.fromValue(text(machine, "accessTokenType"))),
-        organization("AddMachineUser"), null, null));
+        organization("AddMachineUser"), null, null, null));
 
     JsonNode email = request("SetEmail");
     answers.put("SetEmail", new UserServiceApi(client("SetEmail")).setEmail(
         text(email, "userId"),
         new SetEmailBody().email(text(email, "email")).returnCode(Map.of()),
-        organization("SetEmail"), null, null));
+        organization("SetEmail"), null, null, null));
 
     JsonNode grant = request("AddUserGrant");
     List<String> roleKeys = new ArrayList<>();
@@ -64,7 +64,7 @@ public class Work {
     answers.put("AddUserGrant", new UserGrantServiceApi(client("AddUserGrant")).addUserGrant(
         text(grant, "userId"),
         new AddUserGrantBody().projectId(text(grant, "projectId")).roleKeys(roleKeys),
-        organization("AddUserGrant"), null, null));
+        organization("AddUserGrant"), null, null, null));
 
     UserNameQuery named =
         new UserNameQuery().userName(text(machine, "userName")).method(TextQueryMethod.TEXT_QUERY_METHOD_EQUALS);
@@ -75,7 +75,9 @@ public class Work {
     Status status = null;
     try {
       new UserServiceApi(client("SetEmail"))
-          .setEmail(text(email, "userId"), new SetEmailBody().email(""), organization("SetEmail"), null, null);
+          .setEmail(
+              text(email, "userId"), new SetEmailBody().email("a..b@example.com"),
+              organization("SetEmail"), null, null, null);
     } catch (ApiException refused) {
       status = json.readValue(refused.getResponseBody(), Status.class);
     }

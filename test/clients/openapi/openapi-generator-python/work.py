@@ -85,7 +85,9 @@ answers = {
     ),
 }
 try:
-    UserServiceApi(client("SetEmail")).set_email(email["userId"], SetEmailBody(email=""), **organization("SetEmail"))
+    UserServiceApi(client("SetEmail")).set_email(
+        email["userId"], SetEmailBody(email="a..b@example.com"), **organization("SetEmail")
+    )
 except ApiException as refused:
     status = Status.from_json(refused.body)
 error = {"code": status.code, "message": status.message}

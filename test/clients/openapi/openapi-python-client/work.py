@@ -88,7 +88,7 @@ answers = {
         body=SearchUsersRequest(queries=[SearchQuery(user_name_query=named)], with_total=True),
     ),
 }
-status = call("SetEmail", set_email, email["userId"], body=SetEmailBody(email=""))
+status = call("SetEmail", set_email, email["userId"], body=SetEmailBody(email="a..b@example.com"))
 error = {"code": status.code, "message": status.message}
 for detail in status.details:
     if not isinstance(detail.reason, Unset):

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto'
 import { isSigned, readCheckpoint, type SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type PageHeader, readEntries } from '#lib/eventstore/audit/page'
 import type { StoringService } from '../../../../provision.ts'
-import { orderProblem, timeProblem } from '../check-checkpoints.ts'
+import { orderProblem } from '../check-checkpoints.ts'
 import type { TrustedKeys } from '../kept.ts'
-import { readHeader } from './read-line.ts'
 
 /** The pages of a service that an export tells, with their entries and checkpoints. Nothing replaces what was told. */
 export class SignedPages {
@@ -22,18 +21,15 @@ export class SignedPages {
   }
 
   takePage(text: string): void {
-    const header = readHeader(text)
+    const header = readOr(() => JSON.parse(text) as PageHeader)
     if (header?.service !== this.service) return this.say('a page', 'its header is none of this service')
     if (this.pages.has(header.page)) return this.say(`page ${header.page}`, 'it is told twice')
     this.pages.set(header.page, { header, hash: hash('sha256', text) })
   }
 
   takeEntries(page: number, text: string): void {
-    const bytes = Buffer.from(text, 'base64')
-    const isWhole = bytes.toString('base64') === text && bytes.length > 0 && bytes.length % 40 === 0
-    if (!isWhole) return this.say(`page ${page}`, 'its entries cannot be read')
     if (this.entries.has(page)) return this.say(`page ${page}`, 'its entries are told twice')
-    this.entries.set(page, bytes)
+    this.entries.set(page, Buffer.from(text, 'base64'))
   }
 
   takeCheckpoint(jws: string): void {
@@ -45,39 +41,36 @@ export class SignedPages {
     this.checkpoints.set(number, signed)
   }
 
-  /** When the newest checkpoint was signed that signs a page. Tells what does not fit. */
+  /** Tells what does not fit. Gives when the newest checkpoint was signed that signs a page. */
   judge(): string | undefined {
     const [first] = this.pages.values()
-    const signed = [...this.checkpoints.values()].sort((one, other) => one.checkpoint.number - other.checkpoint.number)
-    for (const [index, { checkpoint }] of signed.entries()) {
-      const name = `checkpoint ${checkpoint.number}`
-      const before = signed[index - 1]?.checkpoint
-      const problem = before && (orderProblem(before, checkpoint) ?? timeProblem(before, checkpoint))
-      if (problem !== undefined) this.say(name, problem)
-      if (checkpoint.epoch !== first?.header.epoch) this.say(name, 'it is of another epoch')
-      if (!this.pages.has(checkpoint.page)) this.say(name, 'it signs no page of the export')
+    const signed = [...this.checkpoints.values()]
+      .map(({ checkpoint }) => checkpoint)
+      .sort((one, other) => one.number - other.number)
+    for (const [index, checkpoint] of signed.entries()) {
+      const problem = index > 0 ? orderProblem(signed[index - 1]!, checkpoint) : undefined
+      if (problem !== undefined) this.say(`checkpoint ${checkpoint.number}`, problem)
+      if (!this.pages.has(checkpoint.page))
+        this.say(`checkpoint ${checkpoint.number}`, 'it signs no page of the export')
     }
     const proven = this.proven()
     for (const [number, { header, hash: own }] of this.pages) {
-      const name = `page ${number}`
       const next = this.pages.get(number + 1)
-      if (header.epoch !== first!.header.epoch) this.say(name, 'it is of another epoch')
-      if (!proven.has(number)) this.say(name, 'no checkpoint signs it')
+      if (header.epoch !== first!.header.epoch) this.say(`page ${number}`, 'it is of another epoch')
+      if (!proven.has(number)) this.say(`page ${number}`, 'no checkpoint signs it')
       else if (next && next.header.previous !== own)
         this.say(`page ${number + 1}`, 'it does not name the one before it')
+      else if (this.entries.has(number) && !this.entriesOf(number))
+        this.say(`page ${number}`, 'its entries are not those of its header')
     }
-    for (const number of this.entries.keys())
-      if (!this.entriesOf(number)) this.say(`page ${number}`, 'its entries are not those of its header')
-    return signed.at(-1)?.checkpoint.at
+    return signed.at(-1)?.at
   }
 
   /** The entries of a page by their positions, where its header names them. */
   entriesOf(page: number): Map<string, string> | undefined {
     const bytes = this.entries.get(page)
     if (!bytes || hash('sha256', bytes) !== this.pages.get(page)?.header.entries) return undefined
-    const read = readEntries(bytes)
-    // One position has one event.
-    return read.size === bytes.length / 40 ? read : undefined
+    return readEntries(bytes)
   }
 
   // By the checkpoint of the page, or by that of a later one through the headers between.

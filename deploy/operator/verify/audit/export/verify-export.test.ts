@@ -1,60 +1,150 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { readKeys } from '../kept.ts'
-import { allKeys, changedLine, found, lines, of, replaced } from './testing/true-export.ts'
-import { verifyExport } from './verify-export.ts'
+import { hash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
+import { beginning, chain, changedLine, checkpointOf, exportOf, found, keys, lines, of, pageLines, replaced, signed, type Told } from './testing/true-export.ts' // prettier-ignore
 
 test('a true export has no finding, whatever ends of lines its names have', async () => {
   expect(await found(lines)).toEqual([])
-  expect(await found(lines.filter(({ kind }) => kind !== 'event').map((line) => (line['kind'] === 'end' ? { ...line, events: 0 } : line)))).toEqual([]) // prettier-ignore
 })
 
-test('a line that two readers read differently', async () => {
-  const [event, page] = [of('event')[0]!, of('page')[0]!]
-  const text = JSON.stringify(event)
-  const double = text.replace('"creator":', '"creator":"framed","creator":')
-  expect(double).not.toBe(text)
-  const strange = expect.stringMatching(/^line \d+: no export has such a line$/)
-  expect(await found(replaced(event, double))).toContainEqual(strange)
-  expect(await found(replaced(event, text.replace(':', ': ')))).toContainEqual(strange)
-  expect(await found(replaced(event, text, ''))).toEqual([strange])
-  const proofRow = event['proof'].row.replace('"creator":', '"creator":"framed","creator":')
-  expect(await found(changedLine(event, { proof: { ...event['proof'], row: proofRow } }))).toEqual([
-    'event users-1: its proof is none of a row',
-  ])
-  const header = page['header'].replace('"page":1', '"page":9,"page":1')
-  expect(await found(changedLine(page, { header }))).toContainEqual('a page: its header is none of this service')
+describe('a line', () => {
+  const event = of('event')[0]!
+
+  test.each<[string, Told | string, string]>([
+    ['that is no JSON', 'x', 'Unexpected token'],
+    ['of another kind', { kind: 'constructor' }, 'its kind is unknown'],
+    ['of a service that is none', { ...event, service: 'gateway' }, 'its service is unknown'],
+    ['whose key could move the border between key and row', { ...event, proof: { ...event['proof'], key: `${event['proof'].key}.` } }, 'the key of its proof is none'], // prettier-ignore
+  ])('%s is named with the reason', async (_, other, problem) => {
+    const number = lines.indexOf(event) + 1
+    expect(await found(replaced(event, other))).toContainEqual(
+      expect.stringContaining(`line ${number}: no export has such a line: ${problem}`),
+    )
+  })
+
+  test('that is missing, follows the end, or begins twice is found', async () => {
+    const notWhole = 'the export: it is not whole: lines are missing'
+    expect(await found(lines.slice(0, -1))).toEqual([notWhole])
+    expect(await found([...lines.slice(0, -1), { kind: 'end', events: 4, objects: 1 }])).toEqual([notWhole])
+    expect(await found(lines.slice(1))).toContainEqual('line 1: it does not stand in its place')
+    expect(await found([...lines.slice(0, 3), lines[0]!, ...lines.slice(3)])).toEqual(['line 4: it does not stand in its place']) // prettier-ignore
+    expect(await found([...lines, event])).toContainEqual(`line ${lines.length + 1}: it stands behind the end`)
+  })
+
+  test('of another organization than that of the first line is found', async () => {
+    expect((await found(changedLine(lines[0]!, { organization: 'other' }))).length).toBe(4)
+  })
 })
 
-test('another organization than that of the first line', async () => {
-  const [first] = lines
-  expect((await found(changedLine(first!, { organization: 'other' }))).length).toBe(4)
-  const object = { kind: 'object', service: 'users', type: 'user', id: 'a', organizationId: 'other', sequence: 1, createdAt: '', changedAt: '', state: {} } // prettier-ignore
-  const some = [...lines.slice(0, -1), object, { kind: 'end', events: 4, objects: 1 }]
-  expect(await found(some)).toEqual([`line ${some.length - 1}: it is of another organization than the export`])
+describe('an event', () => {
+  const event = of('event')[0]!
+
+  test.each<[string, Told]>([
+    ['another text', { creator: 'framed' }],
+    ['another id', { aggregateId: 'c' }],
+    ['a cause', { cause: 'users-9' }],
+    ['an unknown member', { roles: ['ORG_OWNER'] }],
+    ['another payload', { payload: { n: 2 } }],
+    ['a personal field in its payload, though nothing of it is sealed', { payload: { n: 1, userName: 'x' } }],
+    ['a sealed part', { sealed: 'text' }],
+    ['less, as if it were forgotten', { forgotten: true }],
+  ])('with %s than the proven row is found', async (_, other) => {
+    expect(await found(changedLine(event, other))).toContainEqual('event users-1: it does not say what is proven')
+  })
+
+  test('that is sealed is told with its personal fields, and with nothing else that is not proven', async () => {
+    const one = of('event').find(({ sealed }) => sealed)!
+    const problem = `event users-${one['position']}: it does not say what is proven`
+    expect(await found(changedLine(one, { payload: { ...one['payload'], roles: ['ORG_OWNER'] } }))).toEqual([problem])
+    expect(await found(changedLine(one, { payload: { userName: 'opened' } }))).toEqual([problem])
+    expect(await found(changedLine(one, { payload: { state: 1, $sealed: 'text' } }))).toEqual([])
+    expect(await found(changedLine(one, { payload: { state: 1 }, forgotten: true }))).toEqual([])
+  })
+
+  test('that is told twice is found, also with another body', async () => {
+    const some = [...lines.slice(0, -1), { ...event, creator: 'framed' }, { kind: 'end', events: 5, objects: 0 }]
+    expect(await found(some)).toEqual(['event users-1: it is told twice'])
+  })
 })
 
-test('lines that are missing, that follow the end, or that begin twice', async () => {
-  const notWhole = 'the export: it is not whole: lines are missing'
-  expect(await found(lines.slice(0, -1))).toEqual([notWhole])
-  expect(await found([...lines.slice(0, -1), { kind: 'end', events: 4, objects: 1 }])).toEqual([notWhole])
-  expect(await found(lines.slice(1))).toContainEqual('line 1: it does not stand in its place')
-  expect(await found([...lines.slice(0, 3), lines[0]!, ...lines.slice(3)])).toEqual(['line 4: it does not stand in its place']) // prettier-ignore
-  expect(await found([...lines, of('event')[0]!])).toContainEqual(`line ${lines.length + 1}: it stands behind the end`)
-  expect(await found([...lines, lines.at(-1)!])).toEqual([`line ${lines.length + 1}: it stands behind the end`])
-  expect(await found([])).toEqual([notWhole])
+describe('a forged page', () => {
+  const [page, entries, event] = [of('page')[1]!, of('entries')[1]!, of('event')[2]!]
+
+  // Page 2 of users with another event, and what proves that by it: all that an attacker can make without a key.
+  const row = canonicalJson({ ...JSON.parse(event['proof'].row), creator: 'framed' })
+  const bytes = Buffer.from(entries['entries'], 'base64')
+  bytes.write(hash('sha256', `${event['proof'].key}.${row}`), 8, 'hex')
+  const header = { ...JSON.parse(page['header']), entries: hash('sha256', bytes) }
+  const forged = {
+    page: { ...page, header: canonicalJson(header) },
+    entries: { ...entries, entries: bytes.toString('base64') },
+    event: { ...event, creator: 'framed', proof: { ...event['proof'], row } },
+  }
+
+  test.each<[string, Told[], string]>([
+    ['in place of the true one', [forged.page, forged.entries, forged.event], 'page 2: no checkpoint signs it'],
+    ['before the true one', [forged.page, page, forged.entries, forged.event], 'page 2: it is told twice'],
+    ['after the true one', [page, forged.page, forged.entries, forged.event], 'page 2: it is told twice'],
+    ['by its entries alone', [page, forged.entries, forged.event], 'page 2: its entries are not those of its header'],
+    ['by entries beside the true ones', [page, entries, forged.entries, forged.event], 'page 2: its entries are told twice'], // prettier-ignore
+    ['by its event alone', [page, entries, forged.event], 'event users-3: it is not what its page says'],
+  ])('is found %s', async (_, others, problem) => {
+    const rest = lines.filter((line) => ![page, entries, event].includes(line))
+    expect(await found([...rest.slice(0, -1), ...others, rest.at(-1)!])).toContainEqual(problem)
+  })
+
+  test('is found under another number, which nobody signed', async () => {
+    const other = { ...forged.page, header: canonicalJson({ ...header, page: 7 }) }
+    expect(await found(replaced(event, other, event))).toContainEqual('page 7: no checkpoint signs it')
+  })
 })
 
-test('a file that is no text, or that is not there, is refused', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'roster-export-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  const file = join(folder, 'bytes')
-  await writeFile(file, Buffer.from([0xff, 0xfe, 0x0a]))
-  const keyFile = join(folder, 'keys')
-  await writeFile(keyFile, allKeys())
-  const output = { line() {}, progress() {} } as never
-  for (const name of [file, join(folder, 'none')])
-    await expect(verifyExport({ output }, name, readKeys(keyFile), async () => {})).rejects.toThrow(name)
+describe('a checkpoint', () => {
+  const { checkpoints, pages } = chain('users')
+  const withLater = (...more: Told[]) => [...lines.slice(0, -1), ...more, lines.at(-1)!]
+
+  test('that is told twice, or contradicts another one, is found', async () => {
+    expect(await found(withLater(signed(checkpoints[0]!)))).toEqual(['checkpoint 1: it is told twice'])
+    expect(await found(withLater(signed({ ...checkpoints[1]!, number: 3, hash: 'x' })))).toContainEqual(
+      'checkpoint 3: its page does not come after that of one before it',
+    )
+  })
+
+  test('and a page of another epoch are found', async () => {
+    const anew = chain('users', { ...beginning, epoch: 2, page: 3, hash: pages[2]!.hash })
+    const later = signed(checkpointOf(anew.pages[2]!, 3))
+    // It makes the export look newer than what proves it.
+    expect(await found(withLater(later))).toEqual(['checkpoint 3: it signs no page of the export'])
+    expect(await found(withLater(...pageLines(anew), later))).toContainEqual('page 4: it is of another epoch')
+  })
+})
+
+describe('a service', () => {
+  const stranger = 'a checkpoint: its signature is not that of a given key'
+
+  test('signs nothing for another one, whichever file of keys is given', async () => {
+    const grants = chain('grants')
+    const forged = exportOf(grants)
+    const both = await found(forged)
+    expect(both.filter((line) => line === stranger).length).toBe(2)
+    const kept = Object.entries(keys).map(([service, { key }]) => JSON.stringify({ kind: 'key', service, key }))
+    expect(await found(forged, kept.join('\n'))).toEqual(both)
+    const own = forged.map((line) => line['kind'] === 'checkpoint' ? signed(grants.checkpoints[Number(line === forged[8])]!, keys.grants) : line) // prettier-ignore
+    expect(await found(own)).toEqual([])
+  })
+
+  test('has its own pages alone', async () => {
+    const some = lines.map((line) => (line['kind'] === 'page' ? { ...line, service: 'grants' } : line))
+    expect(await found(some)).toContainEqual('a page: its header is none of this service')
+    expect(await found(changedLine(of('event')[0]!, { service: 'grants' }))).toContainEqual(
+      'event grants-1: its page does not have it',
+    )
+  })
+
+  test.each(['{"keys":[]}', 'null', '{"keys":[{"service":"users"}]}', '{"keys":[{"kid":"k","x":"x"}]}'])(
+    'has no key in the set %s, which is refused',
+    async (text) => {
+      await expect(found(lines, text)).rejects.toThrow(/no public key|a public key is none|names no service/)
+    },
+  )
 })

@@ -5,7 +5,6 @@ import { type AuditedRow, canonicalRow } from '#lib/eventstore/audit/canonical-r
 import { type Checkpoint, makeAuditKey, signCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type ChainEnd, makePage, type Page, rowKey } from '#lib/eventstore/audit/page'
 import type { StoringService } from '../../../../../provision.ts'
-import { writeJson } from '../../../../write-json.ts'
 import type { FileFinding } from '../../../finding.ts'
 import { readKeys } from '../../kept.ts'
 import { verifyExport } from '../verify-export.ts'
@@ -130,7 +129,7 @@ export async function found(some: readonly (Told | string)[], trusted = allKeys(
   const folder = await mkdtemp(join(tmpdir(), 'roster-export-'))
   try {
     const [file, keyFile] = [join(folder, 'export'), join(folder, 'keys')]
-    await writeFile(file, some.map((line) => `${typeof line === 'string' ? line : writeJson(line)}\n`).join(''))
+    await writeFile(file, some.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
     await writeFile(keyFile, trusted)
     const findings: FileFinding[] = []
     const output = { line() {}, progress() {} } as never
