@@ -36,7 +36,7 @@ export function readUsersConfig(environment?: Record<string, string | undefined>
       PASSWORD_RESET_AFTER_EMAIL_CHANGE: integer(0, 30 * 86_400, 86_400),
       SESSION_LIFETIME: integer(60, 365 * 86_400, 12 * 3600),
       // A user may have so many living sessions. One more ends the oldest.
-      SESSIONS_PER_USER: integer(1, 10_000, 100),
+      SESSIONS_PER_USER: integer(1, 1000, 100),
       // Seconds.
       ACCESS_TOKEN_LIFETIME: integer(60, longestAccessToken, 12 * 3600),
       // Algorithm of the signatures of JWT access tokens.
