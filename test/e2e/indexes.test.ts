@@ -20,7 +20,6 @@ const smallByNature = [
   'roster_grants.audit_keys',
   'roster_grants.followers',
   'roster_grants.migrations',
-  'roster_grants.projects_filled',
   'roster_grants.published',
   'roster_idp.audit_chain',
   'roster_idp.audit_keys',

@@ -257,11 +257,15 @@ describe('at the same moment', () => {
 async function memberEvents(organization: string, count: number): Promise<{ type: string; actor: string }[]> {
   const filter = { eventTypes: ['roster.member.added.v1', 'roster.member.removed.v1'] }
   let events: { id: string; type: string; actor: string }[] = []
+  // Events come once every transaction before them is over, and other tests fill tables.
   await expect
-    .poll(async () => {
-      events = ok(await json('SearchOrganizationEvents', { filter }, admin(organization))).events ?? []
-      return events.length
-    })
+    .poll(
+      async () => {
+        events = ok(await json('SearchOrganizationEvents', { filter }, admin(organization))).events ?? []
+        return events.length
+      },
+      { timeout: 20_000 },
+    )
     .toBe(count)
   return events.toSorted((one, other) => Number(one.id.split('-').at(-1)) - Number(other.id.split('-').at(-1)))
 }

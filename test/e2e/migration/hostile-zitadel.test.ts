@@ -31,6 +31,7 @@ const human = (userId: string, username: string, email = `${userId}@example.com`
     value: { profile: { givenName: 'A', familyName: 'B', preferredLanguage: 'nonsense_' }, email: { email, isVerified: true } }, // prettier-ignore
   },
 })
+const unseen = newId()
 const [first, second, third, long, broken, sameMail, project] = seven(newId)
 
 /** Gives some of the victim, which must be the same afterwards. */
@@ -79,7 +80,8 @@ beforeAll(async () => {
       human(first, 'first'),
       human(first, 'second of one id'),
       human(second, 'ＦＩＲＳＴ'),
-      human(third, `third${escape}`),
+      human(third, 'third'),
+      human(unseen, `unseen${escape}`),
       human(long, 'x'.repeat(100_000)),
       human(broken, 'broken', 'no address'),
       human(sameMail, 'same-mail', victim.email),
@@ -164,6 +166,7 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
     expect(why('user', victim.userId)).toEqual(another)
     expect(why('user', first)).toEqual(another)
     expect(why('user', second)).toEqual([expect.stringContaining('USER_NAME_TAKEN')])
+    expect(why('user', unseen)).toEqual([expect.stringContaining('userName')])
     expect(why('user', long)).toEqual([expect.stringContaining('userName')])
     expect(why('user', broken)).toEqual([expect.stringContaining('email.email')])
     const { users } = ok(await call('SearchUsers', {}, admin(good)))
