@@ -1,5 +1,5 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
-import first from './vitest.config.ts'
+import first, { patience } from './vitest.config.ts'
 
 /** The second tier, `npm run test:all`: every test of `npm test`, and clients and mail servers that others wrote. */
 export default mergeConfig(
@@ -10,6 +10,7 @@ export default mergeConfig(
         {
           test: {
             name: 'clients',
+            ...patience,
             include: ['test/clients/**/*.test.ts'],
             globalSetup: './test/clients/setup.ts',
             // A first run downloads and compiles what the tools of another language need.
@@ -23,6 +24,7 @@ export default mergeConfig(
         {
           test: {
             name: 'mail-servers',
+            ...patience,
             include: ['test/mail-servers/**/*.test.ts'],
             globalSetup: './test/infra.ts',
             testTimeout: 180_000,

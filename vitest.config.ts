@@ -18,13 +18,17 @@ const unit = {
   isolate: false,
 }
 
+// Whatever a test waits for: see test/patience.ts.
+export const patience = { setupFiles: './test/patience.ts', expect: { poll: { timeout: 20_000 } } }
+
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', ...unit } },
+      { test: { name: 'unit', ...patience, ...unit } },
       {
         test: {
           name: 'servers',
+          ...patience,
           include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/*.test.ts'],
           exclude: ['node_modules', '.roster/**', 'test/{e2e,faults,upgrade}/**'],
           globalSetup: './test/infra.ts',
@@ -37,6 +41,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          ...patience,
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: './test/e2e/setup.ts',
           testTimeout: 60_000,
@@ -50,6 +55,7 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
+          ...patience,
           include: ['test/faults/**/*.test.ts', 'test/alerts/alerts.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
@@ -60,6 +66,7 @@ export default defineConfig({
       {
         test: {
           name: 'upgrade',
+          ...patience,
           include: ['test/upgrade/**/*.test.ts'],
           sequence: { groupOrder: 4 },
         },
