@@ -4,6 +4,7 @@ import { measureMemory } from './memory/run.ts'
 import { type Measurement, type Options, readOptions, usage } from './options.ts'
 import { compareReplicas } from './replicas/run.ts'
 import { compareScales } from './scale/run.ts'
+import { measureSets } from './sets/run.ts'
 import { measureSpeed } from './speed/run.ts'
 import { measureTelemetry } from './telemetry/run.ts'
 import { stopSystems } from './system.ts'
@@ -14,6 +15,7 @@ const measure: Record<Measurement, (options: Options) => Promise<string[]>> = {
   Mails: measureMails,
   Memory: measureMemory,
   Telemetry: measureTelemetry,
+  Sets: measureSets,
 }
 
 if (process.argv.includes('--help')) {
