@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EventFilter, type EventPosition } from '#gen/roster/feed/v1/feed'
-import { add, count } from '#test/support/counters'
+import { add, count, silent } from '#test/support/counters'
 import { beginning, filter, type Feeds, messages, openFeeds } from '#test/support/feeds'
 import { encodeEvent } from '../events/cloud-event.ts'
 import type { Sql } from './database.ts'
+import { createFeed } from './feed.ts'
 
 let feeds: Feeds
 let a: Feeds['a']
@@ -194,4 +195,22 @@ test.each([
   ['the year 9999', new Date('9999-12-31T23:59:59.999Z'), false],
 ])('since %s is a valid time, too', async (_, since, all) => {
   expect((await follow({ filter: filter({ since }) })).ids).toEqual(all ? await stored() : [])
+})
+
+test('organizations take turns at pages of events, and a call whose deadline is over reads nothing', async () => {
+  const ask = createFeed({ service: 'users', sql: b.sql, log: silent, messages })
+  const request = (organizationId: string) => ({
+    after: undefined,
+    fromEnd: false,
+    filter: filter({ organizationId }),
+    limit: 1000,
+  })
+  const order: string[] = []
+  const page = (organization: string) => ask({}, request(organization)).then(() => order.push(organization))
+  // All events that these tests made belong to `house`.
+  await Promise.all([...Array.from({ length: 100 }, () => page('house')), page('other')])
+  expect(order.indexOf('other')).toBeLessThan(5)
+  await expect(ask({}, request('house'), { deadline: Date.now() - 1 })).rejects.toMatchObject({
+    reason: 'DEADLINE_EXCEEDED',
+  })
 })
