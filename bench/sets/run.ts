@@ -1,5 +1,5 @@
-// `npm run bench -- --only Sets`: fills each set of docs/limits.md that another organization can fill, and times the
-// calls of somebody else meanwhile. Gives the table there.
+// `npm run bench -- --only Sets`: fills each set of docs/limits.md that another organization can fill, and measures the
+// latency of an uninvolved caller meanwhile. Prints the table of that page.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, openClient } from '../load/client.ts'
 import { memoryOf } from '../memory-of.ts'
@@ -33,7 +33,10 @@ const sets: [name: string, most: number, fill: Fill][] = [
     'memberships of a user, from one organization',
     1001,
     async (stage) =>
-      stage.add(`/management/v1/projects/${await newProject(stage)}/members`, { userId: stage.victim.userId, roles: ['PROJECT_OWNER'] }), // prettier-ignore
+      stage.add(`/management/v1/projects/${await newProject(stage)}/members`, {
+        userId: stage.victim.userId,
+        roles: ['PROJECT_OWNER'],
+      }),
   ],
   [
     'grants of a user in a project, of 40 kB each, from many organizations',
@@ -83,7 +86,11 @@ const sets: [name: string, most: number, fill: Fill][] = [
     'mails to an address',
     6,
     (stage, n) =>
-      stage.add('/v2/users/human', { userName: `mailed-${n}`, profile: { firstName: 'A', lastName: 'B' }, email: { email: 'victim@example.com' } }), // prettier-ignore
+      stage.add('/v2/users/human', {
+        userName: `mailed-${n}`,
+        profile: { firstName: 'A', lastName: 'B' },
+        email: { email: 'victim@example.com' },
+      }),
   ],
   [
     'names that others have, without their organization',
@@ -92,7 +99,7 @@ const sets: [name: string, most: number, fill: Fill][] = [
   ],
 ]
 
-/** Prints the table. Gives no faults: whether a call of the innocent fails ends the run. */
+/** Prints the table. A call of the uninvolved caller that fails ends the run with its error. */
 export async function measureSets(): Promise<string[]> {
   const system = await startSystem()
   const admin = openClient(system)
@@ -111,7 +118,8 @@ export async function measureSets(): Promise<string[]> {
     const stage: Stage = { hostile, victim, ask: admin.ask, add }
     console.log('\n| set | filled with | then | others, ms: before | meanwhile | after | memory, MB: before | after |')
     console.log('|---|---:|---|---:|---:|---:|---:|---:|')
-    for (const [name, most, fill] of sets) console.log(await fillAndTime(system, stage, innocent.token, name, most, fill)) // prettier-ignore
+    for (const [name, most, fill] of sets)
+      console.log(await fillAndTime(system, stage, innocent.token, name, most, fill))
     return []
   } finally {
     admin.close()

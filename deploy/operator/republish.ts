@@ -38,7 +38,7 @@ async function run({ system, output, args, confirm }: Called): Promise<number> {
   return unfinished > 0 ? 1 : 0
 }
 
-/** Waits until all is published anew, up to where it was. False where the service gets no nearer. */
+/** Waits until the tail has republished everything up to where it stood. False once it makes no more progress. */
 async function sendAgain(sql: Sql, tell: (progress: string) => void): Promise<boolean> {
   const goal = await readPlace(sql)
   if (goal.position === '0') return true

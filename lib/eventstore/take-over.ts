@@ -31,7 +31,7 @@ export const schemasOf03: Record<string, string> = {
 export async function takeOver(transaction: Transaction, applied: Set<string>): Promise<void> {
   if (!applied.has(formerFile) || applied.has(filesOf03[0]!)) return
   applied.delete(sealedNote)
-  // Of a release before 0.3, that is told.
+  // A release before 0.3 is refused with its own message.
   await checkReleases(transaction, applied)
   const [{ schema }] = await transaction<[{ schema: string }]>`select current_schema() as schema`
   if (hashOf(await describeSchema(transaction)) !== schemasOf03[schema])

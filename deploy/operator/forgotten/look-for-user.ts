@@ -30,7 +30,7 @@ export async function lookForUser(system: System, userId: string): Promise<Found
   const events = await eventsOf(system, userId)
   if (events.rows === 0) return undefined
   const [users, redis] = [system.sql('users'), system.redis()]
-  // Of a store that cannot be looked at, nobody knows that it was cleaned.
+  // A store that cannot be read may still hold the user, so it counts as not erased.
   const place = await placeOfNotifier(system).catch(() => undefined)
   const since = await startOfStream(system).catch(() => undefined)
   const work = await workBehind(users, userId, place, since)

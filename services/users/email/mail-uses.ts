@@ -12,7 +12,8 @@ export type MailCause = 'code' | 'stranger' | 'notice'
 
 /**
  * The uses that a mail counts as: one of its mailbox, for all callers together, and one of the user's organization. A
- * recovery counts within the organization alone: others could keep the mail from a person who forgot the password. Both are stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
+ * recovery counts within the organization alone: others could keep the mail from a person who forgot the password. Both
+ * are stored as MACs. RESOURCE_EXHAUSTED MAILS_THROTTLED where there were too many.
  */
 export function mailUses(
   { config, keys }: Pick<Context, 'config' | 'keys'>,

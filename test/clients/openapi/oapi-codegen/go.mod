@@ -1,4 +1,4 @@
-module example.com/work
+module example.com/shop
 
 go 1.24.0
 

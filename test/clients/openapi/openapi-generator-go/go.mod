@@ -1,3 +1,3 @@
-module example.com/work
+module example.com/shop
 
 go 1.24

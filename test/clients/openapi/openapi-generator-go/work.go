@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"os"
 
-	"example.com/work/client"
+	"example.com/shop/client"
 )
 
 var work struct {
