@@ -1,38 +1,56 @@
-import { defineConfig, mergeConfig } from 'vitest/config'
-import first, { patience } from './vitest.config.ts'
+import { defineConfig } from 'vitest/config'
+import { patience, projects } from './vitest.config.ts'
 
-/** The second tier, `npm run test:all`: every test of `npm test`, and clients and mail servers that others wrote. */
-export default mergeConfig(
-  first,
-  defineConfig({
-    test: {
-      projects: [
-        {
-          test: {
-            name: 'clients',
-            ...patience,
-            include: ['test/clients/**/*.test.ts'],
-            globalSetup: './test/clients/setup.ts',
-            // A first run downloads and compiles what the tools of another language need.
-            testTimeout: 600_000,
-            hookTimeout: 900_000,
-            // Compilers take both processors, and files write one table.
-            fileParallelism: false,
-            sequence: { groupOrder: 5 },
-          },
+/** The second tier, `npm run test:all`: every test, each scenario in every encoding, and programs that others wrote. */
+export default defineConfig({
+  test: {
+    env: { ROSTER_TEST_LONG: '1' },
+    projects: [
+      ...projects([]),
+      {
+        test: {
+          name: 'faults',
+          ...patience,
+          include: ['test/faults/**/*.test.ts', 'test/alerts/alerts.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          // Alone, since it holds calls to their deadlines.
+          sequence: { groupOrder: 3 },
         },
-        {
-          test: {
-            name: 'mail-servers',
-            ...patience,
-            include: ['test/mail-servers/**/*.test.ts'],
-            globalSetup: './test/infra.ts',
-            testTimeout: 180_000,
-            hookTimeout: 180_000,
-            sequence: { groupOrder: 6 },
-          },
+      },
+      {
+        test: {
+          name: 'upgrade',
+          ...patience,
+          include: ['test/upgrade/**/*.test.ts'],
+          sequence: { groupOrder: 4 },
         },
-      ],
-    },
-  }),
-)
+      },
+      {
+        test: {
+          name: 'clients',
+          ...patience,
+          include: ['test/clients/**/*.test.ts'],
+          globalSetup: './test/clients/setup.ts',
+          // A first run downloads and compiles what the tools of another language need.
+          testTimeout: 600_000,
+          hookTimeout: 900_000,
+          // Compilers take both processors, and files write one table.
+          fileParallelism: false,
+          sequence: { groupOrder: 5 },
+        },
+      },
+      {
+        test: {
+          name: 'mail-servers',
+          ...patience,
+          include: ['test/mail-servers/**/*.test.ts'],
+          globalSetup: './test/infra.ts',
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 6 },
+        },
+      },
+    ],
+  },
+})

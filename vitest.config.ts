@@ -1,76 +1,70 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { SlowFiles } from './test/slow-files.ts'
+import { counting, secondTier } from './test/tiers.ts'
 import { workers } from './test/workers.ts'
-
-const unit = {
-  include: ['**/*.test.ts'],
-  exclude: [
-    'node_modules',
-    '.roster/**',
-    '**/*.integration.test.ts',
-    '**/*.browser.test.ts',
-    'test/{e2e,faults,upgrade,clients,mail-servers}/**',
-    'test/alerts/alerts.test.ts',
-    'test/*.test.ts',
-  ],
-  // Some compute for seconds, and the machine may have other work.
-  testTimeout: 30_000,
-  // To load everything anew for each file takes longer than all tests.
-  isolate: false,
-}
 
 // Whatever a test waits for: see test/patience.ts.
 export const patience = { setupFiles: './test/patience.ts', expect: { poll: { timeout: 20_000 } } }
 
-export default defineConfig({
-  test: {
-    projects: [
-      { test: { name: 'unit', ...patience, ...unit } },
-      {
-        test: {
-          name: 'servers',
-          ...patience,
-          include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/*.test.ts'],
-          exclude: ['node_modules', '.roster/**', 'test/{e2e,faults,upgrade}/**'],
-          globalSetup: './test/infra.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          sequence: { groupOrder: 1 },
-          maxWorkers: workers,
-        },
+const never = ['node_modules', '.roster/**']
+const withServers = {
+  ...patience,
+  globalSetup: './test/infra.ts',
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  maxWorkers: workers,
+  sequence: { groupOrder: 1 },
+}
+
+/** The projects of both tiers, without the files that `left` names. */
+export function projects(left: string[]): TestProjectConfiguration[] {
+  return [
+    {
+      test: {
+        name: 'unit',
+        ...patience,
+        include: ['**/*.test.ts'],
+        exclude: [
+          ...never,
+          '**/*.integration.test.ts',
+          '**/*.browser.test.ts',
+          'test/{e2e,faults,upgrade,clients,mail-servers}/**',
+          'test/alerts/alerts.test.ts',
+          'test/*.test.ts',
+        ],
+        // Some compute for seconds, and the machine may have other work.
+        testTimeout: 30_000,
+        // To load everything anew for each file takes longer than all tests.
+        isolate: false,
       },
-      {
-        test: {
-          name: 'e2e',
-          ...patience,
-          include: ['test/e2e/**/*.test.ts'],
-          globalSetup: './test/e2e/setup.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          isolate: false,
-          // After the other projects, which would take the processors from what is timed here.
-          sequence: { groupOrder: 2 },
-          maxWorkers: workers,
-        },
+    },
+    {
+      test: {
+        name: 'servers',
+        ...withServers,
+        include: ['**/*.integration.test.ts', '**/*.browser.test.ts', 'test/*.test.ts'],
+        exclude: [...never, ...counting, ...left],
+        isolate: false,
       },
-      {
-        test: {
-          name: 'faults',
-          ...patience,
-          include: ['test/faults/**/*.test.ts', 'test/alerts/alerts.test.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
-          // Alone, since it holds calls to their deadlines.
-          sequence: { groupOrder: 3 },
-        },
+    },
+    { test: { name: 'counting', ...withServers, include: counting, exclude: [...never, ...left] } },
+    {
+      test: {
+        name: 'e2e',
+        ...patience,
+        include: ['test/e2e/**/*.test.ts'],
+        exclude: [...never, ...left],
+        globalSetup: './test/e2e/setup.ts',
+        testTimeout: 60_000,
+        hookTimeout: 60_000,
+        isolate: false,
+        // After the other projects, which would take the processors from what is timed here.
+        sequence: { groupOrder: 2 },
+        maxWorkers: workers,
       },
-      {
-        test: {
-          name: 'upgrade',
-          ...patience,
-          include: ['test/upgrade/**/*.test.ts'],
-          sequence: { groupOrder: 4 },
-        },
-      },
-    ],
-  },
-})
+    },
+  ]
+}
+
+/** The first tier, `npm test`. */
+export default defineConfig({ test: { projects: projects(secondTier), reporters: ['default', new SlowFiles()] } })

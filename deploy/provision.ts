@@ -65,9 +65,12 @@ async function ensureDatabase(url: URL, database: string, dedicated: boolean): P
   if (exists && !dedicated) return
   await withDatabase(url, 'postgres', async (sql) => {
     if (!exists) {
-      await again(() => sql`create database ${sql(database)}`).catch((error: unknown) => {
-        if (codeOf(error) !== '42P04') throw error
-      })
+      // In the order of bytes: another release of the C library must not break an index.
+      await again(() => sql`create database ${sql(database)} encoding 'UTF8' locale 'C' template template0`).catch(
+        (error: unknown) => {
+          if (codeOf(error) !== '42P04') throw error
+        },
+      )
     }
     if (dedicated) await again(() => sql`revoke all on database postgres, template1 from public`)
   })

@@ -28,19 +28,36 @@ export interface TestServers {
   mailboxUrl: string | undefined
 }
 
-/** Vitest's global setup: servers for the whole run. */
+/** Vitest's global setup: servers for the whole run, which its projects share. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  run.projects++
+  const { natsUrls, servers, stop } = await (run.started ??= start())
+  project.provide('servers', servers)
+  project.provide('natsUrls', natsUrls)
+  return async () => {
+    if (--run.projects === 0) await stop()
+  }
+}
+
+// Vitest loads this file anew for each project.
+const run = ((globalThis as { rosterTestRun?: Run }).rosterTestRun ??= { projects: 0, started: undefined })
+
+interface Run {
+  projects: number
+  started: ReturnType<typeof start> | undefined
+}
+
+async function start() {
   const { servers, stop } = await startTestServers()
   const more = process.env['ROSTER_TEST_CONTAINERS'] === '1' || process.env['ROSTER_TEST_NATS_URL'] ? 0 : workers - 1
   const started = await Promise.all(Array.from({ length: more }, () => startMoreNats(servers)))
-  project.provide('servers', servers)
-  project.provide(
-    'natsUrls',
-    [servers, ...started].map(({ natsUrl }) => natsUrl),
-  )
-  return async () => {
-    await Promise.all(started.map((one) => one.stop()))
-    await stop()
+  return {
+    servers,
+    natsUrls: [servers, ...started].map(({ natsUrl }) => natsUrl),
+    async stop() {
+      await Promise.all(started.map((one) => one.stop()))
+      await stop()
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
 import { hasMailbox, mailTo } from './mailbox.ts'
 
-const seconds = isLong ? 25 : 12
+const seconds = isLong ? 25 : 6
 
 async function begin(): Promise<{ model: Model; real: Place }> {
   const name = unique('model')

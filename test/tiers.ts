@@ -1,0 +1,59 @@
+/**
+ * Test files of the second tier, which `npm run test:all` runs beside everything else: they take more than some
+ * seconds, or need what only that tier installs. A promise that is seen there only is one that changes seldom, or whose
+ * quick half another file shows.
+ */
+export const secondTier = [
+  // Long waits, restarts and processes of their own.
+  'deploy/bundle/bundle.integration.test.ts',
+  'deploy/local/start.integration.test.ts',
+  'deploy/nats/isolation.integration.test.ts',
+  'deploy/provision.integration.test.ts',
+  'deploy/prometheus/promtool.integration.test.ts',
+  'lib/eventstore/audit/sign-checkpoints.integration.test.ts',
+  'lib/eventstore/audit/start-chain.integration.test.ts',
+  'lib/eventstore/{follow,writes-beside-migration}.integration.test.ts',
+  'lib/eventstore/doubles.integration.test.ts',
+  'lib/eventstore/forgotten-in-stream.integration.test.ts',
+  'lib/eventstore/republish.integration.test.ts',
+  'lib/eventstore/set-back.integration.test.ts',
+  'lib/eventstore/tail/tail-outages.integration.test.ts',
+  'lib/eventstore/take-over.integration.test.ts',
+  'lib/events/stream-keeper.integration.test.ts',
+  'services/gateway/connections/{listener,whole-answers}.integration.test.ts',
+  'services/gateway/limits/memory-of-attacks.integration.test.ts',
+  'services/notifier/mails/outages.integration.test.ts',
+  'services/notifier/mails/{mail-turns,slow-mail-server}.integration.test.ts',
+  'services/notifier/process.integration.test.ts',
+  'services/notifier/webhooks/{webhooks,webhook-turns}.integration.test.ts',
+  'services/users/bootstrap.integration.test.ts',
+  'services/users/forgetting/{forget-again,set-back,turns}.integration.test.ts',
+  'test/rpc/one-meaning.integration.test.ts',
+  'test/{event-streams,metrics-of-calls,metrics-of-work,misfits,quiet-outages,start-without-postgres,upgrade-keys,waits}.test.ts',
+  // The operator's commands, but for one file each.
+  'deploy/operator/verify/**',
+  'deploy/operator/status/**',
+  'deploy/operator/forgotten/**',
+  'deploy/operator/keys/**',
+  // Browsers and clients that others wrote.
+  '**/*.browser.test.ts',
+  'test/e2e/{browser,connect-web,foreign-clients}.test.ts',
+  'test/e2e/zitadel-clients.test.ts',
+  // Each operation with each of its fields, over tables of many rows.
+  'test/e2e/{indexes,openapi,secrets,event-limits,last-owner-mix,members,unhindered}.test.ts',
+  'test/e2e/{erasure,user-removal}.test.ts',
+  'test/e2e/explain/agreement.test.ts',
+  'test/e2e/migration/**',
+]
+
+/** Tests that read counters or start telemetry, which a process has once. Each has a process of its own. */
+export const counting = [
+  'lib/eventstore/{given-up,releases,traces}.integration.test.ts',
+  'services/gateway/calls/trace-call.integration.test.ts',
+  'services/gateway/connections/{crowds,whole-answers}.integration.test.ts',
+  'services/notifier/ledger/intake-lag.integration.test.ts',
+  'services/notifier/oldest-waiting.integration.test.ts',
+  'services/users/passwords/limits-counted.integration.test.ts',
+  'test/rpc/serve.integration.test.ts',
+  'test/{metrics,metrics-of-calls,metrics-of-work,traces}.test.ts',
+]
