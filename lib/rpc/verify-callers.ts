@@ -62,8 +62,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
     const end = Number(until)
     if (end <= now) throw notSigned(`its signature is over for ${now - end} ms`)
     if (end > now + longest) throw notSigned(`its signature lives for ${end - now} ms more`)
-    // A gateway of an earlier version does not tell everything.
-    const caller = frozen({ ...anonymous, ...(JSON.parse(text) as Partial<Caller>) })
+    const caller = frozen(JSON.parse(text) as Caller)
     memory.set(header, { caller, until: end }, header.length)
     return caller
   }
