@@ -11,12 +11,6 @@ import { signatureOf } from './caller-keys.ts'
  */
 export type ReadCaller = (header: string) => Caller
 
-/** The reader of a service without a key: it accepts no caller. */
-export const refuseCallers: ReadCaller = (header) => {
-  if (header === '') return anonymous
-  throw notSigned('this service has no caller key')
-}
-
 /** The longest remaining life of a signature, in milliseconds. The gateway never signs for longer. */
 const longest = 60_000
 /** Characters of remembered headers. */
