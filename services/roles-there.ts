@@ -6,7 +6,7 @@ export function membershipsIn(userId: string, organizationId: string): ListMembe
   return { userId, organizationId: '', withInactive: false, onlyIn: [organizationId], mostOthers: 0 }
 }
 
-/** What a user holds in one organization, of what grants lists. Grants of 0.2 lists everything. */
+/** What a user holds in one organization, of what grants lists. */
 export function rolesThere(
   { memberships, projectMemberships }: Pick<ListMembershipsResponse, 'memberships' | 'projectMemberships'>,
   organizationId: string,

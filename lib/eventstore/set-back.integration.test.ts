@@ -112,28 +112,3 @@ describe('of two services that lost events to an older copy of the stream, each 
     })
   })
 })
-
-describe('beside a replica of the former release, which notes the place of the last event alone,', () => {
-  test('that event is noted again soon, and nothing is published anew', async () => {
-    await addSome('users')
-    await everythingIsThere('users')
-    const before = await publishedOf('users')
-    // As the former release notes it.
-    await replicas.users.sql`update published set stream_mark = stream_mark || '{"sequence": 1, "subject": "a.b"}'`
-    await vi.waitFor(async () => expect(await publishedOf('users')).toEqual(before), soon)
-    await replicas.users.sql`update published set stream_mark = null`
-    await vi.waitFor(async () => expect(await publishedOf('users')).toEqual(before), soon)
-  })
-
-  test('no other event is taken for it', async () => {
-    await addSome('users', 2)
-    await everythingIsThere('users')
-    await end('users')
-    const before = await publishedOf('users')
-    await replicas.users.sql`update published set stream_mark = null, stream_sequence = stream_sequence - 1`
-    await start('users')
-    await addSome('users', 1)
-    await everythingIsThere('users')
-    expect(await publishedOf('users')).toMatchObject({ generation: before.generation, sequence: before.sequence + 1 })
-  })
-})

@@ -21,7 +21,7 @@ import type { Span } from '../telemetry/tracing.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { tellAnswer, traceRequest } from './spans.ts'
 import { endOfTurn } from './turn.ts'
-import { type ReadCaller, refuseCallers } from './verify-callers.ts'
+import type { ReadCaller } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 
 /** Answers a method. Throws RosterError; any other error becomes INTERNAL. */
@@ -79,8 +79,8 @@ export interface ServeOptions<Context> {
   owners?: Record<string, FindOwner<Context>>
   /** Finds what a user holds in an organization. Without it, callers have no roles but those that they come with. */
   rolesThere?: (context: Context, userId: string, organizationId: string) => Promise<RolesThere>
-  /** Reads the caller of a request. Without it, the service answers only requests without a token. */
-  readCaller?: ReadCaller
+  /** Reads the caller of a request. */
+  readCaller: ReadCaller
   /** The number of the service's events that were refused for good. Default: none. */
   parked?: () => number
   /** Keeps the answers to requests with an Idempotency-Key. Without it, the key has no effect. */
@@ -218,7 +218,7 @@ function sequenceOf(response: unknown): number | undefined {
 const loud = new Set(['INTERNAL', 'ANSWER_TOO_LARGE', 'CALLER_NOT_SIGNED'])
 
 async function respond(
-  { log, readCaller = refuseCallers }: Pick<ServeOptions<never>, 'log' | 'readCaller'>,
+  { log, readCaller }: Pick<ServeOptions<never>, 'log' | 'readCaller'>,
   declared: Method,
   message: ServiceMsg,
   answer: Answer,

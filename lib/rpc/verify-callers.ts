@@ -11,12 +11,6 @@ import { signatureOf } from './caller-keys.ts'
  */
 export type ReadCaller = (header: string) => Caller
 
-/** The reader of a service without a key: it accepts no caller. */
-export const refuseCallers: ReadCaller = (header) => {
-  if (header === '') return anonymous
-  throw notSigned('this service has no caller key')
-}
-
 /** The longest remaining life of a signature, in milliseconds. The gateway never signs for longer. */
 const longest = 60_000
 /** Characters of remembered headers. */
@@ -62,8 +56,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
     const end = Number(until)
     if (end <= now) throw notSigned(`its signature is over for ${now - end} ms`)
     if (end > now + longest) throw notSigned(`its signature lives for ${end - now} ms more`)
-    // A gateway of an earlier version does not tell everything.
-    const caller = frozen({ ...anonymous, ...(JSON.parse(text) as Partial<Caller>) })
+    const caller = frozen(JSON.parse(text) as Caller)
     memory.set(header, { caller, until: end }, header.length)
     return caller
   }

@@ -236,7 +236,7 @@ test('pages come with a strict policy, and a page that the browser has is not se
     headers: { 'if-none-match': `"other", W/${page.headers['etag'] as string}` },
   })
   expect([again.status, again.body]).toEqual([304, ''])
-  for (const other of ['/ui/../main.ts', '/ui/%2e%2e/main.ts', '/ui/verify-email.browser.test.ts', '/ui'])
+  for (const other of ['/ui/../main.ts', '/ui/%2e%2e/main.ts', '/ui/forms.browser.test.ts', '/ui'])
     expect((await send(gateway.url, { path: other })).status).toBe(404)
   expect((await send(gateway.url, { method: 'POST', path })).headers['allow']).toBe('GET, HEAD, OPTIONS')
 })

@@ -14,7 +14,7 @@ import { connectNats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
-import { testCallerKeys } from '#test/support/caller-keys'
+import { testCallerKeys, testReader } from '#test/support/caller-keys'
 import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { openLater } from './later.ts'
@@ -84,6 +84,7 @@ export async function serveDomains(
     nats,
     log: silent,
     context: {},
+    readCaller: testReader('grants'),
     services: [
       served<typeof GrantsInternal, object>(GrantsInternal, {
         listMemberships: async (_, { userId }) => ({

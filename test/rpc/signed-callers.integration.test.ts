@@ -98,11 +98,6 @@ describe('a caller is refused, and the log says so,', () => {
     expect(await refusal(header)).toBeUndefined()
     await vi.waitFor(async () => expect(await refusal(header)).toBe('CALLER_NOT_SIGNED'), { timeout: 15_000 })
   })
-
-  test('by a service without a key', async () => {
-    await serving.start({ addMachineUser: async () => added }, { readCaller: undefined })
-    expect(await refusal(testSigner()(owner, 'users'))).toBe('CALLER_NOT_SIGNED')
-  })
 })
 
 test('the gateway renews a signature before it ends, and signs for each service separately', () => {

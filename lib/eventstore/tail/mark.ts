@@ -1,6 +1,5 @@
 import { subjectOf } from '../../events/publish.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
-import type { Transaction } from '../database.ts'
 import type { NotedMark, Published } from './tail-rows.ts'
 
 /** The last place that the stream gave to this service, and the subject of the event there, where that is known. */
@@ -29,23 +28,4 @@ export function writeMark(service: string, published: Published, event: StoredEv
   if (sequence < Number(published.stream_sequence ?? 0)) return null
   const mark: NotedMark = { generation: published.generation, sequence, subject: subjectOf(service, event) }
   return JSON.stringify(mark)
-}
-
-/**
- * Notes which event is at the last place, where a replica of the former release moved it: the event at the cursor, if the
- * stream has that there. Else the next event is noted.
- */
-export async function nameMark(
-  transaction: Transaction,
-  service: string,
-  published: Published,
-  lastPlace: (subject: string) => Promise<number>,
-) {
-  const { sequence, subject } = lastMark(service, published, [])
-  if (sequence === undefined || subject !== undefined) return
-  const [event] = await transaction<StoredEvent[]>`
-    select organization_id, aggregate_type, aggregate_id, type from events where position = ${published.position}
-  `
-  if (!event || (await lastPlace(subjectOf(service, event))) !== sequence) return
-  await transaction`update published set stream_mark = ${writeMark(service, published, event, sequence)}::text::jsonb`
 }

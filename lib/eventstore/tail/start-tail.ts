@@ -4,12 +4,11 @@ import { pause, repeat } from '../../repeat.ts'
 import { type AnnouncerOptions, createAnnouncer } from '../../events/announcer.ts'
 import type { RecentEvents } from '../../events/recent-events.ts'
 import type { Sql, Transaction } from '../database.ts'
-import { lastPlace } from '../../events/into-stream.ts'
 import { publish } from '../../events/publish.ts'
 import type { EventRow, StoredEvent } from '../../events/stored-event.ts'
 import type { Personal } from '../personal/personal.ts'
 import { createForward } from './forward.ts'
-import { nameMark, newestOf, writeMark } from './mark.ts'
+import { newestOf, writeMark } from './mark.ts'
 import { noteTaken, park, unpark } from './parked.ts'
 import { retryParked, settleRetried } from './retry-parked.ts'
 import { type Elsewhere, noteTailWaits } from './tail-waits.ts'
@@ -146,10 +145,7 @@ export function startTail(options: TailOptions): Tail {
     }
     waits.streamIsThere()
     inspectAt = Date.now() + inspectEvery
-    if (all.length === 0) {
-      await nameMark(transaction, service, published!, (subject) => elsewhere(lastPlace(nats, subject)))
-      return nothing
-    }
+    if (all.length === 0) return nothing
     const last = all.at(-1)!
     const newest = newestOf(added)
     const event = all.find(({ position }) => position === newest?.position)

@@ -45,9 +45,3 @@ test('the log warns once of a proxy that TRUSTED_PROXIES does not count', async 
   expect(warnings()).toEqual([expect.stringContaining('set TRUSTED_PROXIES')])
   expect(new Set(seen)).toEqual(new Set(['127.0.0.1']))
 })
-
-test('the log warns once of a counted proxy that is missing', async () => {
-  await start('1')
-  await call(111)
-  expect(warnings()).toEqual([expect.stringContaining('TRUSTED_PROXIES is set')])
-})

@@ -88,7 +88,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
         places.forget(({ userId }) => userId === changed)
       } else {
         organizations.forget((known) => known === organizationId)
-        homes.forget((home) => home.organizationId === organizationId || Object.hasOwn(home.elsewhere, organizationId))
+        homes.forget((home) => home.organizationId === organizationId)
         places.forget((place) => place.organizationId === organizationId)
       }
     },

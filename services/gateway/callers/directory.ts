@@ -30,8 +30,6 @@ export interface Home extends Place {
   closed: boolean
   hasRole: boolean
   instanceRoles: string[]
-  /** Roles in a hundred other organizations: services of 0.2 cannot ask for them. */
-  elsewhere: Record<string, string[]>
 }
 
 /** Asks other services about callers. */
@@ -54,7 +52,6 @@ export interface DirectoryServices {
 }
 
 const timeout = 5_000
-const mostOthers = 100
 
 /** The call with which the gateway itself asks a service. */
 export function ownCall(): { requestId: string; deadline: number } {
@@ -74,24 +71,11 @@ export function createDirectory({ users, grants, accessTokens }: DirectoryServic
       return { value: { user, thumbprint: found.dpopThumbprint, forProject: found.forProject }, until }
     },
     async findHome(userId, organizationId) {
-      const request = { ...membershipsIn(userId, organizationId), organizationId, mostOthers }
+      const request = { ...membershipsIn(userId, organizationId), organizationId }
       const answer = await grants.listMemberships(request, ownCall())
-      const { instanceRoles, memberships, projectMemberships } = answer
-      const others = memberships.filter((membership) => membership.organizationId !== organizationId)
-      return {
-        value: {
-          userId,
-          organizationId,
-          ...rolesThere(answer, organizationId),
-          closed: answer.organizationClosed,
-          // Grants of 0.2 does not tell, but lists them all.
-          hasRole: answer.hasRole || instanceRoles.length + memberships.length + projectMemberships.length > 0,
-          instanceRoles,
-          elsewhere: Object.fromEntries(
-            others.slice(0, mostOthers).map((membership) => [membership.organizationId, membership.roles]),
-          ),
-        },
-      }
+      const { hasRole, instanceRoles, organizationClosed: closed } = answer
+      const value = { userId, organizationId, ...rolesThere(answer, organizationId), closed, hasRole, instanceRoles }
+      return { value }
     },
     async findPlace(userId, organizationId) {
       const answer = await grants.listMemberships(membershipsIn(userId, organizationId), ownCall())

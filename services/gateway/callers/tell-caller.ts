@@ -23,16 +23,14 @@ export function createTeller(): TellCaller {
 }
 
 function tellRoles(home: Home, place: Place): Told {
-  const { hasRole, instanceRoles, elsewhere } = home
-  const { [place.organizationId]: _, ...others } = elsewhere
+  const { hasRole, instanceRoles } = home
   const places = place === home ? [home] : [home, place]
   return {
     hasRole,
     instanceRoles,
-    organizationRoles: {
-      ...others,
-      ...Object.fromEntries(places.flatMap(({ organizationId, roles }) => (roles ? [[organizationId, roles]] : []))),
-    },
+    organizationRoles: Object.fromEntries(
+      places.flatMap(({ organizationId, roles }) => (roles ? [[organizationId, roles]] : [])),
+    ),
     projectRoles: Object.fromEntries(
       places.flatMap(({ organizationId, projects }) => (projects ? [[organizationId, projects]] : [])),
     ),

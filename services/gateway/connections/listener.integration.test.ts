@@ -98,47 +98,6 @@ test('the protocol is recognized also where its first bytes arrive one by one', 
   expect((await drip('PRI * HTTP/1.1\r\nconnection: close\r\n\r\n')).toString()).toContain('400')
 })
 
-test('no more connections are accepted than configured', async () => {
-  const gateway = await start({ [setEmail.subject]: () => ({}) }, { MAX_CONNECTIONS: '2' })
-  const open = [1, 2].map(() => connect(gateway.port, '127.0.0.1'))
-  await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
-  const third = connect(gateway.port, '127.0.0.1')
-  third.on('error', () => {})
-  await new Promise((resolve) => third.once('close', resolve))
-  open[0]!.destroy()
-  await expect
-    .poll(() =>
-      send(gateway.url, { path: '/healthz' }).then(
-        ({ status }) => status,
-        () => 0,
-      ),
-    )
-    .toBe(200)
-  open[1]!.destroy()
-})
-
-test('X-Forwarded-For counts as far as proxies are trusted', async () => {
-  const seen: string[] = []
-  const operations = {
-    [setEmail.subject]: (_request: unknown, { clientAddress }: { clientAddress: string }) => {
-      seen.push(clientAddress)
-      return {}
-    },
-  }
-  const headers = { authorization: 'Bearer admin', 'content-type': 'application/json' }
-  for (const proxies of ['0', '1', '2']) {
-    const gateway = await start(operations, { TRUSTED_PROXIES: proxies })
-    for (const forwarded of ['spoofed, 10.0.0.1, ::ffff:10.0.0.2', '10.0.0.3'])
-      await send(gateway.url, {
-        method: 'POST',
-        path: '/v2/users/u1/email',
-        headers: { ...headers, 'x-forwarded-for': forwarded },
-        body: '{"email":"a@b.c"}',
-      })
-  }
-  expect(seen).toEqual(['127.0.0.1', '127.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.1', '10.0.0.3'])
-})
-
 test('stopping refuses new connections at once and lets calls under way end, in every encoding', async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   let underWay = 0
@@ -186,33 +145,4 @@ test('stopping waits no longer than the drain time for calls that do not end', a
   await gateway.stopGateway()
   expect(performance.now() - started).toBeLessThan(3000)
   expect(await grpc).not.toBe(0)
-})
-
-test('the addresses of one IPv6 network are one client’s', async () => {
-  const seen: string[] = []
-  const gateway = await start(
-    {
-      [setEmail.subject]: (_request: unknown, { clientAddress }: { clientAddress: string }) => {
-        seen.push(clientAddress)
-        return {}
-      },
-    },
-    { TRUSTED_PROXIES: '1' },
-  )
-  const headers = { authorization: 'Bearer admin', 'content-type': 'application/json' }
-  const from = [
-    '2001:db8:1:2::1',
-    '2001:db8:1:2:ffff:ffff:ffff:ffff',
-    '2001:DB8:1:2:3::',
-    '2001:db8:1:3::1',
-    '::ffff:10.0.0.1',
-  ]
-  for (const address of from)
-    await send(`${gateway.url}/v2/users/u1/email`, {
-      method: 'POST',
-      headers: { ...headers, 'x-forwarded-for': address },
-      body: '{"email":"a@b.c"}',
-    })
-  expect([new Set(seen.slice(0, 3)).size, new Set(seen).size]).toEqual([1, 3])
-  expect(seen[4]).toBe('10.0.0.1')
 })

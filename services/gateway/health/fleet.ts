@@ -9,7 +9,7 @@ export interface Replica {
   /** Tells processes apart. */
   instance: string
   version: string
-  /** The release before that one. A version that does not know it is older than this field. */
+  /** The release before that one. */
   former?: string | undefined
   /** Whether it cannot answer calls yet. */
   starting: boolean
@@ -17,9 +17,6 @@ export interface Replica {
   /** The servers that it waits for, each with the time since when, in RFC 3339. */
   waiting: Record<string, string>
 }
-
-/** All services said this when they did not tell their versions. */
-const ofEverybody = '1.0.0'
 
 /** Versions of a service that are shown. */
 const mostVersions = 5
@@ -64,11 +61,10 @@ export async function askReplicas(
 // Its words must not fill the log, nor the answers to strangers.
 function readReplica(service: string, info: string): Replica {
   const read = (name: string, pattern: string) => new RegExp(`"${name}":"(${pattern})"`).exec(info)?.[1]
-  const version = read('version', '\\d+\\.\\d+\\.\\d+[\\w.-]{0,20}') ?? ofEverybody
   return {
     service,
     instance: read('instance', '[\\w-]{1,50}') ?? read('id', '\\w{1,50}') ?? '',
-    version: version === ofEverybody ? untold : version,
+    version: read('version', '\\d+\\.\\d+\\.\\d+[\\w.-]{0,20}') ?? untold,
     former: read('former', '\\d+\\.\\d+'),
     starting: read('starting', 'true') !== undefined,
     parked: Number(read('parked', '\\d{1,15}') ?? 0),

@@ -1,3 +1,5 @@
+import { runFormPage } from './form-page.js'
+
 const texts = {
   en: {
     title: 'Verify your email address',
@@ -37,83 +39,18 @@ const texts = {
   },
 }
 
-const answerWithin = 20_000
-const element = (id) => document.getElementById(id)
-const [title, user, userId, code, status] = ['title', 'user', 'user-id', 'code', 'status'].map(element)
-const form = document.querySelector('form')
-const button = document.querySelector('button')
-const language =
-  navigator.languages.map((tag) => tag.toLowerCase().split('-')[0]).find((tag) => Object.hasOwn(texts, tag)) ?? 'en'
-const text = texts[language]
-let busy = false
+const [user, userId, code] = ['user', 'user-id', 'code'].map((id) => document.getElementById(id))
 
-document.documentElement.lang = language
-element('scriptless').remove()
-form.addEventListener('submit', verify)
-// A second link in the same tab changes nothing but the fragment, so the page does not load again.
-addEventListener('hashchange', begin)
-begin()
-
-function begin() {
-  const given = new URLSearchParams(location.hash.slice(1))
-  // The code must stay neither in the address bar nor in the history.
-  history.replaceState(null, '', location.pathname + location.search)
-  for (const shown of document.querySelectorAll('[data-text]')) shown.textContent = text[shown.dataset.text]
-  userId.value = given.get('userId') ?? ''
-  code.value = given.get('code') ?? ''
-  user.hidden = userId.value !== ''
-  form.hidden = false
-  say('')
-}
-
-async function verify(event) {
-  event.preventDefault()
-  if (busy) return
-  setBusy(true)
-  say(text.working)
-  try {
-    const answer = await fetch(`/v2/users/${encodeURIComponent(userId.value.trim())}/email/verify`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ verificationCode: code.value.trim() }),
-      credentials: 'omit',
-      signal: AbortSignal.timeout(answerWithin),
-    })
-    show(answer)
-  } catch {
-    say(text.offline, 'bad')
-  }
-  setBusy(false)
-}
-
-function show(answer) {
-  if (answer.ok) {
-    form.hidden = true
-    title.textContent = document.title = text.done
-    say(text.doneHint, 'good')
-    title.focus()
-  } else if (answer.status === 400) {
-    say(text.wrong, 'bad')
-    code.setAttribute('aria-invalid', 'true')
-    code.focus()
-  } else if (answer.status === 429) {
-    say(text.often.replace('{wait}', duration(Number(answer.headers.get('retry-after')) || 60)), 'bad')
-  } else say(text.failed, 'bad')
-}
-
-function say(message, kind = '') {
-  status.className = kind
-  status.textContent = message
-  code.removeAttribute('aria-invalid')
-}
-
-// `disabled` would take the focus away.
-function setBusy(now) {
-  busy = now
-  button.setAttribute('aria-disabled', String(now))
-}
-
-function duration(seconds) {
-  const [count, unit] = seconds < 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
-}
+runFormPage({
+  texts,
+  begin(given) {
+    userId.value = given.get('userId') ?? ''
+    code.value = given.get('code') ?? ''
+    user.hidden = userId.value !== ''
+  },
+  request: () => ({
+    path: `/v2/users/${encodeURIComponent(userId.value.trim())}/email/verify`,
+    body: { verificationCode: code.value.trim() },
+  }),
+  refused: () => ({ wrong: 'wrong', field: 'code' }),
+})

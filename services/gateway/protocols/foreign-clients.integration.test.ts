@@ -1,8 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf'
 import { ConnectError, type Transport } from '@connectrpc/connect'
 import {
@@ -157,43 +152,3 @@ function callGrpcJs(client: Client, called: Method, json: JsonObject): Promise<E
   })
   return promise
 }
-
-const root = join(import.meta.dirname, '../../..')
-
-const go = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '', CGO_ENABLED: '0' }
-const folder = mkdtempSync(join(tmpdir(), 'roster-go-'))
-const goClient = join(folder, 'grpc-go-client')
-const noGo = buildGo()
-afterAll(() => rmSync(folder, { recursive: true }))
-
-function buildGo(): string {
-  const source = join(root, 'services/gateway/testing/grpc-go-client.go')
-  try {
-    execFileSync('go', ['version'], { stdio: 'ignore' })
-  } catch {
-    return ' (skipped: there is no Go)'
-  }
-  try {
-    execFileSync('go', ['list', 'google.golang.org/grpc'], { stdio: 'ignore', env: { ...process.env, ...go } })
-  } catch {
-    return ' (skipped: there is no golang-google-grpc-dev)'
-  }
-  execFileSync('go', ['build', '-o', goClient, source], { env: { ...process.env, ...go } })
-  return ''
-}
-
-test.skipIf(noGo).each([
-  ['as it is', false],
-  ['in gzip', true],
-])(`grpc-go calls and follows over TLS, %s${noGo}`, async (_name, gzip) => {
-  await checkAll(async (called, json) => {
-    const call = { path: called.path, metadata: headers, gzip, stream: called.streams, message: encode(called, json).toString('base64') } // prettier-ignore
-    const client = spawn(goClient, { stdio: ['pipe', 'pipe', 'inherit'] })
-    client.stdin.end(JSON.stringify({ address: new URL(secure!.url).host, ca: certificate.ca, calls: [call] }))
-    const [{ answers, code, status }] = JSON.parse(await text(client.stdout))
-    return {
-      answers: answers.map((answer: string) => decode(called, Buffer.from(answer, 'base64'))),
-      ...(code !== 0 && { status: decodeStatus(Buffer.from(status, 'base64')) }),
-    }
-  })
-})

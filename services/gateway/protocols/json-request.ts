@@ -1,24 +1,11 @@
-import {
-  create,
-  type DescField,
-  type DescMessage,
-  fromJson,
-  fromJsonString,
-  type JsonValue,
-  type Message,
-  mergeFromJson,
-  ScalarType,
-} from '@bufbuild/protobuf'
+import { create, type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
-import { registry } from '#lib/registry'
 import { tooManyValues } from '../arrival/body.ts'
 import type { Match } from '../calls/routes.ts'
 import { fewValues, isMany, type ValueLimit } from '../limits/value-limit.ts'
-import { findFaults, malformed, maxFaults, spellPath, withoutUnset } from './json-faults.ts'
-import { isStrict, isStrictText } from './json-strictness.ts'
-import { findTextFault, placeOf, type TextFault } from './json-text.ts'
-import { parseExactly } from './parse-exactly.ts'
+import { findField, malformed, maxFaults, readFields, spellPath } from './json-message.ts'
+import { type Json, parseText, TextFault } from './json-text.ts'
 import { splitPair, unescapePart } from './percent-encoding.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -47,31 +34,14 @@ export function readRequest(
 }
 
 function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined, { most, count }: ValueLimit): Message {
-  if (body === undefined) return create(desc)
+  const message = create(desc)
+  if (body === undefined) return message
   const text = decode(body)
-  if (/^[ \t\r\n]*$/.test(text)) return create(desc)
+  if (/^[ \t\r\n]*$/.test(text)) return message
   const values = countSeparators(body)
-  if (isMany(values)) {
-    count(Math.min(values, most))
-    const fault = findTextFault(text, most)
-    if (fault) throw explain(desc, text, fault, most)
-  }
-  try {
-    const message = fromJsonString(desc, text, { registry })
-    if (isStrictText(desc, text)) return message
-  } catch {
-    // The slower reader finds the fault, or that there is none.
-  }
-  return readUnset(desc, text, most)
-}
-
-function readUnset(desc: DescMessage, text: string, most: number): Message {
-  const fault = findTextFault(text, most)
-  if (fault) throw explain(desc, text, fault, most)
-  const json = parseExactly(desc, text)
-  const faults = findFaults(desc, json)
-  if (faults.length > 0) throw malformed(faults)
-  return fromJson(desc, withoutUnset(desc, json), { registry })
+  if (isMany(values)) count(Math.min(values, most))
+  readFields(desc, message, parse(desc, text, most))
+  return message
 }
 
 // About as many as there are values. These letters may stand in strings too, so there may be fewer values.
@@ -105,15 +75,22 @@ function firstMalformedByte(body: Uint8Array): number {
   return offset
 }
 
-// An error of protobuf-es speaks of its own internals. This one names the fault and its place in the caller's terms.
+function parse(desc: DescMessage, text: string, most: number): Json {
+  try {
+    return parseText(text, most)
+  } catch (error) {
+    throw error instanceof TextFault ? explain(desc, text, error, most) : error
+  }
+}
+
 function explain(desc: DescMessage, text: string, fault: TextFault, most: number): RosterError {
-  if (fault.tooMany) return tooManyValues(most)
-  if (fault.duplicate) return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
-  const { line, column } = placeOf(text, fault.offset)
-  const sentence = `The body is not valid JSON at line ${line}, column ${column}: ${fault.problem}.`
-  return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', sentence, {
-    metadata: { line: String(line), column: String(column) },
-  })
+  if (fault.kind === 'too many') return tooManyValues(most)
+  if (fault.kind === 'duplicate')
+    return malformed([{ field: spellPath(desc, fault.path), description: 'is given twice' }])
+  const lines = text.slice(0, fault.offset).split('\n')
+  const metadata = { line: String(lines.length), column: String(lines.at(-1)!.length + 1) }
+  const sentence = `The body is not valid JSON at line ${metadata.line}, column ${metadata.column}: ${fault.message}.`
+  return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', sentence, { metadata })
 }
 
 function bindVariable(desc: DescMessage, message: Message, field: DescField, text: string, violations: Violation[]) {
@@ -132,42 +109,32 @@ function bindVariable(desc: DescMessage, message: Message, field: DescField, tex
 
 function bind(desc: DescMessage, message: Message, field: DescField, text: string) {
   if (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING) reflect(desc, message).set(field, text)
-  else merge(desc, message, { [field.jsonName]: toJsonValue(field, text) })
+  else readFields(desc, message, { [field.jsonName]: toJsonValue(field, text) })
 }
 
 function bindQuery(desc: DescMessage, message: Message, query: string, bound: readonly DescField[]) {
-  const json: Record<string, JsonValue> = {}
+  const json: Record<string, Json> = {}
   const violations: Violation[] = []
   for (const pair of query.split('&')) {
     if (pair === '') continue
     if (violations.length === maxFaults) break
     const [name, value] = splitPair(pair)
-    const field = desc.fields.find((candidate) => candidate.name === name || candidate.jsonName === name)
+    const field = name === undefined ? undefined : findField(desc, name)
     if (name === undefined || value === undefined)
       violations.push({ field: name ?? '', description: 'is not percent-encoded UTF-8 in the query' })
     else if (!field || bound.includes(field))
       violations.push({ field: name.slice(0, 200), description: 'is not a query parameter of this request' })
-    else if (field.fieldKind === 'list') ((json[field.jsonName] ??= []) as JsonValue[]).push(toJsonValue(field, value))
+    else if (field.fieldKind === 'list') ((json[field.jsonName] ??= []) as Json[]).push(toJsonValue(field, value))
     else if (Object.hasOwn(json, field.jsonName))
       violations.push({ field: field.jsonName, description: 'is given twice' })
     else json[field.jsonName] = toJsonValue(field, value)
   }
   if (violations.length > 0) throw malformed(violations)
-  merge(desc, message, json)
-}
-
-function merge(desc: DescMessage, message: Message, json: Record<string, JsonValue>) {
-  try {
-    mergeFromJson(desc, message, json, { registry })
-    if (isStrict(desc, json)) return
-  } catch {
-    // The faults are found below.
-  }
-  throw malformed(findFaults(desc, json))
+  readFields(desc, message, json)
 }
 
 // JSON takes a string for a number, an enum name and a time as well. Booleans and enum numbers need their own form.
-function toJsonValue(field: DescField, text: string): JsonValue {
+function toJsonValue(field: DescField, text: string): Json {
   if (field.scalar === ScalarType.BOOL && (text === 'true' || text === 'false')) return text === 'true'
   if (field.enum && /^-?\d{1,10}$/.test(text)) return Number(text)
   return text

@@ -1,56 +1,49 @@
+/** A JSON value. A whole number that no double surely holds is a bigint. */
+export type Json = string | number | bigint | boolean | null | Json[] | { [name: string]: Json }
+
 /** A place in a JSON document: member names and array indices. */
 export type JsonPath = (string | number)[]
 
-/** A fault of a JSON text. */
-export interface TextFault {
+/** A text is no JSON, or has a name twice, or more values than may be. */
+export class TextFault extends Error {
   /** How many UTF-16 units stand before it. */
-  offset: number
-  problem: string
-  /** Its place in the document. */
-  path: JsonPath
-  /** The text may be JSON, but an object has a name twice. */
-  duplicate: boolean
-  /** The text may be JSON, but has more values than the scan looks at. */
-  tooMany: boolean
-}
+  readonly offset: number
+  readonly path: JsonPath
+  readonly kind: 'broken' | 'duplicate' | 'too many'
 
-/**
- * Finds the first fault of a JSON text of at most `most` values. An object with the same name twice is a fault too.
- * Undefined where it has none.
- */
-export function findTextFault(text: string, most = Infinity): TextFault | undefined {
-  try {
-    scanDocument({ text, offset: 0, path: [], left: most })
-    return undefined
-  } catch (error) {
-    if (error instanceof FaultFound) return error.fault
-    throw error
+  constructor({ offset, path }: Reader, problem: string, kind: TextFault['kind'] = 'broken') {
+    super(problem)
+    this.offset = offset
+    this.path = path
+    this.kind = kind
   }
 }
 
-const newline = 10
-
-/** The line and column of an offset in a text, both from 1. */
-export function placeOf(text: string, offset: number): { line: number; column: number } {
-  let [line, start] = [1, 0]
-  for (let at = 0; at < offset; at++)
-    if (text.charCodeAt(at) === newline) {
-      line++
-      start = at + 1
-    }
-  return { line, column: offset - start + 1 }
+/** Parses a JSON text of at most `most` values, in which no object has a name twice. Throws a `TextFault`. */
+export function parseText(text: string, most = Infinity): Json {
+  const reader: Reader = { text, offset: 0, path: [], left: most }
+  const value = readValue(reader)
+  if (peek(reader) !== '') throw new TextFault(reader, 'something follows the end')
+  return value
 }
 
-class FaultFound extends Error {
-  readonly fault: TextFault
-
-  constructor(fault: TextFault) {
-    super(fault.problem)
-    this.fault = fault
-  }
+/** The digits of a number as ProtoJSON has whole numbers: also with zeros for a fraction, or with an exponent. */
+export function wholeNumber(text: string): string | undefined {
+  const [, sign, before, after = '', exponent = '0'] =
+    /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  if (before === undefined) return undefined
+  const digits = before + after
+  if (/^0+$/.test(digits)) return '0'
+  const end = before.length + Number(exponent)
+  if (end > mostDigits + digits.length || /[1-9]/.test(digits.slice(Math.max(end, 0)))) return undefined
+  const whole = digits.slice(0, end).padEnd(end, '0').replace(/^0+/, '')
+  return whole.length > mostDigits ? undefined : `${sign}${whole}`
 }
 
-interface Scanner {
+/** No whole number of 64 bits has more. */
+const mostDigits = 20
+
+interface Reader {
   text: string
   offset: number
   path: JsonPath
@@ -64,19 +57,23 @@ const literals = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 // Matches at most a thousand pieces at a time: an expression that repeats very often overflows the stack of the engine.
 const letters = /(?:[ !#-[\]-\uffff]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1000}/y
 
-function scanDocument(scanner: Scanner) {
-  scanValue(scanner)
-  if (peek(scanner) !== '') fail(scanner, 'something follows the end')
+function readValue(reader: Reader): Json {
+  const next = peek(reader)
+  if (reader.path.length > maxDepth) throw new TextFault(reader, 'it is nested too deeply')
+  if (--reader.left < 0) throw new TextFault(reader, 'it has too many values', 'too many')
+  if (next === '{') return readObject(reader)
+  if (next === '[') return readArray(reader)
+  if (next === '"') return readString(reader)
+  const start = reader.offset
+  if (!skip(reader, literals)) throw new TextFault(reader, missingValue(next))
+  return readLiteral(reader.text.slice(start, reader.offset))
 }
 
-function scanValue(scanner: Scanner) {
-  const next = peek(scanner)
-  if (scanner.path.length > maxDepth) fail(scanner, 'it is nested too deeply')
-  if (--scanner.left < 0) fail(scanner, 'it has too many values', 'tooMany')
-  if (next === '{') scanObject(scanner)
-  else if (next === '[') scanArray(scanner)
-  else if (next === '"') scanString(scanner)
-  else if (!skip(scanner, literals)) fail(scanner, missingValue(next))
+function readLiteral(text: string): Json {
+  const value = JSON.parse(text) as Json
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const whole = wholeNumber(text)
+  return whole === undefined ? value : BigInt(whole)
 }
 
 function missingValue(next: string): string {
@@ -84,69 +81,67 @@ function missingValue(next: string): string {
   return next === '\ufeff' ? 'a byte order mark is no part of JSON' : 'a value is expected'
 }
 
-function scanObject(scanner: Scanner) {
-  const names = new Set<string>()
-  scanItems(scanner, '}', 'a comma or } is expected', () => {
-    if (peek(scanner) !== '"') fail(scanner, 'a name in double quotes is expected')
-    const start = scanner.offset
-    scanString(scanner)
-    const written = scanner.text.slice(start + 1, scanner.offset - 1)
-    const name = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written
-    scanner.path.push(name)
-    if (names.has(name)) fail({ ...scanner, offset: start }, 'the name is given twice', 'duplicate')
-    names.add(name)
-    if (peek(scanner) !== ':') fail(scanner, 'a colon is expected')
-    scanner.offset++
-    scanValue(scanner)
-    scanner.path.pop()
+function readObject(reader: Reader): Json {
+  const members = new Map<string, Json>()
+  readItems(reader, '}', 'a comma or } is expected', () => {
+    if (peek(reader) !== '"') throw new TextFault(reader, 'a name in double quotes is expected')
+    const { offset } = reader
+    const name = readString(reader)
+    reader.path.push(name)
+    if (members.has(name)) throw new TextFault({ ...reader, offset }, 'the name is given twice', 'duplicate')
+    if (peek(reader) !== ':') throw new TextFault(reader, 'a colon is expected')
+    reader.offset++
+    members.set(name, readValue(reader))
+    reader.path.pop()
   })
+  // From entries also "__proto__" becomes a member.
+  return Object.fromEntries(members)
 }
 
-function scanArray(scanner: Scanner) {
-  let index = 0
-  scanItems(scanner, ']', 'a comma or ] is expected', () => {
-    scanner.path.push(index++)
-    scanValue(scanner)
-    scanner.path.pop()
+function readArray(reader: Reader): Json {
+  const items: Json[] = []
+  readItems(reader, ']', 'a comma or ] is expected', () => {
+    reader.path.push(items.length)
+    items.push(readValue(reader))
+    reader.path.pop()
   })
+  return items
 }
 
-function scanItems(scanner: Scanner, end: string, problem: string, scanItem: () => void) {
-  scanner.offset++
-  if (peek(scanner) === end) return void scanner.offset++
+function readItems(reader: Reader, end: string, problem: string, readItem: () => void) {
+  reader.offset++
+  if (peek(reader) === end) return void reader.offset++
   for (;;) {
-    scanItem()
-    const next = peek(scanner)
-    if (next !== ',' && next !== end) fail(scanner, next === '' ? 'the end comes too soon' : problem)
-    scanner.offset++
+    readItem()
+    const next = peek(reader)
+    if (next !== ',' && next !== end) throw new TextFault(reader, next === '' ? 'the end comes too soon' : problem)
+    reader.offset++
     if (next === end) return
   }
 }
 
-function scanString(scanner: Scanner) {
-  const { text } = scanner
-  scanner.offset++
-  while (skip(scanner, letters));
-  const next = text[scanner.offset]
-  if (next === undefined) fail(scanner, 'the end comes too soon')
-  if (next === '\\') fail(scanner, 'there is no such escape')
-  if (next !== '"') fail(scanner, 'a control character must be escaped')
-  scanner.offset++
+function readString(reader: Reader): string {
+  const { text } = reader
+  const start = reader.offset++
+  while (skip(reader, letters));
+  const next = text[reader.offset]
+  if (next === undefined) throw new TextFault(reader, 'the end comes too soon')
+  if (next === '\\') throw new TextFault(reader, 'there is no such escape')
+  if (next !== '"') throw new TextFault(reader, 'a control character must be escaped')
+  const written = text.slice(start, ++reader.offset)
+  return written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
 }
 
-function peek(scanner: Scanner): string {
-  skip(scanner, blanks)
-  return scanner.text[scanner.offset] ?? ''
+function peek(reader: Reader): string {
+  const next = reader.text[reader.offset] ?? ''
+  if (next > ' ') return next
+  skip(reader, blanks)
+  return reader.text[reader.offset] ?? ''
 }
 
-function skip(scanner: Scanner, pattern: RegExp): boolean {
-  pattern.lastIndex = scanner.offset
-  const found = pattern.test(scanner.text)
-  if (found) scanner.offset = pattern.lastIndex
+function skip(reader: Reader, pattern: RegExp): boolean {
+  pattern.lastIndex = reader.offset
+  const found = pattern.test(reader.text)
+  if (found) reader.offset = pattern.lastIndex
   return found
-}
-
-function fail({ offset, path }: Scanner, problem: string, kind?: 'duplicate' | 'tooMany'): never {
-  const [duplicate, tooMany] = [kind === 'duplicate', kind === 'tooMany']
-  throw new FaultFound({ offset, problem, path: [...path], duplicate, tooMany })
 }

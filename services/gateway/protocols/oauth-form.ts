@@ -3,7 +3,7 @@ import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
 import { type Allowance, checkContentEncoding, readBody } from '../arrival/body.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { malformed, maxFaults } from './json-faults.ts'
+import { malformed, maxFaults } from './json-message.ts'
 import { unsupportedType } from './json.ts'
 import { splitPair } from './percent-encoding.ts'
 

@@ -17,7 +17,7 @@ import { createClient } from '#lib/rpc/call'
 import { instance } from '#lib/instance'
 import { anonymous } from '#lib/rpc/caller'
 import { serve, served } from '#lib/rpc/serve'
-import { testCallerKeys } from '#test/support/caller-keys'
+import { testCallerKeys, testReader } from '#test/support/caller-keys'
 import { readGrantsConfig } from '../config.ts'
 import type { Context } from '../context.ts'
 import { addedMember } from '../members/new-member.ts'
@@ -88,7 +88,14 @@ async function serveUsers(nats: Nats) {
   const listEvents = createFeed({ service: 'users', sql: usersSql, log: silent })
   const operations = { ...Object.fromEntries(others), lookupUser: async () => ({ organizationId: 'acme' }), listEvents }
   const services = [served<typeof UsersInternal, object>(UsersInternal, operations)]
-  const service = await serve({ name: 'users', nats, log: silent, context: {}, services })
+  const service = await serve({
+    name: 'users',
+    nats,
+    log: silent,
+    context: {},
+    services,
+    readCaller: testReader('users'),
+  })
   stops.push(() => service.stop())
 }
 

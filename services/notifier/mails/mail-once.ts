@@ -76,7 +76,7 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
   }
 
   async function send(job: MailJob, lastReason = ''): Promise<Outcome | undefined> {
-    const { userId, codeId, kind, organizationId = '', expiresAt } = job
+    const { userId, codeId, kind, organizationId, expiresAt } = job
     const isLate = () => Date.parse(expiresAt) <= Date.now()
     if (isLate()) return late(lastReason)
     let askedAt = 0

@@ -15,8 +15,8 @@ export interface MailJob {
   codeId: string
   /** Missing in jobs of older versions: a code that verifies an address. */
   kind?: MailKind
-  /** The user's organization. Missing in jobs of older versions. */
-  organizationId?: string
+  /** The user's organization. */
+  organizationId: string
   /** RFC 3339. */
   expiresAt: string
   /** The id of the event that asked for the mail. The sweep does not know it. */
@@ -92,7 +92,7 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
   return {
     async add(codes) {
       const jobs = codes.map((data) => {
-        return { name: 'mail', data, opts: { jobId: data.codeId, priority: turnOf(data.organizationId ?? '') } }
+        return { name: 'mail', data, opts: { jobId: data.codeId, priority: turnOf(data.organizationId) } }
       })
       // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
       await within(queue.addBulk(jobs), { timeout: addDeadline, late: () => new Error('Redis does not take jobs') })

@@ -151,13 +151,10 @@ describe('a broken mail file stops the start, and the error names it:', () => {
     expect(broken('fr/email-code.txt', (text) => text.replace('{{code}}', ''))).toThrow(
       'fr/email-code.txt lacks {{code}}',
     )
-    expect(broken('fr/email-code.html', (text) => text.replaceAll('{{code}}', ''))).toThrow(
-      'fr/email-code.html lacks {{code}}',
-    )
   })
 
   it('a placeholder that does not exist', () => {
-    expect(broken('fr/email-code.html', (text) => `${text}{{surname}}`)).toThrow('has the unknown {{surname}}')
+    expect(broken('fr/email-code.txt', (text) => `${text}{{surname}}`)).toThrow('has the unknown {{surname}}')
     expect(broken('fr/email-code.txt', (text) => text.replace('Verify', '{{code}}'))).toThrow(
       'fr/email-code.txt (subject) has the unknown {{code}}',
     )

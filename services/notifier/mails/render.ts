@@ -1,4 +1,5 @@
 import { greetedName, unprintable } from './greeted-name.ts'
+import { escaped } from './html.ts'
 import { readTemplates, type Template, type Templates } from './templates.ts'
 
 /** The values that a mail shows. */
@@ -66,7 +67,7 @@ function render(template: Template, values: MailValues): Mail {
     language,
     subject: fill(subject, shown, plain),
     text: fill(text, shown, plain),
-    html: fill(html, shown, escaped),
+    html: fill(html, shown, (value) => escaped(plain(value))),
   }
 }
 
@@ -76,12 +77,6 @@ function fill(template: string, values: Record<string, string>, write: (value: s
 
 function plain(value: string): string {
   return value.replace(unprintable, ' ')
-}
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-function escaped(value: string): string {
-  return plain(value).replace(/[&<>"']/g, (symbol) => entities[symbol]!)
 }
 
 // A duration needs no time zone: "45 minutes", "1 hour", "3 days". Rounded down, but minutes to the nearest: the way

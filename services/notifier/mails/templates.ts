@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { toHtml } from './html.ts'
 
 /** The mails that there are, each with a file of its name in every language. */
 export const mailKinds = ['email-code', 'password-reset', 'email-changed'] as const
@@ -30,7 +31,7 @@ const bodies: Record<MailKind, string[]> = {
 }
 const may = ['host']
 
-type Part = keyof Omit<Template, 'language'>
+type Part = keyof Omit<Template, 'language' | 'html'>
 
 function rulesOf(kind: MailKind): Record<Part, { must: string[]; may: string[] }> {
   return {
@@ -38,12 +39,11 @@ function rulesOf(kind: MailKind): Record<Part, { must: string[]; may: string[] }
     greeting: { must: ['displayName'], may: [] },
     greetingWithoutName: { must: [], may: [] },
     text: { must: bodies[kind], may },
-    html: { must: bodies[kind], may },
   }
 }
 
 /**
- * Reads `<language>/<kind>.{txt,html}` of each language in the folder. Throws one Error that lists every problem.
+ * Reads `<language>/<kind>.txt` of each language in the folder. Throws one Error that lists every problem.
  */
 export function readTemplates(folder: URL): { language: string; mails: Templates }[] {
   const problems: string[] = []
@@ -63,18 +63,18 @@ function readTemplate(
   problems: string[],
 ): Template {
   const name = `${language}/${kind}`
-  const read = (ending: string) => readFileSync(new URL(`${kind}.${ending}`, folder), 'utf8')
-  const written = head.exec(read('txt'))?.groups
+  const written = head.exec(readFileSync(new URL(`${kind}.txt`, folder), 'utf8'))?.groups
   if (!written) problems.push(`${name}.txt does not begin with the lines Subject, Greeting, Greeting without a name`)
   const { subject = '', greeting = '', greetingWithoutName = '', text = '' } = written ?? {}
-  const template = { language, subject, greeting, greetingWithoutName, text, html: read('html') }
+  const template = { language, subject, greeting, greetingWithoutName, text, html: toHtml(language, subject, text) }
   const rules = Object.entries(rulesOf(kind)) as [Part, { must: string[]; may: string[] }][]
-  if (written) problems.push(...rules.flatMap(([part, rule]) => check(template[part], whereOf(name, part), rule)))
+  if (written)
+    problems.push(
+      ...rules.flatMap(([part, rule]) =>
+        check(template[part], `${name}.txt${part === 'text' ? '' : ` (${part})`}`, rule),
+      ),
+    )
   return template
-}
-
-function whereOf(name: string, part: Part): string {
-  return `${name}.${part === 'html' ? 'html' : part === 'text' ? 'txt' : `txt (${part})`}`
 }
 
 function check(text: string, where: string, { must, may: allowed }: { must: string[]; may: string[] }): string[] {

@@ -209,15 +209,4 @@ describe('nothing is sent', () => {
     expect(delivery!.error).toBe('no address that may be sent to')
     expect(hook.received).toEqual([])
   })
-
-  it('to the target of a redirect', async () => {
-    await start({ WEBHOOK_RETRY_FOR: '1' })
-    const [hook, elsewhere, human] = [await receiver(), await receiver(), await house.addHuman()]
-    hook.answer(() => ({ status: 307, headers: { location: elsewhere.url } }))
-    const { webhookId } = await subscribe(hook.url)
-    await change([human], 1)
-    const [delivery] = await settled(webhookId, 'failed', 1)
-    expect(delivery!.error).toBe('status 307')
-    expect(elsewhere.received).toEqual([])
-  })
 })

@@ -1,11 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { JsonObject } from '@bufbuild/protobuf'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RosterError } from '#lib/errors'
-import type { Call } from '#lib/rpc/headers'
 import { method } from '#lib/rpc/methods'
-import { ask as askUrl, encode, reasonOf, type Request } from '../../testing/raw-calls.ts'
-import { startTestGateway, type TestGateway } from '../../testing/test-gateway.ts'
+import { encode, reasonOf } from '../../testing/raw-calls.ts'
+import { recordingGateway } from '../../testing/recording-gateway.ts'
 
 const users = 'roster.users.v1.UserService'
 const setEmail = method(`${users}.SetEmail`)
@@ -16,24 +14,8 @@ const proto = { ...admin, 'content-type': 'application/proto' }
 const request = { userId: 'u', email: 'a@b.c' }
 const bytes = encode(setEmail, request)
 const found = { users: Array.from({ length: 100 }, (_, n) => ({ userId: `user-${n}`, userName: `Somebody ${n}` })) }
-let gateway: TestGateway
-let received: { request: JsonObject; call: Call }[]
-let answer: () => JsonObject
-
-beforeAll(async () => {
-  const take = (sent: JsonObject, call: Call) => {
-    received.push({ request: sent, call })
-    return answer()
-  }
-  gateway = await startTestGateway({ [setEmail.subject]: take, [searchUsers.subject]: take })
-})
-afterAll(() => gateway.stop())
-beforeEach(() => {
-  received = []
-  answer = () => ({})
-})
-
-const ask = (path: string, request: Request) => askUrl(gateway.url + path, request)
+const services = recordingGateway(setEmail, searchUsers)
+const { ask } = services
 
 describe('compression', () => {
   const search = (headers: object) => ask(searchUsers.path, { headers: { ...json, ...headers }, body: '{}' })
@@ -41,7 +23,7 @@ describe('compression', () => {
   test('a compressed request is undone, as far as a message may go', async () => {
     const headers = { ...proto, 'content-encoding': 'gzip' }
     expect((await ask(setEmail.path, { headers, body: gzipSync(bytes) })).status).toBe(200)
-    expect(received[0]!.request).toEqual(request)
+    expect(services.received[0]!.request).toEqual(request)
     const bomb = await ask(setEmail.path, { headers, body: gzipSync(Buffer.alloc(64 * 1024 * 1024)) })
     expect([bomb.status, reasonOf(bomb)]).toEqual([429, 'REQUEST_TOO_LARGE'])
     expect(bomb.body.toString(), 'nothing beyond the limit is inflated').toContain('more than 1 MiB')
@@ -57,7 +39,7 @@ describe('compression', () => {
   })
 
   test('a long answer to a read is compressed for a client that takes it', async () => {
-    answer = () => found
+    services.answer = () => found
     for (const accepted of ['gzip', 'br, gzip;q=0.5', 'deflate,GZIP']) {
       const { headers, body } = await search({ 'accept-encoding': accepted })
       expect([headers['content-encoding'], headers['vary']]).toEqual(['gzip', 'Origin, Accept-Encoding'])
@@ -74,10 +56,10 @@ describe('compression', () => {
   test('a short answer, an answer to a write and an error are not compressed', async () => {
     const accepted = { 'accept-encoding': 'gzip' }
     expect((await search(accepted)).headers).not.toHaveProperty('content-encoding')
-    answer = () => ({ verificationCode: 'x'.repeat(5000) })
+    services.answer = () => ({ verificationCode: 'x'.repeat(5000) })
     const written = await ask(setEmail.path, { headers: { ...proto, ...accepted }, body: bytes })
     expect([written.status, written.headers['content-encoding']]).toEqual([200, undefined])
-    answer = () => {
+    services.answer = () => {
       throw new RosterError('NOT_FOUND', 'A_REASON', 'x'.repeat(5000))
     }
     expect((await search(accepted)).headers).not.toHaveProperty('content-encoding')

@@ -1,11 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import type { JsonObject } from '@bufbuild/protobuf'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Call } from '#lib/rpc/headers'
+import { describe, expect, test } from 'vitest'
 import { method } from '#lib/rpc/methods'
-import { ask as askUrl, decode, encode, reasonOf, type Request } from '../../testing/raw-calls.ts'
+import { decode, encode, reasonOf } from '../../testing/raw-calls.ts'
 import { readConnectError } from '../../testing/test-client.ts'
-import { startTestGateway, type TestGateway } from '../../testing/test-gateway.ts'
+import { recordingGateway } from '../../testing/recording-gateway.ts'
 
 const users = 'roster.users.v1.UserService'
 const setEmail = method(`${users}.SetEmail`)
@@ -13,24 +11,8 @@ const searchUsers = method(`${users}.SearchUsers`)
 const watch = method('roster.notifier.v1.EventService.WatchEvents')
 const admin = { authorization: 'Bearer admin' }
 const proto = { ...admin, 'content-type': 'application/proto' }
-let gateway: TestGateway
-let received: { request: JsonObject; call: Call }[]
-let answer: () => JsonObject
-
-beforeAll(async () => {
-  const take = (sent: JsonObject, call: Call) => {
-    received.push({ request: sent, call })
-    return answer()
-  }
-  gateway = await startTestGateway({ [setEmail.subject]: take, [searchUsers.subject]: take })
-})
-afterAll(() => gateway.stop())
-beforeEach(() => {
-  received = []
-  answer = () => ({})
-})
-
-const ask = (path: string, request: Request) => askUrl(gateway.url + path, request)
+const services = recordingGateway(setEmail, searchUsers)
+const { ask } = services
 
 describe('a call by GET', () => {
   const sent = { limit: 7 }
@@ -56,14 +38,14 @@ describe('a call by GET', () => {
       ),
     ],
   ])('has its message in the query: %s', async (_name, query) => {
-    answer = () => ({ nextCursor: 'c' })
+    services.answer = () => ({ nextCursor: 'c' })
     const { status, headers, body } = await get(query, { 'idempotency-key': 'k', 'if-match': '*' })
     expect(status).toBe(200)
-    expect(received).toMatchObject([{ request: sent }])
-    expect(received[0]!.call).not.toHaveProperty('idempotencyKey')
+    expect(services.received).toMatchObject([{ request: sent }])
+    expect(services.received[0]!.call).not.toHaveProperty('idempotencyKey')
     expect(headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Origin, Accept-Encoding' })
-    if (query.includes('json')) expect(JSON.parse(body.toString())).toEqual(answer())
-    else expect(decode(searchUsers, body)).toEqual(answer())
+    if (query.includes('json')) expect(JSON.parse(body.toString())).toEqual(services.answer())
+    else expect(decode(searchUsers, body)).toEqual(services.answer())
   })
 
   test.each([
@@ -87,7 +69,7 @@ describe('a call by GET', () => {
     ['JSON that is no UTF-8', 'encoding=json&message=%22%ff%22', 'REQUEST_MALFORMED'],
   ])('with %s is refused', async (_name, query, reason) => {
     expect(reasonOf(await get(query))).toBe(reason)
-    expect(received).toEqual([])
+    expect(services.received).toEqual([])
   })
 
   test('tells all faults of its query at once', async () => {
@@ -117,7 +99,7 @@ describe('a call by GET', () => {
       const { status, headers } = await ask(searchUsers.path, { method: verb, headers: proto, body: message })
       expect([status, headers['allow']]).toEqual([405, 'GET, POST, HEAD, OPTIONS'])
     }
-    expect(received).toEqual([])
+    expect(services.received).toEqual([])
   })
 })
 

@@ -1,11 +1,9 @@
-import type { JsonObject } from '@bufbuild/protobuf'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type CodeName, codes, RosterError } from '#lib/errors'
-import type { Call } from '#lib/rpc/headers'
 import { method } from '#lib/rpc/methods'
-import { ask as askUrl, decode, encode, reasonOf, type Request } from '../../testing/raw-calls.ts'
+import { decode, encode, reasonOf } from '../../testing/raw-calls.ts'
 import { readConnectError } from '../../testing/test-client.ts'
-import { startTestGateway, type TestGateway } from '../../testing/test-gateway.ts'
+import { recordingGateway } from '../../testing/recording-gateway.ts'
 
 const users = 'roster.users.v1.UserService'
 const setEmail = method(`${users}.SetEmail`)
@@ -15,24 +13,8 @@ const versioned = { 'connect-protocol-version': '1' }
 const proto = { ...admin, 'content-type': 'application/proto' }
 const request = { userId: 'u', email: 'a@b.c' }
 const bytes = encode(setEmail, request)
-let gateway: TestGateway
-let received: { request: JsonObject; call: Call }[]
-let answer: () => JsonObject
-
-beforeAll(async () => {
-  const take = (sent: JsonObject, call: Call) => {
-    received.push({ request: sent, call })
-    return answer()
-  }
-  gateway = await startTestGateway({ [setEmail.subject]: take })
-})
-afterAll(() => gateway.stop())
-beforeEach(() => {
-  received = []
-  answer = () => ({})
-})
-
-const ask = (path: string, request: Request) => askUrl(gateway.url + path, request)
+const services = recordingGateway(setEmail)
+const { ask } = services
 
 describe('a call by POST', () => {
   test.each([
@@ -40,11 +22,11 @@ describe('a call by POST', () => {
     ['proto with a version', { ...proto, 'connect-protocol-version': '1' }],
     ['proto in capitals', { ...proto, 'content-type': 'Application/Proto' }],
   ])('in %s has the message as its body, in both directions', async (_name, headers) => {
-    answer = () => ({ verificationCode: 'C', details: { sequence: '7' } })
+    services.answer = () => ({ verificationCode: 'C', details: { sequence: '7' } })
     const { status, headers: got, body } = await ask(setEmail.path, { headers, body: bytes })
     expect([status, got['content-type'], got['etag']]).toEqual([200, 'application/proto', '"7"'])
-    expect(decode(setEmail, body)).toEqual(answer())
-    expect(received[0]!.request).toEqual(request)
+    expect(decode(setEmail, body)).toEqual(services.answer())
+    expect(services.received[0]!.request).toEqual(request)
     expect(got).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
   })
 
@@ -52,9 +34,13 @@ describe('a call by POST', () => {
     ['JSON', json],
     ['JSON with its charset', { ...json, 'content-type': 'application/json; charset=utf-8' }],
   ])('in %s is read as strictly as at the HTTP path', async (_name, headers) => {
-    answer = () => ({ verificationCode: 'C' })
+    services.answer = () => ({ verificationCode: 'C' })
     const { status, headers: got, body } = await ask(setEmail.path, { headers, body: JSON.stringify(request) })
-    expect([status, got['content-type'], JSON.parse(body.toString())]).toEqual([200, 'application/json', answer()])
+    expect([status, got['content-type'], JSON.parse(body.toString())]).toEqual([
+      200,
+      'application/json',
+      services.answer(),
+    ])
     for (const text of ['{"userId":"u","userId":"v"}', '{"user_id":"u","userId":"u"}', '{"nope":1}', '[]', '{', '{}x'])
       expect(reasonOf(await ask(setEmail.path, { headers, body: text }))).toBe('REQUEST_MALFORMED')
   })
@@ -73,7 +59,7 @@ describe('a call by POST', () => {
       415,
       'application/proto, application/json, application/grpc-web, application/grpc-web+proto, application/grpc-web-text, application/grpc-web-text+proto',
     ])
-    expect(received).toEqual([])
+    expect(services.received).toEqual([])
   })
 
   test.each([
@@ -113,12 +99,12 @@ describe('a call by POST', () => {
     ])
     expect('www-authenticate' in refused.headers).toBe(status === 401)
     expect(refused.headers['accept-encoding']).toBe(status === 501 ? 'gzip' : undefined)
-    expect(received).toEqual([])
+    expect(services.received).toEqual([])
   })
 
   test.each(Object.keys(codes) as CodeName[])('that fails with %s gets the status of that code', async (code) => {
     const statuses = [499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401]
-    answer = () => {
+    services.answer = () => {
       throw new RosterError(code, 'A_REASON', 'Ü', { retryAfter: 2 })
     }
     const failed = await ask(setEmail.path, { headers: json, body: JSON.stringify(request) })

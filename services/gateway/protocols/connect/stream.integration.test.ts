@@ -1,34 +1,16 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { JsonObject } from '@bufbuild/protobuf'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RosterError } from '#lib/errors'
-import type { Call } from '#lib/rpc/headers'
 import { method } from '#lib/rpc/methods'
-import { type Answer, ask as askUrl, decode, encode, type Request } from '../../testing/raw-calls.ts'
+import { type Answer, decode, encode } from '../../testing/raw-calls.ts'
 import { frameOf, readConnectError } from '../../testing/test-client.ts'
-import { startTestGateway, type TestGateway } from '../../testing/test-gateway.ts'
+import { recordingGateway } from '../../testing/recording-gateway.ts'
 
 const watch = method('roster.notifier.v1.EventService.WatchEvents')
 const admin = { authorization: 'Bearer admin' }
 const proto = { ...admin, 'content-type': 'application/proto' }
-let gateway: TestGateway
-let received: { request: JsonObject; call: Call }[]
-let answer: () => JsonObject
-
-beforeAll(async () => {
-  const take = (sent: JsonObject, call: Call) => {
-    received.push({ request: sent, call })
-    return answer()
-  }
-  gateway = await startTestGateway({ [watch.subject]: async (sent, call) => take(sent, call) })
-})
-afterAll(() => gateway.stop())
-beforeEach(() => {
-  received = []
-  answer = () => ({})
-})
-
-const ask = (path: string, request: Request) => askUrl(gateway.url + path, request)
+const services = recordingGateway(watch)
+const { ask } = services
 
 describe('a stream', () => {
   const stream = (type: string, body: Buffer, headers = {}) =>
@@ -36,7 +18,8 @@ describe('a stream', () => {
   const empty = frameOf(Buffer.alloc(0))
   const long = { cursor: 'c', events: Array.from({ length: 200 }, (_, n) => ({ id: `event-${n}`, type: 'a.type' })) }
   const once = () => {
-    if (received.length > 1) throw new RosterError('PERMISSION_DENIED', 'A_REASON', 'No more.', { retryAfter: 3 })
+    if (services.received.length > 1)
+      throw new RosterError('PERMISSION_DENIED', 'A_REASON', 'No more.', { retryAfter: 3 })
     return long
   }
 
@@ -54,13 +37,13 @@ describe('a stream', () => {
   }
 
   test.each(['proto', 'json'])('in %s is frames, and the last one tells its end', async (type) => {
-    answer = once
+    services.answer = once
     const got = await stream(
       type,
       type === 'json' ? frameOf(Buffer.from('{"limit":7}')) : frameOf(encode(watch, { limit: 7 })),
     )
     expect([got.status, got.headers['content-type']]).toEqual([200, `application/connect+${type}`])
-    expect(received[0]!.request).toEqual({ limit: 7 })
+    expect(services.received[0]!.request).toEqual({ limit: 7 })
     const [first] = framesOf(got.body)
     expect(first!.flag).toBe(0)
     const message = type === 'json' ? JSON.parse(first!.payload.toString()) : decode(watch, first!.payload)
@@ -69,7 +52,7 @@ describe('a stream', () => {
   })
 
   test('has long messages compressed for a client that takes it', async () => {
-    answer = once
+    services.answer = once
     const got = await stream('proto', empty, { 'connect-accept-encoding': 'gzip' })
     const [first, last] = framesOf(got.body)
     expect([got.headers['connect-content-encoding'], first!.flag, last!.flag]).toEqual(['gzip', 1, 2])
@@ -96,11 +79,11 @@ describe('a stream', () => {
   })
 
   test('takes a compressed message, and no type of a single answer', async () => {
-    answer = once
+    services.answer = once
     const packed = frameOf(gzipSync(encode(watch, { limit: 9 })), 1)
     await stream('proto', packed, { 'connect-content-encoding': 'gzip' })
     // A call of an earlier test may come late.
-    expect(received.map(({ request }) => request)).toContainEqual({ limit: 9 })
+    expect(services.received.map(({ request }) => request)).toContainEqual({ limit: 9 })
     const { status, headers } = await ask(watch.path, { headers: proto, body: encode(watch, {}) })
     expect([status, headers['accept-post']]).toEqual([415, expect.stringContaining('application/connect+proto')])
   })

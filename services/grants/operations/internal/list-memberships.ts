@@ -9,10 +9,10 @@ export async function listMemberships(
   { sql, store }: Pick<Context, 'sql' | 'store'>,
   request: ListMembershipsRequest,
 ): Promise<ListMembershipsResponse> {
-  const { organizationId: own, onlyIn, mostOthers } = request
+  const { organizationId: own, mostOthers } = request
   const [organization, rows] = await Promise.all([
     own === '' ? undefined : store.load<Organization>('organization', own),
-    orUnavailable(onlyIn.length > 0 ? selectIn(sql, request) : selectAll(sql, request)),
+    orUnavailable(select(sql, request)),
   ])
   const others = rows.filter(({ kind }) => kind === 'other')
   const listed = [...rows.filter(({ kind }) => kind === 'asked'), ...others.slice(0, mostOthers)]
@@ -35,7 +35,7 @@ interface Row {
   roles: string[]
 }
 
-function selectIn(sql: Sql, { userId, onlyIn, mostOthers, withInactive }: ListMembershipsRequest) {
+function select(sql: Sql, { userId, onlyIn, mostOthers, withInactive }: ListMembershipsRequest) {
   const places = [instance.id, ...onlyIn]
   return sql<Row[]>`
     select 'asked' as kind, ${columns(sql)} from memberships m
@@ -49,19 +49,6 @@ function selectIn(sql: Sql, { userId, onlyIn, mostOthers, withInactive }: ListMe
     )
     union all
     (select 'any', '', '', '{}' from memberships m where m.user_id = ${userId} limit 1)
-  `
-}
-
-/** Memberships that a message of 2 MB always holds. */
-const mostOfAll = 3000
-
-// For 0.2 alone. Its gateway, which names the user's own organization, gets as many as fit: those count most.
-function selectAll(sql: Sql, { userId, organizationId: own, withInactive }: ListMembershipsRequest) {
-  return sql<Row[]>`
-    select 'asked' as kind, ${columns(sql)} from memberships m
-    where m.user_id = ${userId} and ${inOpenOrganization(sql, withInactive)}
-    order by m.organization_id in (${instance.id}, ${own}) desc, m.project_id <> '', m.organization_id
-    limit ${own === '' ? null : mostOfAll}
   `
 }
 

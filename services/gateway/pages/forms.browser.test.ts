@@ -101,6 +101,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       [{ status: 400, reason: 'CODE_INVALID' }, 'This code does not work'],
       [{ status: 400, reason: 'VALIDATION_FAILED' }, '8 to 200 characters'],
       [{ status: 429, retryAfter: 30 }, 'Please wait 30 seconds'],
+      [{ status: 429, retryAfter: 600 }, 'Please wait 10 minutes'],
       [{ status: 503 }, 'Your code is still good'],
       [{ status: 0 }, 'could not be reached'],
     ])('told %j says "%s", and a second try may succeed', async (refusal, message) => {
@@ -114,11 +115,11 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       await page.context().close()
     })
 
-    it('asks for the user ID where the link lost it, and takes nothing of the link for HTML', async () => {
+    it('takes nothing of the link for HTML', async () => {
       const evil = encodeURIComponent('"><img src=x onerror=alert(1)>')
-      const page = await open(`/ui/reset-password#code=${evil}`)
-      expect(await page.getByText('Your link is not complete').isVisible()).toBe(true)
+      const page = await open(`/ui/reset-password#userId=${evil}&code=${evil}&title=${evil}`)
       expect(await page.locator('img').count()).toBe(0)
+      expect(await page.getByLabel('Code from the mail').inputValue()).toContain('"><img')
       await page.context().close()
     })
   })
@@ -133,24 +134,67 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       await status(page).getByText('If there is such an account').waitFor()
       await page.context().close()
     })
+  })
 
-    it('speaks German to a reader that prefers it, and fits on 320 pixels', async () => {
-      const page = await open('/ui/forgot-password', { locale: 'de-AT', viewport: { width: 320, height: 640 } })
-      await page.getByLabel('Anmeldename').fill('ada')
-      await page.getByRole('button', { name: 'Code zusenden' }).click()
-      await page.getByRole('heading', { name: 'Sehen Sie in Ihr Postfach' }).waitFor()
-      expect(await page.locator('html').getAttribute('lang')).toBe('de')
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+  describe('the page that verifies an address', () => {
+    const button = (page: Page) => page.getByRole('button', { name: 'Verify my email address' })
+
+    it('verifies at a click, not before, and says so', async () => {
+      const page = await open('/ui/verify-email#userId=u-1&code=ABC234')
+      expect(asked).toEqual([])
+      await button(page).click()
+      await page.getByRole('heading', { name: 'Your email address is verified' }).waitFor()
+      expect(asked).toEqual([{ url: '/v2/users/u-1/email/verify', body: '{"verificationCode":"ABC234"}' }])
+      expect(await page.title()).toBe('Your email address is verified')
+      expect(await button(page).isVisible()).toBe(false)
+      await page.context().close()
+    })
+
+    it('takes a second link in the same tab, and leads to the code where it is wrong', async () => {
+      answer = { status: 400 }
+      const page = await open('/ui/verify-email#userId=u-1&code=ABC234')
+      await page.goto(`${site}/ui/verify-email#userId=u-2&code=NEW567`)
+      await page.waitForFunction(`document.querySelector('#code').value === 'NEW567'`)
+      await button(page).click()
+      await status(page).getByText('This code does not work').waitFor()
+      expect(asked[0]).toMatchObject({ url: '/v2/users/u-2/email/verify', body: '{"verificationCode":"NEW567"}' })
+      expect(await page.evaluate('document.activeElement.id')).toBe('code')
+      expect(await page.getByLabel('Code from the mail').getAttribute('aria-invalid')).toBe('true')
+      await page.context().close()
+    })
+
+    it('asks for the user ID where the link lost it', async () => {
+      const page = await open('/ui/verify-email#code=ABC234')
+      expect(await page.getByText('Your link is not complete').isVisible()).toBe(true)
+      await page.getByLabel('User ID').fill('u/3')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'is verified' }).waitFor()
+      expect(asked[0]!.url).toBe('/v2/users/u%2F3/email/verify')
       await page.context().close()
     })
   })
 
-  it.each(['/ui/forgot-password', '/ui/reset-password'])('%s says without JavaScript what to do', async (path) => {
-    const page = await open(path, { javaScriptEnabled: false })
-    await page.getByText('This page needs JavaScript').waitFor()
-    expect(await page.getByRole('button').count()).toBe(0)
+  it.each([
+    ['/ui/verify-email', 'E-Mail-Adresse bestätigen'],
+    ['/ui/forgot-password', 'Passwort vergessen'],
+    ['/ui/reset-password', 'Neues Passwort wählen'],
+  ])('%s speaks German to a reader that prefers it, and fits on 320 pixels', async (path, title) => {
+    const page = await open(path, { locale: 'de-AT', viewport: { width: 320, height: 640 } })
+    await page.getByRole('heading', { name: title }).waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe('de')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
     await page.context().close()
   })
+
+  it.each(['/ui/verify-email', '/ui/forgot-password', '/ui/reset-password'])(
+    '%s says without JavaScript what to do',
+    async (path) => {
+      const page = await open(path, { javaScriptEnabled: false })
+      await page.getByText('This page needs JavaScript').waitFor()
+      expect(await page.getByRole('button').count()).toBe(0)
+      await page.context().close()
+    },
+  )
 })
 
 // The gateway serves pages with this policy.

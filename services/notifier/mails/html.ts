@@ -1,0 +1,42 @@
+const page = 'margin: 0; padding: 24px; font-size: 16px; line-height: 1.5; font-family: system-ui, -apple-system, '
+const fonts = "'Segoe UI', Roboto, Arial, sans-serif"
+const code =
+  'font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 28px; font-weight: bold; letter-spacing: 4px'
+const button =
+  'display: inline-block; padding: 12px 20px; border-radius: 6px; background: #1d4ed8; color: #ffffff; ' +
+  'font-weight: bold; text-decoration: none'
+
+/** Makes the HTML template of a mail from its text template. A code and a link, each a paragraph of its own, stand out. */
+export function toHtml(language: string, subject: string, text: string): string {
+  const paragraphs = escaped(text)
+    .trim()
+    .split(/(?:\r?\n){2,}/)
+    .map((paragraph) => toParagraph(paragraph.trim(), escaped(subject)))
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8" />
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+<meta name="color-scheme" content="light dark" />
+<title>${escaped(subject)}</title>
+</head>
+<body style="${page}${fonts}">
+<div style="max-width: 560px; margin: 0 auto">
+${paragraphs.join('\n').replace('{{host}}', '<strong>{{host}}</strong>')}
+</div>
+</body>
+</html>
+`
+}
+
+function toParagraph(text: string, subject: string): string {
+  if (text === '{{code}}') return `<p style="${code}">{{code}}</p>`
+  if (text !== '{{url}}') return `<p>${text}</p>`
+  return `<p><a href="{{url}}" style="${button}">${subject}</a></p>\n<p><a href="{{url}}" style="word-break: break-all">{{url}}</a></p>`
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (symbol) => entities[symbol]!)
+}
