@@ -5,7 +5,7 @@ import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
 import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../provision.ts'
-import type { Prover } from '../verify/audit/export/prove-events.ts'
+import type { Prover } from './prove-events.ts'
 
 /** A line of an export. */
 export interface ExportLine {

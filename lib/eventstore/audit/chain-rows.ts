@@ -23,7 +23,7 @@ export interface ChainRow extends ChainEnd {
 
 /** How far the chain goes, and whether there is something to do. */
 export async function readChain(sql: Sql): Promise<ChainRow> {
-  const [row] = await sql<[ChainRow]>`
+  const [row] = await sql<ChainRow[]>`
     select epoch, reason, held, c.page::float8 as page, transaction_id::text as "transactionId", position::text, events::float8,
       hash,
       exists (
@@ -34,6 +34,7 @@ export async function readChain(sql: Sql): Promise<ChainRow> {
     from audit_chain c
     left join lateral (select page, signed_at from audit_checkpoints order by number desc limit 1) signed on true
   `
+  if (!row) throw new Error('the row of audit_chain is missing')
   return row
 }
 

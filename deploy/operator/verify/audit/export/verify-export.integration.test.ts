@@ -5,7 +5,7 @@ import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { type AuditedHouse, startAuditedHouse } from '#test/support/audited-house'
 import { runOperator } from '#test/support/operator'
-import { openProver } from './prove-events.ts'
+import { openProver } from '../../../export/prove-events.ts'
 
 let house: AuditedHouse
 let lines: any[]
