@@ -1,5 +1,6 @@
+import type { ListCheckpointsRequest, ListCheckpointsResponse } from '#gen/roster/audit/v1/audit'
 import type { RecentEvents } from '../../events/recent-events.ts'
-import type { Sql, Transaction } from '../database.ts'
+import { orUnavailable, type Sql, type Transaction } from '../database.ts'
 import { readPage } from '../event-page.ts'
 import type { AuditedRow } from './canonical-row.ts'
 import type { AuditKey } from './checkpoint.ts'
@@ -106,4 +107,20 @@ export function checkpointsAfter(sql: Sql, number: number, limit: number) {
 export async function readAuditKeys(sql: Sql | Transaction): Promise<AuditKey[]> {
   const rows = await sql<{ key: AuditKey }[]>`select public_key as key from audit_keys order by created_at, kid`
   return rows.map(({ key }) => key)
+}
+
+/** Lists the checkpoints of the service that has this database. UNAVAILABLE STORE_UNAVAILABLE. */
+export type ListCheckpoints = (context: unknown, request: ListCheckpointsRequest) => Promise<ListCheckpointsResponse>
+
+const most = 1000
+
+/** Answers ListCheckpoints. */
+export function createCheckpointList(sql: Sql): ListCheckpoints {
+  return async (_context, { after, limit }) => {
+    const [checkpoints, keys] = await orUnavailable(
+      Promise.all([checkpointsAfter(sql, after, Math.min(Math.max(limit, 0), most)), readAuditKeys(sql)]),
+    )
+    // Whoever asks knows whom he asked.
+    return { checkpoints, keys: keys.map((key) => ({ ...key, service: '' })) }
+  }
 }
