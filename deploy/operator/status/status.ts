@@ -1,22 +1,14 @@
-import type { StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
 import { table } from '../output.ts'
 import { openAttempts } from './attempts.ts'
-import { type Backlog, most } from './backlog.ts'
+import { most } from './backlog.ts'
 import { lookAtFollowers, lookAtIntake } from './look-at-followers.ts'
 import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
 import { type KeyStatus, lookAtKeys } from './look-at-keys.ts'
-import {
-  type JobsStatus,
-  lookAtDeliveries,
-  lookAtDue,
-  lookAtJobs,
-  lookAtStream,
-  type StreamStatus,
-} from './look-at-queues.ts'
-import { type Answering, lookAtServices, type Replica } from './look-at-services.ts'
+import { lookAtDeliveries, lookAtDue, lookAtJobs, lookAtStream } from './look-at-queues.ts'
+import { lookAtServices, type Replica } from './look-at-services.ts'
 import { type ChainStatus, lookAtChain, lookAtTail, type TailStatus } from './look-at-store.ts'
-import { waitingOf } from './waiting.ts'
+import { type Status, waitingOf } from './waiting.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
@@ -35,22 +27,6 @@ export const status: Command = {
   ],
   arguments: [0, 0],
   run,
-}
-
-/** What `status` found. Undefined is what could not be looked at. */
-export interface Status {
-  services: Record<Answering, Replica[]> | undefined
-  tails: Partial<Record<StoringService, TailStatus>>
-  chains: Partial<Record<StoringService, ChainStatus>>
-  intake: Record<string, Backlog> | undefined
-  followers: Partial<Record<StoringService, Record<string, Backlog>>>
-  deliveries: Record<string, Backlog> | undefined
-  /** What is due to webhooks while nothing is sent for their organization. */
-  due: Awaited<ReturnType<typeof lookAtDue>> | undefined
-  stream: StreamStatus | undefined
-  jobs: Record<string, JobsStatus> | undefined
-  forgettings: Awaited<ReturnType<typeof lookAtForgettings>>
-  keys: KeyStatus | undefined
 }
 
 async function run({ system, output }: Called): Promise<number> {

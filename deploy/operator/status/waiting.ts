@@ -1,5 +1,26 @@
-import type { Status } from './status.ts'
-import { storesToClean } from './look-at-forgettings.ts'
+import type { StoringService } from '../../provision.ts'
+import type { Backlog } from './backlog.ts'
+import { type Forgettings, storesToClean } from './look-at-forgettings.ts'
+import type { KeyStatus } from './look-at-keys.ts'
+import type { JobsStatus, lookAtDue, StreamStatus } from './look-at-queues.ts'
+import type { Answering, Replica } from './look-at-services.ts'
+import type { ChainStatus, TailStatus } from './look-at-store.ts'
+
+/** What `status` found. Undefined is what could not be looked at. */
+export interface Status {
+  services: Record<Answering, Replica[]> | undefined
+  tails: Partial<Record<StoringService, TailStatus>>
+  chains: Partial<Record<StoringService, ChainStatus>>
+  intake: Record<string, Backlog> | undefined
+  followers: Partial<Record<StoringService, Record<string, Backlog>>>
+  deliveries: Record<string, Backlog> | undefined
+  /** What is due to webhooks while nothing is sent for their organization. */
+  due: Awaited<ReturnType<typeof lookAtDue>> | undefined
+  stream: StreamStatus | undefined
+  jobs: Record<string, JobsStatus> | undefined
+  forgettings: Forgettings
+  keys: KeyStatus | undefined
+}
 
 /** Something on its way from an event to whoever is to hear of it. */
 interface Waiting {

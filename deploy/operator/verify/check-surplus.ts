@@ -22,7 +22,7 @@ export async function* checkSurplus(
     }
   for await (const rows of strayKeys(sql, model, personal)) {
     // A key may be a name or an address of a person.
-    const names = rows.map(({ key: _, ...row }) => rowName('unique_keys', row))
+    const names = rows.map(({ kind, scope, aggregate_id }) => rowName('unique_keys', { kind, scope, aggregate_id }))
     yield { found: names.map((row) => ({ service, row, problem: 'its holder has no such key' })), table: 'unique_keys' }
   }
 }

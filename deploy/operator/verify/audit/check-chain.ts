@@ -4,18 +4,8 @@ import type { ChainEnd, PageHeader } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import { type Finding, missingBefore, rowName } from '../finding.ts'
-import { compareEvents } from './compare-events.ts'
+import { compareEvents, type StoredPage } from './compare-events.ts'
 import { type Witness, witnessName } from './read-witnesses.ts'
-
-/** A page as it is stored, what its header says, and its hash. */
-export interface StoredPage {
-  number: number
-  header: string
-  salt: string
-  entries: Buffer
-  told: PageHeader
-  hash: string
-}
 
 const pagesAtOnce = 100
 

@@ -1,10 +1,19 @@
-import { type ChainPlace, placeOf, readEntries, rowHash, rowKey } from '#lib/eventstore/audit/page'
+import { type ChainPlace, type PageHeader, placeOf, readEntries, rowHash, rowKey } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import { readPage } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../../provision.ts'
 import type { Finding } from '../finding.ts'
-import type { StoredPage } from './check-chain.ts'
+
+/** A page as it is stored, what its header says, and its hash. */
+export interface StoredPage {
+  number: number
+  header: string
+  salt: string
+  entries: Buffer
+  told: PageHeader
+  hash: string
+}
 
 /** Events that are read at once, and bytes of their payloads. */
 const [pageSize, pageBytes] = [1000, 4 * 1024 * 1024]
