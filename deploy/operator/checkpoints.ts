@@ -1,14 +1,13 @@
-import { type CheckpointRow, checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
+import { type CheckpointRow, checkpointsAfter, lastCheckpoint, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
 import type { AuditKey, SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
+import type { Sql } from '#lib/eventstore/database'
 import { storingServices, type StoringService } from '../provision.ts'
 import type { Called, Command } from './command.ts'
 import { Refusal } from './refusal.ts'
 import { eachService, readServices } from './services.ts'
-import type { System } from './system.ts'
-import { checkCheckpoints, checkpointName } from './verify/audit/check-checkpoints.ts'
+import { checkCheckpoints } from './verify/audit/check-checkpoints.ts'
 import { type Kept, readKept } from './verify/audit/kept.ts'
-import { readLastNumber } from './verify/audit/read-pages.ts'
-import type { Finding } from './verify/finding.ts'
+import { checkpointName } from './verify/audit/read-witnesses.ts'
 
 /** The command `checkpoints`. */
 export const checkpoints: Command = {
@@ -29,15 +28,13 @@ export const checkpoints: Command = {
   run,
 }
 
-const pageSize = 500
-
-/** What may be written of a service, and what hinders that. */
+/** What may be written of a service, and lines about what hinders that. */
 interface Read {
   keys: AuditKey[]
   rows: CheckpointRow[]
-  found: Finding[]
+  problems: string[]
   /** Times that do not fit. Those hinder nothing: otherwise a single wrong clock would end the keeping for ever. */
-  odd: Finding[]
+  odd: string[]
 }
 
 async function run({ system, output, args, options }: Called): Promise<number> {
@@ -46,10 +43,10 @@ async function run({ system, output, args, options }: Called): Promise<number> {
   let isRight = true
   const isWhole = await eachService(readServices(args), output, async (service) => {
     // Nothing is written of a service before all of it was looked at.
-    const { keys, rows, found, odd } = await readService(system, service, kept, accepted)
-    for (const { row, problem } of [...odd, ...found]) output.trouble(`${service}: ${row}: ${problem}`)
-    if (odd.length + found.length > 0) isRight = false
-    if (found.length > 0) return output.trouble(`Nothing was written of ${service}.`)
+    const { keys, rows, problems, odd } = await readService(system.sql(service), service, kept, accepted)
+    for (const problem of [...odd, ...problems]) output.trouble(`${service}: ${problem}`)
+    if (odd.length + problems.length > 0) isRight = false
+    if (problems.length > 0) return output.trouble(`Nothing was written of ${service}.`)
     for (const key of keys) await output.json({ kind: 'key', service, key })
     for (const { number, jws } of rows) await output.json({ kind: 'checkpoint', service, number, jws })
   })
@@ -63,47 +60,50 @@ function readEpoch(option: unknown): number {
   return Number(option)
 }
 
-async function readService(
-  system: System,
-  service: StoringService,
-  kept: Kept | undefined,
-  accepted: number,
-): Promise<Read> {
-  const sql = system.sql(service)
-  const found = (kept?.found ?? []).filter((finding) => finding.service === service)
-  const odd: Finding[] = []
-  const say = (number: number, problem: string) => void found.push({ service, row: checkpointName(number), problem })
+async function readService(sql: Sql, service: StoringService, kept: Kept | undefined, accepted: number): Promise<Read> {
   const before = newestOf(kept, service)
-  // First the last one: those that come meanwhile may be of keys that come meanwhile.
-  const upTo = await readLastNumber(sql)
-  const keys = await readAuditKeys(sql)
-  const checking = checkCheckpoints(service, [...(kept?.keys.get(service) ?? []), ...keys], undefined, before)
   const first = before?.checkpoint.number ?? 0
+  const own = kept?.keys.get(service) ?? []
+  // First the last one: those that come meanwhile may be of keys that come meanwhile.
+  const upTo = (await lastCheckpoint(sql))?.number ?? 0
+  const keys = await readAuditKeys(sql)
+  const checking = checkCheckpoints(service, { keys: [...own, ...keys], after: before })
+  const found = (kept?.found ?? []).filter((finding) => finding.service === service)
+  const problems = found.map(({ row, problem }) => `${row}: ${problem}`)
+  const odd: string[] = []
   const [same] = before ? await checkpointsAfter(sql, first - 1, 1) : []
-  if (before && same?.jws !== before.jws) say(first, 'it is not the one that was kept')
+  if (before && same?.jws !== before.jws) problems.push(`${checkpointName(first)}: it is not the one that was kept`)
+
   let epoch = Math.max(before?.checkpoint.epoch ?? 1, accepted)
-  const rows: CheckpointRow[] = []
-  for (let after = first; after < upTo; after = rows.at(-1)!.number) {
-    const page = (await checkpointsAfter(sql, after, pageSize)).filter(({ number }) => number <= upTo)
-    if (page.length === 0) break
-    rows.push(...page)
-  }
+  const rows = await readRows(sql, first, upTo)
   for (const { number, jws } of rows) {
+    const name = (problem: string) => `${checkpointName(number)}: ${problem}`
     const checked = checking.next(number, jws)
-    const { service: named, number: told, epoch: of = 0 } = checked.signed?.checkpoint ?? {}
+    const { epoch: of = 0, number: told, service: named } = checked.signed?.checkpoint ?? {}
     // Without those that were kept, it is not known what must follow.
-    if (kept) odd.push(...checked.odd)
-    if (kept || !checked.signed) found.push(...checked.found)
-    else if (named !== service || told !== number) say(number, 'it stands in the place of another one')
-    if (kept && of > epoch) say(number, `the chain began anew: if you know why, call it with --accept-epoch ${of}`)
+    if (kept || !checked.signed) problems.push(...checked.problems.map(name))
+    else if (named !== service || told !== number) problems.push(name('it stands in the place of another one'))
+    if (kept) odd.push(...checked.odd.map(name))
+    if (kept && of > epoch)
+      problems.push(name(`the chain began anew: if you know why, call it with --accept-epoch ${of}`))
     epoch = Math.max(epoch, of)
   }
   // Anybody who can write to the database can add a key, and whoever verifies an export trusts each one.
-  const own = new Set(kept?.keys.get(service)?.map(({ kid }) => kid))
-  return { keys: keys.filter(({ kid }) => !before || own.has(kid) || checking.counts(kid)), rows, found, odd }
+  const mayWrite = ({ kid }: AuditKey) => !before || own.some((one) => one.kid === kid) || checking.counts(kid)
+  return { keys: keys.filter(mayWrite), rows, problems, odd }
 }
 
 function newestOf(kept: Kept | undefined, service: StoringService): SignedCheckpoint | undefined {
-  const all = kept?.checkpoints.get(service)
-  return all?.get([...all.keys()].reduce((most, number) => Math.max(most, number), 0))
+  const all = [...(kept?.checkpoints.get(service)?.values() ?? [])]
+  return all.sort((one, other) => other.checkpoint.number - one.checkpoint.number)[0]
+}
+
+async function readRows(sql: Sql, first: number, upTo: number): Promise<CheckpointRow[]> {
+  const rows: CheckpointRow[] = []
+  for (let after = first; after < upTo; after = rows.at(-1)!.number) {
+    const page = (await checkpointsAfter(sql, after, 500)).filter(({ number }) => number <= upTo)
+    if (page.length === 0) break
+    rows.push(...page)
+  }
+  return rows
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import { storingServices } from '../provision.ts'
 import type { Called, Command } from './command.ts'
@@ -38,40 +39,34 @@ async function run({ system, output, args, confirm }: Called): Promise<number> {
   return unfinished > 0 ? 1 : 0
 }
 
-/** Waits until the tail has republished everything up to where it stood. False once it makes no more progress. */
-async function sendAgain(sql: Sql, tell: (progress: string) => void): Promise<boolean> {
-  const goal = await readPlace(sql)
-  if (goal.position === '0') return true
-  await sql`update published set stream_created = ''`
-  let last = ''
-  for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
-    const now = await readPlace(sql, goal)
-    tell(`event ${now.position} of ${goal.position}`)
-    if (now.generation > goal.generation && now.isThere) return true
-    const text = `${now.generation} ${now.transactionId} ${now.position}`
-    if (text !== last) since = Date.now()
-    last = text
-  }
-  return false
-}
-
 /** How far the events of a service are published, and how often they were published anew. */
-interface Place {
-  transactionId: string
-  position: string
+interface Place extends ChainPlace {
   generation: number
   /** It is at the goal, or past it. */
   isThere: boolean
 }
 
-async function readPlace(sql: Sql, goal: Pick<Place, 'transactionId' | 'position'> = start): Promise<Place> {
-  const [place] = await sql<Place[]>`
-    select transaction_id::text as "transactionId", position::text, generation,
-      (transaction_id, position) >= (${goal.transactionId}::xid8, ${goal.position}::bigint) as "isThere"
-    from published
-  `
-  if (!place) throw new Error('it is not told how far events are published')
-  return place
+// Waits until the tail has republished everything up to where it stood. False once it makes no more progress.
+async function sendAgain(sql: Sql, tell: (progress: string) => void): Promise<boolean> {
+  const look = async (goal: ChainPlace) => {
+    const [place] = await sql<[Place]>`
+      select transaction_id::text as "transactionId", position::text, generation,
+        (transaction_id, position) >= (${goal.transactionId}::xid8, ${goal.position}::bigint) as "isThere"
+      from published
+    `
+    return place
+  }
+  const goal = await look({ transactionId: '0', position: '0' })
+  if (goal.position === '0') return true
+  await sql`update published set stream_created = ''`
+  let last = ''
+  for (let since = Date.now(); Date.now() - since < patience; await sleep(lookEvery)) {
+    const { generation, isThere, transactionId, position } = await look(goal)
+    tell(`event ${position} of ${goal.position}`)
+    if (generation > goal.generation && isThere) return true
+    const text = `${generation} ${transactionId} ${position}`
+    if (text !== last) since = Date.now()
+    last = text
+  }
+  return false
 }
-
-const start = { transactionId: '0', position: '0' }

@@ -2,13 +2,12 @@ import { parseArgs } from 'node:util'
 import { visible } from '../migrate-zitadel/shown.ts'
 import type { Command } from './command.ts'
 import { commands } from './commands.ts'
-import { confirm } from './confirm.ts'
 import { generalHelp, helpOf } from './help.ts'
 import { openOutput } from './output.ts'
 import { Refusal } from './refusal.ts'
 import { readUrls } from './settings.ts'
 import { openSystem } from './system.ts'
-import type { Terminal } from './terminal.ts'
+import { confirm, type Terminal } from './terminal.ts'
 
 /** Runs the command of these arguments. Gives its exit status, which is 2 where it could not do its work. */
 export async function run(given: string[], terminal: Terminal): Promise<number> {

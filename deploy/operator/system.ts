@@ -1,12 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
 import postgres from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
-import type { Personal } from '#lib/eventstore/personal/personal'
+import { createPersonal, type Personal, type PersonalData, type SealingRow } from '#lib/eventstore/personal/personal'
+import { encryptionKey } from '#lib/keys'
 import type { OperatorUrls } from '../local/operator-urls.ts'
 import type { StoringService } from '../provision.ts'
 import { models } from './models.ts'
-import { openPersonal } from './open-personal.ts'
 import { Refusal } from './refusal.ts'
 
 /** The running system, as the command reaches it. Each part connects when it is asked for first. */
@@ -90,4 +91,21 @@ async function openNats(url: string): Promise<NatsConnection> {
   } catch (error) {
     throw new Refusal(`NATS at ${host} does not let the command in: ${(error as Error).message}`)
   }
+}
+
+// Undefined for a service that stores nothing of people sealed.
+async function openPersonal(
+  sql: Sql,
+  data: PersonalData | undefined,
+  key: string | undefined,
+): Promise<Personal | undefined> {
+  const [row] = data ? await sql<SealingRow[]>`select secret from sealing` : []
+  if (!data || !row) return undefined
+  if (key === undefined)
+    throw new Refusal(
+      'What is personal is stored sealed, and the command has no key: set ROSTER_OPERATOR_PERSONAL_KEY (docs/command.md).',
+    )
+  // A key of its own, which nothing was ever sealed with, stands in for the service's.
+  const keys = encryptionKey.read([randomBytes(32).toString('base64'), key].join(','))
+  return createPersonal(data, keys, row)
 }

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { batched } from '../batched.ts'
-import { orUnavailable, type Sql } from './database.ts'
+import { orUnavailable, type Sql, type Transaction } from './database.ts'
 import type { Personal } from './personal/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
@@ -44,7 +44,7 @@ export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.nam
  */
 // It has no parts: each part of a statement costs as much as the lookup of a row.
 export async function loadAggregates(
-  sql: Sql,
+  sql: Sql | Transaction,
   keys: AggregateKey[],
   personal?: Personal,
   subjects?: Map<string, KeyObject>,

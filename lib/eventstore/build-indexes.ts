@@ -1,5 +1,4 @@
-import type { Sql } from './database.ts'
-import { findOperatorClasses } from './operator-classes.ts'
+import type { Sql, Transaction } from './database.ts'
 
 const known = /^(?:create (?:unique )?index concurrently if not exists|drop index concurrently if exists) (\w+)(?!\w)/i
 
@@ -39,4 +38,15 @@ function statementsOf(text: string): { statement: string; index: string }[] {
       throw new Error(`a file *.concurrently.sql may make and drop indexes alone, by such statements: ${known.source}`)
     return { statement, index }
   })
+}
+
+/**
+ * Finds the operator classes of these extensions, which migrations name, and which may lie in any schema: for the rest
+ * of the transaction, or of the session.
+ */
+export async function findOperatorClasses(sql: Sql | Transaction, isLocal = true): Promise<void> {
+  await sql`
+    select set_config('search_path', concat_ws(', ', quote_ident(current_schema()), string_agg(quote_ident(nspname), ', ')), ${isLocal})
+    from pg_extension join pg_namespace n on n.oid = extnamespace where extname in ('pg_trgm', 'btree_gin')
+  `
 }

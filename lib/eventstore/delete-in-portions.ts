@@ -24,3 +24,8 @@ export async function deleteInPortions(
     if (deleted.count < portion) return
   }
 }
+
+/** Deletes uses that are too old for any limit. */
+export async function forgetUses(sql: Sql): Promise<void> {
+  await deleteInPortions(sql, 'uses', sql`used_at < now() - interval '1 day'`)
+}

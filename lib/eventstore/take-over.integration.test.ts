@@ -7,7 +7,7 @@ import { roster } from '../health/release.ts'
 import { openDatabase, type Sql } from './database.ts'
 import { describeSchema } from './describe-schema.ts'
 import { migrate } from './migrate.ts'
-import { findOperatorClasses } from './operator-classes.ts'
+import { findOperatorClasses } from './build-indexes.ts'
 import { filesOf03, hashOf, schemasOf03 } from './take-over.ts'
 
 let database: TestDatabase

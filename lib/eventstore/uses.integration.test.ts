@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import type { Use } from './command.ts'
 import type { Transaction } from './database.ts'
-import { forgetUses } from './forget-uses.ts'
+import { forgetUses } from './delete-in-portions.ts'
 import { add, audit, count, openReplicas, outcome, type Replica } from '#test/support/counters'
 
 let [a, b]: Replica[] = []

@@ -8,7 +8,7 @@ import { WebhookServiceDefinition } from '#gen/roster/notifier/v1/webhook_servic
 import { InternalServiceDefinition as UsersInternal } from '#gen/roster/users/v1/internal_service'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { announceStart } from '#lib/rpc/micro-service'
-import { createCheckpointList } from '#lib/eventstore/audit/list-checkpoints'
+import { createCheckpointList } from '#lib/eventstore/audit/chain-rows'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { Misfit } from '#lib/health/release'

@@ -1,5 +1,5 @@
 import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
-import { forgetUses } from '#lib/eventstore/forget-uses'
+import { forgetUses } from '#lib/eventstore/delete-in-portions'
 import type { Context } from './context.ts'
 import { forgetAddresses } from './throttles/known-addresses.ts'
 import { pruneSessions } from './sign-in/sessions.ts'

@@ -14,8 +14,6 @@ export interface AlteredHouse extends OperatedHouse {
   all: EveryObject
   /** A row of a service's table. */
   first(service: string, table: string, where?: string): Promise<postgres.Row>
-  /** Expects that `verify` ends with 1 and names this row and these lines, and nothing else. */
-  expectNamed(row: string, problem: string, ...more: string[]): Promise<void>
   /** Changes rows by hand, and back again after `work`. */
   altered(service: string, table: string, change: string, where: string, work: () => Promise<void>): Promise<void>
   /** Adds a row by hand, a copy with these columns, and removes it after `work`. */
@@ -25,7 +23,7 @@ export interface AlteredHouse extends OperatedHouse {
 /** Starts it with two replicas of each service. An organization of it was removed. */
 export async function startAlteredHouse(): Promise<AlteredHouse> {
   const there = await startOperatedHouse({ WRITES_PER_CALLER: '100000' }, { replicas: 2 })
-  const { servers, house, admin, roster } = there
+  const { servers, house, admin } = there
   const { host, username, password } = new URL(servers.natsUrl.admin)
   const nats = await connect({ servers: host, user: username, pass: password })
   const caller = { url: house.url, token: house.adminToken }
@@ -46,13 +44,6 @@ export async function startAlteredHouse(): Promise<AlteredHouse> {
     async first(service, table, where = 'true') {
       const [row] = await admin.unsafe(`select * from roster_${service}.${table} where ${where} limit 1`)
       return row ?? expect.fail(`${table} has no row where ${where}`)
-    },
-    async expectNamed(row, problem, ...more) {
-      const lines = [`${row}: ${problem}`, ...more].toSorted()
-      const { status, out } = await roster('verify')
-      const found = out.trimEnd().split('\n')
-      expect({ status, lines: found.slice(0, -1).toSorted() }).toEqual({ status: 1, lines })
-      expect(found.at(-1)).toBe(`${lines.length} rows differ.`)
     },
     async altered(service, table, change, where, work) {
       const from = `roster_${service}.${table}`

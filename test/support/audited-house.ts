@@ -52,6 +52,7 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
         await act('SetEmail', { userId: userId!, email: uniqueEmail() })
         await act('SetEmail', { userId: userId!, email: uniqueEmail() })
         expect((await admin`select from audit_checkpoints`).count).toBeGreaterThan(2)
+        expect((await admin`select from events where type = 'email.changed'`).count).toBeGreaterThan(15)
       },
       { timeout: 60_000 },
     )

@@ -1,7 +1,7 @@
 import { storingServices, type StoringService } from '../../provision.ts'
 import type { Called, Command } from '../command.ts'
 import { Refusal } from '../refusal.ts'
-import { openProver } from '../verify/audit/export/prove-events.ts'
+import { openProver } from './prove-events.ts'
 import { linesOfService } from './lines-of-service.ts'
 
 /** The command `export`. */

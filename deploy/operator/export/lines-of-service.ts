@@ -1,11 +1,11 @@
-import { type Aggregate, type AggregateKey } from '#lib/eventstore/aggregate'
+import { type AggregateKey, loadAggregates } from '#lib/eventstore/aggregate'
 import type { Sql } from '#lib/eventstore/database'
 import { readPage } from '#lib/eventstore/event-page'
-import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
+import type { Personal } from '#lib/eventstore/personal/personal'
 import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../provision.ts'
-import type { Prover } from '../verify/audit/export/prove-events.ts'
+import type { Prover } from './prove-events.ts'
 
 /** A line of an export. */
 export interface ExportLine {
@@ -45,11 +45,8 @@ export async function* linesOfService(source: Source): AsyncGenerator<ExportLine
     const events = personal ? await personal.openEvents(sql, stored) : stored
     for (const [index, event] of events.entries()) yield eventLine(source, event, stored[index]!)
     const first = stored.filter(({ sequence }) => sequence === '1')
-    for (const object of await readObjects(
-      sql,
-      first.map((event) => ({ type: event.aggregate_type, id: event.aggregate_id })),
-      personal,
-    ))
+    const keys = first.map((event) => ({ type: event.aggregate_type, id: event.aggregate_id }))
+    for (const object of await readObjects(sql, keys, personal))
       yield { kind: 'object', service: source.service, ...object } as ExportLine
     last = stored.at(-1)!
   }
@@ -79,25 +76,10 @@ function eventLine({ service, prover }: Source, event: StoredEvent & { forgotten
   }
 }
 
-type ReadObject = Omit<Aggregate, 'unreadable'> & { unreadable?: true }
-
 // What is sealed of a person who is forgotten has no state, and is left out.
-async function readObjects(sql: Sql, keys: AggregateKey[], personal: Personal | undefined): Promise<ReadObject[]> {
-  const [types, ids] = [keys.map(({ type }) => type), keys.map(({ id }) => id)]
-  const rows = await sql<(ReadObject & { key?: string | null })[]>`
-    select type, id, organization_id as "organizationId", sequence::int, created_at as "createdAt",
-      changed_at as "changedAt", state ${personal ? sql`, ${subjectKeyOf(sql, sql`a.id`)} as key` : sql``}
-    from unnest(${types}::text[], ${ids}::text[]) with ordinality asked (of_type, of_id, number)
-    join aggregates a on type = of_type and id = of_id order by number
-  `
-  return rows
-    .map(({ key, ...row }): ReadObject => {
-      if (!personal) return row
-      try {
-        return { ...row, state: personal.openState({ ...row, key }) }
-      } catch {
-        return { ...row, state: undefined, unreadable: true }
-      }
-    })
-    .filter(({ state, unreadable }) => state !== undefined || unreadable)
+async function readObjects(sql: Sql, keys: AggregateKey[], personal: Personal | undefined): Promise<object[]> {
+  const loaded = await loadAggregates(sql, keys, personal)
+  return loaded
+    .filter(({ sequence, state, unreadable }) => sequence > 0 && (state !== undefined || unreadable))
+    .map(({ unreadable, ...object }) => (unreadable ? { ...object, unreadable: true } : object))
 }

@@ -43,19 +43,19 @@ export async function lookAtKeys(system: System): Promise<KeyStatus> {
   `
   const found = { looked: 0, isAll: share === 100, opened: personal !== undefined, lost: 0, users: [] as string[] }
   for await (const rows of reading.cursor(atOnce)) {
-    const lost = rows.filter(({ key }) => key === null || (personal && !opens(() => personal.unwrap(key))))
+    const lost = rows.filter(({ key }) => key === null || !opens(key))
     found.looked += rows.length
     found.lost += lost.length
     found.users.push(...lost.slice(0, mostNamed - found.users.length).map(({ id }) => id))
   }
   return found
-}
 
-function opens(unwrap: () => unknown): boolean {
-  try {
-    unwrap()
-    return true
-  } catch {
-    return false
+  function opens(key: string): boolean {
+    try {
+      personal?.unwrap(key)
+      return true
+    } catch {
+      return false
+    }
   }
 }

@@ -3,7 +3,7 @@ import { storingServices } from '../../provision.ts'
 import type { System } from '../system.ts'
 
 /** All that answer about their replicas. */
-export const answering = [...storingServices, 'gateway'] as const
+const answering = [...storingServices, 'gateway'] as const
 export type Answering = (typeof answering)[number]
 
 /** A running replica of a service. */
@@ -24,13 +24,18 @@ const patience = 1000
 
 /** Asks each service, and hears the replicas that answer within a second. */
 export async function lookAtServices(system: System): Promise<Record<Answering, Replica[]>> {
-  const heard = answering.map(async (service): Promise<[Answering, Replica[]]> => {
+  const heard = answering.map(async (service) => {
     const [told, counted] = await Promise.all([
       ask<Info>(system, `$SRV.INFO.${service}`),
       ask<Stats>(system, `$SRV.STATS.${service}`),
     ])
-    const stats = new Map(counted.map(({ id, endpoints }) => [id, endpoints]))
-    return [service, told.map((info) => replica(info, stats.get(info.id) ?? []))]
+    const replicas = told.map(({ id, version, metadata = {} }): Replica => {
+      const { host = '', waiting = '', starting } = metadata
+      const endpoints = counted.find((one) => one.id === id)?.endpoints ?? []
+      const sum = (name: 'num_requests' | 'num_errors') => endpoints.reduce((all, one) => all + one[name], 0)
+      return { id, host, version, waiting, starting: starting === 'true', calls: sum('num_requests'), errors: sum('num_errors') } // prettier-ignore
+    })
+    return [service, replicas] as const
   })
   return Object.fromEntries(await Promise.all(heard)) as Record<Answering, Replica[]>
 }
@@ -45,13 +50,6 @@ interface Info {
 interface Stats {
   id: string
   endpoints: { num_requests: number; num_errors: number }[]
-}
-
-function replica({ id, version, metadata = {} }: Info, endpoints: Stats['endpoints']): Replica {
-  const { host = '', waiting = '', starting } = metadata
-  const calls = endpoints.reduce((sum, { num_requests: number }) => sum + number, 0)
-  const errors = endpoints.reduce((sum, { num_errors: number }) => sum + number, 0)
-  return { id, host, version, waiting, starting: starting === 'true', calls, errors }
 }
 
 async function ask<Answer>(system: System, subject: string): Promise<Answer[]> {

@@ -1,15 +1,14 @@
 import type { Called, Command } from '../command.ts'
+import { table } from '../output.ts'
 import { openAttempts } from './attempts.ts'
 import { most } from './backlog.ts'
-import { type ChainStatus, lookAtChain } from './look-at-chains.ts'
-import { lookAtKeys } from './look-at-keys.ts'
-import { lateWork } from './late-work.ts'
 import { lookAtFollowers, lookAtIntake } from './look-at-followers.ts'
-import { lookAtDeliveries, lookAtDue, lookAtJobs, lookAtStream } from './look-at-queues.ts'
-import { answering, lookAtServices } from './look-at-services.ts'
 import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
-import { lookAtTail } from './look-at-tails.ts'
-import { type Status, statusLines } from './status-lines.ts'
+import { type KeyStatus, lookAtKeys } from './look-at-keys.ts'
+import { lookAtDeliveries, lookAtDue, lookAtJobs, lookAtStream } from './look-at-queues.ts'
+import { lookAtServices, type Replica } from './look-at-services.ts'
+import { type ChainStatus, lookAtChain, lookAtTail, type TailStatus } from './look-at-store.ts'
+import { type Status, waitingOf } from './waiting.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
@@ -47,38 +46,44 @@ async function run({ system, output }: Called): Promise<number> {
       inEach(lookAtChain),
       inService('users', () => lookAtKeys(system)),
     ])
-  const attention = [
-    ...attempts.problems(),
-    ...(services ? answering.filter((name) => services[name].length === 0) : []).map(
-      (name) => `${name}: no replica answers`,
-    ),
-    ...Object.entries(services ?? {}).flatMap(([name, replicas]) =>
-      replicas
-        .filter(({ waiting, starting }) => waiting !== '' || starting)
-        .map(({ host, waiting, starting }) => {
-          const state = starting ? 'has not started' : 'cannot do all its work'
-          return `${name} at ${host} ${state}${waiting && `; it waits for ${waiting}`}`
-        }),
-    ),
-    ...Object.entries(tails).flatMap(([name, tail]) => [
-      ...(tail.parked > 0 ? [`${name}: ${tail.parked} events are parked`] : []),
-      ...(tail.parkedForFollowers > 0 ? [`${name}: followers went on without ${tail.parkedForFollowers} events`] : []),
-      ...(tail.seconds > late ? [`${name}: an event waits for ${Math.round(tail.seconds)} s`] : []),
-    ]),
-    ...lateWork({ intake, followers, stream, jobs, due }, late),
-    ...storesToClean(forgettings)
-      .filter(({ seconds }) => seconds > late)
-      .map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`),
-    ...Object.entries(chains).flatMap(([name, chain]) => chainProblems(name, chain)),
-    ...(keys && keys.lost > 0
-      ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`]
-      : []),
-    ...mixed(services ?? {}),
-  ]
-  const found: Status = { services, tails, chains, intake, followers, deliveries, due, stream, jobs, forgettings, keys, attention } // prettier-ignore
-  if (output.isJson) await output.json(found)
-  else for (const line of statusLines(found)) output.line(line)
+  const found = { services, tails, chains, intake, followers, deliveries, due, stream, jobs, forgettings, keys }
+  /** What somebody should look at. */
+  const attention = [...attempts.problems(), ...problemsOf(found)]
+  if (output.isJson) await output.json({ ...found, attention })
+  else for (const line of linesOf(found, attention)) output.line(line)
   return attention.length > 0 ? 1 : 0
+}
+
+function problemsOf(found: Status): string[] {
+  const { services, tails, chains, forgettings, keys } = found
+  const waits = waitingOf(found).filter(({ seconds = 0 }) => seconds > late)
+  const toClean = storesToClean(forgettings).filter(({ seconds }) => seconds > late)
+  const versions = new Set(Object.values(services ?? {}).flatMap((replicas) => replicas.map(({ version }) => version)))
+  return [
+    ...Object.entries(services ?? {}).flatMap(([name, replicas]) => replicaProblems(name, replicas)),
+    ...Object.entries(tails).flatMap(([name, tail]) => tailProblems(name, tail)),
+    ...waits.flatMap(({ late: what, seconds }) => (what ? [`${what}; it has for ${Math.round(seconds!)} s`] : [])),
+    ...toClean.map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`), // prettier-ignore
+    ...Object.entries(chains).flatMap(([name, chain]) => chainProblems(name, chain)),
+    ...(keys?.lost ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`] : []), // prettier-ignore
+    ...(versions.size > 1 ? [`several versions run: ${[...versions].toSorted().join(', ')}`] : []),
+  ]
+}
+
+function replicaProblems(service: string, replicas: Replica[]): string[] {
+  if (replicas.length === 0) return [`${service}: no replica answers`]
+  return replicas.flatMap(({ host, waiting, starting }) => {
+    const state = starting ? 'has not started' : 'cannot do all its work'
+    return waiting || starting ? [`${service} at ${host} ${state}${waiting && `; it waits for ${waiting}`}`] : []
+  })
+}
+
+function tailProblems(service: string, { parked, parkedForFollowers, seconds }: TailStatus): string[] {
+  return [
+    ...(parked > 0 ? [`${service}: ${parked} events are parked`] : []),
+    ...(parkedForFollowers > 0 ? [`${service}: followers went on without ${parkedForFollowers} events`] : []),
+    ...(seconds > late ? [`${service}: an event waits for ${Math.round(seconds)} s`] : []),
+  ]
 }
 
 function chainProblems(service: string, { held, seconds, unsigned, mayWait }: ChainStatus): string[] {
@@ -87,7 +92,35 @@ function chainProblems(service: string, { held, seconds, unsigned, mayWait }: Ch
   return unsigned > mayWait ? [`${service}: no checkpoint was signed for ${Math.round(unsigned)} s`] : []
 }
 
-function mixed(services: Partial<Record<string, { version: string }[]>>): string[] {
-  const versions = new Set(Object.values(services).flatMap((replicas) => replicas!.map(({ version }) => version)))
-  return versions.size > 1 ? [`several versions run: ${[...versions].toSorted().join(', ')}`] : []
+// For people.
+function linesOf(found: Status, attention: string[]): string[] {
+  const { services, tails, chains, stream, keys } = found
+  const replicas = Object.entries(services ?? {}).flatMap(([name, all]) =>
+    all.map(({ version, host, calls, errors }) => [name, version, host, calls, errors]),
+  )
+  const published = Object.entries(tails).map(([name, { waiting, seconds, parked, parkedForFollowers }]) => {
+    return [name, waiting, seconds.toFixed(1), parked, parkedForFollowers]
+  })
+  const chained = Object.entries(chains).map(([name, { epoch, waiting, unsigned }]) => {
+    return [name, waiting, unsigned.toFixed(1), epoch]
+  })
+  const waiting = waitingOf(found).flatMap(({ label, number }) => (label === undefined ? [] : [[label, number!]]))
+  return [
+    ...(replicas.length > 0 ? table(['SERVICE', 'VERSION', 'HOST', 'CALLS', 'ERRORS'], replicas) : []),
+    '',
+    ...table(['EVENTS OF', 'WAITING', 'SECONDS', 'PARKED', 'FOLLOWERS PARKED'], published),
+    '',
+    ...table(['AUDIT CHAIN OF', 'WAITING', 'SECONDS UNSIGNED', 'EPOCH'], chained),
+    '',
+    ...table(['WAITING', 'NUMBER'], waiting),
+    ...(keys ? ['', keyLine(keys)] : []),
+    ...(stream ? ['', `stream: ${stream.messages} messages, ${stream.first} to ${stream.last}`] : []),
+    '',
+    ...(attention.length > 0 ? attention.map((line) => `! ${line}`) : ['All is well.']),
+  ]
+}
+
+function keyLine({ looked, isAll, opened, lost }: KeyStatus): string {
+  const what = opened ? 'lost' : 'missing; without ROSTER_OPERATOR_PERSONAL_KEY nobody tried to open the others'
+  return `keys of users: ${isAll ? `all ${looked}` : `${looked} of them`} looked at, ${lost} ${what}`
 }

@@ -1,12 +1,21 @@
-import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
+import { type Aggregate, type AggregateKey, keyText, loadAggregates } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
-import type { Sql } from '#lib/eventstore/database'
+import type { Sql, Transaction } from '#lib/eventstore/database'
 import type { Personal } from '#lib/eventstore/personal/personal'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { differences, type Finding, rowName } from './finding.ts'
-import { type Page, readPage } from './read-page.ts'
-import { makeTemporaryTables, projectRows } from './project-rows.ts'
+import { foldEvents, type Folded } from './fold-events.ts'
+import { makeTemporaryTables, projectRows, type Row } from './project-rows.ts'
+
+type Found = Omit<Finding, 'service'>
+
+/** A unique key as it is stored. */
+type Key = UniqueKey & { aggregate_id: string }
+/** One that an aggregate should hold. */
+type WantedKey = UniqueKey & { holder: AggregateKey }
+
+const pageSize = 200
 
 /**
  * Makes every aggregate anew from its events, and from it its rows of the views and its unique keys. Yields what
@@ -23,72 +32,106 @@ export async function* checkAggregates(
   let last: AggregateKey | undefined
   for (let looked = 0; ;) {
     const page = await readPage(sql, schema, model, personal, last)
-    if (!page) return
-    const views = [...page.rows.keys()]
+    if (page.stored.length === 0) return
     // Of what nobody can read, nobody knows the rows.
-    const readable = page.stored.filter((stored) => !page.unreadable.has(stored))
-    const expected = await projectRows(
-      sql,
-      model,
-      views,
-      readable.map((stored) => page.folded.get(keyText(stored))!.aggregate),
-    )
-    looked += page.stored.length
+    const readable = page.stored.filter(({ unreadable }) => !unreadable)
+    const anew = readable.map((stored) => page.folded.get(keyText(stored))!.aggregate)
+    const expected = await projectRows(sql, model, [...page.rows.keys()], anew)
     const found = [
-      ...page.stored.flatMap((stored) => compareAggregate(stored, page)),
-      ...views.flatMap((view) => compareRows(view, page, expected.get(view)!)),
-      ...readable.flatMap((stored) => compareKeys(stored, page, model, personal)),
+      ...page.stored.flatMap((stored) => compareAggregate(stored, page.folded.get(keyText(stored))!)),
+      ...[...page.rows].flatMap(([view, rows]) => compareRows(view, rows, expected.get(view)!)),
+      ...page.wanted.flatMap((wanted) => compareKey(wanted, page.keys)),
     ]
-    yield { found: found.map((one) => ({ service, ...one })), looked }
+    looked += page.stored.length
     last = page.stored.at(-1)!
+    yield { found: found.map((one) => ({ service, ...one })), looked }
   }
 }
 
-type Found = Omit<Finding, 'service'>
-
-function compareAggregate(stored: Aggregate, { folded, unreadable }: Page): Found[] {
-  const { aggregate, problem } = folded.get(keyText(stored))!
-  const row = rowName('aggregates', { type: stored.type, id: stored.id })
-  if (problem === undefined && aggregate.sequence === 0) return [{ row, problem: 'it has no events' }]
-  const unopened = unreadable.get(stored)
-  if (unopened !== undefined) return [{ row, problem: unopened }]
-  if (problem !== undefined) return [{ row, problem }]
-  // A sealed state whose key is gone: nobody can tell.
-  const known = stored.state === undefined ? { ...aggregate, state: undefined } : aggregate
-  const differing = differences(stored, known, '')
-  return differing.length > 0 ? [{ row, problem: `${differing.join(', ')}: not what its events say` }] : []
-}
-
-function compareRows(view: View, { rows }: Page, expected: Record<string, unknown>[]): Found[] {
-  const { table, key, without = [] } = view
-  const nameOf = (row: Record<string, unknown>) =>
-    rowName(table, Object.fromEntries(key.map((column) => [column, row[column]])))
-  const there = new Map(rows.get(view)!.map((row) => [nameOf(row), row]))
-  const wanted = new Map(expected.map((row) => [nameOf(row), row]))
-  const relevant = (row: Record<string, unknown>) =>
-    Object.fromEntries(Object.entries(row).filter(([column]) => !without.includes(column)))
-  return [...new Set([...there.keys(), ...wanted.keys()])].flatMap((name) => {
-    const [is, should] = [there.get(name), wanted.get(name)]
-    if (!is) return [{ row: name, problem: 'it is missing' }]
-    if (!should) return [{ row: name, problem: 'it should not be there' }]
-    const differing = differences(relevant(is), relevant(should), '')
-    return differing.length > 0 ? [{ row: name, problem: `${differing.join(', ')}: not what the events say` }] : []
-  })
-}
-
-function compareKeys(
-  stored: Aggregate,
-  { folded, keys }: Page,
+// Some aggregates after this one, or the first ones, and all that was stored beside them. It comes from one snapshot, so
+// that it fits together while others write. The transaction only reads: it has no number, and holds up no tail.
+async function readPage(
+  sql: Sql,
+  schema: string,
   model: Vocabulary,
   personal: Personal | undefined,
-): Found[] {
-  const wanted = model.keys?.(folded.get(keyText(stored))!.aggregate) ?? []
-  return wanted.flatMap(({ kind, scope, key }: UniqueKey) => {
-    const text = personal?.storedKey(kind, key) ?? key
-    const holder = keys.find((one) => one.kind === kind && one.scope === scope && one.key === text)?.aggregate_id
-    if (holder === stored.id) return []
-    const name = `the unique key of kind ${kind}`
-    const problem = holder === undefined ? `${name} is missing` : `another one holds ${name}: ${holder}`
-    return [{ row: rowName('aggregates', { type: stored.type, id: stored.id }), problem }]
+  after: AggregateKey | undefined,
+) {
+  return sql.begin('isolation level repeatable read read only', async (transaction) => {
+    const names = await transaction<AggregateKey[]>`
+      select type, id from aggregates
+      where ${after ? transaction`(type, id) > (${after.type}, ${after.id})` : transaction`true`}
+      order by type, id limit ${pageSize}
+    `
+    const stored = await loadAggregates(transaction, names, personal)
+    const folded = await foldEvents(transaction, model, personal, stored)
+    const readable = stored.filter(({ unreadable }) => !unreadable)
+    const rows = new Map<View, Row[]>()
+    for (const view of model.views ?? []) {
+      const ids = readable.flatMap(({ type, id }) => (type === view.type ? [id] : []))
+      if (ids.length > 0) rows.set(view, await readRows(transaction, schema, view, ids))
+    }
+    const wanted = readable.flatMap(({ type, id }): WantedKey[] => {
+      const keys = model.keys?.(folded.get(keyText({ type, id }))!.aggregate) ?? []
+      return keys.map(({ kind, scope, key }) => {
+        return { kind, scope, key: personal?.storedKey(kind, key) ?? key, holder: { type, id } }
+      })
+    })
+    return { stored, folded, rows, wanted, keys: await readKeys(transaction, wanted) }
   })
+}
+
+// By its schema: without it, the name is that of the temporary table.
+async function readRows(transaction: Transaction, schema: string, view: View, ids: string[]): Promise<Row[]> {
+  const from = transaction`${transaction(schema)}.${transaction(view.table)} v`
+  const rows = await transaction<{ row: Row }[]>`
+    select to_jsonb(v) as row from ${
+      view.of === undefined
+        ? transaction`${from} where v.${transaction(view.key[0]!)} = any(${ids})`
+        : transaction`aggregates a join ${from} on ${transaction.unsafe(view.of)} where a.type = ${view.type} and a.id = any(${ids})`
+    }
+  `
+  return rows.map(({ row }) => row)
+}
+
+async function readKeys(transaction: Transaction, wanted: UniqueKey[]): Promise<Key[]> {
+  const [kinds, scopes, keys] = (['kind', 'scope', 'key'] as const).map((name) => wanted.map((key) => key[name]))
+  return transaction<Key[]>`
+    select k.kind, k.scope, k.key, k.aggregate_id
+    from unnest(${kinds!}::text[], ${scopes!}::text[], ${keys!}::text[]) as w (kind, scope, key)
+    join unique_keys k using (kind, scope, key)
+  `
+}
+
+function compareAggregate(stored: Aggregate, { aggregate, problem }: Folded): Found[] {
+  const say = (text: string) => [{ row: rowName('aggregates', { type: stored.type, id: stored.id }), problem: text }]
+  if (problem === undefined && aggregate.sequence === 0) return say('it has no events')
+  const { unreadable, ...row } = stored
+  if (unreadable) return say(`its sealed state cannot be opened: ${(unreadable.cause as Error).message}`)
+  if (problem !== undefined) return say(problem)
+  // A sealed state whose key is gone: nobody can tell.
+  const differing = differences(row, stored.state === undefined ? { ...aggregate, state: undefined } : aggregate)
+  return differing.length > 0 ? say(`${differing.join(', ')}: not what its events say`) : []
+}
+
+function compareRows({ table, key, without = [] }: View, stored: Row[], expected: Row[]): Found[] {
+  const byName = (rows: Row[]) =>
+    new Map(rows.map((row) => [rowName(table, Object.fromEntries(key.map((name) => [name, row[name]]))), row]))
+  const [there, wanted] = [byName(stored), byName(expected)]
+  const relevant = (row: Row) => Object.fromEntries(Object.entries(row).filter(([name]) => !without.includes(name)))
+  return [...new Set([...there.keys(), ...wanted.keys()])].flatMap((row) => {
+    const [is, should] = [there.get(row), wanted.get(row)]
+    if (!is) return [{ row, problem: 'it is missing' }]
+    if (!should) return [{ row, problem: 'it should not be there' }]
+    const differing = differences(relevant(is), relevant(should))
+    return differing.length > 0 ? [{ row, problem: `${differing.join(', ')}: not what the events say` }] : []
+  })
+}
+
+function compareKey({ kind, scope, key, holder: { type, id } }: WantedKey, stored: Key[]): Found[] {
+  const holder = stored.find((one) => one.kind === kind && one.scope === scope && one.key === key)?.aggregate_id
+  if (holder === id) return []
+  const name = `the unique key of kind ${kind}`
+  const problem = holder === undefined ? `${name} is missing` : `another one holds ${name}: ${holder}`
+  return [{ row: rowName('aggregates', { type, id }), problem }]
 }

@@ -21,6 +21,9 @@ export interface Expected {
 
 const pageSize = 500
 
+/** An event, whether its aggregate and a note that it is parked are there, and the state of the person it is about. */
+type Row = StoredEvent & { known: boolean; parked: boolean; published: boolean; person: unknown }
+
 /**
  * Looks at every event: whether its aggregate is there, whether proto/ knows it, and whether the stream has it. Without
  * `expected` it does not ask for the stream.
@@ -32,53 +35,43 @@ export async function* checkEvents(
   personal: Personal | undefined,
   expected: Expected | undefined,
 ): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
-  const [{ end }] = await sql<[{ end: string }]>`select coalesce(max(position), 0)::text as end from events`
+  const [{ end }] = await sql<[{ end: number }]>`select coalesce(max(position), 0)::float8 as end from events`
+  const { transactionId, position } = expected?.published ?? { transactionId: '0', position: '0' }
   const types = data ? [data.subject, ...data.events] : []
-  for (let last: string | undefined; ;) {
-    const stored = await sql<
-      (StoredEvent & { known: boolean; published: boolean; parked: boolean; person: unknown })[]
-    >`
+  for (let last = -1; ;) {
+    const rows = await sql<Row[]>`
       select ${eventColumns(sql)},
         exists (select from aggregates a where a.type = aggregate_type and a.id = aggregate_id) as known,
         exists (select from parked_events p where p.position = e.position) as parked,
+        (transaction_id, position) <= (${transactionId}::xid8, ${position}::bigint) as published,
         case when aggregate_type = any(${types}) then (
           select a.state from aggregates a where a.type = ${types[0] ?? ''} and a.id = aggregate_id
-        ) end as person,
-        (transaction_id, position) <= (
-          ${expected?.published.transactionId ?? '0'}::xid8, ${expected?.published.position ?? '0'}::bigint
-        ) as published
-      from events e
-      where ${last === undefined ? sql`true` : sql`position > ${last}`} and position <= ${end}
-      order by e.position limit ${pageSize}
+        ) end as person
+      from events e where position > ${last} and position <= ${end} order by e.position limit ${pageSize}
     `
-    if (stored.length === 0) return
-    const rows = personal ? await personal.openEvents(sql, [...stored]) : stored
-    const found = rows.flatMap((row) => {
-      const name = `events position=${row.position}`
-      if (!row.known && !forgotten.includes(row.aggregate_type)) {
-        const object = `${row.aggregate_type} ${row.aggregate_id}`
-        return [{ service, row: name, problem: `aggregates has no row for its object, ${object}` }]
-      }
-      const parked = row.parked ? 'it is parked: ' : ''
-      if (isSealed(row)) return [{ service, row: name, problem: `${parked}its sealed part cannot be opened` }]
-      const unreadable = problemOf(service, row)
-      if (unreadable !== undefined) return [{ service, row: name, problem: `${parked}${unreadable}` }]
-      if (!expected || !row.published || row.created_at < expected.since) return []
-      // The events of a forgotten person leave the stream.
-      const mayBeGone = row.person !== null && data?.isForgotten(row.person)
-      if (mayBeGone || expected.inStream.has(Number(row.position))) return []
-      return [{ service, row: name, problem: `${parked}the stream does not have it` }]
+    if (rows.length === 0) return
+    const events = personal ? await personal.openEvents(sql, [...rows]) : rows
+    const found = events.flatMap((event) => {
+      const problem = problemOf(event)
+      return problem === undefined ? [] : [{ service, row: `events position=${event.position}`, problem }]
     })
-    last = rows.at(-1)!.position
-    yield { found, looked: Number(last), of: Number(end) }
+    last = Number(rows.at(-1)!.position)
+    yield { found, looked: last, of: end }
   }
-}
 
-function problemOf(service: StoringService, event: StoredEvent): string | undefined {
-  try {
-    describeEvent(service, event)
-    return undefined
-  } catch (error) {
-    return `it is not what proto/ says: ${(error as Error).message}`
+  function problemOf(event: Row): string | undefined {
+    const { aggregate_type: type, aggregate_id: id, person } = event
+    if (!event.known && !forgotten.includes(type)) return `aggregates has no row for its object, ${type} ${id}`
+    const parked = event.parked ? 'it is parked: ' : ''
+    if (isSealed(event)) return `${parked}its sealed part cannot be opened`
+    try {
+      describeEvent(service, event)
+    } catch (error) {
+      return `${parked}it is not what proto/ says: ${(error as Error).message}`
+    }
+    if (!expected || !event.published || event.created_at < expected.since) return undefined
+    // The events of a forgotten person leave the stream.
+    if (person !== null && data?.isForgotten(person)) return undefined
+    return expected.inStream.has(Number(event.position)) ? undefined : `${parked}the stream does not have it`
   }
 }

@@ -7,9 +7,7 @@ import { subjectOf } from '#lib/events/publish'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { checkpointSubject, checkpointType } from '#lib/eventstore/audit/publish-checkpoint'
 import { streamName } from '#lib/events/stream'
-import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/event-page'
-import type { Personal } from '#lib/eventstore/personal/personal'
 import type { StoringService } from '../../provision.ts'
 import type { System } from '../system.ts'
 import { differences, type Finding, rowName } from './finding.ts'
@@ -33,12 +31,16 @@ export async function* checkStream(
 ): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
   const manager = await system.jetstream()
   const { state } = await manager.streams.info(streamName)
-  const { last_seq: last } = state
   // A stream that never had a message says 0, which none has.
-  const first = Math.max(state.first_seq, 1)
+  const [first, last] = [Math.max(state.first_seq, 1), state.last_seq]
   for (let from = first; from <= last; from += pageSize) {
     const to = Math.min(last, from + pageSize - 1)
-    const found = await compare(system, services, await readMessages(manager, from, to), seen)
+    const messages = await readMessages(manager, from, to)
+    const found: Finding[] = []
+    for (const service of services) {
+      const own = messages.filter(({ subject }) => subject.startsWith(`roster.events.${service}.`))
+      found.push(...(await compare(system, service, own, seen[service])))
+    }
     yield { found, looked: to - first + 1, of: last - first + 1 }
   }
 }
@@ -66,50 +68,41 @@ async function readOne(manager: JetStreamManager, seq: number): Promise<StoredMs
   }
 }
 
-interface Told {
-  message: StoredMsg
-  event: PublishedEvent
-  /** The position of an event, or the number of a checkpoint. */
-  number: number
-}
-
+// Names what is wrong with messages of a service.
 async function compare(
   system: System,
-  services: readonly StoringService[],
+  service: StoringService,
   messages: StoredMsg[],
-  seen: InStream,
+  seen: Positions,
 ): Promise<Finding[]> {
-  const found: Finding[] = []
-  const say = (service: StoringService, { seq, subject }: StoredMsg, problem: string) =>
-    void found.push({ service, row: rowName(`stream ${streamName}`, { seq, subject }), problem })
-  for (const service of services) {
-    const [events, checkpoints]: [Told[], Told[]] = [[], []]
-    for (const message of messages) {
-      if (!message.subject.startsWith(`roster.events.${service}.`)) continue
-      const event = readMessage(message)
-      const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(event?.id ?? '')?.[1])
-      if (!event) say(service, message, 'it has no attributes of CloudEvents')
-      else if (event.type === checkpointType) checkpoints.push({ message, event, number: event.sequence })
-      else if (Number.isNaN(position)) say(service, message, 'it names no event of its service')
-      else events.push({ message, event, number: position })
-    }
-    const signed = await readCheckpoints(system.sql(service), checkpoints)
-    for (const { message, event, number } of checkpoints) {
-      if (message.subject !== checkpointSubject(service))
-        say(service, message, 'it calls itself a checkpoint, and lies elsewhere than those')
-      else if (!signed.has(number)) say(service, message, 'the database has no such checkpoint')
-      else if ((event.data as { jws?: unknown }).jws !== signed.get(number))
-        say(service, message, `it is not checkpoint ${number} of the database`)
-    }
-    const stored = await readEvents(system.sql(service), await system.personal(service), events)
-    for (const told of events) {
-      const event = stored.get(told.number)
-      if (event) seen[service].add(told.number)
-      const problem = event ? problemOf(service, told, event) : `the database has no event ${told.event.id}`
-      if (problem !== undefined) say(service, told.message, problem)
-    }
-  }
-  return found
+  const sql = system.sql(service)
+  const told = messages.map((message) => {
+    const event = readMessage(message)
+    const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(event?.id ?? '')?.[1])
+    return { message, event, position, isCheckpoint: event?.type === checkpointType }
+  })
+  const numbers = told.flatMap(({ event, isCheckpoint }) => (isCheckpoint ? (event?.sequence ?? []) : []))
+  const checkpoints = await sql<{ number: number; jws: string }[]>`
+    select number::float8, jws from audit_checkpoints where number = any(${numbers.filter(Number.isSafeInteger)}::bigint[])
+  `
+  const positions = told.flatMap(({ position }) => (Number.isNaN(position) ? [] : [position]))
+  const rows = await sql<StoredEvent[]>`
+    select ${eventColumns(sql)} from events where position = any(${positions}::bigint[])
+  `
+  const stored = (await (await system.personal(service))?.openEvents(sql, [...rows])) ?? rows
+
+  return told.flatMap(({ message, event, position, isCheckpoint }) => {
+    const row = stored.find((one) => Number(one.position) === position)
+    if (row) seen.add(position)
+    const jws = checkpoints.find(({ number }) => number === event?.sequence)?.jws
+    const problem = !event
+      ? 'it has no attributes of CloudEvents'
+      : isCheckpoint
+        ? checkpointProblem(service, message, event, jws)
+        : eventProblem(service, message, event, row)
+    const { seq, subject } = message
+    return problem === undefined ? [] : [{ service, row: rowName(`stream ${streamName}`, { seq, subject }), problem }]
+  })
 }
 
 function readMessage(message: StoredMsg): PublishedEvent | undefined {
@@ -120,24 +113,25 @@ function readMessage(message: StoredMsg): PublishedEvent | undefined {
   }
 }
 
-async function readCheckpoints(sql: Sql, told: Told[]): Promise<Map<number, string>> {
-  const numbers = told.map(({ number }) => number).filter(Number.isSafeInteger)
-  const rows = await sql<{ number: number; jws: string }[]>`
-    select number::float8, jws from audit_checkpoints where number = any(${numbers}::bigint[])
-  `
-  return new Map(rows.map(({ number, jws }) => [number, jws]))
+function checkpointProblem(
+  service: string,
+  { subject }: StoredMsg,
+  { sequence, data }: PublishedEvent,
+  jws: string | undefined,
+): string | undefined {
+  if (subject !== checkpointSubject(service)) return 'it calls itself a checkpoint, and lies elsewhere than those'
+  if (jws === undefined) return 'the database has no such checkpoint'
+  return (data as { jws?: unknown }).jws === jws ? undefined : `it is not checkpoint ${sequence} of the database`
 }
 
-async function readEvents(sql: Sql, personal: Personal | undefined, told: Told[]): Promise<Map<number, StoredEvent>> {
-  const stored = await sql<StoredEvent[]>`
-    select ${eventColumns(sql)} from events where position = any(${told.map(({ number }) => number)}::bigint[])
-  `
-  const rows = personal ? await personal.openEvents(sql, [...stored]) : stored
-  return new Map(rows.map((row) => [Number(row.position), row]))
-}
-
-function problemOf(service: StoringService, { message, event }: Told, stored: StoredEvent): string | undefined {
-  if (message.subject !== subjectOf(service, stored)) return `its subject is not that of event ${event.id}`
+function eventProblem(
+  service: string,
+  { subject }: StoredMsg,
+  event: PublishedEvent,
+  stored: StoredEvent | undefined,
+): string | undefined {
+  if (!stored) return `the database has no event ${event.id}`
+  if (subject !== subjectOf(service, stored)) return `its subject is not that of event ${event.id}`
   let expected
   try {
     expected = describeEvent(service, stored)
@@ -148,7 +142,7 @@ function problemOf(service: StoringService, { message, event }: Told, stored: St
   // Former versions told of no cause and no trace.
   const is = { ...event, data: today(stored, event.data) }
   for (const name of ['cause', 'causationId', 'traceparent'] as const) if (is[name] === '') should[name] = ''
-  const differing = differences(is, should, '')
+  const differing = differences(is, should)
   return differing.length > 0 ? `${differing.join(', ')}: not what event ${event.id} of the database says` : undefined
 }
 

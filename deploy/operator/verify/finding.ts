@@ -17,8 +17,14 @@ export function rowName(table: string, key: Record<string, unknown>): string {
   return [table, ...columns].join(' ')
 }
 
+/** Says that rows of a numbered table are missing before one. `expected`: the first of them. */
+export function missingBefore(expected: number, number: number): string {
+  const which = number - expected === 1 ? `${expected} is` : `${expected} to ${number - 1} are`
+  return `${which} missing before it`
+}
+
 /** The paths at which two values of JSON differ, such as `state.human.email`: at most three. */
-export function differences(one: unknown, other: unknown, path: string): string[] {
+export function differences(one: unknown, other: unknown): string[] {
   const found: string[] = []
   const compare = (left: unknown, right: unknown, at: string) => {
     if (found.length >= most || left === right) return
@@ -27,7 +33,7 @@ export function differences(one: unknown, other: unknown, path: string): string[
         compare(left[name], right[name], at === '' ? name : `${at}.${name}`)
     } else found.push(at)
   }
-  compare(asJson(one), asJson(other), path)
+  compare(asJson(one), asJson(other), '')
   return found
 }
 

@@ -22,15 +22,13 @@ export async function foldEvents(
   keys: AggregateKey[],
 ): Promise<Map<string, Folded>> {
   const never = new Date(0)
+  const missing = { organizationId: '', sequence: 0, createdAt: never, changedAt: never, state: undefined }
   const folded = new Map<string, Folded>(
-    keys.map(({ type, id }) => {
-      const missing = { type, id, organizationId: '', sequence: 0, createdAt: never, changedAt: never }
-      return [keyText({ type, id }), { aggregate: { ...missing, state: undefined } }]
-    }),
+    keys.map(({ type, id }) => [keyText({ type, id }), { aggregate: { type, id, ...missing } }]),
   )
   // The cursor has the connection meanwhile, so first come the keys.
-  const subjects =
-    personal && (await findKeys(transaction, passingOver(personal), [...new Set(keys.map(({ id }) => id))]))
+  const ids = [...new Set(keys.map(({ id }) => id))]
+  const subjects = personal && (await findKeys(transaction, passingOver(personal), ids))
   const reading = transaction<StoredEvent[]>`
     select e.* from unnest(${keys.map(({ type }) => type)}::text[], ${keys.map(({ id }) => id)}::text[]) as k (of_type, id)
     join events e on e.aggregate_type = k.of_type and e.aggregate_id = k.id

@@ -3,6 +3,9 @@ import { toSteps } from '#lib/eventstore/append'
 import { callFunction, type Sql } from '#lib/eventstore/database'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 
+/** A row of a table, as JSON. */
+export type Row = Record<string, unknown>
+
 /**
  * Makes an empty temporary table for each table of the service's own. In this session its name comes before that of the
  * schema, so the service's own `project` writes there.
@@ -30,21 +33,10 @@ export async function makeTemporaryTables(sql: Sql, schema: string): Promise<voi
 }
 
 // These are read, and no `project` writes there.
-const ofTheStore = [
-  'migrations',
-  'events',
-  'aggregates',
-  'unique_keys',
-  'published',
-  'parked_events',
-  'parked_for_followers',
-  'subject_keys',
-  'sealing',
-  'audit_chain',
-  'audit_pages',
-  'audit_checkpoints',
-  'audit_keys',
-]
+const ofTheStore = (
+  'migrations events aggregates unique_keys published parked_events parked_for_followers subject_keys sealing ' +
+  'audit_chain audit_pages audit_checkpoints audit_keys'
+).split(' ')
 
 /** The rows of each view that the service would have written for these aggregates. */
 export async function projectRows(
@@ -52,7 +44,7 @@ export async function projectRows(
   { project }: Vocabulary,
   views: View[],
   aggregates: Aggregate[],
-): Promise<Map<View, Record<string, unknown>[]>> {
+): Promise<Map<View, Row[]>> {
   const types = new Set(views.map(({ type }) => type))
   // In the order of their changes: a row may have passed from one aggregate to another.
   const changed = aggregates
@@ -64,15 +56,12 @@ export async function projectRows(
   return sql.begin(async (transaction) => {
     for (const step of toSteps(writes))
       await (typeof step === 'function' ? step(transaction) : callFunction(transaction, step))
-    const rows = new Map<View, Record<string, unknown>[]>()
+    const rows = new Map<View, Row[]>()
     for (const view of views) {
-      const found = await transaction<{ row: Record<string, unknown> }[]>`
+      const found = await transaction<{ row: Row }[]>`
         select to_jsonb(v) as row from pg_temp.${transaction(view.table)} v
       `
-      rows.set(
-        view,
-        found.map(({ row }) => row),
-      )
+      rows.set(view, found.map(({ row }) => row)) // prettier-ignore
     }
     return rows
   })

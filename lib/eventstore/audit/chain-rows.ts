@@ -1,5 +1,6 @@
+import type { ListCheckpointsRequest, ListCheckpointsResponse } from '#gen/roster/audit/v1/audit'
 import type { RecentEvents } from '../../events/recent-events.ts'
-import type { Sql, Transaction } from '../database.ts'
+import { orUnavailable, type Sql, type Transaction } from '../database.ts'
 import { readPage } from '../event-page.ts'
 import type { AuditedRow } from './canonical-row.ts'
 import type { AuditKey } from './checkpoint.ts'
@@ -23,7 +24,7 @@ export interface ChainRow extends ChainEnd {
 
 /** How far the chain goes, and whether there is something to do. */
 export async function readChain(sql: Sql): Promise<ChainRow> {
-  const [row] = await sql<[ChainRow]>`
+  const [row] = await sql<ChainRow[]>`
     select epoch, reason, held, c.page::float8 as page, transaction_id::text as "transactionId", position::text, events::float8,
       hash,
       exists (
@@ -34,6 +35,7 @@ export async function readChain(sql: Sql): Promise<ChainRow> {
     from audit_chain c
     left join lateral (select page, signed_at from audit_checkpoints order by number desc limit 1) signed on true
   `
+  if (!row) throw new Error('the row of audit_chain is missing')
   return row
 }
 
@@ -105,4 +107,20 @@ export function checkpointsAfter(sql: Sql, number: number, limit: number) {
 export async function readAuditKeys(sql: Sql | Transaction): Promise<AuditKey[]> {
   const rows = await sql<{ key: AuditKey }[]>`select public_key as key from audit_keys order by created_at, kid`
   return rows.map(({ key }) => key)
+}
+
+/** Lists the checkpoints of the service that has this database. UNAVAILABLE STORE_UNAVAILABLE. */
+export type ListCheckpoints = (context: unknown, request: ListCheckpointsRequest) => Promise<ListCheckpointsResponse>
+
+const most = 1000
+
+/** Answers ListCheckpoints. */
+export function createCheckpointList(sql: Sql): ListCheckpoints {
+  return async (_context, { after, limit }) => {
+    const [checkpoints, keys] = await orUnavailable(
+      Promise.all([checkpointsAfter(sql, after, Math.min(Math.max(limit, 0), most)), readAuditKeys(sql)]),
+    )
+    // Whoever asks knows whom he asked.
+    return { checkpoints, keys: keys.map((key) => ({ ...key, service: '' })) }
+  }
 }

@@ -87,3 +87,9 @@ export function readEntries(entries: Buffer): Map<string, string> {
 export function placeOf({ transaction_id, position }: Pick<AuditedRow, 'transaction_id' | 'position'>): ChainPlace {
   return { transactionId: transaction_id, position }
 }
+
+/** Whether a place comes before another one. */
+export function isBefore(one: ChainPlace, other: ChainPlace): boolean {
+  const [left, right] = [BigInt(one.transactionId), BigInt(other.transactionId)]
+  return left < right || (left === right && BigInt(one.position) < BigInt(other.position))
+}

@@ -1,12 +1,25 @@
-import { createSecretKey, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Keyring } from '../../keys.ts'
 import type { Fragment, Sql, Transaction } from '../database.ts'
-import type { PersonalData } from './personal-data.ts'
-import { hashedKey } from './name-keys.ts'
+import { personalInPlain } from '../take-over.ts'
 import { isSealed, openEvent, openState, sealedPart, type StoredState } from './sealed-rows.ts'
 import { sealedAs } from './sealed-text.ts'
 import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.ts'
+
+/** Data of people, each of whom has a key of its own. */
+export interface PersonalData {
+  /** The type of the aggregates that stand for a person. With the first event of one, its key is made. */
+  subject: string
+  /** Types of aggregates with a person's id whose events have personal fields, beside the subject's own. */
+  events: string[]
+  /** Those of them whose states are personal too. */
+  states: string[]
+  /** Kinds of unique keys that are names of people. */
+  keyKinds: string[]
+  /** Whether a person is to be forgotten after a change: whether the state of the subject has nothing personal left. */
+  isForgotten(state: unknown): boolean
+}
 
 /** Seals and opens what a service stores of people. */
 export interface Personal extends SubjectKeys {
@@ -60,6 +73,27 @@ export function createPersonal(
     },
     storedKey: (kind, key) => (data.keyKinds.includes(kind) ? hashedKey(nameSecret, kind, key) : key),
   }
+}
+
+/** Opens what a service stores of people: sealed from its first event on. Throws where there are events from before. */
+export async function openPersonal(sql: Sql, data: PersonalData, keys: Keyring): Promise<Personal> {
+  const secret = keys.seal(wrappedFor, randomBytes(32).toString('base64'))
+  // Another replica may be faster. All go by the secret that is stored.
+  await sql`
+    insert into sealing (phase, secret) select 'on', ${secret} where not exists (select from events)
+    on conflict do nothing
+  `
+  const [row] = await sql<SealingRow[]>`select secret from sealing`
+  if (!row) throw personalInPlain()
+  return createPersonal(data, keys, row)
+}
+
+/**
+ * The form in which a unique key with a name of a person is stored: a keyed hash. Its first letter names this form, so
+ * that another one could be told from it.
+ */
+export function hashedKey(secret: KeyObject, kind: string, key: string): string {
+  return `H${createHmac('sha256', secret).update(kind).update('/').update(key).digest('base64url')}`
 }
 
 // What it gives opens nothing.

@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from 'node:crypto'
-import { makeRoom } from './make-room.ts'
 
 /** The name under which a payload or a state holds its sealed part. No field of proto/ can have it. */
 export const sealedAs = '$sealed'
@@ -72,4 +71,14 @@ function nextNonce(): Buffer {
   }
   used += nonceLength
   return pool.subarray(used - nonceLength, used)
+}
+
+/** Forgets the oldest entries of a full map, some at a time. */
+export function makeRoom(map: Map<string, unknown>, most: number): void {
+  if (map.size < most) return
+  let surplus = Math.ceil(most / 10)
+  for (const key of map.keys()) {
+    map.delete(key)
+    if (--surplus === 0) return
+  }
 }

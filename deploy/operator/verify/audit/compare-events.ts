@@ -1,61 +1,92 @@
-import { type ChainPlace, placeOf, readEntries } from '#lib/eventstore/audit/page'
+import { type ChainPlace, type PageHeader, placeOf, readEntries, rowHash, rowKey } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import { readPage } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../../provision.ts'
 import type { Finding } from '../finding.ts'
-import { compareRows, type ReadPage } from './check-page.ts'
-import { readGaps } from './read-pages.ts'
+
+/** A page as it is stored, what its header says, and its hash. */
+export interface StoredPage {
+  number: number
+  header: string
+  salt: string
+  entries: Buffer
+  told: PageHeader
+  hash: string
+}
 
 /** Events that are read at once, and bytes of their payloads. */
 const [pageSize, pageBytes] = [1000, 4 * 1024 * 1024]
 
-/** Compares the events after a place up to the end of a page with what the page says. */
+/** Compares the events behind the page before, up to the end of this page, with what this page says. */
 export async function compareEvents(
   sql: Sql,
   service: StoringService,
-  page: ReadPage,
-  from: ChainPlace,
+  { number, salt, entries, told }: StoredPage,
+  before: StoredPage | undefined,
 ): Promise<Finding[]> {
   const found: Finding[] = []
-  const missing = readEntries(page.entries)
-  const { last } = page.told
-  for (let place = from; ;) {
+  const say = (position: string, problem: string) =>
+    void found.push({ service, row: `events position=${position}`, problem })
+  const missing = readEntries(entries)
+  // Events between two pages would be in none. Where a page is missing, its events are not known.
+  const isGap = before && before.number !== number - 1
+  let place: ChainPlace = isGap ? justBefore(told.first) : (before?.told.last ?? { transactionId: '0', position: '0' })
+  for (;;) {
     const where = sql`
       (transaction_id, position) > (${place.transactionId}::xid8, ${place.position}::bigint)
-      and (transaction_id, position) <= (${last.transactionId}::xid8, ${last.position}::bigint)
+      and (transaction_id, position) <= (${told.last.transactionId}::xid8, ${told.last.position}::bigint)
     `
     const rows = await readPage(sql, where, pageSize, pageBytes)
     if (rows.length === 0) break
-    const { altered, inserted } = compareRows(page.salt, missing, rows)
-    for (const one of altered) say(one.position, `it was altered: ${told(one)}`)
-    for (const one of inserted) say(one.position, `it was inserted: ${told(one)}`)
+    for (const row of rows) {
+      const object = `${row.aggregate_type} ${row.aggregate_id}, sequence ${row.sequence}`
+      const entry = missing.get(row.position)
+      if (entry === undefined) say(row.position, `it was inserted: ${object}`)
+      else if (hashOf(salt, row) !== entry) say(row.position, `it was altered: ${object}`)
+      missing.delete(row.position)
+    }
     place = placeOf(rows.at(-1)!)
   }
-  if (missing.size === 0) return found
-  const gone = await whatIsGone(sql, [...missing.keys()])
-  for (const position of missing.keys()) say(position, gone(position))
+  const gaps = missing.size > 0 ? await readGaps(sql) : ''
+  for (const position of missing.keys())
+    say(position, gaps === '' ? 'it was removed' : `it was removed; missing is: ${gaps}`)
   return found
+}
 
-  function say(position: string, problem: string): void {
-    found.push({ service, row: `events position=${position}`, problem })
+function justBefore({ transactionId, position }: ChainPlace): ChainPlace {
+  return { transactionId, position: String(BigInt(position) - 1n) }
+}
+
+// Undefined for a row that no text can be made of, such as one with an infinite time.
+function hashOf(salt: string, row: StoredEvent): string | undefined {
+  try {
+    return rowHash(rowKey(salt, row.position), row)
+  } catch {
+    return undefined
   }
 }
 
-function told({ aggregate_type, aggregate_id, sequence }: StoredEvent): string {
-  return `${aggregate_type} ${aggregate_id}, sequence ${sequence}`
-}
+const mostGaps = 20
 
-// An event may also stand at another place now.
-async function whatIsGone(sql: Sql, removed: string[]): Promise<(position: string) => string> {
-  const moved = await sql<{ position: string }[]>`
-    select position::text from events where position = any(${removed}::bigint[])
+// An event that was removed says nothing any more. But objects count their events. It reads the whole log, so it is
+// asked only after a finding.
+async function readGaps(sql: Sql): Promise<string> {
+  const gaps = await sql<{ gap: string }[]>`
+    select format('%s %s, sequence %s', a.type, a.id, missing.number) as gap
+    from (
+      select a.type, a.id, a.sequence from aggregates a
+      where a.sequence <> (
+        select count(*) from events e where e.aggregate_type = a.type and e.aggregate_id = a.id
+      )
+      limit ${mostGaps}
+    ) a, lateral (
+      select number from generate_series(1, a.sequence) number
+      where not exists (
+        select from events e where e.aggregate_type = a.type and e.aggregate_id = a.id and e.sequence = number
+      )
+      limit ${mostGaps}
+    ) missing
   `
-  const there = new Set(moved.map(({ position }) => position))
-  const gaps = there.size < removed.length ? await readGaps(sql) : []
-  const objects = gaps.map(({ type, id, sequence }) => `${type} ${id}, sequence ${sequence}`).join('; ')
-  return (position) => {
-    if (there.has(position)) return 'it was moved to another place of the order of commits'
-    return objects === '' ? 'it was removed' : `it was removed; missing is: ${objects}`
-  }
+  return gaps.map(({ gap }) => gap).join('; ')
 }

@@ -18,6 +18,8 @@ export interface Kept {
 /** Gives the keys that may sign for a service. */
 export type TrustedKeys = (service: StoringService) => AuditKey[]
 
+type Line = Record<string, unknown>
+
 /**
  * Reads what `checkpoints` wrote, from a file or from all files of a folder. What a service says itself decides nothing:
  * a line counts for the service that was asked.
@@ -25,7 +27,7 @@ export type TrustedKeys = (service: StoringService) => AuditKey[]
 export function readKept(path: string): Kept {
   const kept: Kept = { keys: new Map(), checkpoints: new Map(), found: [] }
   for (const file of filesOf(path))
-    for (const line of valuesOf(file)) {
+    for (const line of linesOf(file)) {
       if (line['kind'] === 'key') addKey(kept.keys, line, file)
       if (line['kind'] === 'checkpoint') addCheckpoint(kept, line, file)
     }
@@ -33,30 +35,28 @@ export function readKept(path: string): Kept {
   return kept
 }
 
-function addCheckpoint(kept: Kept, line: Record<string, unknown>, file: string): void {
+function addCheckpoint({ checkpoints, found }: Kept, line: Line, file: string): void {
   const service = serviceOf(line, file)
-  const say = (problem: string) =>
-    void kept.found.push({ service, row: `kept checkpoint number=${Number(line['number'])}`, problem })
-  let signed: SignedCheckpoint
+  const ofService = checkpoints.get(service) ?? new Map<number, SignedCheckpoint>()
   try {
-    signed = readCheckpoint(String(line['jws']))
-  } catch {
-    return say('it is no checkpoint')
+    const signed = readCheckpoint(String(line['jws']))
+    const { number, service: named } = signed.checkpoint
+    if (named !== service) throw new Error('it names another service')
+    if (number !== line['number']) throw new Error('it has another number')
+    if ((ofService.get(number)?.jws ?? signed.jws) !== signed.jws)
+      throw new Error('two of this number were kept, and they differ')
+    checkpoints.set(service, ofService.set(number, signed))
+  } catch (error) {
+    const row = `kept checkpoint number=${Number(line['number'])}`
+    found.push({ service, row, problem: (error as Error).message })
   }
-  const { number } = signed.checkpoint
-  if (signed.checkpoint.service !== service) return say('it names another service')
-  if (number !== line['number']) return say('it has another number')
-  const ofService = kept.checkpoints.get(service) ?? new Map<number, SignedCheckpoint>()
-  const same = ofService.get(number)
-  if (same && same.jws !== signed.jws) return say('two of this number were kept, and they differ')
-  kept.checkpoints.set(service, ofService.set(number, signed))
 }
 
 /** Reads public keys: the JSON Web Key Set of all services, or what `checkpoints` wrote. Each key is one service's. */
 export function readKeys(file: string): TrustedKeys {
   const keys: Kept['keys'] = new Map()
   if (textOf(file).trimStart().startsWith('{"kind"')) {
-    for (const line of valuesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
+    for (const line of linesOf(file)) if (line['kind'] === 'key') addKey(keys, line, file)
   } else {
     const set = orRefuse(file, () => (JSON.parse(textOf(file)) as { keys?: unknown } | null)?.keys)
     // A key that signs for one service may not sign for another, so a set that does not tell them apart is of no use.
@@ -66,14 +66,14 @@ export function readKeys(file: string): TrustedKeys {
   return (service) => keys.get(service) ?? []
 }
 
-function addKey(keys: Kept['keys'], line: Record<string, unknown>, file: string): void {
+function addKey(keys: Kept['keys'], line: Line, file: string): void {
   const service = serviceOf(line, file)
   const key = line['key'] as AuditKey | undefined
   if (typeof key?.kid !== 'string' || typeof key.x !== 'string') throw new Refusal(`${file}: a public key is none.`)
   keys.set(service, [...(keys.get(service) ?? []), key])
 }
 
-function serviceOf({ service }: Record<string, unknown>, file: string): StoringService {
+function serviceOf({ service }: Line, file: string): StoringService {
   const known = storingServices.find((name) => name === service)
   if (!known) throw new Refusal(`${file}: a line or key names no service.`)
   return known
@@ -82,16 +82,14 @@ function serviceOf({ service }: Record<string, unknown>, file: string): StoringS
 function filesOf(path: string): string[] {
   return orRefuse(path, () => {
     if (!statSync(path).isDirectory()) return [path]
-    return readdirSync(path)
+    const all = readdirSync(path)
       .sort()
       .map((name) => join(path, name))
-      .filter((file) => statSync(file).isFile())
+    return all.filter((file) => statSync(file).isFile())
   })
 }
 
-function valuesOf(file: string): Record<string, unknown>[] {
+function linesOf(file: string): Line[] {
   const lines = textOf(file).split('\n')
-  return lines
-    .filter((line) => line.trim() !== '')
-    .map((line) => orRefuse(file, () => JSON.parse(line) as Record<string, unknown>))
+  return orRefuse(file, () => lines.flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line) as Line])))
 }

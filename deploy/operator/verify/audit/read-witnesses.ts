@@ -2,106 +2,87 @@ import { type Checkpoint, isSigned, type SignedCheckpoint } from '#lib/eventstor
 import { checkpointsAfter, readAuditKeys } from '#lib/eventstore/audit/chain-rows'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
-import type { Finding } from '../finding.ts'
-import { checkCheckpoints, checkpointName } from './check-checkpoints.ts'
+import { type Finding, rowName } from '../finding.ts'
+import { checkCheckpoints } from './check-checkpoints.ts'
 import type { Kept, TrustedKeys } from './kept.ts'
 
-/** What a checkpoint says, and whether it was kept elsewhere. */
-export interface Witness extends Pick<Checkpoint, 'number' | 'epoch' | 'page' | 'hash'> {
+/** A checkpoint that testifies to the chain as it is. */
+export interface Witness extends Pick<Checkpoint, 'number' | 'hash'> {
+  /** Whether it was kept elsewhere. */
   isKept: boolean
 }
-
-/** Checkpoints that testify to the chain as it is. */
-export interface Witnesses {
-  /** Those of the epoch, by their page. */
-  witnesses: Map<number, Witness[]>
-  /** The one of earlier epochs that has the highest page. */
-  former: Witness | undefined
-}
-
-const pageSize = 500
 
 /** What is read: up to a number of a checkpoint, as witnesses of an epoch. */
 interface Asked {
   service: StoringService
   epoch: number
   upTo: number
+  kept: Kept | undefined
+  trusted: TrustedKeys | undefined
 }
 
-/** Reads the checkpoints of the database and those that were kept, and reports what does not fit. */
+const atOnce = 500
+
+/**
+ * Reads the checkpoints of the database and those that were kept, and reports what does not fit. Gives those of the epoch
+ * by their page, and the last one.
+ */
 export async function readWitnesses(
   sql: Sql,
-  { service, epoch, upTo }: Asked,
-  kept: Kept | undefined,
-  trusted: TrustedKeys | undefined,
+  { service, epoch, upTo, kept, trusted }: Asked,
   report: (found: Finding[]) => Promise<void>,
-): Promise<Witnesses & { last: SignedCheckpoint | undefined; pauses: number[] }> {
+): Promise<{ witnesses: Map<number, Witness[]>; last: Checkpoint | undefined }> {
   const found: Finding[] = (kept?.found ?? []).filter((finding) => finding.service === service)
-  const witnesses = new Map<number, Witness[]>()
+  const say = (row: string, problem: string) => void found.push({ service, row, problem })
   const known = await readAuditKeys(sql)
-  const checking = checkCheckpoints(service, known, trusted?.(service))
-  const ofService = new Map([...(kept?.checkpoints.get(service) ?? [])].sort(([one], [other]) => one - other))
-  const waiting = new Map(ofService)
-  let former: Witness | undefined
-  let ahead: Witness | undefined
-  let last: SignedCheckpoint | undefined
-  /** Seconds between the last ones: there may have been no events between others. */
-  const pauses: number[] = []
+  const checking = checkCheckpoints(service, { keys: known, trusted: trusted?.(service) })
+  const own = [...(kept?.checkpoints.get(service) ?? [])].sort(([one], [other]) => one - other)
+  const waiting = new Map(own)
+  const witnesses = new Map<number, Witness[]>()
+  let ahead: string | undefined
+  let last: Checkpoint | undefined
 
   for (let after = 0; after < upTo;) {
-    const rows = await checkpointsAfter(sql, after, pageSize)
+    const rows = (await checkpointsAfter(sql, after, atOnce)).filter(({ number }) => number <= upTo)
     if (rows.length === 0) break
     for (const { number, jws } of rows) {
-      if (number > upTo) break
-      const { signed, isTrue, found: wrong, odd } = checking.next(number, jws)
-      found.push(...wrong, ...odd)
-      const own = waiting.get(number)
-      if (own && own.jws !== jws)
-        found.push({ service, row: checkpointName(number), problem: 'it is not the one that was kept' })
-      if (own?.jws === jws) waiting.delete(number)
-      if (!signed) continue
-      if (isTrue || own?.jws === jws) add(signed, own?.jws === jws)
-      if (last) pauses.push((Date.parse(signed.checkpoint.at) - Date.parse(last.checkpoint.at)) / 1000)
-      last = signed
+      const { signed, isTrue, problems, odd } = checking.next(number, jws)
+      const same = waiting.get(number)
+      const isKept = same?.jws === jws
+      for (const problem of [...problems, ...odd]) say(checkpointName(number), problem)
+      if (same && !isKept) say(checkpointName(number), 'it is not the one that was kept')
+      if (isKept) waiting.delete(number)
+      if (signed && (isTrue || isKept)) add(signed, isKept)
+      last = signed?.checkpoint ?? last
     }
-    pauses.splice(0, pauses.length - 3)
     after = rows.at(-1)!.number
     await report(found.splice(0))
   }
   const keys = trusted?.(service) ?? [...(kept?.keys.get(service) ?? []), ...known]
   for (const [number, signed] of waiting) {
-    if (!isSigned(signed, keys))
-      found.push({ service, row: keptName(number), problem: 'its signature is not that of a known key' })
-    else add(signed, true)
-    if (number > (last?.checkpoint.number ?? 0))
-      found.push({ service, row: checkpointName(number), problem: 'it is missing, and was kept elsewhere' })
+    if (isSigned(signed, keys)) add(signed, true)
+    else say(keptName(number), 'its signature is not that of a known key')
+    if (number > (last?.number ?? 0)) say(checkpointName(number), 'it is missing, and was kept elsewhere')
   }
-  checkEpochs()
+  const newest = own.at(-1)?.[1].checkpoint.epoch ?? epoch
+  if (newest < epoch) say('audit_chain', `it began anew (epoch ${epoch}), and no kept checkpoint knows of that`)
+  if (ahead !== undefined) say('audit_chain', `its epoch (${epoch}) is lower than that of ${ahead}`)
   await report(found)
-  return { witnesses, former, last, pauses }
+  return { witnesses, last }
 
   function add({ checkpoint }: SignedCheckpoint, isKept: boolean): void {
     const { number, page, epoch: of, hash } = checkpoint
-    const witness = { number, epoch: of, page, hash, isKept }
+    const witness = { number, hash, isKept }
     if (of === epoch) witnesses.set(page, [...(witnesses.get(page) ?? []), witness])
-    else if (of > epoch) ahead = witness
-    else if (page >= (former?.page ?? 0)) former = witness
-  }
-
-  function checkEpochs(): void {
-    const newest = [...ofService.values()].at(-1)?.checkpoint.epoch ?? epoch
-    if (newest < epoch)
-      found.push({ service, row: 'audit_chain', problem: `it began anew (epoch ${epoch}), and no kept checkpoint knows of that` }) // prettier-ignore
-    if (ahead)
-      found.push({ service, row: 'audit_chain', problem: `its epoch (${epoch}) is lower than that of ${witnessName(ahead)} (epoch ${ahead.epoch})` }) // prettier-ignore
+    if (of > epoch) ahead = `${witnessName(witness)} (epoch ${of})`
   }
 }
+
+/** The name of a checkpoint in findings. */
+export const checkpointName = (number: number) => rowName('audit_checkpoints', { number })
+const keptName = (number: number) => `kept checkpoint number=${number}`
 
 /** The name of a witness in findings. */
 export function witnessName({ number, isKept }: Witness): string {
   return isKept ? keptName(number) : checkpointName(number)
-}
-
-function keptName(number: number): string {
-  return `kept checkpoint number=${number}`
 }

@@ -1,17 +1,17 @@
-import type { SignedCheckpoint } from '#lib/eventstore/audit/checkpoint'
-import type { ChainEnd, ChainPlace } from '#lib/eventstore/audit/page'
+import { lastCheckpoint, readChain } from '#lib/eventstore/audit/chain-rows'
 import type { Sql } from '#lib/eventstore/database'
 import type { StoringService } from '../../../provision.ts'
 import type { Called } from '../../command.ts'
 import { eachService } from '../../services.ts'
+import { lookAtChain } from '../../status/look-at-store.ts'
 import { checkSchema } from '../check-schema.ts'
 import type { Finding } from '../finding.ts'
 import { checkChain } from './check-chain.ts'
-import { skew } from './check-checkpoints.ts'
 import { readKept, readKeys } from './kept.ts'
-import { longestWait } from './longest-wait.ts'
-import { countAfter, hasOlder, readEnd, readLastNumber, readUnchained } from './read-pages.ts'
 import { readWitnesses } from './read-witnesses.ts'
+
+/** Seconds after which an event should be in the chain. */
+const patience = 300
 
 /** Walks the chains of the services, and tells what contradicts them. Gives whether all could be read. */
 export async function verifyAudit(
@@ -26,47 +26,34 @@ export async function verifyAudit(
     const say = (row: string, problem: string) => report([{ service, row, problem }])
     await report(await checkSchema(sql, service))
     // First how far they go: checkpoints and pages that come meanwhile are looked at the next time.
-    const upTo = await readLastNumber(sql)
-    const end = await readEnd(sql)
-    const asked = { service, epoch: end.epoch, upTo }
-    const { witnesses, former, last, pauses } = await readWitnesses(sql, asked, kept, trusted, report)
+    const upTo = (await lastCheckpoint(sql))?.number ?? 0
+    const end = await readChain(sql)
+    const { witnesses, last } = await readWitnesses(sql, { service, epoch: end.epoch, upTo, kept, trusted }, report)
     if (end.held) return say('audit_chain', 'it is held: stored events are being changed')
-    const unchained = await readUnchained(sql)
-    if (unchained !== undefined) await say('audit_chain', unchained)
-    if (await isUnsigned(sql, end, last, pauses))
-      await say('audit_checkpoints', 'events of the chain have waited too long for a checkpoint')
-    for await (const { found, events } of checkChain(sql, service, end, { witnesses, former })) {
+    const { seconds, unsigned, unsignedEvents, mayWait } = await lookAtChain(sql)
+    if (seconds > patience)
+      await say('audit_chain', `events that are older than five minutes are not in it${await readOpen(sql)}`)
+    if (unsigned > mayWait) await say('audit_checkpoints', 'events of the chain have waited too long for a checkpoint')
+    for await (const { found, events } of checkChain(sql, service, end, witnesses)) {
       output.progress(`${service}: event ${events} of ${end.events}`)
       await report(found)
     }
-    if ((await readEnd(sql)).epoch !== end.epoch) return say('audit_chain', 'it began anew meanwhile: call it again')
-    const unsigned = await countAfter(sql, signedPlace(end, last))
-    output.line(`${tell(service, end, last)}; not signed yet: ${unsigned}`)
+    if ((await readChain(sql)).epoch !== end.epoch) return say('audit_chain', 'it began anew meanwhile: call it again')
+    const epoch = end.epoch === 1 ? '' : `, epoch ${end.epoch} (${end.reason})`
+    const signed = last ? `signed up to event ${last.events} at ${last.at}` : 'nothing is signed yet'
+    output.line(`${service}: ${end.events} events in the chain${epoch}; ${signed}; not signed yet: ${unsignedEvents}`)
   })
 }
 
-async function isUnsigned(
-  sql: Sql,
-  end: ChainEnd,
-  last: SignedCheckpoint | undefined,
-  pauses: number[],
-): Promise<boolean> {
-  const wait = longestWait(last !== undefined, pauses)
-  // Older events may have come into the chain only now, after an upgrade.
-  const ago = last && Date.now() - Date.parse(last.checkpoint.at)
-  if (ago !== undefined && ago < wait * 1000 && ago > -skew) return false
-  return hasOlder(sql, signedPlace(end, last), end, wait)
-}
-
-// Up to where the last checkpoint signs the chain.
-function signedPlace({ epoch }: ChainEnd, last: SignedCheckpoint | undefined): ChainPlace {
-  return last?.checkpoint.epoch === epoch ? last.checkpoint.last : { transactionId: '0', position: '0' }
-}
-
-function tell(service: string, end: Awaited<ReturnType<typeof readEnd>>, last: SignedCheckpoint | undefined): string {
-  const signed = last
-    ? `signed up to event ${last.checkpoint.events} at ${last.checkpoint.at}`
-    : 'nothing is signed yet'
-  const epoch = end.epoch === 1 ? '' : `, epoch ${end.epoch} (${end.reason})`
-  return `${service}: ${end.events} events in the chain${epoch}; ${signed}`
+// Whoever leaves a transaction open stops the chain: it may take nothing then. Locks tell everybody whose it is.
+async function readOpen(sql: Sql): Promise<string> {
+  const [row] = await sql<{ process: number; role: string | null }[]>`
+    select l.pid as process, a.usename::text as role from pg_locks l left join pg_stat_activity a using (pid)
+    where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted and not exists (
+      select from events e where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
+        and e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    )
+    order by age(l.transactionid) desc limit 1
+  `
+  return row ? `; a transaction is open, of ${row.role ?? 'nobody'} in process ${row.process}` : ''
 }

@@ -1,9 +1,8 @@
 import { readCheckpoint } from '#lib/eventstore/audit/checkpoint'
 import { type AuditedRow, canonicalRow } from '#lib/eventstore/audit/canonical-row'
-import { type ChainPlace, rowKey } from '#lib/eventstore/audit/page'
+import { type ChainPlace, isBefore, rowKey } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
-import { Refusal } from '../../../refusal.ts'
-import { isBefore } from '../is-before.ts'
+import { Refusal } from '../refusal.ts'
 
 /** Makes proofs for some events of a service: what must stand before them in an export, and what beside them. */
 export interface Prover {
@@ -45,8 +44,11 @@ export async function openProver(sql: Sql, service: string): Promise<Prover | un
         const jws = await nextCheckpoint(sql, number)
         // The page's hash goes on through the headers, up to the one that is signed.
         const { page: signed } = readCheckpoint(jws).checkpoint
-        const headers = await headersOf(sql, Math.max(number, given.header + 1), signed)
-        for (const header of headers) yield { kind: 'page', service, header }
+        const headers = await sql<{ header: string }[]>`
+          select header from audit_pages where number between ${Math.max(number, given.header + 1)} and ${signed}
+          order by number
+        `
+        for (const { header } of headers) yield { kind: 'page', service, header }
         given.header = Math.max(given.header, signed)
         // The header may have been given before, for a page before it.
         if (number > given.entries)
@@ -87,11 +89,4 @@ async function nextCheckpoint(sql: Sql, page: number): Promise<string> {
   `
   if (!row) throw new Refusal('A checkpoint is missing: call verify --audit.')
   return row.jws
-}
-
-async function headersOf(sql: Sql, from: number, upTo: number): Promise<string[]> {
-  const rows = await sql<{ header: string }[]>`
-    select header from audit_pages where number between ${from} and ${upTo} order by number
-  `
-  return rows.map(({ header }) => header)
 }
