@@ -30,7 +30,7 @@ export async function* findParked(service: StoringService, sql: Sql): AsyncGener
   for await (const page of refused.cursor(pageSize))
     yield page.map((row) => ({ id: `${service}-${row.position}`, service, ...row }))
   const left = sql<(Omit<Parked, 'id' | 'service'> & { follower: string })[]>`
-    select follower, position::text, '' as type, '' as "aggregateId", tries, next_try_at <= now() as retry, reason
+    select follower, position::text, '' as type, '' as "aggregateId", tries, next_try_at <= roster_now() as retry, reason
     from parked_for_followers p order by p.follower, p.position
   `
   for await (const page of left.cursor(pageSize))

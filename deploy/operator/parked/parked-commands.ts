@@ -75,7 +75,7 @@ function retry(called: Called): Promise<number> {
   return change(called, (sql, { follower, position }) =>
     follower === undefined
       ? sql`update parked_events set retry = true where position = ${position}`
-      : sql`update parked_for_followers set next_try_at = now() where follower = ${follower} and position = ${position}`,
+      : sql`update parked_for_followers set next_try_at = roster_now() where follower = ${follower} and position = ${position}`,
   )
 }
 

@@ -65,7 +65,7 @@ function recentEvents(sql: Sql): Promise<Backlog> {
       select created_at from (
         select created_at from events order by events.transaction_id desc, events.position desc limit ${most}
       ) last
-      where created_at >= now() - make_interval(days => ${history})
+      where created_at >= roster_now() - make_interval(days => ${history})
     `,
   )
 }

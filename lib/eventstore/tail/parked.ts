@@ -18,7 +18,10 @@ export async function park(transaction: Transaction, log: Log, refused: Refused[
     reason: parkedFor(reason),
   }))
   const noted = await transaction<{ position: string }[]>`
-    insert into parked_events ${transaction(rows)} on conflict do nothing returning position
+    insert into parked_events (position, reason, parked_at)
+    select position, reason, roster_now()
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (position bigint, reason text)
+    on conflict do nothing returning position
   `
   const positions = new Set(noted.map(({ position }) => position))
   for (const { event, reason } of refused) {

@@ -36,7 +36,7 @@ export async function settleRetried(transaction: Transaction, retried: Retried[]
   for (const { event, outcome } of retried)
     if ('refused' in outcome)
       await transaction`
-        update parked_events set retry = false, reason = ${parkedFor(outcome.refused)}, parked_at = now()
+        update parked_events set retry = false, reason = ${parkedFor(outcome.refused)}, parked_at = roster_now()
         where position = ${event.position}
       `
 }

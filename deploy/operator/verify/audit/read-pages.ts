@@ -25,7 +25,7 @@ export async function readUnchained(sql: Sql): Promise<string | undefined> {
     from events e, pg_current_snapshot() running
     where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
       and (e.transaction_id >= pg_snapshot_xmax(running)
-        or e.created_at not between now() - interval '5 minutes' and now() + interval '5 minutes')
+        or e.created_at not between roster_now() - interval '5 minutes' and roster_now() + interval '5 minutes')
     order by e.transaction_id, e.position limit 1
   `
   if (!row) return undefined
@@ -49,7 +49,7 @@ export async function hasOlder(sql: Sql, after: ChainPlace, end: ChainPlace, sec
     select from events
     where (transaction_id, position) > (${after.transactionId}::xid8, ${after.position}::bigint)
       and (transaction_id, position) <= (${end.transactionId}::xid8, ${end.position}::bigint)
-      and created_at not between now() - make_interval(secs => ${seconds}) and now() + interval '5 minutes'
+      and created_at not between roster_now() - make_interval(secs => ${seconds}) and roster_now() + interval '5 minutes'
     limit 1
   `
   return count > 0
