@@ -2,8 +2,8 @@
 export interface Clock {
   /** Unix time in milliseconds; that of this host before users told any. */
   time(): number
-  /** Users told its time. */
-  set(time: Date): void
+  /** Users told its time. Users of an earlier version does not. */
+  hear(time: Date | undefined): void
 }
 
 /** Goes on from what users told last, however the clock of this host is set. */
@@ -11,6 +11,8 @@ export function createClock(): Clock {
   let offset: number | undefined
   return {
     time: () => (offset === undefined ? Date.now() : performance.now() + offset),
-    set: (time) => (offset = time.getTime() - performance.now()),
+    hear(time) {
+      if (time) offset = time.getTime() - performance.now()
+    },
   }
 }

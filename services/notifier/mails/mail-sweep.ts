@@ -33,8 +33,7 @@ export function startMailSweep({ users, queue, clock, log, every }: SweepOptions
   async function look(stopped: AbortSignal) {
     const call = { caller: anonymous, requestId: randomUUID(), deadline: Date.now() + answerWithin }
     const { codes, time } = await users.listUnsentEmailCodes({ limit }, call)
-    // Users of an earlier version does not tell it.
-    if (time) clock.set(time)
+    clock.hear(time)
     const jobs = codes.map(({ userId, codeId, kind, organizationId, expirationDate }) => {
       return { userId, codeId, kind: kindOf(kind), organizationId, expiresAt: expirationDate!.toISOString() }
     })

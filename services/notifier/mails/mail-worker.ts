@@ -33,7 +33,7 @@ export interface MailWorker extends Service {
 
 /** Starts to work on the jobs. If one throws, it comes again until its code has expired. */
 export function startMailWorker({ redis, users, concurrency, mailer, clock, log }: WorkerOptions): MailWorker {
-  const mail = mailOnce({ users: openMailCalls(users), places: openMailPlaces(concurrency), mailer, clock, log })
+  const mail = mailOnce({ users: openMailCalls(users, clock), places: openMailPlaces(concurrency), mailer, clock, log })
   const worker = new Worker<MailJob, End>(
     mailQueueName,
     (job) =>

@@ -6,6 +6,7 @@ import {
   MailKind,
 } from '#gen/roster/users/v1/internal_service'
 import type { Existing, Read } from '#lib/eventstore/aggregate'
+import { orUnavailable, readNow } from '#lib/eventstore/database'
 import type { Context } from '../../context.ts'
 import { mailAddress } from '../../email/address.ts'
 import { type CodePurpose, deriveCode } from '../../email/code.ts'
@@ -24,9 +25,11 @@ export async function getEmailCode(
   context: Context,
   { mails, ...one }: GetEmailCodeRequest,
 ): Promise<GetEmailCodeResponse> {
-  if (mails.length === 0) return { ...codeOf(await find(context, one)), contents: [] }
+  const time = await orUnavailable(readNow(context.sql))
+  if (mails.length === 0) return { ...codeOf(await find(context, one)), contents: [], time }
   const found = await eachMail(context.log, mails, (mail) => find(context, mail))
-  return { contents: found.map((mail) => (mail.done ? { ...codeOf(mail.value), unknown: false } : { unknown: true })) }
+  const contents = found.map((mail) => (mail.done ? { ...codeOf(mail.value), unknown: false } : { unknown: true }))
+  return { contents, time }
 }
 
 const codeOf = (code: EmailCode | undefined) => (code ? { code } : {})
