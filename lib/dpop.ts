@@ -18,6 +18,8 @@ export interface Proven {
   url: string
   /** The token that comes with the request; undefined where the request asks for a token. */
   token?: string
+  /** Default: the time of this process. */
+  now?: Date
 }
 
 /** The signature algorithms that a proof may use. */
@@ -31,13 +33,14 @@ const skew = 30
  * Gives the proof if it fits this request and the present time, else undefined. The caller must see to it that a proof
  * is used only once.
  */
-export async function verifyProof(text: string, { verb, url, token }: Proven): Promise<Proof | undefined> {
+export async function verifyProof(text: string, { verb, url, token, now }: Proven): Promise<Proof | undefined> {
   try {
     const { payload } = await jwtVerify(text, EmbeddedJWK, {
       typ: 'dpop+jwt',
       algorithms: proofAlgorithms,
       maxTokenAge: longest,
       clockTolerance: skew,
+      ...(now && { currentDate: now }),
       requiredClaims: ['iat', 'jti', 'htm', 'htu'],
     })
     const { iat = 0, jti, htm, htu, ath } = payload

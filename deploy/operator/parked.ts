@@ -37,7 +37,7 @@ export const parkedCommands: Command[] = [
       change(called, (sql, { follower, position }) =>
         follower === undefined
           ? sql`update parked_events set retry = true where position = ${position}`
-          : sql`update parked_for_followers set next_try_at = now() where follower = ${follower} and position = ${position}`,
+          : sql`update parked_for_followers set next_try_at = roster_now() where follower = ${follower} and position = ${position}`,
       ),
   },
   {
@@ -97,7 +97,7 @@ async function readAll({ system, output }: Pick<Called, 'system' | 'output'>, se
         coalesce(e.aggregate_id, '') as "aggregateId", 1 as tries, retry, reason
       from parked_events p left join events e on e.position = p.position
       union all
-      select follower, position::text, '', '', tries, next_try_at <= now(), reason from parked_for_followers
+      select follower, position::text, '', '', tries, next_try_at <= roster_now(), reason from parked_for_followers
     `
     for await (const rows of reading.cursor(1000))
       for (const { follower, ...row } of rows) {

@@ -35,6 +35,9 @@ export class UnreadableState extends Error {
 /** An aggregate that exists. */
 export type Existing<State> = Aggregate<State> & { state: State }
 
+/** What was read, and PostgreSQL's time of that. */
+export type Read<Kind extends Aggregate> = Kind & { readAt: Date }
+
 /** The span of `loadAggregates`. */
 export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.name': 'aggregates' })
 
@@ -42,28 +45,27 @@ export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.nam
  * Loads aggregates in one statement, in the order of the keys. `subjects` gets the keys of the people whom they are
  * about, by their ids.
  */
-// It has no parts: each part of a statement costs as much as the lookup of a row.
+// It has no parts: each part of a statement costs as much as the lookup of a row. A missing aggregate has a row too,
+// which tells the time.
 export async function loadAggregates(
   sql: Sql | Transaction,
   keys: AggregateKey[],
   personal?: Personal,
   subjects?: Map<string, KeyObject>,
-): Promise<Aggregate[]> {
-  const rows = await sql<Row[]>`
-    select type, id, organization_id, sequence, created_at, changed_at, state,
+): Promise<Read<Aggregate>[]> {
+  const rows = await sql<(Row | MissingRow)[]>`
+    select k.type, k.id, organization_id, sequence, created_at, changed_at, state, roster_now() as read_at,
       case when ${personal !== undefined}::boolean then (
-        select wrapped::text from subject_keys where subject_id = aggregates.id
+        select wrapped::text from subject_keys where subject_id = a.id
       ) end as key
-    from aggregates
-    where (type, id) in (
-      select * from unnest(${keys.map((key) => key.type)}::text[], ${keys.map((key) => key.id)}::text[])
-    )
+    from unnest(${keys.map((key) => key.type)}::text[], ${keys.map((key) => key.id)}::text[]) k (type, id)
+    left join aggregates a on a.type = k.type and a.id = k.id
   `
   if (personal && subjects) addKeys(subjects, rows, personal)
   const found = new Map(rows.map((row) => [keyText(row), row]))
   return keys.map((key) => {
-    const row = found.get(keyText(key))
-    return row ? fromRow(row, personal) : missing(key)
+    const row = found.get(keyText(key))!
+    return { ...(row.sequence === null ? missing(key) : fromRow(row, personal)), readAt: row.read_at }
   })
 }
 
@@ -74,12 +76,12 @@ export async function loadAggregates(
 export function createLoader(
   sql: Sql,
   personal?: Personal,
-): <State>(type: string, id: string) => Promise<Existing<State> | undefined> {
+): <State>(type: string, id: string) => Promise<Read<Existing<State>> | undefined> {
   const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys, personal)), { span: loading })
   return async <State>(type: string, id: string) => {
     const aggregate = await load({ type, id })
     if (aggregate.unreadable) throw aggregate.unreadable
-    return aggregate.state === undefined ? undefined : (aggregate as Existing<State>)
+    return aggregate.state === undefined ? undefined : (aggregate as Read<Existing<State>>)
   }
 }
 
@@ -109,16 +111,19 @@ export function keyText(key: AggregateKey): string {
 }
 
 interface Row extends AggregateKey {
+  read_at: Date
   organization_id: string
   sequence: string
   created_at: Date
   changed_at: Date
   state: unknown
-  key?: string | null
+  key: string | null
 }
 
+type MissingRow = Pick<Row, 'type' | 'id' | 'read_at'> & { sequence: null; key: null }
+
 // A key that cannot be unwrapped is the fault of one row: all that it seals is unreadable.
-function addKeys(subjects: Map<string, KeyObject>, rows: Row[], personal: Personal): void {
+function addKeys(subjects: Map<string, KeyObject>, rows: Pick<Row, 'id' | 'key'>[], personal: Personal): void {
   for (const { id, key } of rows) {
     if (!key) continue
     try {

@@ -118,7 +118,7 @@ function kindOf(write: Write): unknown {
 interface Batch {
   changes: string
   events: string
-  moment: Date
+  moment: Date | null
   rest: string | null
 }
 
@@ -165,7 +165,7 @@ function toBatch(
     changes: JSON.stringify([...last].map(([key, after]) => toRow(after, first.get(key)!.sequence, sealer))),
     events: JSON.stringify(changes.flatMap(({ events }) => events.map((event) => withoutTime(event, sealer)))),
     // All decisions of a batch have the same time.
-    moment: changes[0]?.after.changedAt ?? new Date(),
+    moment: changes[0]?.after.changedAt ?? null,
     rest: isPlain && !creates ? null : JSON.stringify({ ...lists, isBulk: more.isBulk, commits: more.commits }),
   }
 }

@@ -95,7 +95,7 @@ async function decideAll(
   const loaded = await inSpan(loading, () => loadAggregates(sql, [...keys.values()], personal, subjects))
   const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
   const decided = await inSpan(deciding, async () =>
-    decideBatch(batch, byKey, vocabulary, new Date(), mostEventBytes, known),
+    decideBatch(batch, byKey, vocabulary, loaded[0]!.readAt, mostEventBytes, known),
   )
   return { decided, sealer: personal && createSealer(personal, subjects!) }
 }

@@ -142,6 +142,12 @@ export function unprepared<Rows extends readonly (object | undefined)[]>(
   return statement
 }
 
+/** PostgreSQL's time. Hosts' clocks decide nothing: see docs/operations.md. */
+export async function readNow(sql: Sql | Transaction): Promise<Date> {
+  const [{ now }] = await sql<[{ now: Date }]>`select roster_now() as now`
+  return now
+}
+
 /** Gives the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL does not give it. */
 export async function orUnavailable<T>(result: PromiseLike<T>): Promise<T> {
   try {

@@ -27,5 +27,5 @@ export async function deleteInPortions(
 
 /** Deletes uses that are too old for any limit. */
 export async function forgetUses(sql: Sql): Promise<void> {
-  await deleteInPortions(sql, 'uses', sql`used_at < now() - interval '1 day'`)
+  await deleteInPortions(sql, 'uses', sql`used_at < roster_now() - interval '1 day'`)
 }

@@ -39,7 +39,7 @@ export async function park(
   await sql`
     insert into parked_for_followers (follower, transaction_id, position, tries, next_try_at, reason)
     values (
-      ${follower}, ${String(transactionId)}::xid8, ${position}, ${tries}, now() + ${pause} * interval '1 millisecond', ${text}
+      ${follower}, ${String(transactionId)}::xid8, ${position}, ${tries}, roster_now() + ${pause} * interval '1 millisecond', ${text}
     )
     on conflict (follower, position) do update
     set tries = excluded.tries, next_try_at = excluded.next_try_at, reason = excluded.reason
@@ -52,7 +52,7 @@ const longestReason = 1000
 export async function duePlaces(sql: Sql, follower: string): Promise<{ position: EventPosition; tries: number }[]> {
   const rows = await sql<(Place & { tries: number })[]>`
     select transaction_id::text, position, tries from parked_for_followers
-    where follower = ${follower} and next_try_at <= now()
+    where follower = ${follower} and next_try_at <= roster_now()
     order by next_try_at limit 20
   `
   return rows.map((row) => ({ position: toPosition(row), tries: row.tries }))

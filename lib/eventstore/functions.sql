@@ -1,6 +1,17 @@
+-- The time, as of the beginning of the transaction. Tests shift it by another text, so nothing else may ask for the
+-- time: .ci/clock.mjs looks. It is inlined, and costs no more than what it stands for.
+create or replace function roster_now() returns timestamptz language sql stable parallel safe as $$
+  select now()
+$$;
+
+-- The time of this moment, for what has waited for a lock.
+create or replace function roster_moment() returns timestamptz language sql volatile parallel safe as $$
+  select clock_timestamp() + (roster_now() - now())
+$$;
+
 -- Answers from before this time no longer count.
 create or replace function answers_kept_since() returns timestamptz language sql stable as $$
-  select now() - interval '24 hours'
+  select roster_now() - interval '24 hours'
 $$;
 
 -- Appends the decisions of a batch, all of them or none.
@@ -177,7 +188,7 @@ begin
 
   if jsonb_array_length(rest -> 'uses') > 0 then
     -- Take the time from one clock, and under the lock, so that a later use never has an earlier time.
-    moment := clock_timestamp();
+    moment := roster_moment();
 
     with wanted as (
       select u.key, u.number, l.most, make_interval(secs => l.seconds) as span
@@ -253,8 +264,8 @@ begin
   end if;
 
   if jsonb_array_length(rest -> 'subjects') > 0 then
-    insert into subject_keys (subject_id, wrapped)
-    select id, decode(wrapped, 'base64') from jsonb_to_recordset(rest -> 'subjects') as s (id text, wrapped text);
+    insert into subject_keys (subject_id, wrapped, created_at)
+    select id, decode(wrapped, 'base64'), roster_now() from jsonb_to_recordset(rest -> 'subjects') as s (id text, wrapped text);
   end if;
   if jsonb_array_length(rest -> 'forgotten') > 0 then
     delete from subject_keys where subject_id = any(array(select jsonb_array_elements_text(rest -> 'forgotten')));
@@ -271,8 +282,8 @@ begin
   end if;
 
   if jsonb_array_length(rest -> 'answers') > 0 then
-    insert into idempotent_answers as earlier (id, key_id, request, answer, failed)
-    select decode(id, 'base64'), key_id, decode(request, 'base64'), decode(answer, 'base64'), failed
+    insert into idempotent_answers as earlier (id, key_id, request, answer, failed, created_at)
+    select decode(id, 'base64'), key_id, decode(request, 'base64'), decode(answer, 'base64'), failed, roster_now()
     from jsonb_to_recordset(rest -> 'answers') as r (id text, key_id text, request text, answer text, failed boolean)
     order by id
     on conflict (id) do update

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { keepAnswers, onceId } from './once.ts'
 import { add, call, count, keys, openReplicas, outcome, type Replica, silent } from '#test/support/counters'
+import { shiftClock } from '#test/support/shift-clock'
 import { createHold } from '#test/support/hold'
 import { counting } from '#test/support/publishing'
 
@@ -91,9 +92,8 @@ describe('a keyed request', () => {
   test('counts as new after a day, and its new answer is kept in turn', async () => {
     await a!.store.execute(add('daily', 'daily'))
     await keyed(a!, 'daily', count('daily'))
-    await a!.sql`
-      update idempotent_answers set created_at = now() - interval '24 hours' where id = ${onceId(['daily'])}
-    `
+    await shiftClock(a!.sql, '24 hours')
+    onTestFinished(() => shiftClock(a!.sql, '0'))
     expect(await keyed(b!, 'daily', count('daily'), 'another')).toBe('made 3')
     expect(await keyed(a!, 'daily', count('daily'), 'another')).toBe('made 3, replayed')
   })

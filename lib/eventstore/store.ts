@@ -1,7 +1,7 @@
 import type { Vocabulary } from './vocabulary.ts'
 import type { Log } from '../log.ts'
 import { deadlineExceeded, RosterError } from '../errors.ts'
-import { createLoader, type Existing, keyText } from './aggregate.ts'
+import { createLoader, type Existing, keyText, type Read } from './aggregate.ts'
 import { attempt, giveUp, refuseTaken } from './attempt.ts'
 import { type AnyCommand, knowNothing, type Pending } from './batch.ts'
 import { type Bulk, createBulks } from './bulk.ts'
@@ -31,7 +31,7 @@ export interface Store {
    */
   executeAll<Response, Answer>(bulk: Bulk<Response, Answer>): Promise<Answer>
   /** The aggregate as it is, or undefined where it does not exist. */
-  load<State>(type: string, id: string): Promise<Existing<State> | undefined>
+  load<State>(type: string, id: string): Promise<Read<Existing<State>> | undefined>
 }
 
 const maxBatch = 64

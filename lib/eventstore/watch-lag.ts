@@ -10,7 +10,7 @@ export interface WatchLagOptions {
   /** Reads the place that was reached. */
   place(): Promise<EventPosition | undefined>
   /** Without a place: which events the follower begins with. */
-  begin?: () => EventFilter
+  begin?: () => Promise<EventFilter>
   lag: Gauge
   age: Gauge
   /** The value of their label. */
@@ -27,7 +27,7 @@ export function watchLag({ feed, place, begin, lag, age, label }: WatchLagOption
   let lookedAt = Date.now()
   const looking = lookOften(async () => {
     const after = await place()
-    const filter = after ? undefined : begin?.()
+    const filter = after ? undefined : await begin?.()
     const request = { after, fromEnd: false, filter, limit: 1, countOnly: true }
     const answer = await feed(request, { requestId: randomUUID(), deadline: Date.now() + answerWithin })
     seen = { behind: answer.behind, since: answer.behindSince }

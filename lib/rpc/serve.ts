@@ -34,7 +34,12 @@ export type Operation<Context, Request, Response> =
       /** Throws PERMISSION_DENIED. Runs after the check of the declared permission and before validation. */
       permit?: (request: Request, call: Call, holdsPermission: boolean, context: Context) => void | Promise<void>
       /** Violations of rules that the contract does not declare. The caller gets all violations together. */
-      check?: (context: Context, request: Request, call: Call, holdsPermission: boolean) => Violation[]
+      check?: (
+        context: Context,
+        request: Request,
+        call: Call,
+        holdsPermission: boolean,
+      ) => Violation[] | Promise<Violation[]>
       /**
        * Checks, beside the Idempotency-Key, whether an earlier answer may be given again. Throws like `handle`. May
        * give a function, which runs once the earlier request is found to be the same one and to have succeeded.
@@ -175,7 +180,7 @@ function prepare<Context>(
     const violations = validate(input, message)
     // A check looks at all fields itself. Do not repeat a field that a declared rule already reported.
     const known = new Set(violations.map(({ field }) => field))
-    const more = check?.(context, request, call, holdsPermission) ?? []
+    const more = (await check?.(context, request, call, holdsPermission)) ?? []
     violations.push(...more.filter(({ field }) => !known.has(field)))
     if (violations.length > 0) throw invalid(violations.slice(0, mostViolations))
     const encode = (response: unknown) => codec.responseType.encode(response).finish()

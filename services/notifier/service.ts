@@ -6,6 +6,7 @@ import type { Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { watchServer } from '#lib/telemetry/servers'
 import type { Config } from './config.ts'
+import { createClock } from './mails/clock.ts'
 import { startMailIntake } from './mails/mail-intake.ts'
 import { openMailer } from './mails/mailer.ts'
 import { loadMails } from './mails/render.ts'
@@ -25,13 +26,14 @@ const stopDeadlineWithoutRedis = 1000
 export async function startNotifier({ config, nats, log }: { config: Config; nats: Nats; log: Log }): Promise<Service> {
   const mails = loadMails()
   const users = createClient(nats, InternalServiceDefinition, internalCalls.notifier.users)
-  const mailer = watchMailer(openMailer(config, mails), nats.waits)
+  const clock = createClock()
+  const mailer = watchMailer(openMailer(config, mails, clock), nats.waits)
   const redis = connectRedis(config.REDIS_URL, nats.waits)
   const watching = watchServer('redis', async () => void (await redis.ping()))
   const queue = openMailQueue(redis, log)
-  const worker = startMailWorker({ redis, users, mailer, log, concurrency: config.MAIL_CONCURRENCY })
-  const intake = startMailIntake({ nats, queue, log })
-  const sweep = startMailSweep({ users, queue, log, every: config.SWEEP_INTERVAL * 1000 })
+  const worker = startMailWorker({ redis, users, mailer, clock, log, concurrency: config.MAIL_CONCURRENCY })
+  const intake = startMailIntake({ nats, queue, clock, log })
+  const sweep = startMailSweep({ users, queue, clock, log, every: config.SWEEP_INTERVAL * 1000 })
   // What Redis does not take now, the sweep finds.
   const queueMails = (jobs: MailJob[]) => void queue.add(jobs).catch(() => sweep.wake())
   const storing = startWithDatabase({ config, nats, redis, log, queueMails })

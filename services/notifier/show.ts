@@ -1,11 +1,11 @@
 import { type Delivery, DeliveryKind, DeliveryState } from '#gen/roster/notifier/v1/delivery_service'
 import { type Webhook as ShownWebhook, WebhookState } from '#gen/roster/notifier/v1/webhook_service'
-import { details, type Existing } from '#lib/eventstore/aggregate'
+import { details, type Existing, type Read } from '#lib/eventstore/aggregate'
 import type { DeliveryRow } from './ledger/deliveries.ts'
 import type { Webhook } from './vocabulary.ts'
 
 /** Shows a webhook to callers. */
-export function showWebhook(webhook: Existing<Webhook>): ShownWebhook {
+export function showWebhook(webhook: Read<Existing<Webhook>>): ShownWebhook {
   const { url, eventTypes, description, allOrganizations, active, formerSecretExpiresAt } = webhook.state
   const former = formerSecretExpiresAt === undefined ? undefined : new Date(formerSecretExpiresAt)
   return {
@@ -16,7 +16,7 @@ export function showWebhook(webhook: Existing<Webhook>): ShownWebhook {
     eventTypes,
     description,
     allOrganizations,
-    formerSecretExpirationDate: former && former.getTime() > Date.now() ? former : undefined,
+    formerSecretExpirationDate: former && former > webhook.readAt ? former : undefined,
   }
 }
 

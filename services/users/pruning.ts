@@ -19,7 +19,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
     await forgetUsed(sql)
     await forgetUses(sql)
     for (const table of ['tokens', 'machine_secrets', 'unsent_email_codes', 'unsent_mails'])
-      await deleteInPortions(sql, table, sql`expires_at < now()`)
+      await deleteInPortions(sql, table, sql`expires_at < roster_now()`)
   }
   const warn = (error: unknown) => log.warn({ err: error }, 'pruning')
   const timers = [

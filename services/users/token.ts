@@ -84,7 +84,7 @@ export async function findToken(
       project_organization_id as "projectOrganizationId", issued_at as "issuedAt",
       dpop_thumbprint as "dpopThumbprint", u.state, u.sequence, ${subjectKeyOf(sql, sql`u.id`)} as key
     from tokens t join aggregates u on u.type = 'user' and u.id = t.user_id
-    where hash = ${hash} and (expires_at is null or expires_at > now())
+    where hash = ${hash} and (expires_at is null or expires_at > roster_now())
       and ${inOpenOrganization(sql, sql`t.organization_id`)}
   `)
   if (!row) return undefined

@@ -59,7 +59,7 @@ function projectPasswordCode({ id, state }: Aggregate<PasswordCode>): Write[] {
     `,
     (sql) => sql`
       insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
-      values (${codeId}, ${id}, 'password-reset', now(), ${expiresAt})
+      values (${codeId}, ${id}, 'password-reset', roster_now(), ${expiresAt})
       on conflict (mail_id) do nothing
     `,
   ]

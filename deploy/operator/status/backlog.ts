@@ -14,7 +14,7 @@ export const most = 10_000
 export async function backlogOf(sql: Sql, rows: Fragment): Promise<Backlog> {
   const [backlog] = await sql<[Backlog]>`
     select count(*)::int as waiting,
-      greatest(0, coalesce(extract(epoch from now() - min(since)), 0))::float8 as seconds
+      greatest(0, coalesce(extract(epoch from roster_now() - min(since)), 0))::float8 as seconds
     from (${rows}) as waiting (since)
   `
   return backlog

@@ -105,15 +105,15 @@ async function oldestJob(redis: Redis, key: (part: string) => string): Promise<n
 export async function lookAtDue(sql: Sql): Promise<{ organizations: number; seconds: number }> {
   const [row] = await sql<[{ organizations: number; seconds: number }]>`
     select count(distinct organization_id)::int as organizations,
-      greatest(0, coalesce(extract(epoch from now() - min(due)), 0))::float8 as seconds
+      greatest(0, coalesce(extract(epoch from roster_now() - min(due)), 0))::float8 as seconds
     from (
       select organization_id, greatest(first.due_at, retry_at, turn_at) as due
       from webhooks w
       cross join lateral (
-        select due_at from chains c where c.webhook_id = w.webhook_id and due_at <= now() order by due_at limit 1
+        select due_at from chains c where c.webhook_id = w.webhook_id and due_at <= roster_now() order by due_at limit 1
       ) first
       left join turns using (organization_id)
-      where active and (retry_at is null or retry_at <= now())
+      where active and (retry_at is null or retry_at <= roster_now())
     ) waiting
   `
   return row
@@ -122,7 +122,7 @@ export async function lookAtDue(sql: Sql): Promise<{ organizations: number; seco
 /** Deliveries of the notifier's ledger that wait, and the seconds since the oldest of them was asked for. */
 export async function lookAtDeliveries(sql: Sql): Promise<Record<string, Backlog>> {
   const rows = await sql<(Backlog & { kind: string })[]>`
-    select kind, count(*)::int as waiting, extract(epoch from now() - min(queued_at))::float8 as seconds
+    select kind, count(*)::int as waiting, extract(epoch from roster_now() - min(queued_at))::float8 as seconds
     from deliveries where state = 'queued' group by kind
   `
   return Object.fromEntries(rows.map(({ kind, ...row }) => [kind, row]))

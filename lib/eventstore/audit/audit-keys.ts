@@ -23,7 +23,7 @@ export interface Signer {
  */
 export async function takeSigner(transaction: Transaction, keys: Keyring, log: Log): Promise<Signer> {
   const rows = await transaction<{ kid: string; sealed: Buffer; isOld: boolean }[]>`
-    select kid, private_key as sealed, created_at < now() - make_interval(days => ${rotateAfter}) as "isOld"
+    select kid, private_key as sealed, created_at < roster_now() - make_interval(days => ${rotateAfter}) as "isOld"
     from audit_keys where private_key is not null order by created_at desc, kid
   `
   for (const { kid, sealed, isOld } of rows) {
@@ -49,7 +49,7 @@ async function addKey(transaction: Transaction, keys: Keyring): Promise<{ kid: s
   const sealed = keys.seal(sealedAuditKeys.purpose, secret)
   await transaction`
     insert into audit_keys (kid, public_key, private_key, created_at)
-    values (${key.kid}, ${JSON.stringify(key)}::text::jsonb, ${sealed}, clock_timestamp())
+    values (${key.kid}, ${JSON.stringify(key)}::text::jsonb, ${sealed}, roster_moment())
   `
   return { kid: key.kid, secret }
 }

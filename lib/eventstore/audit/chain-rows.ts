@@ -20,6 +20,7 @@ export interface ChainRow extends ChainEnd {
   unpublished: boolean
   signedPage: number | null
   signedAt: Date | null
+  now: Date
 }
 
 /** How far the chain goes, and whether there is something to do. */
@@ -31,7 +32,7 @@ export async function readChain(sql: Sql): Promise<ChainRow> {
         select from events e where (e.transaction_id, e.position) > (select transaction_id, position from audit_chain)
       ) as "hasMore",
       exists (select from audit_checkpoints where not published) as unpublished,
-      signed.page::float8 as "signedPage", signed.signed_at as "signedAt"
+      signed.page::float8 as "signedPage", signed.signed_at as "signedAt", roster_now() as now
     from audit_chain c
     left join lateral (select page, signed_at from audit_checkpoints order by number desc limit 1) signed on true
   `

@@ -79,9 +79,9 @@ export function startChain(options: ChainOptions): Service {
     return (await addPage(sql, chain, makePage(service, chain, rows, salt), salt)) && !endReached
   }
 
-  function isDue({ page, signedPage, signedAt, held }: ChainRow): boolean {
+  function isDue({ page, signedPage, signedAt, held, now }: ChainRow): boolean {
     if (held || page === 0 || page === signedPage) return false
-    const ago = signedAt ? Date.now() - signedAt.getTime() : Infinity
+    const ago = signedAt ? now.getTime() - signedAt.getTime() : Infinity
     // A time to come, or one that is none, must not end the signing.
     return !(ago < checkpointEvery && ago > -skew)
   }
@@ -97,7 +97,8 @@ export function startChain(options: ChainOptions): Service {
       if (!leads) return
       const last = await lastCheckpoint(transaction)
       const [chain] = await transaction<[ChainRow]>`
-        select epoch, reason, page::float8, transaction_id::text as "transactionId", position::text, events::float8, hash
+        select epoch, reason, page::float8, transaction_id::text as "transactionId", position::text, events::float8, hash,
+          roster_now() as now
         from audit_chain where not held
       `
       const before = last && readCheckpoint(last.jws)
@@ -108,7 +109,7 @@ export function startChain(options: ChainOptions): Service {
         service,
         number: (before?.checkpoint.number ?? 0) + 1,
         previous: before?.hash ?? '',
-        at: new Date().toISOString(),
+        at: chain.now.toISOString(),
         epoch: chain.epoch,
         reason: chain.reason,
         page: chain.page,

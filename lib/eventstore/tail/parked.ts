@@ -21,7 +21,10 @@ export async function park(transaction: Transaction, log: Log, refused: Refused[
     reason: parkedFor(reason),
   }))
   const noted = await transaction<{ position: string }[]>`
-    insert into parked_events ${transaction(rows)} on conflict do nothing returning position
+    insert into parked_events (position, reason, parked_at)
+    select position, reason, roster_now()
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (position bigint, reason text)
+    on conflict do nothing returning position
   `
   const positions = new Set(noted.map(({ position }) => position))
   for (const { event, reason } of refused) {
@@ -84,7 +87,7 @@ export async function settleRetried(transaction: Transaction, retried: Retried[]
   for (const { event, outcome } of retried)
     if ('refused' in outcome)
       await transaction`
-        update parked_events set retry = false, reason = ${parkedFor(outcome.refused)}, parked_at = now()
+        update parked_events set retry = false, reason = ${parkedFor(outcome.refused)}, parked_at = roster_now()
         where position = ${event.position}
       `
 }

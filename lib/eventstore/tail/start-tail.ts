@@ -158,7 +158,7 @@ export function startTail(options: TailOptions): Tail {
         update published set transaction_id = ${last.transaction_id}::xid8, position = ${last.position},
           stream_sequence = greatest(stream_sequence, ${newest?.seq ?? null}),
           stream_mark = coalesce(${mark}::text::jsonb, stream_mark),
-          taken = '{}', in_doubt = false, published_at = now()
+          taken = '{}', in_doubt = false, published_at = roster_now()
       `,
     ])
     return { more: last.found === pageSize || all.length < last.found }

@@ -1,5 +1,5 @@
 import type { StreamState } from '../../events/stream.ts'
-import type { Sql, Transaction } from '../database.ts'
+import { readNow, type Sql, type Transaction } from '../database.ts'
 import { readPage } from '../event-page.ts'
 
 /** Events in a page, at most. */
@@ -57,7 +57,7 @@ export function page(transaction: Transaction) {
  * stays. A stream that was given nothing yet has lost nothing. Checkpoints of that age wait for the stream again.
  */
 export async function setBack(transaction: Transaction, { created, maxAge, last }: StreamState): Promise<void> {
-  const since = maxAge === Infinity ? new Date(0) : new Date(Date.now() - maxAge)
+  const since = maxAge === Infinity ? new Date(0) : new Date((await readNow(transaction)).getTime() - maxAge)
   await transaction`
     with too_old as (
       select transaction_id, position from events where created_at < ${since}

@@ -14,7 +14,7 @@ export async function keepRefusals(sql: Sql, refusals: Refusal[]): Promise<void>
   await orUnavailable(sql`
     insert into refused_calls (user_id, organization_id, request_id, method, project_id, refused_at)
     select distinct on ("userId", "organizationId", "requestId")
-      "userId", "organizationId", "requestId", method, "projectId", least(time, now())
+      "userId", "organizationId", "requestId", method, "projectId", least(time, roster_now())
     from jsonb_to_recordset(${rows}::text::jsonb) as r (
       "userId" text, "organizationId" text, "requestId" text, method text, "projectId" text, time timestamptz
     )
@@ -43,7 +43,7 @@ export async function findRefusal(
     select user_id as "userId", organization_id as "organizationId", request_id as "requestId", method,
       project_id as "projectId", refused_at as time
     from refused_calls
-    where user_id = ${userId} and request_id = ${requestId} and refused_at > now() - interval '1 hour'
+    where user_id = ${userId} and request_id = ${requestId} and refused_at > roster_now() - interval '1 hour'
       ${organizationId === undefined ? sql`` : sql`and organization_id = ${organizationId}`}
     order by refused_at desc limit 1
   `)
@@ -53,7 +53,7 @@ export async function findRefusal(
 
 /** Removes calls that were refused more than an hour ago. */
 export function startPruningRefusals(sql: Sql, log: Log): { stop(): void } {
-  const prune = () => deleteInPortions(sql, 'refused_calls', sql`refused_at < now() - interval '1 hour'`)
+  const prune = () => deleteInPortions(sql, 'refused_calls', sql`refused_at < roster_now() - interval '1 hour'`)
   const warn = (error: unknown) => log.warn({ err: error }, 'pruning')
   const timer = setInterval(() => void prune().catch(warn), pruneEvery)
   return { stop: () => clearInterval(timer) }

@@ -51,9 +51,9 @@ test('a position is behind its event, and one without an event is none', async (
 
 test('a time is behind the events of that very millisecond, and one that is to come is now', async () => {
   const { position, time } = await happens()
-  expect(await happened(untilTime(time))).toContain(position)
-  expect(await happened(untilTime(new Date(time.getTime() - 1)))).not.toContain(position)
-  expect(untilTime(new Date(Date.now() + 60_000))).toBeUndefined()
+  expect(await happened(await untilTime(sql, time))).toContain(position)
+  expect(await happened(await untilTime(sql, new Date(time.getTime() - 1)))).not.toContain(position)
+  expect(await untilTime(sql, new Date(Date.now() + 60_000))).toBeUndefined()
 })
 
 test('a position is now while an event may still come before it', async () => {

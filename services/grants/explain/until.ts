@@ -1,4 +1,4 @@
-import { type Fragment, orUnavailable, type Sql } from '#lib/eventstore/database'
+import { type Fragment, orUnavailable, readNow, type Sql } from '#lib/eventstore/database'
 
 /** A moment of the past: behind all events up to it. Its `time` holds for other services too. */
 export interface Until {
@@ -11,9 +11,10 @@ export interface Until {
 export const beginning: Until = { place: { transactionId: '0', position: '0' }, time: new Date(0) }
 
 /** The moment behind all events up to a time; undefined for now. */
-export function untilTime(time: Date): Until | undefined {
+export async function untilTime(sql: Sql, time: Date): Promise<Until | undefined> {
+  const now = await orUnavailable(readNow(sql))
   // PostgreSQL cannot read some times before the year 1, and no event is older than 1970.
-  return time.getTime() > Date.now() ? undefined : { time: new Date(Math.max(time.getTime(), 0)) }
+  return time > now ? undefined : { time: new Date(Math.max(time.getTime(), 0)) }
 }
 
 /** The condition that an event `e` had happened by then. */

@@ -78,11 +78,11 @@ const meanings: Record<string, Meaning> = {
 }
 
 /** Makes jobs of the mails that the event stream does not announce. */
-export function unannouncedMails(events: Event[]): MailJob[] {
+export function unannouncedMails(events: Event[], now: Date): MailJob[] {
   return events.flatMap(({ type, data, aggregateId: userId, organizationId, id: cause, traceparent }) => {
     const kind = unannounced[type]
     const { noticeId, codeId = noticeId, expiresAt = '' } = (data ?? {}) as Record<string, string | undefined>
-    const isLate = !(Date.parse(expiresAt) > Date.now())
+    const isLate = !(Date.parse(expiresAt) > now.getTime())
     if (!kind || codeId === undefined || isLate) return []
     return [{ userId, codeId, kind, organizationId, expiresAt, cause, ...(traceparent && { traceparent }) }]
   })

@@ -60,19 +60,14 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
     failed: throttled(log, `the intake of events of ${service} failed and tries again`),
   })
 
-  const watching = watchLag({ feed, place, begin: recently, lag: intakeLag, age: intakeLagAge, label: service })
-
-  async function place(): Promise<EventPosition | undefined> {
-    const [cursor] = await sql<{ transaction_id: string; position: string }[]>`
-      select transaction_id::text, position from cursors where service = ${service}
-    `
-    return cursor && toPosition(cursor)
-  }
+  const place = async () => (await readPlace(sql, service)).reached
+  const begin = async () => recently((await readPlace(sql, service)).now)
+  const watching = watchLag({ feed, place, begin, lag: intakeLag, age: intakeLagAge, label: service })
 
   // Returns whether there may be more.
   async function takeIn(): Promise<boolean> {
-    const reached = await place()
-    const page = await feed(reached ? next(reached) : first(), {
+    const { reached, now } = await readPlace(sql, service)
+    const page = await feed(reached ? next(reached) : first(now), {
       requestId: randomUUID(),
       deadline: Date.now() + answerWithin,
     })
@@ -96,7 +91,10 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
       for (const webhookId of taken.webhooks) wake(webhookId)
       was = until
     }
-    const unannounced = unannouncedMails(page.events.map(({ event }) => event!))
+    const unannounced = unannouncedMails(
+      page.events.map(({ event }) => event!),
+      now,
+    )
     if (unannounced.length > 0) queueMails(unannounced)
     return !page.endReached
   }
@@ -121,20 +119,27 @@ function toJson(place: EventPosition | undefined): string | null {
   return place ? JSON.stringify({ transaction_id: place.transactionId, position: place.position }) : null
 }
 
-function toPosition({ transaction_id, position }: { transaction_id: string; position: string }): EventPosition {
-  return { transactionId: Number(transaction_id), position: Number(position) }
+// With the time of PostgreSQL.
+async function readPlace(sql: Sql, service: string): Promise<{ reached: EventPosition | undefined; now: Date }> {
+  const [row] = await sql<[{ transactionId: string | null; position: string | null; now: Date }]>`
+    select transaction_id::text as "transactionId", position, roster_now() as now
+    from (select) always left join cursors on service = ${service}
+  `
+  const { transactionId, position, now } = row
+  if (transactionId === null) return { reached: undefined, now }
+  return { reached: { transactionId: Number(transactionId), position: Number(position) }, now }
 }
 
 function next(after: EventPosition): ListEventsRequest {
   return { after, fromEnd: false, filter: undefined, limit: pageSize }
 }
 
-function first(): ListEventsRequest {
-  return { after: undefined, fromEnd: false, filter: recently(), limit: pageSize }
+function first(now: Date): ListEventsRequest {
+  return { after: undefined, fromEnd: false, filter: recently(now), limit: pageSize }
 }
 
 // The ledger keeps nothing of older events.
-function recently(): EventFilter {
-  const since = new Date(Date.now() - historyFor)
+function recently(now: Date): EventFilter {
+  const since = new Date(now.getTime() - historyFor)
   return { organizationId: '', aggregateTypes: [], aggregateIds: [], eventTypes: [], actors: [], since }
 }

@@ -8,6 +8,7 @@ const letter = {
   from: { name: 'Roster', address: 'no-reply@id.example.com', domain: 'id.example.com' },
   to: 'ada@example.com',
   id: 'f81d',
+  date: new Date(),
   language: 'en',
   subject: 'Verify your address',
   text: 'Hello,\n\nABC234\n',

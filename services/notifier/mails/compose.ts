@@ -9,19 +9,20 @@ export interface Letter extends Mail {
   to: string
   /** As `writtenId` gives it. */
   id: string
+  date: Date
 }
 
 /**
  * Writes a mail with a text part and an HTML part (RFC 5322 and 2046). All mails have this one form, so they cost half
  * of what nodemailer's composer for any form takes.
  */
-export function compose({ from, to, id, language, subject, text, html }: Letter): string {
+export function compose({ from, to, id, date, language, subject, text, html }: Letter): string {
   const boundary = `roster-${randomUUID()}`
   const headers = {
     From: from.name === '' ? from.address : `${phrase(from.name)} <${from.address}>`,
     To: to,
     Subject: words(subject),
-    Date: new Date().toUTCString().replace('GMT', '+0000'),
+    Date: date.toUTCString().replace('GMT', '+0000'),
     'Message-ID': `<${id}@${from.domain}>`,
     'Auto-Submitted': 'auto-generated',
     'Content-Language': language,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { EmailCode, InternalServiceDefinition, MailEnd, MailKey } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
 import { batched } from '#lib/batched'
+import type { Clock } from './clock.ts'
 import type { Client } from '#lib/rpc/call'
 
 export type MailUsers = Client<typeof InternalServiceDefinition, 'getEmailCode' | 'recordEmailCode'>
@@ -17,9 +18,10 @@ const answerWithin = 10_000
 // Mails that are under way at the same time share calls.
 const together = { every: 20, most: 100, span: { name: 'share call' } }
 
-export function openMailCalls(users: MailUsers): MailCalls {
+export function openMailCalls(users: MailUsers, clock: Clock): MailCalls {
   const contents = batched(async (mails: MailKey[]) => {
     const answer = await ask(users.getEmailCode({ ...none, mails }, call()))
+    clock.hear(answer.time)
     return mails.map((_, index) => answer.contents[index] ?? { unknown: true })
   }, together)
   const ends = batched(async (mails: MailEnd[]) => {

@@ -4,6 +4,7 @@ import type { Log } from '#lib/log'
 import { mails, mailTimes } from '../measures.ts'
 import { telemetry } from '#lib/telemetry/telemetry'
 import { throttled } from '#lib/throttled'
+import type { Clock } from './clock.ts'
 import type { MailCalls } from './mail-calls.ts'
 import type { Mailer } from './mailer.ts'
 import { numberOf } from './mail-kinds.ts'
@@ -15,6 +16,7 @@ export interface MailOnceOptions {
   users: MailCalls
   mailer: Mailer
   places: MailPlaces
+  clock: Clock
   log: Log
 }
 
@@ -36,7 +38,7 @@ const freshFor = 1000
 const freshForSending = 100
 
 /** Returns a function that mails a code once, even if the code's job comes several times, or twice at the same time. */
-export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailCode {
+export function mailOnce({ users, mailer, places, clock, log }: MailOnceOptions): MailCode {
   // Redis may lose a job that is under way, and the sweep adds it again. So this process remembers what it did.
   const underWay = new BriefMap<string, Promise<End>>()
   const unrecorded = new BriefMap<string, Outcome>()
@@ -77,15 +79,15 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
 
   async function send(job: MailJob, lastReason = ''): Promise<Outcome | undefined> {
     const { userId, codeId, kind, organizationId, expiresAt } = job
-    const isLate = () => Date.parse(expiresAt) <= Date.now()
-    if (isLate()) return late(lastReason)
+    const isLate = () => Date.parse(expiresAt) <= clock.time()
     let askedAt = 0
     const content = () => {
       askedAt = performance.now()
       return users.content({ userId, codeId, kind: numberOf(kind) })
     }
+    // Users decides whether it is too late: the clock here may not be set yet.
     const code = await content()
-    if (!code) return undefined
+    if (!code) return isLate() ? late(lastReason) : undefined
     const domain = code.email.slice(code.email.lastIndexOf('@') + 1).toLowerCase()
     const isDue = async () => performance.now() - askedAt < freshForSending || (await content()) !== undefined
     return places.take({ domain, organizationId }, async (waited) => {
@@ -121,7 +123,7 @@ export function mailOnce({ users, mailer, places, log }: MailOnceOptions): MailC
     }
     mails.add(1, 'sent')
     mailTimes.record((performance.now() - began) / 1000)
-    return { sentAt: new Date().toISOString() }
+    return { sentAt: new Date(clock.time()).toISOString() }
   }
 }
 

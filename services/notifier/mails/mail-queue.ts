@@ -4,6 +4,7 @@ import type { Log } from '#lib/log'
 import type { NewSpan } from '#lib/telemetry/tracing'
 import { within } from '#lib/within'
 import { throttled } from '#lib/throttled'
+import { longest } from './mail-backoff.ts'
 import type { MailKind } from './templates.ts'
 import { queuePrefix } from '../redis.ts'
 import { watchQueue } from '../watch-queue.ts'
@@ -34,6 +35,8 @@ export interface MailQueue {
   add(
     codes: Pick<MailJob, 'userId' | 'codeId' | 'kind' | 'organizationId' | 'expiresAt' | 'cause' | 'traceparent'>[],
   ): Promise<void>
+  /** Lets go on what waits for longer than any job has to: the clock of a host was set back since. */
+  hurry(): Promise<void>
   close(): Promise<void>
 }
 
@@ -55,6 +58,7 @@ export function spanOfJobs(operation: 'send' | 'process', kind: 'producer' | 'co
 }
 
 const addDeadline = 5000
+const tooLong = 2 * longest
 /** BullMQ's lowest priority. */
 const last = 2_097_152
 /** Milliseconds for which an organization's mails count against its turn. */
@@ -96,6 +100,11 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
       })
       // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
       await within(queue.addBulk(jobs), { timeout: addDeadline, late: () => new Error('Redis does not take jobs') })
+    },
+    async hurry() {
+      const ids = await redis.zrangebyscore(queue.toKey('delayed'), (Date.now() + tooLong) * 2 ** 12, '+inf')
+      // It may go on by itself meanwhile.
+      for (const id of ids) await (await queue.getJob(id))?.promote().catch(() => {})
     },
     close() {
       unwatch()

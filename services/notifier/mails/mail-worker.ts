@@ -19,7 +19,7 @@ const jobsPerPlace = 4
 
 const processing = spanOfJobs('process', 'consumer')
 
-export interface WorkerOptions extends Pick<MailOnceOptions, 'mailer' | 'log'> {
+export interface WorkerOptions extends Pick<MailOnceOptions, 'mailer' | 'clock' | 'log'> {
   redis: Redis
   users: MailUsers
   /** Mails that may be under way to the mail server at a time. */
@@ -32,8 +32,8 @@ export interface MailWorker extends Service {
 }
 
 /** Starts to work on the jobs. If one throws, it comes again until its code has expired. */
-export function startMailWorker({ redis, users, concurrency, mailer, log }: WorkerOptions): MailWorker {
-  const mail = mailOnce({ users: openMailCalls(users), places: openMailPlaces(concurrency), mailer, log })
+export function startMailWorker({ redis, users, concurrency, mailer, clock, log }: WorkerOptions): MailWorker {
+  const mail = mailOnce({ users: openMailCalls(users, clock), places: openMailPlaces(concurrency), mailer, clock, log })
   const worker = new Worker<MailJob, End>(
     mailQueueName,
     (job) =>
@@ -52,7 +52,8 @@ export function startMailWorker({ redis, users, concurrency, mailer, log }: Work
       // Seconds that a wait for new jobs may take. During such a wait, BullMQ at times misses that a job became due.
       drainDelay: 1,
       settings: {
-        backoffStrategy: (tries, _type, _error, job) => retryDelay(tries, (job as Job<MailJob>).data.expiresAt),
+        backoffStrategy: (tries, _type, _error, job) =>
+          retryDelay(tries, (job as Job<MailJob>).data.expiresAt, clock.time()),
       },
     },
   )

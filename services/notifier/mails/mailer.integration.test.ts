@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClock } from './clock.ts'
 import { loadMails } from './render.ts'
 import { type Mailer, openMailer } from './mailer.ts'
 import { readNotifierConfig } from '../config.ts'
@@ -19,7 +20,7 @@ beforeAll(async () => {
     ROSTER_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
     ROSTER_CALLER_KEY: Buffer.alloc(32).toString('base64'),
   })
-  mailer = openMailer(config, loadMails())
+  mailer = openMailer(config, loadMails(), createClock())
 })
 afterAll(async () => {
   mailer?.close()

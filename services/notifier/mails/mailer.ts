@@ -1,6 +1,7 @@
 import type { EmailCode } from '#gen/roster/users/v1/internal_service'
 import { inSpan } from '#lib/telemetry/in-span'
 import type { Config } from '../config.ts'
+import type { Clock } from './clock.ts'
 import { compose } from './compose.ts'
 import type { Mails } from './render.ts'
 import { openSmtpPool } from './smtp-pool.ts'
@@ -22,7 +23,7 @@ export interface Mailer {
 }
 
 /** Sends mails over a few connections that stay open. */
-export function openMailer(config: Config, mails: Mails): Mailer {
+export function openMailer(config: Config, mails: Mails, clock: Clock): Mailer {
   const from = config.MAIL_FROM
   const pool = openSmtpPool({
     url: config.SMTP_URL,
@@ -47,9 +48,9 @@ export function openMailer(config: Config, mails: Mails): Mailer {
       const shown =
         kind === 'email-changed'
           ? { ...common, kind, changedAt: changeDate! }
-          : { ...common, kind, code, url: writtenLink(url), validFor: expirationDate!.getTime() - Date.now() }
+          : { ...common, kind, code, url: writtenLink(url), validFor: expirationDate!.getTime() - clock.time() }
       const mail = mails.render(preferredLanguage, shown)
-      const raw = compose({ ...mail, from, to: recipient, id: writtenId(id) })
+      const raw = compose({ ...mail, from, to: recipient, id: writtenId(id), date: new Date(clock.time()) })
       return inSpan(span, () => pool.send(from.address, recipient, raw, isDue))
     },
     verify: () => pool.verify(),

@@ -38,6 +38,20 @@ describe('the mail comes, once,', () => {
     await mailedOnce(human)
   })
 
+  it('soon, although the clock of this host was set back by hours while it waited', async () => {
+    await house.startNotifier({ SWEEP_INTERVAL: '1' })
+    const email = newAddress()
+    house.mail.answer(email, ...Array.from({ length: 3 }, () => ({ at: 'RCPT TO' as const, code: 451 })))
+    const human = await house.addHuman({}, email)
+    const delayed = 'roster:email-codes:delayed'
+    const hours = 5 * 3_600_000 * 2 ** 12
+    await vi.waitFor(async () => {
+      const [id] = await house.redis.zrange(delayed, '0', '0')
+      expect(id && (await house.redis.zincrby(delayed, hours, id))).toBeTruthy()
+    }, soon)
+    await mailedOnce(human)
+  })
+
   it('although Redis was emptied before the mail server answered', async () => {
     await house.startNotifier({ SWEEP_INTERVAL: '1' })
     const email = newAddress()

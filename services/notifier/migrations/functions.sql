@@ -59,7 +59,7 @@ begin
       queued_at, created_at, changed_at
     )
     select id, 'webhook', 'queued', organization_id, event_id, event_type, user_id, aggregate, webhook_id, payload,
-      now(), now(), now()
+      roster_now(), roster_now(), roster_now()
     from rows from (
       jsonb_to_recordset(wanted) as (
         id text, organization_id text, event_id text, event_type text, user_id text, aggregate text, webhook_id text, payload text
@@ -70,7 +70,7 @@ begin
     returning webhook_id, aggregate
   ), chained as (
     insert into chains (webhook_id, aggregate, due_at)
-    select distinct webhook_id, aggregate, now() from added
+    select distinct webhook_id, aggregate, roster_now() from added
     order by webhook_id, aggregate
     -- Its time stays: somebody may have taken it.
     on conflict (webhook_id, aggregate) do update set added = chains.added + 1
@@ -159,7 +159,7 @@ declare
 begin
   -- One after the other, so that the counts are right.
   perform pg_advisory_xact_lock(hashtextextended(current_schema(), 1952804718));
-  at := clock_timestamp();
+  at := roster_moment();
   until_then := at + make_interval(secs => taken_for);
   delete from places p where p.until <= at;
   for one in

@@ -21,6 +21,7 @@ import { anonymous, type Caller } from '#lib/rpc/caller'
 import { testCallerKeys, testSigner } from '#test/support/caller-keys'
 import { startServers } from '../../../deploy/local/servers.ts'
 import { createDatabase } from '#test/support/database'
+import { shiftClock } from '#test/support/shift-clock'
 // The real users service: an imitation would prove nothing.
 // oxlint-disable-next-line no-restricted-imports
 import { readUsersConfig } from '../../users/config.ts'
@@ -200,13 +201,10 @@ export async function openHouse() {
       const keys = await redis.keys('roster:email-codes:????????-????-????-????-????????????')
       return Promise.all(keys.map(async (key) => (await redis.hget(key, 'data')) ?? ''))
     },
-    /** Ends the time of the user's mail that waits for its next try. */
-    async endTime(userId: string) {
-      for (const key of await redis.keys('roster:email-codes:????????-????-????-????-????????????')) {
-        const data = JSON.parse((await redis.hget(key, 'data')) ?? '{}') as { userId?: string }
-        if (data.userId === userId)
-          await redis.hset(key, 'data', JSON.stringify({ ...data, expiresAt: new Date().toISOString() }))
-      }
+    /** Shifts the time of users, and that of the notifier's own tables. */
+    async shiftClock(by: string) {
+      await shiftClock(sql, by)
+      await shiftClock(ledger, by)
     },
     /** Whether a file below the folder holds the text. */
     async grep(folder: string, text: string): Promise<boolean> {

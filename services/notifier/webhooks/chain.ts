@@ -26,6 +26,8 @@ export interface Taken {
   takenBy: string
   /** When this process took it, in milliseconds of its clock. */
   takenAt: number
+  /** PostgreSQL's time of that. */
+  now: Date
   added: number
   /** The webhook's timeouts in a row. */
   timeouts: number
@@ -60,7 +62,7 @@ export async function takeChains(
   const rows = await sql<(Omit<Taken, 'takenAt' | 'aggregate'> & { aggregate: string | null })[]>`
     select webhook_id as "webhookId", organization_id as "organizationId", url, secrets, aggregate,
       taken_by as "takenBy", added, timeouts, slow, position, event_id as "eventId", payload, attempts,
-      queued_at as "queuedAt"
+      queued_at as "queuedAt", roster_now() as now
     from take_chains(
       ${webhookIds}, ${most}, ${mostSlow}, ${ofOrganization}, ${ofOrganizationSlow}, ${ofWebhook},
       ${within / 1000 + takenBeyond}
@@ -98,22 +100,22 @@ export async function settle(sql: Sql, taken: Taken, { state, error, delay, quic
   const timeouts = rest === undefined ? 0 : taken.timeouts + 1
   await sql`
     with given as (
-      update chains set taken_by = '', due_at = now() + make_interval(secs => ${delay / 1000})
+      update chains set taken_by = '', due_at = roster_now() + make_interval(secs => ${delay / 1000})
       where webhook_id = ${webhookId} and aggregate = ${aggregate} and taken_by = ${takenBy}
         and not exists (select from webhooks where webhook_id = ${webhookId} and url <> ${url})
       returning true
     ), freed as (
       delete from places where place_id = ${takenBy} returning organization_id, slow
     ), held as (
-      update turns t set held_until = now() + make_interval(secs => ${heldFor})
+      update turns t set held_until = roster_now() + make_interval(secs => ${heldFor})
       from freed where t.organization_id = freed.organization_id and not freed.slow and not ${quick}
     ), answered as (
       update webhooks set quick = ${quick}, timeouts = ${timeouts},
-        retry_at = now() + make_interval(secs => ${rest === undefined ? null : rest / 1000}::float8)
+        retry_at = roster_now() + make_interval(secs => ${rest === undefined ? null : rest / 1000}::float8)
       where webhook_id = ${webhookId} and url = ${url} and exists (select from given)
         and (quick, timeouts) is distinct from (${quick}, ${timeouts})
     )
-    update deliveries set state = ${state}, error = ${error}, attempts = attempts + 1, changed_at = now()
+    update deliveries set state = ${state}, error = ${error}, attempts = attempts + 1, changed_at = roster_now()
     where position = ${position} and state = 'queued' and exists (select from given)
   `
 }
@@ -122,7 +124,7 @@ export async function settle(sql: Sql, taken: Taken, { state, error, delay, quic
 export async function giveBack(sql: Sql, { webhookId, aggregate, takenBy }: Taken): Promise<void> {
   await sql`
     with freed as (delete from places where place_id = ${takenBy})
-    update chains set taken_by = '', due_at = now()
+    update chains set taken_by = '', due_at = roster_now()
     where webhook_id = ${webhookId} and aggregate = ${aggregate} and taken_by = ${takenBy}
   `
 }

@@ -39,7 +39,7 @@ export async function send(options: SendOptions, taken: Taken, signal: AbortSign
   // This process was asleep since it took the chain. Another worker may have the chain by now.
   if (isLate(taken)) return
   const { webhookId, eventId, url, payload, attempts } = taken
-  const timestamp = Math.floor(Date.now() / 1000)
+  const timestamp = Math.floor(taken.now.getTime() / 1000)
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Roster',
@@ -76,7 +76,8 @@ function judge(taken: Taken, outcome: Outcome, took: number, retryFor: number): 
   // A timeout is the webhook's fault, not the delivery's: the whole webhook rests. The delivery waits no longer than
   // its webhook.
   const rest = timedOut ? restAfter(timeouts + 1) : undefined
-  const wait = status === gone ? undefined : retryDelay({ attempts: attempts + 1, queuedAt, wished }, retryFor)
+  const now = taken.now.getTime() + took
+  const wait = status === gone ? undefined : retryDelay({ attempts: attempts + 1, queuedAt, wished }, retryFor, now)
   const delay = wait === undefined ? undefined : Math.min(wait, rest ?? wait)
   return { state: delay === undefined ? 'failed' : 'queued', error, delay: delay ?? 0, quick, rest }
 }

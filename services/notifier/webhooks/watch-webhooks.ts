@@ -13,10 +13,10 @@ export function watchWebhooks(sql: Sql): { stop(): void } {
     const [found] = await sql<[{ due: number; since: Date | null }]>`
       with due as materialized (
         select due_at from webhooks w cross join lateral (
-          select due_at from chains c where c.webhook_id = w.webhook_id and due_at <= now() order by due_at
+          select due_at from chains c where c.webhook_id = w.webhook_id and due_at <= roster_now() order by due_at
           limit ${mostCounted + 1}
         ) c
-        where active and (retry_at is null or retry_at <= now()) limit ${mostCounted + 1}
+        where active and (retry_at is null or retry_at <= roster_now()) limit ${mostCounted + 1}
       )
       select count(*)::int as due, min(due_at) as since from due
     `

@@ -21,7 +21,7 @@ export interface Failure {
 export function retryDelay(
   { attempts, queuedAt, wished = 0 }: Failure,
   retryFor: number,
-  now = Date.now(),
+  now: number,
   chance = Math.random(),
 ): number | undefined {
   const left = queuedAt.getTime() + retryFor - now

@@ -34,8 +34,8 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
   async function look(stopped: AbortSignal) {
     const due = await sql<{ id: string }[]>`
       select webhook_id as id from webhooks w
-      where active and (retry_at is null or retry_at <= now())
-        and exists (select from chains c where c.webhook_id = w.webhook_id and due_at <= now())
+      where active and (retry_at is null or retry_at <= roster_now())
+        and exists (select from chains c where c.webhook_id = w.webhook_id and due_at <= roster_now())
     `
     worker.look(due.map(({ id }) => id))
     await giveUp(stopped)
@@ -51,7 +51,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     await inPortions(
       stopped,
       () => sql`
-        update deliveries d set state = 'failed', changed_at = now(),
+        update deliveries d set state = 'failed', changed_at = roster_now(),
           error = case
             when error <> '' then error
             when exists (select from webhooks w where w.webhook_id = d.webhook_id and not active)
@@ -61,7 +61,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
         where state = 'queued' and position in (
           select position from deliveries
           where kind = 'webhook' and state = 'queued'
-            and queued_at < now() - make_interval(secs => ${(retryFor + lastTryWithin) / 1000})
+            and queued_at < roster_now() - make_interval(secs => ${(retryFor + lastTryWithin) / 1000})
           order by queued_at limit ${portion}
         )
       `,
@@ -69,10 +69,10 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     await inPortions(
       stopped,
       () => sql`
-        update deliveries set state = 'superseded', changed_at = now()
+        update deliveries set state = 'superseded', changed_at = roster_now()
         where state = 'queued' and position in (
           select position from deliveries
-          where kind = 'mail' and state = 'queued' and expires_at < now() - interval '15 minutes'
+          where kind = 'mail' and state = 'queued' and expires_at < roster_now() - interval '15 minutes'
           limit ${portion}
         )
       `,
@@ -90,7 +90,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     await inPortions(
       stopped,
       () => sql`
-        update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = now()
+        update deliveries set state = 'failed', error = 'the webhook was removed', changed_at = roster_now()
         where state = 'queued' and position in (
           select position from deliveries
           where webhook_id = any(${ids}::text[]) and kind = 'webhook' and state = 'queued'
@@ -103,10 +103,10 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
   }
 
   async function prune(stopped: AbortSignal) {
-    const old = sql`state <> 'queued' and changed_at < now() - make_interval(days => ${keptFor})`
+    const old = sql`state <> 'queued' and changed_at < roster_now() - make_interval(days => ${keptFor})`
     await deleteInPortions(sql, 'deliveries', old, stopped)
-    await deleteInPortions(sql, 'webhook_secrets', sql`expires_at < now()`, stopped)
-    await deleteInPortions(sql, 'turns', sql`turn_at < now() - interval '1 day'`, stopped)
+    await deleteInPortions(sql, 'webhook_secrets', sql`expires_at < roster_now()`, stopped)
+    await deleteInPortions(sql, 'turns', sql`turn_at < roster_now() - interval '1 day'`, stopped)
   }
 
   // A single statement could exceed the statement timeout, and then nothing would be done.

@@ -168,11 +168,14 @@ describe('an event reaches a webhook', () => {
 
 describe('an event that a webhook does not take', () => {
   it('is given up after its time, with the reason; the next ones follow, and a replay sends it again', async () => {
-    await start({ WEBHOOK_RETRY_FOR: '2' })
+    await start()
     const [hook, human] = [await receiver(), await house.addHuman()]
     hook.answer(() => 500)
     const { webhookId } = await subscribe(hook.url)
     const changes = await change([human], 2)
+    await vi.waitFor(() => expect(hook.received.length).toBeGreaterThan(1), soon)
+    // As long as it is tried.
+    await house.shiftClock('1 day')
     const failed = await settled(webhookId, 'failed', 2)
     for (const { error, attempts } of failed) {
       expect(error).toBe('status 500')

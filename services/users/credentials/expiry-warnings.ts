@@ -1,6 +1,7 @@
 import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { readNow } from '#lib/eventstore/database'
 import { repeat } from '#lib/repeat'
 import { anonymous } from '#lib/rpc/caller'
 import { warnBefore } from './project-credentials.ts'
@@ -14,7 +15,8 @@ const mostAtOnce = 500
 /** Warns of credentials that will expire soon, now and once a minute. */
 export function startExpiryWarnings(context: Context): { stop(): Promise<void> } {
   const failed = (error: unknown) => context.log.warn({ err: error }, 'expiry warnings')
-  return repeat({ work: () => warnOfExpiry(context, new Date()), every, retryAfter: every, failed })
+  const work = async () => warnOfExpiry(context, await readNow(context.sql))
+  return repeat({ work, every, retryAfter: every, failed })
 }
 
 /**

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { callFunction } from '#lib/eventstore/database'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { shiftClock } from '#test/support/shift-clock'
 import { bootstrap } from '../bootstrap.ts'
 import { findKey, findSecret } from './machine-credentials.ts'
 import { warnOfExpiry } from './expiry-warnings.ts'
@@ -10,7 +11,10 @@ import { addMachineSecret } from '../operations/credential/add-machine-secret.ts
 import { addMachineUser } from '../operations/user/add-machine-user.ts'
 import { addPersonalAccessToken } from '../operations/credential/add-personal-access-token.ts'
 import { authenticate } from '../operations/internal/authenticate.ts'
+import { listMachineKeys } from '../operations/credential/list-machine-keys.ts'
+import { listMachineSecrets } from '../operations/credential/list-machine-secrets.ts'
 import { listPersonalAccessTokens } from '../operations/credential/list-personal-access-tokens.ts'
+import { checkExpiry } from './new-credential.ts'
 import { removeMachineKey } from '../operations/credential/remove-machine-key.ts'
 import { removeMachineSecret } from '../operations/credential/remove-machine-secret.ts'
 import { removePersonalAccessToken } from '../operations/credential/remove-personal-access-token.ts'
@@ -64,6 +68,31 @@ async function obtainWith(credentialId: string): Promise<string> {
   await users.sql.begin((sql) => callFunction(sql, calls([row])[0]!))
   return token
 }
+
+describe('a credential whose end has come', () => {
+  test.each([
+    { kind: 'pat', most: 20, add: addToken, list: listPersonalAccessTokens, shown: 'tokens' },
+    { kind: 'key', most: 20, add: addKey, list: listMachineKeys, shown: 'keys' },
+    { kind: 'secret', most: 2, add: addSecret, list: listMachineSecrets, shown: 'secrets' },
+  ] as const)('makes room for another $kind, and is not listed', async ({ most, add, list, shown }) => {
+    await add(inDays(1))
+    for (let n = 1; n < most; n++) await add()
+    await expect(add()).rejects.toThrow('already')
+    await shiftClock(users.sql, '1 day')
+    await add()
+    await expect(add()).rejects.toThrow('already')
+    const listed = (await list(users, { userId })) as unknown as Record<string, unknown[]>
+    expect(listed[shown]).toHaveLength(most)
+  })
+
+  test('must be in the future, by the clock of PostgreSQL', async () => {
+    await shiftClock(users.sql, '2 days')
+    const ends = async (days: number) =>
+      (await checkExpiry(users, { userId, expirationDate: inDays(days) }, call())).map(({ field }) => field)
+    expect(await ends(1)).toEqual(['expirationDate'])
+    expect(await ends(3)).toEqual([])
+  })
+})
 
 describe('the warning before an end', () => {
   test('is given 14 days before, not earlier, and once, however many replicas look for it', async () => {

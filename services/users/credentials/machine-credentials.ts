@@ -67,7 +67,7 @@ export async function loadCredentials<Kind extends CredentialKind>(
   const user = await store.load<User>('user', userId)
   if (!user) throw userNotFound()
   const all: Credential[] = machineCredentials(user.state)[kind]
-  return { user, credentials: living(all, new Date()) as Credentials[Kind] }
+  return { user, credentials: living(all, user.readAt) as Credentials[Kind] }
 }
 
 /** When a credential began and when it ends, in the form of answers. */

@@ -1,4 +1,5 @@
 import type { Violation } from '#lib/errors'
+import { orUnavailable, readNow } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { coversRole } from '#lib/rpc/roles'
 import { type Caller, holds } from '#lib/rpc/caller'
@@ -26,17 +27,19 @@ export async function permitCredential(
  * times. A credential made with an access token must end no later than that token. Otherwise a thief of the token could
  * keep for good an access that was given for hours.
  */
-export function checkExpiry(
-  { config }: Context,
+export async function checkExpiry(
+  { config, sql }: Context,
   { userId, expirationDate }: { userId: string; expirationDate?: Date | undefined },
   { caller }: Call,
-): Violation[] {
+): Promise<Violation[]> {
   const time = expirationDate?.getTime()
-  if (time !== undefined && time <= Date.now())
-    return [{ field: 'expirationDate', description: 'must be in the future' }]
-  if (scopeToInherit(userId, caller) === undefined) return []
+  const inherits = scopeToInherit(userId, caller) !== undefined
+  if (time === undefined && !inherits) return []
+  const now = (await orUnavailable(readNow(sql))).getTime()
+  if (time !== undefined && time <= now) return [{ field: 'expirationDate', description: 'must be in the future' }]
+  if (!inherits) return []
   // A gateway of an earlier version does not tell when the token ends.
-  const end = caller.tokenEnd ?? Date.now() + config.ACCESS_TOKEN_LIFETIME * 1000
+  const end = caller.tokenEnd ?? now + config.ACCESS_TOKEN_LIFETIME * 1000
   if (time !== undefined && time <= end) return []
   const at = new Date(end).toISOString()
   return [

@@ -56,7 +56,7 @@ export async function findNotice(
 ): Promise<{ address: string; expiresAt: Date; requestedAt: Date } | undefined> {
   const [notice] = await orUnavailable(sql<{ expiresAt: Date; requestedAt: Date }[]>`
     select expires_at as "expiresAt", requested_at as "requestedAt" from unsent_mails
-    where mail_id = ${noticeId} and user_id = ${userId} and kind = 'email-changed' and expires_at > now()
+    where mail_id = ${noticeId} and user_id = ${userId} and kind = 'email-changed' and expires_at > roster_now()
   `)
   if (!notice) return undefined
   const address = await findFormerAddress({ sql, personal }, userId, noticeId)

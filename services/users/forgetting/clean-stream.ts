@@ -28,7 +28,7 @@ export async function cleanStream(
   const left = partTypes.filter((type) => !types.includes(type))
   if (left.length > 0) throw new Error(`the keeper of the stream does not remove ${left.join(', ')}`)
   await sql`
-    update forgettings set stream_at = now(), stream_events = coalesce(stream_events, 0) + ${removed},
+    update forgettings set stream_at = roster_now(), stream_events = coalesce(stream_events, 0) + ${removed},
       stream_generation = ${generation}
     where user_id = ${userId}
   `

@@ -1,5 +1,5 @@
 import { streamState } from '#lib/events/stream'
-import type { Sql } from '#lib/eventstore/database'
+import { readNow, type Sql } from '#lib/eventstore/database'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
@@ -23,7 +23,7 @@ export function startForgettingAgain({ every = lookEvery, sql, nats, log }: Opti
       const [{ generation }] = await sql<[{ generation: number }]>`select generation from published`
       if (generation === known) return
       const { maxAge } = await streamState(nats)
-      const since = new Date(maxAge === Infinity ? 0 : Date.now() - maxAge)
+      const since = new Date(maxAge === Infinity ? 0 : (await readNow(sql)).getTime() - maxAge)
       for (let left = Infinity; left > 0 && !stopped.aborted;) {
         const { waiting, begun } = await beginAgain(sql, generation, since)
         left = begun

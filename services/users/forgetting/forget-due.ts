@@ -1,5 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
+import { readNow } from '#lib/eventstore/database'
 import { repeat } from '#lib/repeat'
 import type { Service } from '#lib/process'
 import { throttled } from '#lib/throttled'
@@ -13,7 +14,7 @@ const mostAtOnce = 100
 /** Forgets the removed users whose time is over, now and once a minute. Of several replicas, one forgets a user. */
 export function startForgettingDue(context: Context): Service {
   return repeat({
-    work: async () => ((await forgetDue(context, new Date())) === mostAtOnce ? 'more' : undefined),
+    work: async () => ((await forgetDue(context, await readNow(context.sql))) === mostAtOnce ? 'more' : undefined),
     every,
     retryAfter: every,
     failed: throttled(context.log, 'removed users are not forgotten, which is tried again'),

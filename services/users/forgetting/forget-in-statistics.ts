@@ -43,7 +43,7 @@ async function forgetInStatistics(sql: Sql, stopped: AbortSignal): Promise<'more
   const [{ schema }] = await sql<[{ schema: string }]>`select current_schema() as schema`
   const kept = await keptSamples(sql, schema)
   if (kept.length > 0) throw new Error(`PostgreSQL keeps old samples: the statistics target is 0 of ${kept.join(', ')}`)
-  await sql`update forgettings set statistics_at = now() where user_id = any(${rows.map(({ id }) => id)}::text[])`
+  await sql`update forgettings set statistics_at = roster_now() where user_id = any(${rows.map(({ id }) => id)}::text[])`
   await pause(took * restFactor, stopped)
   return rows.length === portion ? 'more' : undefined
 }

@@ -2,7 +2,7 @@
 -- "kind": "always", or "meter", which stops nobody, or "metered", which holds while a meter is over}]
 create or replace function turns_wait(limits jsonb) returns float8 language sql volatile as $$
   with waits as (
-    select kind, extract(epoch from paid_until - clock_timestamp())::float8 - (most - 1) * pause as wait
+    select kind, extract(epoch from paid_until - roster_moment())::float8 - (most - 1) * pause as wait
     from jsonb_to_recordset(limits) as l (key text, most float8, pause float8, kind text)
     join turns t on t.key = decode(l.key, 'hex')
   )
@@ -21,13 +21,13 @@ begin
   end if;
   -- Locks them, in one order, so that two cannot wait for each other.
   insert into turns as t (key, paid_until)
-  select decode(key, 'hex'), clock_timestamp() from jsonb_to_recordset(limits) as l (key text) order by 1
+  select decode(key, 'hex'), roster_moment() from jsonb_to_recordset(limits) as l (key text) order by 1
   on conflict (key) do update set paid_until = t.paid_until;
   wait := turns_wait(limits);
   if wait > 0 then
     return wait;
   end if;
-  update turns t set paid_until = greatest(t.paid_until, clock_timestamp()) + make_interval(secs => l.pause)
+  update turns t set paid_until = greatest(t.paid_until, roster_moment()) + make_interval(secs => l.pause)
   from jsonb_to_recordset(limits) as l (key text, pause float8)
   where t.key = decode(l.key, 'hex');
   return 0;
@@ -54,7 +54,7 @@ begin
       order by exists (select from jsonb_to_recordset(sessions) as s (session_id text) where s.session_id = t.session_id) desc, t.session_id desc
     ) as place
     from tokens t join limits l using (user_id)
-    where t.session_id <> '' and t.expires_at > now()
+    where t.session_id <> '' and t.expires_at > roster_now()
   ), gone as (
     delete from tokens t using ranked r
     where t.session_id <> '' and t.session_id = r.session_id and r.place > r.most

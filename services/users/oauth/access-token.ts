@@ -69,7 +69,7 @@ export async function issueAccessToken(context: Context, grant: Grant, call: Cal
 // Times are whole seconds, as in a JWT. No token outlives the credential that it was obtained with.
 async function makeToken({ config, signingKeys }: Context, grant: Grant): Promise<Token> {
   const { machine, credential } = grant.client
-  const iat = Math.floor(Date.now() / 1000)
+  const iat = Math.floor(machine.readAt.getTime() / 1000)
   const end = Math.floor(Date.parse(credential.expiresAt ?? '9999-01-01') / 1000)
   const exp = Math.min(iat + config.ACCESS_TOKEN_LIFETIME, end)
   const id = uuid()

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RosterError, type Violation } from '#lib/errors'
+import { orUnavailable, readNow } from '#lib/eventstore/database'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { issuerNamedBy, readAssertion, verifyAssertion } from './assertion.ts'
@@ -116,7 +117,7 @@ async function admit(
     }
     throw error
   }
-  const proof = await prove(machine, new Date())
+  const proof = await prove(machine, machine?.readAt ?? (await orUnavailable(readNow(context.sql))))
   if (typeof proof === 'string' || !machine) return fail(typeof proof === 'string' ? proof : 'key')
   if (!isActive(machine.state) || !(await isOrganizationOpen(context, machine))) return fail('inactive')
   const { credential, once } = proof

@@ -1,5 +1,5 @@
 import { canonicalName } from '#lib/canonical-name'
-import type { Existing } from '#lib/eventstore/aggregate'
+import type { Existing, Read } from '#lib/eventstore/aggregate'
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
@@ -8,7 +8,7 @@ import { lookupDomain } from '../organization-domain.ts'
 import type { User } from '../vocabulary/user.ts'
 
 /** A machine user as OAuth's client. */
-export type Machine = Existing<User>
+export type Machine = Read<Existing<User>>
 
 /**
  * The machine of a client id: a user id, or userName@organization-domain. No user id holds an @. Undefined where it is

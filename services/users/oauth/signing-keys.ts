@@ -80,7 +80,7 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     await transaction`
       insert into signing_keys (kid, algorithm, public_key, private_key, signs_from)
       values (${kid}, ${algorithm}, ${JSON.stringify(published)}::text::jsonb, ${sealed},
-        now() + make_interval(secs => ${seconds}))
+        roster_now() + make_interval(secs => ${seconds}))
     `
     log.info({ kid, algorithm, seconds }, 'made a key that will sign access tokens')
   }
@@ -109,8 +109,8 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
 function load(sql: Sql | Transaction, config: Config): Promise<Row[]> {
   const age = config.SIGNING_KEY_ROTATION * 86_400 - ahead
   return orUnavailable(sql<Row[]>`
-    select kid, algorithm, public_key as "publicKey", private_key as "privateKey", signs_from <= now() as signs,
-      signs_from <= now() - make_interval(secs => ${age}) as old
+    select kid, algorithm, public_key as "publicKey", private_key as "privateKey", signs_from <= roster_now() as signs,
+      signs_from <= roster_now() - make_interval(secs => ${age}) as old
     from signing_keys order by signs_from, kid
   `)
 }
@@ -119,7 +119,7 @@ async function forgetOld(sql: Transaction) {
   await sql`
     delete from signing_keys where kid in (
       select kid from (select kid, lead(signs_from) over (order by signs_from, kid) as until from signing_keys) k
-      where until < now() - make_interval(secs => ${after})
+      where until < roster_now() - make_interval(secs => ${after})
     )
   `
 }

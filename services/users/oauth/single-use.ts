@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import type { UniqueKey } from '#lib/eventstore/command'
-import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import { orUnavailable, readNow, type Sql } from '#lib/eventstore/database'
 
 /** The kinds of unique keys that are used up. */
 export const singleUseKinds = ['assertion', 'dpop_proof'] as const
@@ -18,18 +18,25 @@ export function singleUse(kind: (typeof singleUseKinds)[number], id: string, end
   }
 }
 
-/** Uses a key up without storing anything else; false where it was used before. UNAVAILABLE STORE_UNAVAILABLE. */
+/**
+ * Uses a key up without storing anything else; false where it was used before, or where its end is long past, since it
+ * may be forgotten then. UNAVAILABLE STORE_UNAVAILABLE.
+ */
 export async function useUp(sql: Sql, { kind, scope, key }: UniqueKey): Promise<boolean> {
   const used = await orUnavailable(sql`
-    insert into unique_keys (kind, scope, key, aggregate_id) values (${kind}, ${scope}, ${key}, '')
+    insert into unique_keys (kind, scope, key, aggregate_id)
+    select ${kind}, ${scope}, ${key}, '' where ${Number(scope)}::float8 > extract(epoch from roster_now()) - ${margin}
     on conflict do nothing
     returning key
   `)
   return used.length > 0
 }
 
-/** Forgets keys whose end is past, with a margin for the clocks of replicas. */
+/** Seconds. The clocks of gateways may be wrong. */
+const margin = 60
+
+/** Forgets keys whose end is past, with twice the margin: none that `useUp` still takes. */
 export async function forgetUsed(sql: Sql): Promise<void> {
-  const over = String(Math.floor(Date.now() / 1000) - 120).padStart(10, '0')
+  const over = String(Math.floor((await readNow(sql)).getTime() / 1000) - 2 * margin).padStart(10, '0')
   for (const kind of singleUseKinds) await deleteInPortions(sql, 'unique_keys', sql`kind = ${kind} and scope < ${over}`)
 }

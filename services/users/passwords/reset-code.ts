@@ -58,7 +58,7 @@ export async function countTry(context: Context, userId: string, typed: string, 
     store.load<PasswordCode>(codeKey.type, userId),
     store.load<User>(userKey.type, userId),
   ])
-  const seen = judge(keys, userId, { user: user?.state, code: code?.state, typed }, new Date())
+  const seen = judge(keys, userId, { user: user?.state, code: code?.state, typed }, user?.readAt ?? anyTime)
   // Only where the code is right, so that a wrong one takes the same work for all.
   if (seen.answer === 'right' && !(await stillCover(context, seersOf(code!.state, user!.state.human!), userId, call)))
     seen.answer = 'dead'
@@ -84,6 +84,9 @@ export async function countTry(context: Context, userId: string, typed: string, 
 export function codeInvalid() {
   return invalid([{ field: 'verificationCode', description: 'is wrong, expired, used or replaced' }], 'CODE_INVALID')
 }
+
+// Nobody has no code.
+const anyTime = new Date(0)
 
 function codeOfNobody({ currentId: keyId }: Keyring): NewCode {
   return { codeId: '', keyId, expiresAt: '' }

@@ -42,7 +42,7 @@ export function startCountingFailures(context: Context): { stop(): Promise<void>
 /** Tells of at most 500 users. */
 export async function tellCounts(context: Context): Promise<void> {
   const due = await context.sql<{ id: string }[]>`
-    select user_id as id from failed_sign_ins where since <= now() - make_interval(secs => ${countFor})
+    select user_id as id from failed_sign_ins where since <= roster_now() - make_interval(secs => ${countFor})
     order by since limit ${mostAtOnce}
   `
   await Promise.all(due.map(({ id }) => tellCount(context, id)))
@@ -52,7 +52,7 @@ async function tellCount(context: Context, userId: string): Promise<void> {
   const { sql } = context
   const [row] = await orUnavailable(sql<{ sequence: string; since: Date; count: number }[]>`
     update failed_sign_ins set closed = true
-    where user_id = ${userId} and (closed or since <= now() - make_interval(secs => ${countFor}))
+    where user_id = ${userId} and (closed or since <= roster_now() - make_interval(secs => ${countFor}))
     returning sequence, since, count
   `)
   if (!row) return
@@ -75,7 +75,7 @@ function first({ userId, organizationId }: LoginUser, { state, sequence }: Aggre
     events: [{ type: 'failed', payload: {} }],
     writes: [
       (sql) => sql`
-        insert into failed_sign_ins (user_id, sequence) values (${userId}, ${sequence + 1})
+        insert into failed_sign_ins (user_id, sequence, since) values (${userId}, ${sequence + 1}, roster_now())
         on conflict (user_id) do update
         set sequence = excluded.sequence, since = excluded.since, count = 1, closed = false
       `,

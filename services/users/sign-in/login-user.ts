@@ -111,7 +111,9 @@ function facts(sql: Context['sql']) {
     u.id as "userId", u.organization_id as "organizationId", u.state, u.sequence,
     ${subjectKeyOf(sql, sql`u.id`)} as key, p.hash, (
       select coalesce(
-        json_agg(json_build_object('keyId', key_id, 'address', encode(address, 'hex'), 'usedAt', used_at)), '[]'
+        json_agg(json_build_object(
+          'keyId', key_id, 'address', encode(address, 'hex'), 'isFresh', used_at > roster_now() - interval '1 day'
+        )), '[]'
       )
       from known_addresses a where a.user_id = u.id collate "default"
     ) as known

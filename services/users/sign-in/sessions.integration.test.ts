@@ -4,6 +4,7 @@ import type { RosterError } from '#lib/errors'
 import type { Transaction } from '#lib/eventstore/database'
 import { anonymous } from '#lib/rpc/caller'
 import { createDatabase, type TestDatabase } from '#test/support/database'
+import { shiftClock } from '#test/support/shift-clock'
 import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { createSession } from '../operations/session/create-session.ts'
 import { deleteSession } from '../operations/session/delete-session.ts'
@@ -59,14 +60,20 @@ const stateOf = async (id: string) => (await users.store.load<{ ended: boolean }
 const eventsOf = async (id: string) =>
   (await users.sql<{ type: string }[]>`select type from events where aggregate_id = ${id} order by sequence`).map(({ type }) => type) // prettier-ignore
 
+async function pruneAfter(time: string) {
+  await shiftClock(users.sql, time)
+  await pruneSessions(users.sql)
+  await shiftClock(users.sql, '0')
+}
+
 describe('a session that ended thirty days ago', () => {
   test('keeps its events and its owner, and gets the same answers as before', async () => {
     const { userId, signIn } = await newHuman()
     const { sessionId } = await signIn()
     expect(await end(sessionId)).toBe('ended')
-    await pruneSessions(users.sql, Date.now() + 29 * day)
+    await pruneAfter('29 days')
     expect(await stateOf(sessionId)).toBe(true)
-    await pruneSessions(users.sql, Date.now() + 31 * day)
+    await pruneAfter('31 days')
     expect(await stateOf(sessionId)).toBeUndefined()
     expect(await ownerOfSession(users, sessionId)).toEqual({ userId, organizationId: 'home' })
     expect(await end(sessionId)).toBe('SESSION_NOT_FOUND')
@@ -81,7 +88,7 @@ describe('a session that ended thirty days ago', () => {
       where id = ${other.sessionId}
     `
     await expiry(Date.now() + 100 * day)
-    await pruneSessions(users.sql, Date.now() + 31 * day)
+    await pruneAfter('31 days')
     expect(await stateOf(one.sessionId)).toBeUndefined()
     expect(await stateOf(other.sessionId)).toBe(false)
     expect(await end(one.sessionId)).toBe('SESSION_NOT_FOUND')

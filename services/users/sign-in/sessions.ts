@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
-import { type Insert, orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
+import { type Insert, orUnavailable, readNow, type Sql, type Transaction } from '#lib/eventstore/database'
 import { repeat } from '#lib/repeat'
 import { anonymous } from '#lib/rpc/caller'
 import type { Context } from '../context.ts'
@@ -78,8 +78,8 @@ export async function ownerOf(
  * Forgets the state of sessions that ended or expired thirty days ago. Their events stay, and no other session gets
  * their id. So a decision on the missing state can only be that no such session exists.
  */
-export async function pruneSessions(sql: Sql, now = Date.now()): Promise<void> {
-  const before = new Date(now - keptFor)
+export async function pruneSessions(sql: Sql): Promise<void> {
+  const before = new Date((await readNow(sql)).getTime() - keptFor)
   // An id of that time begins like this, so the index finds older sessions.
   const time = before.getTime().toString(16).padStart(12, '0')
   const id = `${time.slice(0, 8)}-${time.slice(8)}`

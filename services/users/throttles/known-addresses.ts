@@ -6,15 +6,14 @@ import type { Context } from '../context.ts'
 
 /** Addresses remembered of a user, at most. */
 const most = 10
-const renewAfter = 86_400_000
 
 /** An address that a user signed in from, as it is stored. */
 export interface KnownAddress {
   keyId: string
   /** In hex. */
   address: string
-  /** RFC 3339. */
-  usedAt: string
+  /** Whether it was used within a day. */
+  isFresh: boolean
 }
 
 /** The entry among a user's addresses that is this address. */
@@ -40,13 +39,13 @@ export async function rememberAddress(
   address: string,
   known: KnownAddress | undefined,
 ): Promise<void> {
-  if (known?.keyId === keys.currentId && Date.parse(known.usedAt) > Date.now() - renewAfter) return
+  if (known?.keyId === keys.currentId && known.isFresh) return
   const mac = macOf(keys, keys.currentId, userId, address)!
   await orUnavailable(sql`
     with renewed as (
-      insert into known_addresses (user_id, address, key_id)
-      select user_id, ${mac}, ${keys.currentId} from passwords where user_id = ${userId} for key share
-      on conflict (user_id, address) do update set used_at = now()
+      insert into known_addresses (user_id, address, key_id, used_at)
+      select user_id, ${mac}, ${keys.currentId}, roster_now() from passwords where user_id = ${userId} for key share
+      on conflict (user_id, address) do update set used_at = excluded.used_at
     )
     delete from known_addresses
     where user_id = ${userId} and address <> ${mac} and address not in (
@@ -58,7 +57,7 @@ export async function rememberAddress(
 
 /** Forgets addresses that were not used for half a year. */
 export async function forgetAddresses(sql: Sql): Promise<void> {
-  await deleteInPortions(sql, 'known_addresses', sql`used_at < now() - interval '180 days'`)
+  await deleteInPortions(sql, 'known_addresses', sql`used_at < roster_now() - interval '180 days'`)
 }
 
 // If the key of an entry is gone, treat its address as one that was never seen.

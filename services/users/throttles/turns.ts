@@ -56,5 +56,5 @@ export async function giveTurnsBack(sql: Sql, limits: Limit[]): Promise<void> {
 
 /** Forgets turns that no longer delay anybody. */
 export async function forgetTurns(sql: Sql): Promise<void> {
-  await deleteInPortions(sql, 'turns', sql`paid_until < now()`)
+  await deleteInPortions(sql, 'turns', sql`paid_until < roster_now()`)
 }

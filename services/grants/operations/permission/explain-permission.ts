@@ -35,7 +35,7 @@ async function explain(
   const question = request.question!
   if (question.$case === 'requestId') return explainRefusal(context, userId, question.value, call, sight)
   const explainUntil = (until: Until | undefined) => explainQuestion(context, request, question, call, sight, until)
-  if (asOf?.$case !== 'asOfPosition') return explainUntil(asOf && untilTime(asOf.value))
+  if (asOf?.$case !== 'asOfPosition') return explainUntil(asOf && (await untilTime(context.sql, asOf.value)))
   if (asOf.value === 0) return explainUntil(beginning)
   const place = await findPlace(context.sql, asOf.value)
   // One answer in one time for both: the caller must not learn that others have an event there, nor when it happened.

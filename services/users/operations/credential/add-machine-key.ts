@@ -18,8 +18,8 @@ const mostKeys = 20
 export const addMachineKey = {
   permit: permitCredential,
 
-  check: (context: Context, request: AddMachineKeyRequest, call: Call): Violation[] => [
-    ...checkExpiry(context, request, call),
+  check: async (context: Context, request: AddMachineKeyRequest, call: Call): Promise<Violation[]> => [
+    ...(await checkExpiry(context, request, call)),
     ...checkPublicKey(request),
   ],
 
@@ -30,7 +30,9 @@ export const addMachineKey = {
     const place = { lane: call.caller.organizationId, deadline: call.deadline }
     const check = async () => {
       // Under an Idempotency-Key the answer may be stored already.
-      if (!call.once) refuseOneMore((await store.load<User>('user', userId))?.state, new Date())
+      if (call.once) return
+      const user = await store.load<User>('user', userId)
+      if (user) refuseOneMore(user.state, user.readAt)
     }
     const made = given ? undefined : await newKeyPair(joseName(request.algorithm) ?? 'RS256', place, check)
     const { algorithm, publicKey: jwk } = given ?? made!

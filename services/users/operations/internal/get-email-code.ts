@@ -5,7 +5,8 @@ import {
   type MailKey,
   MailKind,
 } from '#gen/roster/users/v1/internal_service'
-import type { Existing } from '#lib/eventstore/aggregate'
+import type { Existing, Read } from '#lib/eventstore/aggregate'
+import { orUnavailable, readNow } from '#lib/eventstore/database'
 import type { Context } from '../../context.ts'
 import { mailAddress } from '../../email/address.ts'
 import { type CodePurpose, deriveCode } from '../../email/code.ts'
@@ -24,9 +25,11 @@ export async function getEmailCode(
   context: Context,
   { mails, ...one }: GetEmailCodeRequest,
 ): Promise<GetEmailCodeResponse> {
-  if (mails.length === 0) return { ...codeOf(await find(context, one)), contents: [] }
+  const time = await orUnavailable(readNow(context.sql))
+  if (mails.length === 0) return { ...codeOf(await find(context, one)), contents: [], time }
   const found = await eachMail(context.log, mails, (mail) => find(context, mail))
-  return { contents: found.map((mail) => (mail.done ? { ...codeOf(mail.value), unknown: false } : { unknown: true })) }
+  const contents = found.map((mail) => (mail.done ? { ...codeOf(mail.value), unknown: false } : { unknown: true }))
+  return { contents, time }
 }
 
 const codeOf = (code: EmailCode | undefined) => (code ? { code } : {})
@@ -36,7 +39,12 @@ async function find(context: Context, { userId, codeId, kind }: MailKey): Promis
   return user?.state.human && contentOf(kind)(context, user, user.state.human, codeId)
 }
 
-type Content = (context: Context, user: Existing<User>, human: Human, mailId: string) => Promise<EmailCode | undefined>
+type Content = (
+  context: Context,
+  user: Read<Existing<User>>,
+  human: Human,
+  mailId: string,
+) => Promise<EmailCode | undefined>
 
 function contentOf(kind: MailKind): Content {
   if (kind === MailKind.MAIL_KIND_PASSWORD_RESET) return passwordReset
@@ -45,14 +53,14 @@ function contentOf(kind: MailKind): Content {
 
 const emailCode: Content = async (context, user, human, codeId) => {
   const mail = await context.store.load<CodeMail>(codeMailType, user.id)
-  if (!awaitsMail(human.code, codeId, mail?.state) || !isAlive(human.code, new Date())) return undefined
+  if (!awaitsMail(human.code, codeId, mail?.state) || !isAlive(human.code, user.readAt)) return undefined
   return codeMail(context, user, human, { code: human.code, purpose: 'email-code', page: 'verify-email' })
 }
 
 const passwordReset: Content = async (context, user, human, codeId) => {
   const code = (await context.store.load<PasswordCode>(passwordCodeType, user.id))?.state
   if (code?.codeId !== codeId || code.delivery !== 'pending') return undefined
-  if (!isActive(user.state) || !canRenew(code, human, new Date())) return undefined
+  if (!isActive(user.state) || !canRenew(code, human, user.readAt)) return undefined
   return codeMail(context, user, human, { code, purpose: 'password-code', page: 'reset-password' })
 }
 

@@ -4,13 +4,14 @@ import {
   MailKind,
   type UnsentEmailCode,
 } from '#gen/roster/users/v1/internal_service'
-import { orUnavailable } from '#lib/eventstore/database'
+import { orUnavailable, readNow } from '#lib/eventstore/database'
 import type { Context } from '../../context.ts'
 
 export async function listUnsentEmailCodes(
   { sql }: Context,
   { limit }: ListUnsentEmailCodesRequest,
 ): Promise<ListUnsentEmailCodesResponse> {
+  const time = await orUnavailable(readNow(sql))
   const codes = await orUnavailable(sql<(Omit<UnsentEmailCode, 'kind'> & { kind: keyof typeof kinds })[]>`
     select user_id as "userId", mail_id as "codeId", expires_at as "expirationDate", organization_id as "organizationId",
       kind
@@ -20,11 +21,11 @@ export async function listUnsentEmailCodes(
       select user_id, code_id, requested_at, expires_at, 'email-code' from unsent_email_codes
     ) unsent
     join aggregates on type = 'user' and id = user_id
-    where expires_at > now()
+    where expires_at > roster_now()
     order by row_number() over (partition by organization_id order by requested_at), requested_at
     limit ${limit}
   `)
-  return { codes: codes.map(({ kind, ...code }) => ({ ...code, kind: kinds[kind] })) }
+  return { codes: codes.map(({ kind, ...code }) => ({ ...code, kind: kinds[kind] })), time }
 }
 
 const kinds = {

@@ -55,7 +55,7 @@ test.each([
   await Promise.all([record(userId, codeId, failure), record(userId, codeId, failure)])
   await record(userId, codeId, 'something else')
   expect(await marks(userId)).toEqual([`user.email.code.${end}`])
-  expect(await users.store.load('user', userId)).toEqual(before)
+  expect(await users.store.load('user', userId)).toEqual({ ...before, readAt: expect.any(Date) })
 })
 
 test('a code whose mail was sent is neither swept nor mailed again, whatever else changes at the user', async () => {
@@ -68,7 +68,10 @@ test('a code whose mail was sent is neither swept nor mailed again, whatever els
     decide: () => ({ events: [{ type: 'locked', payload: {} }], answer: undefined }),
   })
   expect(await unsent(userId)).toBeUndefined()
-  expect(await getEmailCode(users, { userId, codeId, kind: 0, mails: [] })).toEqual({ contents: [] })
+  expect(await getEmailCode(users, { userId, codeId, kind: 0, mails: [] })).toEqual({
+    contents: [],
+    time: expect.any(Date),
+  })
 })
 
 test('the mail of a code that was replaced is not recorded, and the new code still awaits its own', async () => {
@@ -93,7 +96,10 @@ test('a mail that an earlier version recorded at the user is not recorded or mai
   await record(userId, codeId)
   expect(await marks(userId)).toEqual(['user.email.code.sent'])
   expect(await unsent(userId)).toBeUndefined()
-  expect(await getEmailCode(users, { userId, codeId, kind: 0, mails: [] })).toEqual({ contents: [] })
+  expect(await getEmailCode(users, { userId, codeId, kind: 0, mails: [] })).toEqual({
+    contents: [],
+    time: expect.any(Date),
+  })
 })
 
 test('many mails are read and recorded by one call, each because of its own event', async () => {

@@ -71,7 +71,7 @@ function invalidGrant() {
 
 async function readProof({ config }: Context, { machine, fail }: Client, text: string): Promise<BoundKey | undefined> {
   if (text === '' && !machine.state.machine!.dpopRequired) return undefined
-  const proof = await verifyProof(text, { verb: 'POST', url: tokenEndpointOf(config) })
+  const proof = await verifyProof(text, { verb: 'POST', url: tokenEndpointOf(config), now: machine.readAt })
   const taken = new RosterError('INVALID_ARGUMENT', 'DPOP_PROOF_INVALID', 'The request needs a valid DPoP proof.')
   if (!proof) return fail('proof', taken)
   return { thumbprint: proof.thumbprint, once: { ...singleUse('dpop_proof', proof.id, proof.end), taken } }

@@ -33,7 +33,7 @@ async function handle(
     },
   })
   const sessions = await orUnavailable(context.sql<{ id: string }[]>`
-    select session_id as id from tokens where user_id = ${userId} and session_id <> '' and expires_at > now()
+    select session_id as id from tokens where user_id = ${userId} and session_id <> '' and expires_at > roster_now()
   `)
   let failure: RosterError | undefined
   const answer = await context.store.executeAll<boolean, DeleteUserSessionsResponse>({

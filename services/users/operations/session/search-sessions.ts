@@ -42,7 +42,7 @@ async function searchSessions(
       (select created_at from aggregates a where a.type = 'session' and a.id = t.session_id) as "creationDate"
     `,
     from: sql`tokens t`,
-    where: sql`t.user_id = ${userId} and t.session_id <> '' and t.expires_at > now()`,
+    where: sql`t.user_id = ${userId} and t.session_id <> '' and t.expires_at > roster_now()`,
     // The ids are UUIDs of version 7, which tell the time.
     order: { by: [{ column: sql`t.session_id collate "C"`, type: 'text' }], descending: true },
   })

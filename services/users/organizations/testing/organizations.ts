@@ -63,7 +63,7 @@ export async function openOrganizations() {
       const [{ position }] = await grantsSql<[{ position: string }]>`
         insert into events
           (aggregate_type, aggregate_id, sequence, type, payload, organization_id, creator, request_id, created_at)
-        values ('organization', ${organizationId}, ${sequence}, ${type}, '{}', ${organizationId}, 'boss', 'r', now())
+        values ('organization', ${organizationId}, ${sequence}, ${type}, '{}', ${organizationId}, 'boss', 'r', roster_now())
         returning position
       `
       const event = { organization_id: organizationId, aggregate_type: 'organization', type }
