@@ -11,11 +11,10 @@ import {
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { createTracing } from './create-tracing.ts'
-import { createDrafts } from './drafts.ts'
 import { produceHistograms } from './histogram-producer.ts'
 import type { Counted } from './instruments.ts'
 import { metricReaders } from './metric-readers.ts'
-import { readSampling } from './sampler.ts'
+import { readSampler } from './sampler.ts'
 import { spanLimits, spanProcessors } from './span-processors.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { Telling, Wanted } from './wanted.ts'
@@ -36,18 +35,10 @@ export function startSdk(
   const started: Telemetry = { tracing: undefined, meter: undefined }
   const processors = spanProcessors(wanted.traces)
   if (processors.length > 0) {
-    const sampling = readSampling(process.env)
-    const drafts = createDrafts(() => tracer)
-    const { sampler } = sampling
-    const { idGenerator } = drafts
-    const options = { resource, spanProcessors: processors, spanLimits: spanLimits(), sampler, idGenerator }
-    const provider = new TracerProvider(options)
-    const tracer = provider.getTracer('roster')
-    started.tracing = createTracing(sampling, drafts)
-    stops.push(() => {
-      drafts.flush()
-      return provider.shutdown()
-    })
+    const sampler = readSampler(process.env)
+    const provider = new TracerProvider({ resource, spanProcessors: processors, spanLimits: spanLimits(), sampler })
+    started.tracing = createTracing(provider.getTracer('roster'))
+    stops.push(() => provider.shutdown())
   }
   const readers = metricReaders(wanted.metrics, produceHistograms(histograms))
   if (readers.length > 0) {

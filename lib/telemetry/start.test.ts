@@ -87,7 +87,7 @@ test('a line of the log has the ids of the recorded span in which it is written,
   await tracing.enter({ name: 'work' }, `00-${traceId}-${spanId}-01`, async (span) => {
     log.info('in the span')
     await tracing.inSpan({ name: 'part' }, async () => log.info('below it'))
-    expect(lines[0]).toMatchObject({ trace_id: traceId, span_id: span!.spanId })
+    expect(lines[0]).toMatchObject({ trace_id: traceId, span_id: span!.spanContext().spanId })
   })
   expect(lines[1]).toMatchObject({ trace_id: traceId })
   expect(lines[1]!['span_id']).not.toBe(lines[0]!['span_id'])
