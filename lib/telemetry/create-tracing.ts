@@ -1,77 +1,95 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Draft, type Drafts } from './drafts.ts'
-import type { Sampling } from './sampler.ts'
-import { isTraceparent, spanIdOf, traceIdOf } from './traceparent.ts'
-import type { NewSpan, Tracing } from './tracing.ts'
+import {
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api'
+import { parseTraceParent } from '@opentelemetry/core'
+import { type NewSpan, tell, type Tracing } from './tracing.ts'
 
-/** Makes traces. The drafts of their spans go to `drafts` when they end. Nothing is global. */
-export function createTracing({ draw, follows }: Pick<Sampling, 'draw' | 'follows'>, drafts: Drafts): Tracing {
-  const active = new AsyncLocalStorage<Draft | undefined>()
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
+}
 
-  // Cold, an async function with `await` and `finally` took a third longer.
-  function run<T>(draft: Draft, work: (span: Draft) => Promise<T>): Promise<T> {
-    const end = () => {
-      draft.ended = performance.now()
-      drafts.add(draft)
-    }
-    return active.run(draft, work, draft).then(
-      (value) => {
-        end()
-        return value
-      },
-      (error: unknown) => {
-        draft.failure = typeOf(error)
-        end()
-        throw error
-      },
-    )
+/** Makes traces by this tracer, whose sampler decides. Nothing is global. */
+export function createTracing(tracer: Tracer): Tracing {
+  const active = new AsyncLocalStorage<Span | undefined>()
+
+  // Undefined where the span is not sampled.
+  function start({ name, kind = 'internal', attributes = {} }: NewSpan, above: Context, more?: SpanOptions) {
+    const span = tracer.startSpan(name, { kind: kinds[kind], attributes, ...more }, above)
+    return span.isRecording() ? span : undefined
   }
 
-  // Undefined where nothing below the place is sampled.
-  function draftBelow(place: string | undefined, span: NewSpan): Draft | undefined {
-    if (!isTraceparent(place) || !follows(place)) return undefined
-    return new Draft(span, traceIdOf(place), spanIdOf(place), true)
+  async function run<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
+    try {
+      return await active.run(span, work, span)
+    } catch (error) {
+      tell(span, { failure: typeOf(error) })
+      throw error
+    } finally {
+      // What the SDK says of its collector belongs to no span.
+      active.exit(() => span.end())
+    }
   }
 
   return {
     enter(span, parent, work) {
-      if (isTraceparent(parent)) {
-        const draft = draftBelow(parent, span)
-        return draft ? run(draft, work) : work(undefined)
-      }
-      const traceId = draw()
-      return traceId === undefined ? work(undefined) : run(new Draft(span, traceId), work)
+      const started = start(span, contextOf(parent) ?? ROOT_CONTEXT)
+      return started ? run(started, work) : work(undefined)
     },
 
     isActive: () => active.getStore() !== undefined,
 
     inSpan(span, work) {
       const above = active.getStore()
-      return above ? run(new Draft(span, above.traceId, above.spanId), work) : work(undefined)
+      const started = above && start(span, trace.setSpan(ROOT_CONTEXT, above))
+      return started ? run(started, work) : work(undefined)
     },
 
     place() {
-      const span = active.getStore()
-      return span && `00-${span.traceId}-${span.spanId}-01`
+      const ids = active.getStore()?.spanContext()
+      return ids && `00-${ids.traceId}-${ids.spanId}-01`
     },
 
     together(span, [first, ...others], work) {
-      const draft = draftBelow(first, span)
-      if (!draft) return active.getStore() ? active.run(undefined, work) : work()
-      draft.link(...others)
-      return run(draft, work)
+      const above = contextOf(first)
+      const started = above && start(span, above)
+      if (!started) return active.getStore() ? active.run(undefined, work) : work()
+      for (const other of others) link(started, other)
+      return run(started, work)
     },
 
+    link,
+
     add(span, place, began, ended) {
-      const draft = draftBelow(place, span)
-      if (draft) drafts.add(Object.assign(draft, { began, ended }))
+      const above = contextOf(place)
+      if (above) start(span, above, { startTime: began })?.end(ended)
     },
 
     ids() {
-      const span = active.getStore()
-      return span && { trace_id: span.traceId, span_id: span.spanId }
+      const ids = active.getStore()?.spanContext()
+      return ids && { trace_id: ids.traceId, span_id: ids.spanId }
     },
   }
+}
+
+function contextOf(traceparent = ''): Context | undefined {
+  const place = parseTraceParent(traceparent)
+  return place ? trace.setSpanContext(ROOT_CONTEXT, { ...place, isRemote: true }) : undefined
+}
+
+function link(span: Span, traceparent: string): void {
+  const context = parseTraceParent(traceparent)
+  if (context) span.addLink({ context: { ...context, isRemote: true } })
 }
 
 // The message of an error, and its stack, may hold what belongs in no trace.

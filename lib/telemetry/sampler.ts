@@ -1,36 +1,22 @@
-import { diag, ROOT_CONTEXT } from '@opentelemetry/api'
-import { ParentBasedSampler, type Sampler, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace'
-import { createDraw } from './draw.ts'
-import { isSampled, traceIdOf } from './traceparent.ts'
-
-/** What is sampled. The sampler says so of every span; the others say the same before there is any span. */
-export interface Sampling {
-  sampler: Sampler
-  /** Gives the id of a new trace, or undefined where it is not sampled. */
-  draw: () => string | undefined
-  /** Whether spans below the one of this `traceparent` are sampled. */
-  follows: (parent: string) => boolean
-}
+import { diag } from '@opentelemetry/api'
+import { ParentBasedSampler, type Sampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace'
 
 /**
- * Reads `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. The default follows the parent, and samples every new
- * trace.
+ * The SDK's sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name. The default follows the parent, and
+ * samples every new trace.
  */
-export function readSampling(environment: Record<string, string | undefined>): Sampling {
+export function readSampler(environment: Record<string, string | undefined>): Sampler {
   const name = environment['OTEL_TRACES_SAMPLER']?.trim() || 'parentbased_always_on'
   const [, followsParent, root] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(name) ?? []
   if (root === undefined) {
     diag.warn(`OTEL_TRACES_SAMPLER does not know ${name}: every new trace is sampled`)
-    return readSampling({})
+    return readSampler({})
   }
   const ratio = environment['OTEL_TRACES_SAMPLER_ARG']?.trim() || '1'
-  const share = root === 'traceidratio' ? readShare(ratio) : Number(root === 'always_on')
-  const ratioBased = new TraceIdRatioBasedSampler(share)
-  const sampler = followsParent ? new ParentBasedSampler({ root: ratioBased }) : ratioBased
-  const chooses = (traceId: string) =>
-    ratioBased.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED
-  const follows = (parent: string) => (followsParent ? isSampled(parent) : chooses(traceIdOf(parent)))
-  return { sampler, draw: createDraw(share), follows }
+  const sampler = new TraceIdRatioBasedSampler(
+    root === 'traceidratio' ? readShare(ratio) : Number(root === 'always_on'),
+  )
+  return followsParent ? new ParentBasedSampler({ root: sampler }) : sampler
 }
 
 function readShare(text: string): number {

@@ -11,14 +11,17 @@ import {
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { createTracing } from './create-tracing.ts'
-import { createDrafts } from './drafts.ts'
-import { produceHistograms } from './histogram-producer.ts'
-import type { Counted } from './instruments.ts'
 import { metricReaders } from './metric-readers.ts'
-import { readSampling } from './sampler.ts'
+import { readSampler } from './sampler.ts'
 import { spanLimits, spanProcessors } from './span-processors.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { Telling, Wanted } from './wanted.ts'
+
+/**
+ * Series of an instrument, at the most. The labels of all instruments have few values, and no stranger makes one, but
+ * calls by method, encoding and status may be more than the 2,000 of the SDK.
+ */
+const mostSeries = 50_000
 
 /**
  * Starts the SDK. Only this file and those that it alone imports load packages of OpenTelemetry, and only an `import()`
@@ -28,7 +31,6 @@ export function startSdk(
   service: Telling,
   wanted: Wanted,
   failed: (error: Error) => void,
-  histograms: Counted[],
 ): Telemetry & { stop(): Promise<void> } {
   listenForFaults(failed)
   const resource = describe(service)
@@ -36,22 +38,18 @@ export function startSdk(
   const started: Telemetry = { tracing: undefined, meter: undefined }
   const processors = spanProcessors(wanted.traces)
   if (processors.length > 0) {
-    const sampling = readSampling(process.env)
-    const drafts = createDrafts(() => tracer)
-    const { sampler } = sampling
-    const { idGenerator } = drafts
-    const options = { resource, spanProcessors: processors, spanLimits: spanLimits(), sampler, idGenerator }
-    const provider = new TracerProvider(options)
-    const tracer = provider.getTracer('roster')
-    started.tracing = createTracing(sampling, drafts)
-    stops.push(() => {
-      drafts.flush()
-      return provider.shutdown()
-    })
+    const sampler = readSampler(process.env)
+    const provider = new TracerProvider({ resource, spanProcessors: processors, spanLimits: spanLimits(), sampler })
+    started.tracing = createTracing(provider.getTracer('roster'))
+    stops.push(() => provider.shutdown())
   }
-  const readers = metricReaders(wanted.metrics, produceHistograms(histograms))
+  const readers = metricReaders(wanted.metrics)
   if (readers.length > 0) {
-    const provider = new MeterProvider({ resource, readers })
+    const provider = new MeterProvider({
+      resource,
+      readers,
+      views: [{ instrumentName: '*', aggregationCardinalityLimit: mostSeries }],
+    })
     started.meter = provider.getMeter('roster')
     stops.push(() => provider.shutdown())
   }

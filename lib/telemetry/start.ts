@@ -1,4 +1,3 @@
-import { histograms } from './instruments.ts'
 import { telemetry } from './telemetry.ts'
 import type { Telling, Wanted } from './wanted.ts'
 
@@ -13,7 +12,7 @@ export async function startTelemetry(
 ): Promise<() => Promise<void>> {
   if (wanted.traces.length + wanted.metrics.length === 0) return async () => {}
   const { startSdk } = await import('./sdk.ts')
-  const { stop, ...started } = startSdk(service, wanted, failed, histograms)
+  const { stop, ...started } = startSdk(service, wanted, failed)
   Object.assign(telemetry, started)
   return async () => {
     Object.assign(telemetry, { tracing: undefined, meter: undefined })

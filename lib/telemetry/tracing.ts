@@ -1,14 +1,6 @@
-import type { Attributes } from '@opentelemetry/api'
+import type { Attributes, Span, SpanStatusCode } from '@opentelemetry/api'
 
-/** A span whose work goes on. */
-export interface Span {
-  readonly traceId: string
-  readonly spanId: string
-  /** Says more of the span. `more` is called once the span has ended, up to a second later: let it hold little. */
-  tell(more: () => More): void
-  /** Links the span to those of other traces. A text that is no W3C `traceparent` links to none. */
-  link(...traceparents: string[]): void
-}
+export type { Span }
 
 /** What is known of a span at its end. */
 export interface More {
@@ -17,6 +9,16 @@ export interface More {
   attributes?: Attributes
   /** Marks the span as failed. One of few texts. */
   failure?: string | undefined
+}
+
+// The enum of the API cannot be had without loading the API.
+const failed: SpanStatusCode.ERROR = 2
+
+/** Says more of a span. */
+export function tell(span: Span, { name, attributes = {}, failure }: More): void {
+  if (name) span.updateName(name)
+  span.setAttributes(attributes)
+  if (failure) span.setAttribute('error.type', failure).setStatus({ code: failed })
 }
 
 /** A span to begin. No name and no attribute holds an address, a token, a name or a code of a person. */
@@ -50,6 +52,8 @@ export interface Tracing {
    * work is done in no span, even where one is active.
    */
   together<T>(span: NewSpan, places: string[], work: () => Promise<T>): Promise<T>
+  /** Links a span to one of another trace. A text that is no W3C `traceparent` links to none. */
+  link(span: Span, traceparent: string): void
   /** Adds a span below a place for work that is over. Its times are of the clock of `performance`. */
   add(span: NewSpan, place: string, began: number, ended: number): void
   /** What a line of the log says of the active span. */

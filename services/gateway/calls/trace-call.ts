@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import { nameOf, tellAnswer } from '#lib/rpc/spans'
 import { telemetry } from '#lib/telemetry/telemetry'
-import type { More, NewSpan, Span } from '#lib/telemetry/tracing'
+import { type More, type NewSpan, type Span, tell, type Tracing } from '#lib/telemetry/tracing'
 import { httpStatus } from '../http-status.ts'
 import type { Arrival } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
@@ -22,14 +22,14 @@ export function traceCall<Answer>(
   const { method, encoding, verb, path } = arrival
   // Most calls are not sampled. They need no step of their own.
   return tracing.enter(spanOf(method.subject), isTrusted ? arrival.header('traceparent') : undefined, (span) =>
-    span ? tracedWork(span) : work(),
+    span ? tracedWork(tracing, span) : work(),
   )
 
-  async function tracedWork(span: Span) {
-    if (!isTrusted) span.link(arrival.header('traceparent') ?? '')
+  async function tracedWork({ link }: Tracing, span: Span) {
+    if (!isTrusted) link(span, arrival.header('traceparent') ?? '')
     const answer = await work()
     const error = answer instanceof RosterError ? answer : undefined
-    span.tell(() => describe({ method, encoding, verb, path }, error))
+    tell(span, describe({ method, encoding, verb, path }, error))
     return answer
   }
 }
