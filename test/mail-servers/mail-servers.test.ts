@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterAll, afterEach, beforeAll, describe, expect, test, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { newAddress, openHouse, type TestHouse } from '../../services/notifier/testing/test-house.ts'
 import { type Authentication, startAuthentication } from './authentication.ts'
 import { exim } from './exim.ts'
