@@ -3,7 +3,7 @@ import type { EventRow } from '../events/stored-event.ts'
 import { type AggregateKey, keyText, loadAggregates, loading } from './aggregate.ts'
 import { appendBatch } from './append.ts'
 import { claimText, type Decided, type Known, type Pending, type Problem } from './batch.ts'
-import { isConnectionError, type Sql, storeUnavailable } from './database.ts'
+import { isConnectionError, readNow, type Sql, storeUnavailable } from './database.ts'
 import { decideBatch } from './decide.ts'
 import { batchSize, conflicts, retries, transactions } from './measures.ts'
 import { RosterError } from '../errors.ts'
@@ -94,8 +94,10 @@ async function decideAll(
   const subjects = personal && new Map<string, KeyObject>()
   const loaded = await inSpan(loading, () => loadAggregates(sql, [...keys.values()], personal, subjects))
   const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
+  // A bulk that finds nothing loads nothing.
+  const now = loaded[0]?.readAt ?? (await readNow(sql))
   const decided = await inSpan(deciding, async () =>
-    decideBatch(batch, byKey, vocabulary, loaded[0]!.readAt, mostEventBytes, known),
+    decideBatch(batch, byKey, vocabulary, now, mostEventBytes, known),
   )
   return { decided, sealer: personal && createSealer(personal, subjects!) }
 }

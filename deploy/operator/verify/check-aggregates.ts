@@ -1,4 +1,4 @@
-import { type Aggregate, type AggregateKey, keyText, loadAggregates } from '#lib/eventstore/aggregate'
+import { type Aggregate, type AggregateKey, keyText, loadAggregates, type Read } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql, Transaction } from '#lib/eventstore/database'
 import type { Personal } from '#lib/eventstore/personal/personal'
@@ -103,10 +103,10 @@ async function readKeys(transaction: Transaction, wanted: UniqueKey[]): Promise<
   `
 }
 
-function compareAggregate(stored: Aggregate, { aggregate, problem }: Folded): Found[] {
+function compareAggregate(stored: Read<Aggregate>, { aggregate, problem }: Folded): Found[] {
   const say = (text: string) => [{ row: rowName('aggregates', { type: stored.type, id: stored.id }), problem: text }]
   if (problem === undefined && aggregate.sequence === 0) return say('it has no events')
-  const { unreadable, ...row } = stored
+  const { unreadable, readAt: _, ...row } = stored
   if (unreadable) return say(`its sealed state cannot be opened: ${(unreadable.cause as Error).message}`)
   if (problem !== undefined) return say(problem)
   // A sealed state whose key is gone: nobody can tell.
