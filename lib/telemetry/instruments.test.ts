@@ -1,5 +1,6 @@
 import { type DataPoint, type Histogram, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { produceHistograms } from './histogram-producer.ts'
 
 class Reader extends MetricReader {
   override async onForceFlush() {}
@@ -14,7 +15,7 @@ beforeEach(async () => {
 })
 
 function start() {
-  const reader = new Reader()
+  const reader = new Reader({ metricProducers: [produceHistograms(instruments.histograms)] })
   const provider = new MeterProvider({ readers: [reader] })
   instruments.startMeasuring(provider.getMeter('roster'))
   return async (name: string) => {

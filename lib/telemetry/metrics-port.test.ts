@@ -13,7 +13,7 @@ afterEach(async () => {
 
 async function start(options: Partial<PortOptions> = {}) {
   const port = await freePort(0)
-  const provider = new MeterProvider({ readers: [new MetricsPort({ host: '127.0.0.1', port, ...options })] })
+  const provider = new MeterProvider({ readers: [new MetricsPort([], { host: '127.0.0.1', port, ...options })] })
   begun.push(() => provider.shutdown())
   return { port, url: `http://127.0.0.1:${port}/metrics`, meter: provider.getMeter('test') }
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { diag } from '@opentelemetry/api'
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
+import type { MetricProducer } from '@opentelemetry/sdk-metrics'
 
 /** Where the port is, and what bounds it. */
 export interface PortOptions {
@@ -21,8 +22,8 @@ export class MetricsPort extends PrometheusExporter {
   private readonly server
   private reading: Promise<string> | undefined
 
-  constructor({ host, port, mostConnections = 20, patience = 15_000 }: PortOptions) {
-    super({ preventServerStart: true })
+  constructor(metricProducers: MetricProducer[], { host, port, mostConnections = 20, patience = 15_000 }: PortOptions) {
+    super({ metricProducers, preventServerStart: true })
     this.server = createServer({ maxHeaderSize: 8 * 1024 }, (request, response) => void this.answer(request, response))
     this.server.maxConnections = mostConnections
     this.server.on('connection', (socket) => {

@@ -11,17 +11,13 @@ import {
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { TracerProvider } from '@opentelemetry/sdk-trace'
 import { createTracing } from './create-tracing.ts'
+import { produceHistograms } from './histogram-producer.ts'
+import type { Counted } from './instruments.ts'
 import { metricReaders } from './metric-readers.ts'
 import { readSampler } from './sampler.ts'
 import { spanLimits, spanProcessors } from './span-processors.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { Telling, Wanted } from './wanted.ts'
-
-/**
- * Series of an instrument, at the most. The labels of all instruments have few values, and no stranger makes one, but
- * calls by method, encoding and status may be more than the 2,000 of the SDK.
- */
-const mostSeries = 50_000
 
 /**
  * Starts the SDK. Only this file and those that it alone imports load packages of OpenTelemetry, and only an `import()`
@@ -31,6 +27,7 @@ export function startSdk(
   service: Telling,
   wanted: Wanted,
   failed: (error: Error) => void,
+  histograms: Counted[],
 ): Telemetry & { stop(): Promise<void> } {
   listenForFaults(failed)
   const resource = describe(service)
@@ -43,13 +40,9 @@ export function startSdk(
     started.tracing = createTracing(provider.getTracer('roster'))
     stops.push(() => provider.shutdown())
   }
-  const readers = metricReaders(wanted.metrics)
+  const readers = metricReaders(wanted.metrics, produceHistograms(histograms))
   if (readers.length > 0) {
-    const provider = new MeterProvider({
-      resource,
-      readers,
-      views: [{ instrumentName: '*', aggregationCardinalityLimit: mostSeries }],
-    })
+    const provider = new MeterProvider({ resource, readers })
     started.meter = provider.getMeter('roster')
     stops.push(() => provider.shutdown())
   }

@@ -71,14 +71,10 @@ test('Prometheus reads the same instruments on a port of its own', async () => {
   })
   expect(telemetry.tracing).toBeUndefined()
   telemetry.meter!.createCounter('example.count').add(2, { kind: 'a' })
-  // The SDK alone would make one series of all beyond 2,000.
-  const many = telemetry.meter!.createCounter('example.many')
-  for (let n = 0; n < 2500; n++) many.add(1, { n })
   const read = await vi.waitFor(async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text())
-  expect(read.match(/^example_many_total/gm)).toHaveLength(2500)
   expect(read).toMatch(/^example_count_total\{kind="a",.*\} 2$/m)
   await stop()
-  expect([...collector.metrics]).toEqual(['example.count', 'example.many'])
+  expect([...collector.metrics]).toEqual(['example.count'])
 })
 
 test('a line of the log has the ids of the recorded span in which it is written, and else none', async () => {

@@ -1,3 +1,4 @@
+import { histograms } from './instruments.ts'
 import { telemetry } from './telemetry.ts'
 import type { Telling, Wanted } from './wanted.ts'
 
@@ -12,7 +13,7 @@ export async function startTelemetry(
 ): Promise<() => Promise<void>> {
   if (wanted.traces.length + wanted.metrics.length === 0) return async () => {}
   const { startSdk } = await import('./sdk.ts')
-  const { stop, ...started } = startSdk(service, wanted, failed)
+  const { stop, ...started } = startSdk(service, wanted, failed, histograms)
   Object.assign(telemetry, started)
   return async () => {
     Object.assign(telemetry, { tracing: undefined, meter: undefined })
