@@ -96,9 +96,7 @@ async function decideAll(
   const byKey = new Map(loaded.map((aggregate) => [keyText(aggregate), aggregate]))
   // A bulk that finds nothing loads nothing.
   const now = loaded[0]?.readAt ?? (await readNow(sql))
-  const decided = await inSpan(deciding, async () =>
-    decideBatch(batch, byKey, vocabulary, now, mostEventBytes, known),
-  )
+  const decided = await inSpan(deciding, async () => decideBatch(batch, byKey, vocabulary, now, mostEventBytes, known))
   return { decided, sealer: personal && createSealer(personal, subjects!) }
 }
 

@@ -10,7 +10,6 @@ import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
 import { hasMailbox, mailTo } from './mailbox.ts'
 
-
 async function begin(): Promise<{ model: Model; real: Place }> {
   const name = unique('model')
   const [organization, abroad] = await Promise.all([newOrganization(), newOrganization()])
