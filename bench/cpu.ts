@@ -5,14 +5,21 @@ const ticksPerSecond = 100
 
 /** CPU time (user and system) that a process and its children have used, in microseconds. */
 export function cpuTime(pid: number): number {
-  const own = readStat(pid)
-  if (!own) return NaN
-  const children = readdirSync('/proc')
+  return cpuTimes([pid])[0]!
+}
+
+/** The same of several processes, by one look at all that there are. */
+export function cpuTimes(pids: number[]): number[] {
+  const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => readStat(Number(name)))
-    .filter((stat) => stat?.parent === pid)
-  const ticks = children.reduce((sum, child) => sum + child!.ticks, own.ticks + own.ticksOfEnded)
-  return (ticks / ticksPerSecond) * 1e6
+  return pids.map((pid) => {
+    const own = readStat(pid)
+    if (!own) return NaN
+    const children = all.filter((stat) => stat?.parent === pid)
+    const ticks = children.reduce((sum, child) => sum + child!.ticks, own.ticks + own.ticksOfEnded)
+    return (ticks / ticksPerSecond) * 1e6
+  })
 }
 
 function readStat(pid: number): { parent: number; ticks: number; ticksOfEnded: number } | undefined {

@@ -11,8 +11,8 @@ export interface Line {
 }
 
 /**
- * One HTTP/1.1 connection that stays open, for JSON or for Connect in protobuf, written by hand, because the generator must cost less than the measured
- * system.
+ * One HTTP/1.1 connection that stays open, for JSON or for Connect in protobuf, written by hand, because the generator
+ * must cost less than the measured system. `more` gives further lines of a head.
  */
 export async function openHttpLine(
   url: string,
@@ -20,6 +20,7 @@ export async function openHttpLine(
   encoding: 'json' | 'connect',
   workload: Workload,
   subjects: Subjects,
+  more: () => string = () => '',
 ): Promise<Line> {
   const { hostname, port, host } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -55,7 +56,7 @@ export async function openHttpLine(
           type: contentType = 'application/json',
         } = encoding === 'json' ? workload.http(subjects, n) : connectRequest(workload, subjects, n)
         const type = body === '' ? '' : `content-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
-        const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${type}\r\n`
+        const head = `${verb} ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n${type}${more()}\r\n`
         socket.write(typeof body === 'string' ? head + body : Buffer.concat([Buffer.from(head), body]))
       }),
     close: () => void socket.destroy(),

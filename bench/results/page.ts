@@ -118,13 +118,10 @@ function showTelemetry(result: Of<'telemetry'> | undefined): string[] {
   ])
   return [
     '## Telemetry',
-    `Commit ${result.commit}. Metrics and 1 % of all traces, sent to a collector. One system turns them on and off every
-quarter of a second, since two systems of the same code differ by more than the price. After ± stands the standard
-error.`,
-    table([
-      ['', 'requests/s without', 'with', 'price', ...names.map((process_) => `${process_} CPU µs more`)],
-      ...lines,
-    ]),
+    `Commit ${result.commit}. Metrics and 1 % of all traces, sent to a collector. The price is CPU time of all processes. One system
+turns telemetry on and off every quarter of a second, since two systems of the same code differ by more than the price.
+After ± stands the standard error.`,
+    table([['', 'CPU µs without', 'with', 'price', ...names.map((process_) => `${process_} CPU µs more`)], ...lines]),
   ]
 }
 

@@ -19,8 +19,8 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 }
 
-/** Makes traces by this tracer, whose sampler decides. Nothing is global. */
-export function createTracing(tracer: Tracer): Tracing {
+/** Makes traces by this tracer. `begins` says whether its sampler is asked about a new trace. Nothing is global. */
+export function createTracing(tracer: Tracer, begins: () => boolean): Tracing {
   const active = new AsyncLocalStorage<Span | undefined>()
 
   // Undefined where the span is not sampled.
@@ -43,7 +43,8 @@ export function createTracing(tracer: Tracer): Tracing {
 
   return {
     enter(span, parent, work) {
-      const started = start(span, contextOf(parent) ?? ROOT_CONTEXT)
+      const above = contextOf(parent)
+      const started = above || begins() ? start(span, above ?? ROOT_CONTEXT) : undefined
       return started ? run(started, work) : work(undefined)
     },
 

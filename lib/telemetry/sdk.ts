@@ -14,7 +14,7 @@ import { createTracing } from './create-tracing.ts'
 import { produceHistograms } from './histogram-producer.ts'
 import type { Counted } from './instruments.ts'
 import { metricReaders } from './metric-readers.ts'
-import { readSampler } from './sampler.ts'
+import { readSampling } from './sampler.ts'
 import { spanLimits, spanProcessors } from './span-processors.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { Telling, Wanted } from './wanted.ts'
@@ -35,9 +35,9 @@ export function startSdk(
   const started: Telemetry = { tracing: undefined, meter: undefined }
   const processors = spanProcessors(wanted.traces)
   if (processors.length > 0) {
-    const sampler = readSampler(process.env)
+    const { sampler, begins } = readSampling(process.env)
     const provider = new TracerProvider({ resource, spanProcessors: processors, spanLimits: spanLimits(), sampler })
-    started.tracing = createTracing(provider.getTracer('roster'))
+    started.tracing = createTracing(provider.getTracer('roster'), begins)
     stops.push(() => provider.shutdown())
   }
   const readers = metricReaders(wanted.metrics, produceHistograms(histograms))
