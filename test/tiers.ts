@@ -17,7 +17,7 @@ export const secondTier = [
   'lib/eventstore/forgotten-in-stream.integration.test.ts',
   'lib/eventstore/republish.integration.test.ts',
   'lib/eventstore/set-back.integration.test.ts',
-  'lib/eventstore/tail/tail-outages.integration.test.ts',
+  'lib/eventstore/tail/{tail,tail-outages}.integration.test.ts',
   'lib/eventstore/take-over.integration.test.ts',
   'lib/events/stream-keeper.integration.test.ts',
   'services/gateway/connections/{listener,whole-answers}.integration.test.ts',
@@ -29,8 +29,9 @@ export const secondTier = [
   'services/users/bootstrap.integration.test.ts',
   'services/users/forgetting/{forget-again,set-back,turns}.integration.test.ts',
   'test/rpc/one-meaning.integration.test.ts',
-  'test/{event-streams,metrics-of-calls,metrics-of-work,misfits,quiet-outages,start-without-postgres,upgrade-keys,waits}.test.ts',
-  // The operator's commands, but for one file each.
+  'test/{event-streams,metrics,metrics-of-calls,metrics-of-work,misfits,traces,quiet-outages,start-without-postgres,upgrade-keys,waits}.test.ts',
+  // The operator's commands: the first tier tries them with the house of stopped-house alone.
+  'deploy/operator/operator.integration.test.ts',
   'deploy/operator/verify/**',
   'deploy/operator/status/**',
   'deploy/operator/forgotten/**',

@@ -122,6 +122,6 @@ test('the API behaves like a model of its rules, in any order of commands', { ti
       const began = await begin()
       await fc.asyncModelRun(() => began, chosen)
     }),
-    { seed: Number(process.env['ROSTER_MODEL_SEED'] ?? 3), numRuns: isLong ? 60 : 8, interruptAfterTimeLimit: 25_000 },
+    { seed: Number(process.env['ROSTER_MODEL_SEED'] ?? 3), numRuns: isLong ? 60 : 4, interruptAfterTimeLimit: 25_000 },
   )
 })

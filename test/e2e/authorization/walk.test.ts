@@ -21,9 +21,7 @@ const [header, ...lines] = readFileSync(new URL('outcomes.txt', import.meta.url)
   .split('\n')
 const columns = header!.trim().split(/\s+/).slice(1)
 // The first tier walks with those who differ most.
-const walkers = isLong
-  ? columns
-  : ['nobody', 'ordinary', 'self', 'owner', 'other-owner', 'project-owner', 'project-token']
+const walkers = isLong ? columns : ['nobody', 'ordinary', 'owner', 'other-owner', 'project-owner', 'project-token']
 const rows = new Map(lines.map((line) => [line.split(/\s+/)[0]!, line.trim().split(/\s+/).slice(1)]))
 
 let house: Awaited<ReturnType<typeof startOwnHouse>>
