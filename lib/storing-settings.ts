@@ -17,7 +17,7 @@ export const storingSettings = {
   ),
   ROSTER_CALLER_KEY: described(
     'The key by which the service verifies that the gateway signed the caller; `new,old` to change it. It is derived from the root key, too',
-    callerKey,
+    { ...callerKey, accepts: '32 bytes in base64, several separated by commas' },
   ),
   EVENT_MAX_BYTES: described(
     'The most bytes of a published event. Roster refuses a change that needs more',

@@ -41,7 +41,7 @@ export const settings = {
   LOG_LEVEL: lowestLevel,
   ROSTER_CALLER_KEYS: described(
     'The keys by which the gateway signs callers, one for each service. They are [derived from the root key](decisions/9-keys-of-services.md)',
-    callerKeys(services),
+    { ...callerKeys(services), accepts: `\`${services.map((name) => `${name}:KEY`).join(',')}\`` },
   ),
   CORS_ORIGINS: described(
     "Origins whose pages may read answers. None named: all origins. The browser's own credentials never count",
