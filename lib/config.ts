@@ -7,6 +7,21 @@ export interface Setting<T> {
   /** `file` is the file that the text came from. */
   read: (text: string, file?: string) => T
   default?: T
+  /** The texts that it accepts, as docs/settings.md says it. */
+  accepts?: string
+}
+
+/** The settings of a service. docs/settings.md is made from them. */
+export type Settings = Record<string, DescribedSetting<unknown>>
+
+export interface DescribedSetting<T> extends Setting<T> {
+  /** Markdown for a cell of docs/settings.md. Links start from `docs/`. */
+  description: string
+}
+
+/** Adds the description to a setting. */
+export function described<T>(description: string, setting: Setting<T>): DescribedSetting<T> {
+  return { ...setting, description }
 }
 
 /**
@@ -39,22 +54,26 @@ export function text(fallback?: string): Setting<string> {
 }
 
 /** A text that may be missing. */
-export function optional(): Setting<string | undefined> {
-  return { read: (value) => value, default: undefined }
+export function optional(accepts?: string): Setting<string | undefined> {
+  return { read: (value) => value, default: undefined, ...(accepts !== undefined && { accepts }) }
 }
 
 /** An absolute URL of one of these schemes, such as "nats". */
 export function url(schemes: string[], fallback?: string): Setting<string> {
-  return withDefault((value) => {
-    if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol.slice(0, -1)))
-      throw new Error(`is not a URL of the kind ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
-    return value
-  }, fallback)
+  return withDefault(
+    (value) => {
+      if (!URL.canParse(value) || !schemes.includes(new URL(value).protocol.slice(0, -1)))
+        throw new Error(`is not a URL of the kind ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
+      return value
+    },
+    fallback,
+    schemes.map((scheme) => `\`${scheme}://\``).join(', '),
+  )
 }
 
 /** An origin of HTTP, in the spelling of browsers: lower case, Punycode, and no port that the scheme implies. */
 export function origin(fallback?: string): Setting<string> {
-  return withDefault(readOrigin, fallback)
+  return withDefault(readOrigin, fallback, 'an origin')
 }
 
 /** Origins separated by commas, also of other schemes than HTTP; `*` and `null` as they are. */
@@ -62,7 +81,11 @@ export function origins(fallback?: string[]): Setting<string[]> {
   const { read } = list()
   const isOther = (text: string) =>
     ['*', 'null'].includes(text) || /^(?!https?:)[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+$/i.test(text)
-  return withDefault((value) => read(value).map((text) => (isOther(text) ? text : readOrigin(text))), fallback)
+  return withDefault(
+    (value) => read(value).map((text) => (isOther(text) ? text : readOrigin(text))),
+    fallback,
+    'origins, separated by commas',
+  )
 }
 
 function readOrigin(text: string): string {
@@ -74,20 +97,28 @@ function readOrigin(text: string): string {
 
 /** A whole number between the bounds, both included. */
 export function integer(min: number, max: number, fallback?: number): Setting<number> {
-  return withDefault((value) => {
-    const number = Number(value)
-    if (value.trim() === '' || !Number.isInteger(number) || number < min || number > max)
-      throw new Error(`is not a whole number from ${min} to ${max}`)
-    return number
-  }, fallback)
+  return withDefault(
+    (value) => {
+      const number = Number(value)
+      if (value.trim() === '' || !Number.isInteger(number) || number < min || number > max)
+        throw new Error(`is not a whole number from ${min} to ${max}`)
+      return number
+    },
+    fallback,
+    `${min} to ${max}`,
+  )
 }
 
 /** One of these texts. */
 export function oneOf(values: readonly string[], fallback?: string): Setting<string> {
-  return withDefault((value) => {
-    if (!values.includes(value)) throw new Error(`is none of ${values.join(', ')}`)
-    return value
-  }, fallback)
+  return withDefault(
+    (value) => {
+      if (!values.includes(value)) throw new Error(`is none of ${values.join(', ')}`)
+      return value
+    },
+    fallback,
+    values.map((value) => `\`${value}\``).join(', '),
+  )
 }
 
 /** Texts separated by commas. Blanks around a text do not count. */
@@ -105,7 +136,7 @@ export function list(fallback?: string[]): Setting<string[]> {
 /** Hosts separated by commas, with or without a port. Each is spelled as in a URL: lower case and Punycode. */
 export function hosts(fallback?: string[]): Setting<string[]> {
   const { read } = list()
-  return withDefault((value) => read(value).map(readHost), fallback)
+  return withDefault((value) => read(value).map(readHost), fallback, 'hosts, separated by commas')
 }
 
 function readHost(text: string): string {
@@ -115,8 +146,8 @@ function readHost(text: string): string {
   return url.hostname + (/:\d+$/.exec(text)?.[0] ?? '')
 }
 
-function withDefault<T>(read: (text: string) => T, fallback: T | undefined): Setting<T> {
-  return fallback === undefined ? { read } : { read, default: fallback }
+function withDefault<T>(read: (text: string) => T, fallback: T | undefined, accepts?: string): Setting<T> {
+  return { read, ...(fallback !== undefined && { default: fallback }), ...(accepts !== undefined && { accepts }) }
 }
 
 function rawValue(name: string, environment: Environment): { text: string; file?: string } | undefined {

@@ -31,6 +31,7 @@ const authTagLength = 16
  * purpose alone.
  */
 export const encryptionKey: Setting<Keyring> = {
+  accepts: '32 bytes in base64, several separated by commas',
   read: (value) => createKeyring(value.split(',').map((text) => text.trim())),
 }
 

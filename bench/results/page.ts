@@ -27,7 +27,7 @@ export function drawPerformance(results: Result[]): Record<string, string> {
 }
 
 const introduction = [
-  '# What a request costs',
+  '# Performance',
   'A test makes this page from the files in [bench/results](../bench/results), which `npm run bench -- --save` writes.',
   `The **bare chain** answers the same bytes: HTTP → NATS request → one INSERT, with a commit of its own. It knows no caller,
 checks nothing and stores no event. It runs on the same servers, in turns with Roster. A machine's noise is above 5 %,

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls'
-import { integer, oneOf, optional, origin, origins, readConfig, text, url } from '#lib/config'
-import { logLevel } from '#lib/log'
+import { lowestLevel, natsUrl, publicUrl } from '#lib/common-settings'
+import { described, integer, oneOf, optional, origins, readConfig, text, url } from '#lib/config'
 import { callerKeys } from '#lib/rpc/caller-keys'
 import { services } from './health/readiness.ts'
 
@@ -24,65 +24,101 @@ export function readGatewayConfig(environment: Record<string, string | undefined
 }
 
 const tlsSettings = {
-  /** The certificate chain and its private key, in PEM. With both, the port speaks TLS only. */
-  TLS_CERT: optional(),
-  TLS_KEY: optional(),
+  TLS_CERT: described('The certificate chain. With it and its key, the port speaks TLS only', optional('PEM')),
+  TLS_KEY: described('The private key of the certificate', optional('PEM')),
 }
 
-const settings = {
+export const settings = {
+  PORT: described('The port of the gateway. 0: any free port', integer(0, 65_535, 8080)),
+  HOST: described('The address on which the gateway listens. Without it, or with `::`: every one', text('')),
+  PUBLIC_URL: publicUrl,
   ...tlsSettings,
-  /** 0: any free port. */
-  PORT: integer(0, 65_535, 8080),
-  /** Empty: every address of the machine. */
-  HOST: text(''),
-  /** The address under which clients reach the gateway: the server of the OpenAPI document. */
-  PUBLIC_URL: origin('http://localhost:8080'),
-  NATS_URL: url(['nats', 'tls'], 'nats://127.0.0.1:4222'),
-  /** NATS as the user of the keeper. Empty: as NATS_URL, which will do where all services share one NATS account. */
-  NATS_KEEPER_URL: url(['nats', 'tls'], ''),
-  LOG_LEVEL: logLevel,
-  /** The keys that sign callers, one for each service. */
-  ROSTER_CALLER_KEYS: callerKeys(services),
-  /** Origins whose pages may read answers. None named: all origins. The browser's credentials never count. */
-  CORS_ORIGINS: origins([]),
-  /** Whether callers may say by `traceparent` to which trace a call belongs, and whether it is sampled. */
-  TRUST_TRACEPARENT: oneOf(['true', 'false'], 'false'),
-  /** How many proxies in front of the gateway add to X-Forwarded-For. */
-  TRUSTED_PROXIES: integer(0, 10, 0),
-  /**
-   * Writes a second: of a caller without roles, of a caller with a role, and of all callers of an organization. Reads
-   * may be ten times as many. Ten seconds' worth may come at once. 0: no limit.
-   */
-  WRITES_PER_CALLER: integer(0, 1_000_000, 20),
-  WRITES_PER_MEMBER: integer(0, 1_000_000, 500),
-  WRITES_PER_ORGANIZATION: integer(0, 1_000_000, 2_000),
-  /** Calls a second from one address without a valid token. Public reads and OAuth calls count a tenth. 0: no limit. */
-  CALLS_PER_ADDRESS: integer(0, 1_000_000, 50),
-  /** Streams that are open at once. 0: no limit. */
-  STREAMS_PER_CALLER: integer(0, 1_000_000, 10),
-  STREAMS_PER_ORGANIZATION: integer(0, 1_000_000, 100),
-  /** Milliseconds that a call may take: where its client names no timeout, and at most. */
-  CALL_TIMEOUT_MS: integer(1, 3_600_000, 10_000),
-  MAX_CALL_TIMEOUT_MS: integer(1, 3_600_000, 60_000),
-  /** Milliseconds after which a stream ends. Its client then begins another. */
-  STREAM_MAX_AGE_MS: integer(100, 86_400_000, 3_600_000),
-  MAX_CONNECTIONS: integer(1, 1_000_000, 10_000),
-  /** Connections of one address (of IPv6, of its /64). It holds only where no proxy is in front. */
-  MAX_CONNECTIONS_PER_ADDRESS: integer(1, 1_000_000, 1_000),
-  /** Calls that may be under way on one HTTP/2 connection. */
-  MAX_STREAMS_PER_CONNECTION: integer(1, 10_000, 100),
-  /** The most bytes of the message of a public method. */
-  PUBLIC_REQUEST_BYTES: integer(1024, 1024 * 1024, 16 * 1024),
-  /** Bytes of requests and answers in memory: in all, and of one connection. An address may have an eighth of all. */
-  UNDER_WAY_BYTES: integer(16 * 1024 * 1024, 2 ** 40, 64 * 1024 * 1024),
-  UNDER_WAY_BYTES_PER_CONNECTION: integer(2 * 1024 * 1024, 2 ** 40, 4 * 1024 * 1024),
-  /** Milliseconds within which the head of a request, and the whole request, must arrive. */
-  HEADERS_TIMEOUT_MS: integer(100, 600_000, 10_000),
-  REQUEST_TIMEOUT_MS: integer(100, 600_000, 30_000),
-  /** Milliseconds for which an idle HTTP/1.1 connection is kept. */
-  KEEP_ALIVE_TIMEOUT_MS: integer(0, 600_000, 65_000),
-  /** Milliseconds that calls under way may still take once the gateway stops. */
-  DRAIN_TIMEOUT_MS: integer(0, 60_000, 8_000),
+  NATS_URL: natsUrl('nats://127.0.0.1:4222'),
+  NATS_KEEPER_URL: described(
+    'NATS with the account that creates and repairs the event stream. Without it: `NATS_URL`, which is enough where all services share one account',
+    url(['nats', 'tls'], ''),
+  ),
+  LOG_LEVEL: lowestLevel,
+  ROSTER_CALLER_KEYS: described(
+    'The keys by which the gateway signs callers, one for each service. They are [derived from the root key](decisions/9-keys-of-services.md)',
+    { ...callerKeys(services), accepts: `\`${services.map((name) => `${name}:KEY`).join(',')}\`` },
+  ),
+  CORS_ORIGINS: described(
+    "Origins whose pages may read answers. None named: all origins. The browser's own credentials never count",
+    origins([]),
+  ),
+  TRUST_TRACEPARENT: described(
+    '`true`: the header `traceparent` of a caller decides which [trace](telemetry.md) a call belongs to, and whether it is sampled',
+    oneOf(['true', 'false'], 'false'),
+  ),
+  TRUSTED_PROXIES: described(
+    'How many proxies in front of the gateway add to `X-Forwarded-For`. With 0 behind a proxy, [all clients count as one address](limits.md#behind-a-proxy)',
+    integer(0, 10, 0),
+  ),
+  WRITES_PER_CALLER: described(
+    '[Writes a second](limits.md) of a caller without roles; ten times as many reads. 0: no limit',
+    integer(0, 1_000_000, 20),
+  ),
+  WRITES_PER_MEMBER: described('The same, of a caller with a role', integer(0, 1_000_000, 500)),
+  WRITES_PER_ORGANIZATION: described(
+    'The same, of all callers of an organization together',
+    integer(0, 1_000_000, 2_000),
+  ),
+  CALLS_PER_ADDRESS: described(
+    'Calls a second from one address without a valid token. Public reads and OAuth calls count a tenth. 0: no limit',
+    integer(0, 1_000_000, 50),
+  ),
+  STREAMS_PER_CALLER: described('The most open streams of a caller. 0: no limit', integer(0, 1_000_000, 10)),
+  STREAMS_PER_ORGANIZATION: described(
+    'The most open streams of all callers of an organization. 0: no limit',
+    integer(0, 1_000_000, 100),
+  ),
+  CALL_TIMEOUT_MS: described(
+    'Milliseconds that a call may take where its client names no timeout',
+    integer(1, 3_600_000, 10_000),
+  ),
+  MAX_CALL_TIMEOUT_MS: described(
+    'Milliseconds that a call may take at most, whatever its client names',
+    integer(1, 3_600_000, 60_000),
+  ),
+  STREAM_MAX_AGE_MS: described(
+    'Milliseconds after which the gateway ends a stream. Its client then begins another',
+    integer(100, 86_400_000, 3_600_000),
+  ),
+  MAX_CONNECTIONS: described('The most connections of the gateway', integer(1, 1_000_000, 10_000)),
+  MAX_CONNECTIONS_PER_ADDRESS: described(
+    'The most connections of one address (of IPv6, its /64). It holds only where `TRUSTED_PROXIES` is 0',
+    integer(1, 1_000_000, 1_000),
+  ),
+  MAX_STREAMS_PER_CONNECTION: described('The most calls under way on one HTTP/2 connection', integer(1, 10_000, 100)),
+  PUBLIC_REQUEST_BYTES: described(
+    'The most bytes of a request to a public method. Any other request may have 1 MiB',
+    integer(1024, 1024 * 1024, 16 * 1024),
+  ),
+  UNDER_WAY_BYTES: described(
+    'The most bytes of requests and unread answers in memory. One address may have an eighth of them, and all callers without a token a half',
+    integer(16 * 1024 * 1024, 2 ** 40, 64 * 1024 * 1024),
+  ),
+  UNDER_WAY_BYTES_PER_CONNECTION: described(
+    'The same, of one connection',
+    integer(2 * 1024 * 1024, 2 ** 40, 4 * 1024 * 1024),
+  ),
+  HEADERS_TIMEOUT_MS: described(
+    'Milliseconds within which the head of a request must arrive',
+    integer(100, 600_000, 10_000),
+  ),
+  REQUEST_TIMEOUT_MS: described(
+    'Milliseconds within which the whole request must arrive',
+    integer(100, 600_000, 30_000),
+  ),
+  KEEP_ALIVE_TIMEOUT_MS: described(
+    'Milliseconds for which the gateway keeps an idle HTTP/1.1 connection',
+    integer(0, 600_000, 65_000),
+  ),
+  DRAIN_TIMEOUT_MS: described(
+    'Milliseconds that calls under way may still take once the gateway stops',
+    integer(0, 60_000, 8_000),
+  ),
 }
 
 function checkPair({ TLS_CERT: cert, TLS_KEY: key }: { TLS_CERT: string | undefined; TLS_KEY: string | undefined }) {

@@ -1,53 +1,13 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { integer, origin, readConfig, type Setting, url } from '#lib/config'
-import { checkpointInterval, largestEvent } from '#lib/eventstore/limits'
-import { encryptionKey } from '#lib/keys'
-import { logLevel } from '#lib/log'
-import { callerKey } from '#lib/rpc/caller-keys'
+import { publicUrl } from '#lib/common-settings'
+import { described, integer, readConfig, type Setting, url } from '#lib/config'
+import { storingSettings } from '#lib/storing-settings'
 import { destinations } from './webhooks/destination.ts'
 
 /** Reads the service's settings. Throws one Error that lists every problem. */
 export function readNotifierConfig(environment?: Record<string, string | undefined>) {
-  const config = readConfig(
-    {
-      DATABASE_URL: url(['postgres', 'postgresql']),
-      NATS_URL: url(['nats', 'tls']),
-      REDIS_URL: url(['redis', 'rediss']),
-      // User and password in the URL. smtp:// uses STARTTLS if the server offers it. With ?requireTLS=true, no mail
-      // goes without TLS.
-      SMTP_URL: url(['smtp', 'smtps']),
-      PUBLIC_URL: origin('http://localhost:8080'),
-      // `Name <address>` or a bare address. Default: Roster <no-reply@host of PUBLIC_URL>.
-      MAIL_FROM: sender,
-      // How many mails may be under way at a time, each over a connection of its own. Half of them at most to one domain,
-      // and half of them at most to domains that are not quick.
-      MAIL_CONCURRENCY: integer(1, 1000, 20),
-      // Seconds until the mail server is ready for a mail. How long it has to accept a whole one is not set: a notifier
-      // that gives up too early sends the mail twice.
-      SMTP_TIMEOUT: integer(1, 600, 120),
-      // Seconds between two looks for unsent codes.
-      SWEEP_INTERVAL: integer(1, 3600, 15),
-      ROSTER_ENCRYPTION_KEY: encryptionKey,
-      ROSTER_CALLER_KEY: callerKey,
-      // Seconds after which the notifier gives up an event that a webhook's receiver did not take.
-      WEBHOOK_RETRY_FOR: integer(1, 7 * 24 * 3600, 24 * 3600),
-      // Seconds that a webhook's receiver has to answer.
-      WEBHOOK_TIMEOUT: integer(1, 300, 15),
-      // Tries under way at a time. New webhooks, and webhooks that were slow last, get half of them at most.
-      WEBHOOK_CONCURRENCY: integer(2, 10_000, 200),
-      // One answer lists them all.
-      WEBHOOKS_PER_ORGANIZATION: integer(1, 200, 100),
-      // Private addresses and networks, such as 10.1.0.0/16. Webhooks may lead to these, also without TLS, and to no
-      // other private ones.
-      WEBHOOK_ALLOW_PRIVATE: destinations,
-      // Bytes of an event in its published form.
-      EVENT_MAX_BYTES: largestEvent,
-      CHECKPOINT_INTERVAL: checkpointInterval,
-      LOG_LEVEL: logLevel,
-    },
-    environment,
-  )
+  const config = readConfig(settings, environment)
   const host = new URL(config.PUBLIC_URL).host
   return { ...config, host, MAIL_FROM: config.MAIL_FROM ?? defaultSender(config.PUBLIC_URL) }
 }
@@ -64,12 +24,54 @@ export interface Sender {
 
 const sender: Setting<Sender | undefined> = {
   default: undefined,
+  accepts: '`Name <address>` or an address',
   read(value) {
     const [, name, bracketed, bare] = /^\s*(?:([^<>]*)<([^<>]*)>|([^<>]*))\s*$/.exec(value) ?? []
     const from = senderOf((name ?? '').trim().replace(/^"(.*)"$/, '$1'), (bracketed ?? bare ?? '').trim())
     if (!from) throw new Error('is not a mail address that every mail server takes, nor of the form: Name <address>')
     return from
   },
+}
+
+export const settings = {
+  ...storingSettings,
+  REDIS_URL: described('Redis', url(['redis', 'rediss'])),
+  SMTP_URL: described(
+    'The mail server, with user and password. `smtp://` uses STARTTLS if the server offers it; with `?requireTLS=true`, no mail goes without TLS',
+    url(['smtp', 'smtps']),
+  ),
+  PUBLIC_URL: publicUrl,
+  MAIL_FROM: described('The sender of mails. Without it: `Roster <no-reply@…>` at the host of `PUBLIC_URL`', sender),
+  MAIL_CONCURRENCY: described(
+    'The most mails under way at a time, each over a connection of its own. [Slow domains](limits.md#mails-under-way) get a part of them',
+    integer(1, 1000, 20),
+  ),
+  SMTP_TIMEOUT: described(
+    'Seconds until the mail server is ready for a mail. To accept a whole mail it has ten minutes, because a notifier that gives up too early sends the mail twice',
+    integer(1, 600, 120),
+  ),
+  SWEEP_INTERVAL: described(
+    'Seconds between two searches for mails and webhook deliveries that no job in Redis stands for',
+    integer(1, 3600, 15),
+  ),
+  WEBHOOK_RETRY_FOR: described(
+    "Seconds after which Roster gives up an event that a webhook's receiver did not accept",
+    integer(1, 7 * 24 * 3600, 24 * 3600),
+  ),
+  WEBHOOK_TIMEOUT: described("Seconds that a webhook's receiver has to answer", integer(1, 300, 15)),
+  WEBHOOK_CONCURRENCY: described(
+    'The most webhook requests under way at a time. New webhooks and slow ones get half of them',
+    integer(2, 10_000, 200),
+  ),
+  // One answer lists them all.
+  WEBHOOKS_PER_ORGANIZATION: described(
+    'The most webhooks of an organization, and of the instance',
+    integer(1, 200, 100),
+  ),
+  WEBHOOK_ALLOW_PRIVATE: described(
+    '[Private addresses](webhooks.md#allowed-destinations) that webhooks may lead to, also without TLS',
+    destinations,
+  ),
 }
 
 const atom = /[\w!#$%&'*+/=?^`{|}~-]+/.source

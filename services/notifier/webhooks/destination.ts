@@ -11,6 +11,7 @@ export interface Destinations {
 
 /** `WEBHOOK_ALLOW_PRIVATE`: IP addresses and networks such as `10.1.0.0/16`, separated by commas. */
 export const destinations: Setting<Destinations> = {
+  accepts: 'IP addresses and networks, separated by commas',
   default: createDestinations(new BlockList()),
   read(text) {
     const named = new BlockList()
