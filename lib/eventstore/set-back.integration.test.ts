@@ -9,7 +9,7 @@ import type { Servers } from '../../deploy/local/servers.ts'
 import { streamName } from '../events/stream.ts'
 import { connectNats, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { startTail, type Tail } from './tail/start-tail.ts'
+import { startTail, type Tail } from './outbox/start-outbox.ts'
 
 const names = ['users', 'grants'] as const
 type Name = (typeof names)[number]

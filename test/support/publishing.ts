@@ -14,7 +14,7 @@ import type { Log } from '#lib/log'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Sql } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
-import { startTail, type Tail } from '#lib/eventstore/tail/start-tail'
+import { startTail, type Tail } from '#lib/eventstore/outbox/start-outbox'
 import { type Cable, layCable } from './cable.ts'
 import { openReplica, type Replica, silent } from './counters.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { Gender } from '#gen/roster/users/v1/user'
 import { createFeed } from '#lib/eventstore/feed'
-import { startTail } from '#lib/eventstore/tail/start-tail'
+import { startTail } from '#lib/eventstore/outbox/start-outbox'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { streamName } from '#lib/events/stream'
 import { connectNats, type Nats } from '#lib/nats'

@@ -9,9 +9,9 @@ import type { EventRow, StoredEvent } from '../../events/stored-event.ts'
 import type { Personal } from '../personal/personal.ts'
 import { createForward } from './forward.ts'
 import { newestOf, writeMark } from './mark.ts'
-import { noteTaken, park, retryParked, settleRetried, unpark } from './parked.ts'
-import { type Elsewhere, noteTailWaits } from './tail-waits.ts'
-import { findUnpublished, page, pageSize, type Published, setBack } from './tail-rows.ts'
+import { noteTaken, park, retryParked, settleRetried, unpark } from './dead-letters.ts'
+import { type Elsewhere, noteTailWaits } from './outbox-waits.ts'
+import { findUnpublished, page, pageSize, type Published, setBack } from './outbox-rows.ts'
 
 /** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
 const pollEvery = 200

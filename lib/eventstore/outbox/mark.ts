@@ -1,6 +1,6 @@
 import { subjectOf } from '../../events/publish.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
-import type { NotedMark, Published } from './tail-rows.ts'
+import type { NotedMark, Published } from './outbox-rows.ts'
 
 /** The last place that the stream gave to this service, and the subject of the event there, where that is known. */
 export interface Place {

@@ -8,11 +8,11 @@ import { isIntact, type Mark, streamName, type StreamState, streamState } from '
 import type { Nats } from '../../nats.ts'
 import { telemetry } from '../../telemetry/telemetry.ts'
 import { published as publishedEvents } from '../measures.ts'
-import type { Refused } from './parked.ts'
-import type { Published } from './tail-rows.ts'
+import type { Refused } from './dead-letters.ts'
+import type { Published } from './outbox-rows.ts'
 import type { PageRow } from '../event-page.ts'
 import { lastMark } from './mark.ts'
-import type { TailWaits } from './tail-waits.ts'
+import type { TailWaits } from './outbox-waits.ts'
 
 /**
  * Milliseconds after which the stream may no longer know that it has an event. It remembers twice as long; half of that
