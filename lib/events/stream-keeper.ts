@@ -15,7 +15,7 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { consumers } from './consumers.ts'
-import { type Forgettable, forgetSubject, removeAsked } from './forget-in-stream.ts'
+import { type Forgettable, forgetSubject, removeAsked } from './erase-in-stream.ts'
 import { consumerPending, consumerUnacknowledged, streamBytes } from './measures.ts'
 import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lookForUser } from '../../deploy/operator/forgotten/look-for-user.ts'
+import { lookForUser } from '../../deploy/operator/erasure/look-for-user.ts'
 import { openSystem, type System } from '../../deploy/operator/system.ts'
 import type { Inspection } from './inspect.ts'
 import type { Left } from './leavers.ts'

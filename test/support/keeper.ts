@@ -1,7 +1,7 @@
 import { connectNats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { silent } from './rpc.ts'
-import type { Forgettable } from '#lib/events/forget-in-stream'
+import type { Forgettable } from '#lib/events/erase-in-stream'
 import { startStreamKeeper } from '#lib/events/stream-keeper'
 
 /** Starts a keeper of the stream over its own connection. Resolves once NATS knows the keeper's subscription. */

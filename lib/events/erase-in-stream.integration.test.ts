@@ -6,7 +6,7 @@ import { startOwnNats } from '#test/support/publishing'
 import { silent } from '#test/support/rpc'
 import { connectNats, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { type Ended, forgetInStream, forgetSubject, forgettable } from './forget-in-stream.ts'
+import { type Ended, forgetInStream, forgetSubject, forgettable } from './erase-in-stream.ts'
 import { streamName, streamState } from './stream.ts'
 import { subjectToken } from './subject.ts'
 

@@ -1,6 +1,6 @@
 import { NatsError } from 'nats'
 import { RosterError } from '#lib/errors'
-import { forgetInStream } from '#lib/events/forget-in-stream'
+import { forgetInStream } from '#lib/events/erase-in-stream'
 import type { Sql } from '#lib/eventstore/database'
 import type { Nats } from '#lib/nats'
 import { partTypes } from './parts.ts'

@@ -3,7 +3,7 @@ import { stateSubject, streamName } from '#lib/events/stream'
 import type { Nats } from '#lib/nats'
 import { removedUntil } from '../states/removed-user.ts'
 import { callIn } from '../test-users.ts'
-import { startForgettingAgain } from './forget-again.ts'
+import { startForgettingAgain } from './erase-again.ts'
 import { onlyTheEnd, openRemovals, type Removals, soon } from './testing/removals.ts'
 
 let removals: Removals

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forgettable } from '#lib/events/forget-in-stream'
+import { forgettable } from '#lib/events/erase-in-stream'
 import { partTypes } from './parts.ts'
 
 test('the keeper of the stream forgets all that tells of a user, and nothing else', () => {

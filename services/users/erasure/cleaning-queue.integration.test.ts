@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Nats } from '#lib/nats'
-import { startForgettingAgain } from './forget-again.ts'
+import { startForgettingAgain } from './erase-again.ts'
 import { openRemovals, type Removals, soon } from './testing/removals.ts'
 
 let removals: Removals

@@ -4,8 +4,8 @@ import { restoreUser } from '../operations/user/restore-user.ts'
 import { removedUntil } from '../states/removed-user.ts'
 import { callIn } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
-import { forgetDue } from './forget-due.ts'
-import { startForgettingInStatistics } from './forget-in-statistics.ts'
+import { forgetDue } from './erase-due.ts'
+import { startForgettingInStatistics } from './erase-in-statistics.ts'
 import { onlyTheEnd, openRemovals, type Removals, soon } from './testing/removals.ts'
 
 let removals: Removals

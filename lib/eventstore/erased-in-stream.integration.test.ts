@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { add, count } from '#test/support/counters'
 import { insertEvent, type Publishing, readStream, startPublishing } from '#test/support/publishing'
 import { silent } from '#test/support/rpc'
-import { forgetInStream } from '../events/forget-in-stream.ts'
+import { forgetInStream } from '../events/erase-in-stream.ts'
 import { streamName, streamState } from '../events/stream.ts'
 import { connectNats, type Nats } from '../nats.ts'
 

@@ -4,9 +4,9 @@ import { startFollowing } from '#lib/eventstore/follow'
 import type { Feed } from '#lib/events/own-events'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
-import { startCleaningInTurns } from './clean-in-turns.ts'
+import { startCleaningInTurns } from './cleaning-queue.ts'
 import { type CleanOptions, cleanStream, unavailable } from './clean-stream.ts'
-import { follower, readOne } from './turns.ts'
+import { follower, readOne } from './queue-rows.ts'
 
 export interface ForgettingOptions extends CleanOptions {
   log: Log

@@ -4,7 +4,7 @@ import type { Log } from '#lib/log'
 import { pause, type Repeated, repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
 import { cleanStream, type CleanOptions } from './clean-stream.ts'
-import { follower, readTurn, type Waiting } from './turns.ts'
+import { follower, readTurn, type Waiting } from './queue-rows.ts'
 
 /** Milliseconds between two looks if nobody wakes it, and while the removals are not published yet. */
 const lookEvery = 5000

@@ -15,8 +15,8 @@ import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { removedUser } from '../states/removed-user.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
-import { startForgettingAgain } from './forget-again.ts'
-import { startForgetting } from './forgetting.ts'
+import { startForgettingAgain } from './erase-again.ts'
+import { startForgetting } from './erasure.ts'
 
 const soon = { timeout: 20_000, interval: 20 }
 let [servers, database, users]: [Servers?, TestDatabase?, TestUsers?] = []

@@ -14,7 +14,7 @@ import { setEmail } from '../../operations/user/set-email.ts'
 import { removedUser } from '../../states/removed-user.ts'
 import { callIn, openUsers } from '../../test-users.ts'
 import type { User } from '../../vocabulary/user.ts'
-import { startForgetting } from '../forgetting.ts'
+import { startForgetting } from '../erasure.ts'
 
 export const soon = { timeout: 20_000, interval: 20 }
 

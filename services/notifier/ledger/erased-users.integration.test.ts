@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Event } from '#gen/roster/feed/v1/feed'
-import { forgettable } from '#lib/events/forget-in-stream'
+import { forgettable } from '#lib/events/erase-in-stream'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { createDatabase, type TestDatabase } from '#test/support/database'

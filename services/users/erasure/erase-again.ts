@@ -3,7 +3,7 @@ import { readNow, type Sql } from '#lib/eventstore/database'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
-import type { ForgettingOptions } from './forgetting.ts'
+import type { ForgettingOptions } from './erasure.ts'
 
 const lookEvery = 5000
 const portion = 1000
