@@ -1,5 +1,5 @@
 import { deadlineExceeded, RosterError, toRosterError } from '../errors.ts'
-import { createFairGate } from '../fair-gate.ts'
+import { createFairGate } from '../fair-semaphore.ts'
 import type { Log } from '../log.ts'
 import { keyText } from './aggregate.ts'
 import { attempt, giveUp, isNamed, type StoreParts, tryOut } from './attempt.ts'

@@ -9,7 +9,7 @@ import { describeEnvelope, describeEvent, tellable } from '../events/cloud-event
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
 import { RosterError } from '../errors.ts'
-import { createFairGate } from '../fair-gate.ts'
+import { createFairGate } from '../fair-semaphore.ts'
 import type { Log } from '../log.ts'
 import { lookups } from '../telemetry/lookups.ts'
 import { orUnavailable, type Sql } from './database.ts'

@@ -9,7 +9,7 @@ import { onAbsence } from './presence.ts'
 import type { SignCaller } from './sign-callers.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { spanOfCall } from './spans.ts'
-import { endOfTurn } from './turn.ts'
+import { endOfTurn } from './tick.ts'
 
 /** A connection for calls to services. */
 export interface AskingNats extends Nats {

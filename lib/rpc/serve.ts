@@ -20,7 +20,7 @@ import { type Presence, showPresence } from './presence.ts'
 import { type Span, tell } from '../telemetry/tracing.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { tellAnswer, traceRequest } from './spans.ts'
-import { endOfTurn } from './turn.ts'
+import { endOfTurn } from './tick.ts'
 import type { ReadCaller } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 

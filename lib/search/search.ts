@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../eventstore/database.ts'
 import type { Keyring } from '../keys.ts'
 import { type Asked, readCursor, writeCursor } from './cursor.ts'
-import { inTurn } from './in-turn.ts'
+import { inTurn } from './search-queue.ts'
 
 export interface Search extends Asked {
   /** The list of what a row shows, such as sql`user_id, user_name`. */

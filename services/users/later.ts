@@ -1,6 +1,6 @@
 import { BriefMap } from '#lib/brief-map'
 import { RosterError } from '#lib/errors'
-import { createFairGate } from '#lib/fair-gate'
+import { createFairGate } from '#lib/fair-semaphore'
 import { countLimit } from '#lib/limits-hit'
 import type { Log } from '#lib/log'
 

@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 import { forgetAddresses } from './throttles/known-addresses.ts'
 import { pruneSessions } from './sign-in/sessions.ts'
 import { forgetUsed } from './oauth/single-use.ts'
-import { forgetTurns } from './throttles/turns.ts'
+import { forgetTurns } from './throttles/token-buckets.ts'
 
 const every = 10 * 60_000
 

@@ -5,7 +5,7 @@ import { admin, newHuman, newMachine, newMember, newOrganization, ok, uniqueEmai
 import { newIdp, newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
-import { takeTurn } from './take-turn.ts'
+import { takeTurn } from './take-lock.ts'
 
 const { house } = inject('roster')
 let home: string

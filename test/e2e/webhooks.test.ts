@@ -9,7 +9,7 @@ import { deliveries, receiver, subscribe } from '../examples/webhooks.ts'
 import type { TestReceiver } from '../support/receiver.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
-import { takeTurn } from './take-turn.ts'
+import { takeTurn } from './take-lock.ts'
 
 const { house } = inject('roster')
 const why = house ? '' : ' (skipped: a Roster by URL sends to no private address)'

@@ -1,5 +1,5 @@
 import type { Sql } from '#lib/eventstore/database'
-import { type Asker, inTurn } from '#lib/search/in-turn'
+import { type Asker, inTurn } from '#lib/search/search-queue'
 
 /** Grants that an explanation looks at, at most. */
 const most = 100

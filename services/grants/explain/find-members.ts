@@ -1,6 +1,6 @@
 import type { Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
-import { type Asker, inTurn } from '#lib/search/in-turn'
+import { type Asker, inTurn } from '#lib/search/search-queue'
 import type { AccessQuestion } from './access-question.ts'
 import { type Sight, sightAt } from './sight.ts'
 import type { Until } from './until.ts'

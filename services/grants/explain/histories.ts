@@ -2,7 +2,7 @@ import { type AggregateKey, keyText } from '#lib/eventstore/aggregate'
 import type { Fragment, Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
-import { type Asker, inTurn } from '#lib/search/in-turn'
+import { type Asker, inTurn } from '#lib/search/search-queue'
 import { evolve } from '../vocabulary/evolve.ts'
 import { happenedBy, type Until } from './until.ts'
 

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { RosterError } from '#lib/errors'
-import { createFairGate, type Place } from '#lib/fair-gate'
+import { createFairGate, type Place } from '#lib/fair-semaphore'
 import type { PublicKey } from '../vocabulary/credentials.ts'
 
 /** A public key with the one algorithm, named as in JOSE, that it is used with. */

@@ -2,7 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { RosterError } from '#lib/errors'
-import { createFairGate, type Place } from '#lib/fair-gate'
+import { createFairGate, type Place } from '#lib/fair-semaphore'
 
 // OWASP's first choice for Argon2id: 19 MiB, two passes, one lane.
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }

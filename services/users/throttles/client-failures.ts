@@ -1,7 +1,7 @@
 import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
 import type { Context } from '../context.ts'
-import { limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
+import { limitsFor, type NamedLimit, networkOf, takeTurns } from './token-buckets.ts'
 
 /**
  * Counts a failure of a client, the same for every spelling of its name. RESOURCE_EXHAUSTED CLIENT_THROTTLED after

@@ -3,7 +3,7 @@ import type { RosterError } from '#lib/errors'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { countAttempt } from './sign-in-attempts.ts'
 import { openUsers, type TestUsers } from '../test-users.ts'
-import { forgetTurns } from './turns.ts'
+import { forgetTurns } from './token-buckets.ts'
 
 let database: TestDatabase
 let replicas: TestUsers[]

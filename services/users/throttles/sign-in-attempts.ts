@@ -2,7 +2,7 @@ import { RosterError } from '#lib/errors'
 import { canonicalName } from '#lib/canonical-name'
 import type { Context } from '../context.ts'
 import { meantName } from '../user-name.ts'
-import { giveTurnsBack, limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
+import { giveTurnsBack, limitsFor, type NamedLimit, networkOf, takeTurns } from './token-buckets.ts'
 
 /** A counted attempt to sign in. */
 export interface Attempt {

@@ -1,6 +1,6 @@
 import type { MatchUsersRequest, MatchUsersResponse } from '#gen/roster/users/v1/internal_service'
 import type { Call } from '#lib/rpc/headers'
-import { inTurn } from '#lib/search/in-turn'
+import { inTurn } from '#lib/search/search-queue'
 import type { Context } from '../../context.ts'
 import { userConditions } from '../../search/user-conditions.ts'
 

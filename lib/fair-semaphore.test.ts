@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RosterError } from './errors.ts'
-import { createFairGate, type GateSize, type Place } from './fair-gate.ts'
+import { createFairGate, type GateSize, type Place } from './fair-semaphore.ts'
 
 const full = () => new RosterError('RESOURCE_EXHAUSTED', 'FULL', '')
 

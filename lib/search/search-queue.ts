@@ -1,6 +1,6 @@
 import { isCancelled, isConnectionError, type Sql, storeUnavailable, unprepared } from '../eventstore/database.ts'
 import { RosterError } from '../errors.ts'
-import { createFairGate } from '../fair-gate.ts'
+import { createFairGate } from '../fair-semaphore.ts'
 import type postgres from 'postgres'
 
 /** The organization that a search runs for, and its deadline as Unix time in milliseconds. */
