@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
 import { batched } from '../batched.ts'
 import { orUnavailable, type Sql, type Transaction } from './database.ts'
-import type { Personal } from './personal/personal.ts'
+import type { Personal } from './encryption/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 /** Names one aggregate. */

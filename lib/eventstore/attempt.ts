@@ -9,8 +9,8 @@ import { batchSize, conflicts, retries, transactions } from './measures.ts'
 import { RosterError } from '../errors.ts'
 import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
-import type { Personal } from './personal/personal.ts'
-import { createSealer, type Sealer } from './sealer.ts'
+import type { Personal } from './encryption/personal.ts'
+import { createSealer, type Sealer } from './field-encryption.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** What a store works with. */

@@ -13,7 +13,7 @@ import { createFairGate } from '../fair-semaphore.ts'
 import type { Log } from '../log.ts'
 import { lookups } from '../telemetry/lookups.ts'
 import { orUnavailable, type Sql } from './database.ts'
-import type { Personal } from './personal/personal.ts'
+import type { Personal } from './encryption/personal.ts'
 import { countBehind, findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 
 /** Rows that one call looks at, at most. */

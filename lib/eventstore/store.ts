@@ -12,7 +12,7 @@ import { telemetry } from '../telemetry/telemetry.ts'
 import { largestEvent } from './limits.ts'
 import { waiting, waitingAge } from './measures.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
-import type { Personal } from './personal/personal.ts'
+import type { Personal } from './encryption/personal.ts'
 
 export interface Store {
   /**

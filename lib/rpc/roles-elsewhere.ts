@@ -1,5 +1,5 @@
 import { callersChanged, organizationOf } from '../events/hints.ts'
-import { createMemory } from '../memory.ts'
+import { createMemory } from '../cache.ts'
 import type { Nats } from '../nats.ts'
 import type { RolesThere } from './caller.ts'
 

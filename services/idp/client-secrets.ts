@@ -1,5 +1,5 @@
 import type { Statement } from '#lib/eventstore/database'
-import type { Sealed } from '#lib/eventstore/reseal'
+import type { Sealed } from '#lib/eventstore/re-encrypt'
 import type { Keyring } from '#lib/keys'
 
 /** The table of the providers' secrets: client secrets, and passwords for directories. */

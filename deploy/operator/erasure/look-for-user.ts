@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { NatsError } from 'nats'
-import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
+import { sealedPart } from '#lib/eventstore/encryption/encrypted-fields'
 import { personalFields } from '#lib/events/personal-fields'
 import { streamName } from '#lib/events/stream'
 import { subjectToken } from '#lib/events/subject'

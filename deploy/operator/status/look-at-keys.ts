@@ -1,5 +1,5 @@
-import { subjectKeyOf } from '#lib/eventstore/personal/personal'
-import { sealedAs } from '#lib/eventstore/personal/sealed-text'
+import { subjectKeyOf } from '#lib/eventstore/encryption/personal'
+import { sealedAs } from '#lib/eventstore/encryption/encrypted-text'
 import { models } from '../models.ts'
 import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'

@@ -1,7 +1,7 @@
 import { type Aggregate, type AggregateKey, keyText, loadAggregates, type Read } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql, Transaction } from '#lib/eventstore/database'
-import type { Personal } from '#lib/eventstore/personal/personal'
+import type { Personal } from '#lib/eventstore/encryption/personal'
 import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { differences, type Finding, rowName } from './finding.ts'

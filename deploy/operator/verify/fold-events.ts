@@ -1,8 +1,8 @@
 import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
 import type { Transaction } from '#lib/eventstore/database'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { findKeys, passingOver, type Personal } from '#lib/eventstore/personal/personal'
-import { isSealed, openEvent } from '#lib/eventstore/personal/sealed-rows'
+import { findKeys, passingOver, type Personal } from '#lib/eventstore/encryption/personal'
+import { isSealed, openEvent } from '#lib/eventstore/encryption/encrypted-fields'
 import type { StoredEvent } from '#lib/events/stored-event'
 
 /** An aggregate as its events make it. `problem`: why they do not. */

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Log } from '../../log.ts'
 import type { Transaction } from '../database.ts'
 import { eventColumns } from '../event-page.ts'
-import type { Personal } from '../personal/personal.ts'
+import type { Personal } from '../encryption/personal.ts'
 
 /** An event that the broker or proto/ will always refuse, and the reason. */
 export interface Refused {

@@ -4,7 +4,7 @@ import { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/
 import type { Nats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError } from '#lib/errors'
-import { createMemory } from '#lib/memory'
+import { createMemory } from '#lib/cache'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
 import { callersChanged, organizationOf } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'

@@ -1,7 +1,7 @@
 import type { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
 import type { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/v1/internal_service'
 import { codes, RosterError } from '#lib/errors'
-import type { Remembered } from '#lib/memory'
+import type { Remembered } from '#lib/cache'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Caller, RolesThere } from '#lib/rpc/caller'
 import type { Client } from '#lib/rpc/call'

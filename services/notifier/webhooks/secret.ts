@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
 import type { Write } from '#lib/eventstore/database'
-import type { Sealed } from '#lib/eventstore/reseal'
+import type { Sealed } from '#lib/eventstore/re-encrypt'
 import type { Keyring } from '#lib/keys'
 
 const prefix = 'whsec_'

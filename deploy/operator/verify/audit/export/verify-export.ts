@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { sealedAs } from '#lib/eventstore/personal/sealed-text'
+import { sealedAs } from '#lib/eventstore/encryption/encrypted-text'
 import { personalFields } from '#lib/events/personal-fields'
 import { storingServices, type StoringService } from '../../../../provision.ts'
 import type { Called } from '../../../command.ts'

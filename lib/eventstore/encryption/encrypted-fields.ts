@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { personalFields } from '../../events/personal-fields.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
-import { openJson, sealedAs, sealJson } from './sealed-text.ts'
+import { openJson, sealedAs, sealJson } from './encrypted-text.ts'
 
 type Fields = Record<string, unknown>
 

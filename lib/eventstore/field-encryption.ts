@@ -3,9 +3,9 @@ import type { EventRow } from '../events/stored-event.ts'
 import type { Aggregate } from './aggregate.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
 import type { UniqueKey } from './command.ts'
-import type { Personal } from './personal/personal.ts'
-import { sealPayload, sealState } from './personal/sealed-rows.ts'
-import type { SubjectKey } from './personal/subject-keys.ts'
+import type { Personal } from './encryption/personal.ts'
+import { sealPayload, sealState } from './encryption/encrypted-fields.ts'
+import type { SubjectKey } from './encryption/subject-keys.ts'
 
 /** Seals what a batch stores of people. */
 export interface Sealer {

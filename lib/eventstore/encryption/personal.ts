@@ -3,8 +3,8 @@ import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Keyring } from '../../keys.ts'
 import type { Fragment, Sql, Transaction } from '../database.ts'
 import { personalInPlain } from '../take-over.ts'
-import { isSealed, openEvent, openState, sealedPart, type StoredState } from './sealed-rows.ts'
-import { sealedAs } from './sealed-text.ts'
+import { isSealed, openEvent, openState, sealedPart, type StoredState } from './encrypted-fields.ts'
+import { sealedAs } from './encrypted-text.ts'
 import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.ts'
 
 /** Data of people, each of whom has a key of its own. */

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createMemory } from './memory.ts'
+import { createMemory } from './cache.ts'
 
 const answer = (value: string, until?: number) => () =>
   Promise.resolve({ value, ...(until !== undefined && { until }) })

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Keyring } from '../../keys.ts'
-import { makeRoom } from './sealed-text.ts'
+import { makeRoom } from './encrypted-text.ts'
 
 /** What the service's encryption key wraps the keys of people for. */
 export const wrappedFor = 'personal'

@@ -13,8 +13,8 @@ import { describeEvent } from '../../events/cloud-event.ts'
 import { personalFields } from '../../events/personal-fields.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
 import { registry } from '../../registry.ts'
-import { openEvent, openState, sealedPart, sealPayload, sealState } from './sealed-rows.ts'
-import { sealedAs } from './sealed-text.ts'
+import { openEvent, openState, sealedPart, sealPayload, sealState } from './encrypted-fields.ts'
+import { sealedAs } from './encrypted-text.ts'
 
 const key = createSecretKey(randomBytes(32))
 const other = createSecretKey(randomBytes(32))
