@@ -9,7 +9,7 @@ import {
 } from 'nats'
 import { createWaits, type Waits } from './health/waits.ts'
 import type { Log } from './log.ts'
-import { type Ask, createRequests } from './requests.ts'
+import { type Ask, createRequests } from './nats-requests.ts'
 
 export interface Nats {
   connection: NatsConnection

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { batched } from '../batched.ts'
+import { batched } from '../batch-calls.ts'
 import { orUnavailable, type Sql, type Transaction } from './database.ts'
 import type { Personal } from './encryption/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'

@@ -4,7 +4,7 @@ import type { Keyring } from '../keys.ts'
 import type { Log } from '../log.ts'
 import { decodeStatus, encodeStatus } from '../status.ts'
 import { BriefMap } from '../brief-map.ts'
-import { batched } from '../batched.ts'
+import { batched } from '../batch-calls.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { followed } from '../followed.ts'
+import { followed } from '../reloaded-setting.ts'
 import { decodeKey } from '../keys.ts'
 
 /**

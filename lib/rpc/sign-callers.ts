@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { Followed } from '../followed.ts'
+import type { Followed } from '../reloaded-setting.ts'
 import { createHalves, type Halves } from '../halves.ts'
 import type { Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'

@@ -1,6 +1,6 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { RosterError } from '../errors.ts'
-import type { Followed } from '../followed.ts'
+import type { Followed } from '../reloaded-setting.ts'
 import { createHalves } from '../halves.ts'
 import { anonymous, type Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'

@@ -3,7 +3,7 @@ import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { evolveNote } from '../organization-notes.ts'
 import { nameKey, nameKind } from './idp-name.ts'
 import { organizationType } from './organizations.ts'
-import { project } from './views.ts'
+import { project } from './projections.ts'
 import { evolveIdp, type Idp } from './vocabulary.ts'
 
 /** The service's knowledge of its aggregates. */

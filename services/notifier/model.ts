@@ -1,7 +1,7 @@
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { evolveNote } from '../organization-notes.ts'
 import { organizationType } from './organizations.ts'
-import { project } from './views.ts'
+import { project } from './projections.ts'
 import { evolveWebhook } from './vocabulary.ts'
 
 /** The service's knowledge of its aggregates. */

@@ -9,7 +9,7 @@ import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
-import type { Later } from './later.ts'
+import type { Later } from './after-response.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */

@@ -4,7 +4,7 @@ import { anonymous, withRoles } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import { membershipsIn, rolesThere } from '../roles-there.ts'
 import type { Context } from './context.ts'
-import { rolesCovered } from './roles-covered.ts'
+import { rolesCovered } from './may-act-on.ts'
 
 /**
  * Whether the roles that each of these users holds today cover the roles of a user. What somebody did for a user

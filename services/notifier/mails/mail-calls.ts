@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EmailCode, InternalServiceDefinition, MailEnd, MailKey } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
-import { batched } from '#lib/batched'
+import { batched } from '#lib/batch-calls'
 import type { Clock } from './clock.ts'
 import type { Client } from '#lib/rpc/call'
 

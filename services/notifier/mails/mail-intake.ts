@@ -1,6 +1,6 @@
 import type { PublishedEvent } from '#lib/events/cloud-event'
 import { consume } from '#lib/events/consume'
-import { batched } from '#lib/batched'
+import { batched } from '#lib/batch-calls'
 import type { consumers } from '#lib/events/consumers'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'

@@ -1,5 +1,5 @@
 import SMTPPool from 'nodemailer/lib/smtp-pool'
-import { within } from '#lib/within'
+import { within } from '#lib/with-timeout'
 
 export interface SmtpPoolOptions extends SMTPPool.Options {
   /** Milliseconds that the server may take to be ready for a mail. */

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { startTestMetrics } from '#test/support/metrics'
-import { openLater } from '../later.ts'
+import { openLater } from '../after-response.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { newAddress, openRecoveries, returned, root, verified } from './testing/recoveries.ts'
 

@@ -4,7 +4,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { changePassword, type Proof } from '../../passwords/change-password.ts'
 import { countGuess } from '../../passwords/current-password.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { permitAddressOf } from '../../may-act-on.ts'
 
 export const setPassword = {
   permit: ({ userId }: SetPasswordRequest, call: Call, _holdsPermission: boolean, context: Context): Promise<void> =>

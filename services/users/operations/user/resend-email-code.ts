@@ -7,7 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../../context.ts'
 import { checkVerification, codeRequested, requestCode, templateOf } from '../../email/verification.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { permitAddressOf } from '../../may-act-on.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { humanOf, type User, type UserEvent } from '../../vocabulary/user.ts'
 

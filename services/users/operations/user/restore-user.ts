@@ -6,7 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../../organization-notes.ts'
 import type { Context } from '../../context.ts'
 import { notes } from '../../organizations/notes.ts'
-import { rolesCovered } from '../../roles-covered.ts'
+import { rolesCovered } from '../../may-act-on.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 import { userNotFound } from '../../vocabulary/user-not-found.ts'
 

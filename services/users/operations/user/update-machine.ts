@@ -5,7 +5,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { permitAddressOf } from '../../may-act-on.ts'
 import { existing } from '../../states/user-state.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 

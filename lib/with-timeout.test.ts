@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { within } from './within.ts'
+import { within } from './with-timeout.ts'
 
 const bounds = { late: () => new Error('late'), gone: () => new Error('gone') }
 const never = new Promise<never>(() => {})
