@@ -140,7 +140,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     context,
     readCaller: createCallerReader(name, config.ROSTER_CALLER_KEY(log)),
     answers,
-    parked: tail.parked,
+    deadLetters: tail.deadLetters,
     ...(owners && { owners }),
     ...(rolesThere && { rolesThere }),
     services: services(feed, createCheckpointList(asked)),

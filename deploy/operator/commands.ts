@@ -4,7 +4,7 @@ import { exportOrganization } from './export/export.ts'
 import { forgotten } from './erasure/erasure-report.ts'
 import { receipt } from './erasure/receipt.ts'
 import { rotateKeys } from './keys/rotate-keys.ts'
-import { parkedCommands } from './dead-letters.ts'
+import { deadLetterCommands } from './dead-letters.ts'
 import { republish } from './republish.ts'
 import { status } from './status/status.ts'
 import { verify } from './verify/verify.ts'
@@ -12,7 +12,7 @@ import { verify } from './verify/verify.ts'
 /** Every command, as the help shows them. */
 export const commands: Command[] = [
   status,
-  ...parkedCommands,
+  ...deadLetterCommands,
   republish,
   verify,
   checkpoints,

@@ -14,8 +14,8 @@ const named: Pick<Command, 'takes' | 'options' | 'optionLines' | 'arguments' | '
   mayWrite: true,
 }
 
-/** The commands about events that the system went on without. */
-export const parkedCommands: Command[] = [
+/** The commands about dead letters: parked events, which the system went on without. */
+export const deadLetterCommands: Command[] = [
   {
     name: 'parked list',
     takes: '[SERVICE…]',
@@ -57,7 +57,7 @@ export const parkedCommands: Command[] = [
   },
 ]
 
-/** Names a parked event. Without a follower, the stream never got it. With one, that follower went on without it. */
+/** Names a dead letter. Without a follower, the stream never got it. With one, that follower went on without it. */
 interface Named {
   /** `users-17`, or `grants/user-removal/17`. */
   id: string
@@ -66,7 +66,7 @@ interface Named {
   follower?: string | null | undefined
 }
 
-interface Parked extends Named {
+interface DeadLetter extends Named {
   /** `user.removed`; empty where the event is one of another service. */
   type: string
   aggregateId: string
@@ -90,9 +90,9 @@ async function list({ system, output, args }: Called): Promise<number> {
 }
 
 async function readAll({ system, output }: Pick<Called, 'system' | 'output'>, services: readonly StoringService[]) {
-  const found: Parked[] = []
+  const found: DeadLetter[] = []
   const isWhole = await eachService(services, output, async (service) => {
-    const reading = system.sql(service)<Omit<Parked, 'id' | 'service'>[]>`
+    const reading = system.sql(service)<Omit<DeadLetter, 'id' | 'service'>[]>`
       select null as follower, p.position::text, coalesce(e.aggregate_type || '.' || e.type, '') as type,
         coalesce(e.aggregate_id, '') as "aggregateId", 1 as tries, retry, reason
       from parked_events p left join events e on e.position = p.position
@@ -110,7 +110,7 @@ async function readAll({ system, output }: Pick<Called, 'system' | 'output'>, se
 
 async function change(
   { system, output, args, options, confirm }: Called,
-  work: (sql: Sql, parked: Named) => PromiseLike<{ count: number }>,
+  work: (sql: Sql, deadLetter: Named) => PromiseLike<{ count: number }>,
   question?: (number: number) => string,
 ): Promise<number> {
   const isAll = options['all'] === true
@@ -123,11 +123,11 @@ async function change(
   let missing = 0
   const byService = Map.groupBy(found, ({ service }) => service)
   const isChanged = await eachService(byService.keys(), output, async (service) => {
-    for (const parked of byService.get(service)!) {
-      const done = (await work(system.sql(service), parked)).count > 0
+    for (const deadLetter of byService.get(service)!) {
+      const done = (await work(system.sql(service), deadLetter)).count > 0
       if (!done) missing++
-      if (output.isJson) await output.json({ id: parked.id, done })
-      else output.line(`${parked.id}: ${done ? 'done' : 'is not parked'}`)
+      if (output.isJson) await output.json({ id: deadLetter.id, done })
+      else output.line(`${deadLetter.id}: ${done ? 'done' : 'is not parked'}`)
     }
   })
   if (all?.isWhole === false || !isChanged) return 2

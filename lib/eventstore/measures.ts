@@ -77,7 +77,7 @@ export const published = counter({
   tells: 'events that this process brought to JetStream',
 })
 
-export const parkedEvents = gauge({
+export const deadLetters = gauge({
   name: 'roster.events.parked',
   unit: '{event}',
   tells: 'events that were refused for good: by JetStream (tail), or by work that follows events (follower)',

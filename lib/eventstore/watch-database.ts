@@ -6,7 +6,7 @@ import {
   clockOffset,
   connections,
   mostConnections,
-  parkedEvents,
+  deadLetters,
   pendingStatements,
   tailLag,
   tailLagAge,
@@ -55,8 +55,8 @@ export function watchDatabase(url: string, service: string): void {
   tailLagAge.watch(() => seen && ageOf(seen.since, offset))
   unchained.watch(() => seen?.unchained)
   unsignedAge.watch(() => seen && ageOf(seen.unsigned, offset))
-  parkedEvents.watch(() => seen?.parked, 'tail')
-  parkedEvents.watch(() => seen?.forFollowers, 'follower')
+  deadLetters.watch(() => seen?.deadLetters, 'tail')
+  deadLetters.watch(() => seen?.forFollowers, 'follower')
   clockOffset.watch(() => seen && offset)
 }
 
@@ -71,7 +71,7 @@ interface Seen {
   since: Date | null
   unchained: number
   unsigned: Date | null
-  parked: number
+  deadLetters: number
   forFollowers: number
 }
 
@@ -99,7 +99,7 @@ function look(sql: postgres.Sql) {
         )
         order by events.transaction_id, events.position limit 1
       ) as unsigned,
-      (select count(*)::int from parked_events) as parked,
+      (select count(*)::int from parked_events) as "deadLetters",
       (select count(*)::int from parked_for_followers) as "forFollowers"
   `
 }

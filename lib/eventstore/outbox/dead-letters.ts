@@ -13,12 +13,12 @@ export interface Refused {
 
 const longestReason = 1000
 
-/** Notes events that were refused for good, and logs each once. */
-export async function park(transaction: Transaction, log: Log, refused: Refused[]): Promise<void> {
+/** Parks events that were refused for good: stores them as dead letters, and logs each once. */
+export async function addDeadLetters(transaction: Transaction, log: Log, refused: Refused[]): Promise<void> {
   if (refused.length === 0) return
   const rows = refused.map(({ event, reason }) => ({
     position: event.position,
-    reason: parkedFor(reason),
+    reason: storedReason(reason),
   }))
   const noted = await transaction<{ position: string }[]>`
     insert into parked_events (position, reason, parked_at)
@@ -38,18 +38,18 @@ export async function park(transaction: Transaction, log: Log, refused: Refused[
 }
 
 /** The reason as it is stored. */
-function parkedFor(reason: Error): string {
+function storedReason(reason: Error): string {
   return reason.message.slice(0, longestReason).replaceAll('\0', '')
 }
 
-/** Deletes the notes of events that the stream took in the end, for example when they were published anew. */
-export function unpark(transaction: Transaction, added: { position: string }[]) {
+/** Deletes the dead letters that the stream took in the end, for example when they were published anew. */
+export function removeDeadLetters(transaction: Transaction, added: { position: string }[]) {
   return transaction`delete from parked_events where position = any(${added.map(({ position }) => position)}::bigint[])`
 }
 
 /**
  * Notes the events of the current page that the stream already has. The cursor stays until the stream has the whole
- * page. The next turn skips the noted events, and looks for each other event before it sends it again.
+ * page. The next tick skips the noted events, and looks for each other event before it sends it again.
  */
 export function noteTaken(transaction: Transaction, added: { position: string; seq: number }[]) {
   const taken = Object.fromEntries(added.map(({ position, seq }) => [position, seq]))
@@ -64,8 +64,8 @@ export interface Retried {
   outcome: Outcome
 }
 
-/** Sends parked events again that somebody asked another try for. Later events of their aggregates may be ahead. */
-export async function retryParked(
+/** Sends dead letters again that somebody asked another try for. Later events of their aggregates may be ahead. */
+export async function retryDeadLetters(
   transaction: Transaction,
   personal: Personal | undefined,
   publish: (events: StoredEvent[]) => Promise<Outcome[]>,
@@ -80,14 +80,14 @@ export async function retryParked(
   return events.map((event, index) => ({ event, outcome: outcomes[index]! }))
 }
 
-/** Notes the outcomes. An event that nobody took for lack of an answer is tried again at the next turn. */
+/** Notes the outcomes. An event that nobody took for lack of an answer is tried again at the next tick. */
 export async function settleRetried(transaction: Transaction, retried: Retried[]): Promise<void> {
   const taken = retried.flatMap(({ event, outcome }) => ('ack' in outcome ? [event] : []))
-  if (taken.length > 0) await unpark(transaction, taken)
+  if (taken.length > 0) await removeDeadLetters(transaction, taken)
   for (const { event, outcome } of retried)
     if ('refused' in outcome)
       await transaction`
-        update parked_events set retry = false, reason = ${parkedFor(outcome.refused)}, parked_at = roster_now()
+        update parked_events set retry = false, reason = ${storedReason(outcome.refused)}, parked_at = roster_now()
         where position = ${event.position}
       `
 }

@@ -27,14 +27,14 @@ export interface Published {
   message_key: string
   taken: Record<string, number>
   in_doubt: boolean
-  parked: number
+  deadLetters: number
   retried: number
 }
 
-/** Whether there is something to publish, and how many events are parked. */
-export async function findUnpublished(sql: Sql): Promise<{ hasWork: boolean; parked: number }> {
-  const [found] = await sql<[{ hasWork: boolean; parked: number }]>`
-    select (select count(*)::int from parked_events) as parked,
+/** Whether there is something to publish, and how many dead letters there are. */
+export async function findUnpublished(sql: Sql): Promise<{ hasWork: boolean; deadLetters: number }> {
+  const [found] = await sql<[{ hasWork: boolean; deadLetters: number }]>`
+    select (select count(*)::int from parked_events) as "deadLetters",
       exists (
         select from events where (transaction_id, position) > (select transaction_id, position from published)
       ) or exists (select from parked_events where retry) as "hasWork"

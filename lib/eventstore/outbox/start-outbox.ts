@@ -9,7 +9,7 @@ import type { EventRow, StoredEvent } from '../../events/stored-event.ts'
 import type { Personal } from '../encryption/personal.ts'
 import { createForward } from './forward.ts'
 import { newestOf, writeMark } from './mark.ts'
-import { noteTaken, park, retryParked, settleRetried, unpark } from './dead-letters.ts'
+import { addDeadLetters, noteTaken, removeDeadLetters, retryDeadLetters, settleRetried } from './dead-letters.ts'
 import { type Elsewhere, noteTailWaits } from './outbox-waits.ts'
 import { findUnpublished, page, pageSize, type Published, setBack } from './outbox-rows.ts'
 
@@ -38,8 +38,8 @@ export interface TailOptions extends AnnouncerOptions {
 export interface Tail extends Service {
   /** Tells the tail of a commit, so that it need not wait for its next look. */
   committed(events: EventRow[]): void
-  /** The number of parked events at the last look. */
-  parked(): number
+  /** The number of dead letters at the last look. */
+  deadLetters(): number
 }
 
 /**
@@ -58,7 +58,7 @@ export function startTail(options: TailOptions): Tail {
   const announcer = createAnnouncer(options)
   const forward = createForward(options, waits, announcer)
   let inspectAt = 0
-  let parked = 0
+  let deadLetters = 0
   // Whether there may be more to do than one statement finds out.
   let isWoken = true
 
@@ -102,7 +102,7 @@ export function startTail(options: TailOptions): Tail {
     isWoken = false
     if (looks) return false
     const found = await findUnpublished(sql)
-    parked = found.parked
+    deadLetters = found.deadLetters
     return !found.hasWork
   }
 
@@ -113,19 +113,19 @@ export function startTail(options: TailOptions): Tail {
       `,
       transaction<Published[]>`
         select *, transaction_id::text from published,
-          (select count(*)::int as parked, count(*) filter (where retry)::int as retried from parked_events) counted
+          (select count(*)::int as "deadLetters", count(*) filter (where retry)::int as retried from parked_events) counted
       `,
       page(transaction),
     ])
-    parked = published!.parked
+    deadLetters = published!.deadLetters
     const { retried: toRetry, generation, message_key: key } = published!
     if (!lockRow!.leads) waits.streamIsThere()
     if (!lockRow!.leads || (all.length === 0 && toRetry === 0 && Date.now() < inspectAt)) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
     const events = personal ? await personal.openEvents(transaction, all) : all
-    const again = (parkedOnes: StoredEvent[]) =>
-      elsewhere(publish(nats, parkedOnes, { service, generation, key, messages: options.messages }))
-    const retried = toRetry > 0 ? await retryParked(transaction, personal, again) : []
+    const again = (deadOnes: StoredEvent[]) =>
+      elsewhere(publish(nats, deadOnes, { service, generation, key, messages: options.messages }))
+    const retried = toRetry > 0 ? await retryDeadLetters(transaction, personal, again) : []
     const { state, added = [], refused = [], failure } = await elsewhere(forward(events, published!))
     // The connection was lost meanwhile. It may be open again for somebody else, so send nothing more on it, not even a
     // rollback.
@@ -139,7 +139,7 @@ export function startTail(options: TailOptions): Tail {
     }
     if (failure) {
       waits.streamIsAway(failure.cause)
-      await Promise.all([park(transaction, log, refused), noteTaken(transaction, added)])
+      await Promise.all([addDeadLetters(transaction, log, refused), noteTaken(transaction, added)])
       return { more: false, failure }
     }
     waits.streamIsThere()
@@ -152,8 +152,8 @@ export function startTail(options: TailOptions): Tail {
     // If a crash sets the cursor back, the tail publishes events twice, and the stream drops the second ones.
     await Promise.all([
       transaction`set local synchronous_commit = off`,
-      park(transaction, log, refused),
-      parked > 0 && unpark(transaction, added),
+      addDeadLetters(transaction, log, refused),
+      deadLetters > 0 && removeDeadLetters(transaction, added),
       transaction`
         update published set transaction_id = ${last.transaction_id}::xid8, position = ${last.position},
           stream_sequence = greatest(stream_sequence, ${newest?.seq ?? null}),
@@ -172,7 +172,7 @@ export function startTail(options: TailOptions): Tail {
       // be lost.
       if (nats.connected()) announcer.callers(events)
     },
-    parked: () => parked,
+    deadLetters: () => deadLetters,
     stop: () => turns.stop(),
   }
 }

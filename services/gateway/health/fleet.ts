@@ -13,7 +13,7 @@ export interface Replica {
   former?: string | undefined
   /** Whether it cannot answer calls yet. */
   starting: boolean
-  parked: number
+  deadLetters: number
   /** The servers that it waits for, each with the time since when, in RFC 3339. */
   waiting: Record<string, string>
 }
@@ -67,7 +67,7 @@ function readReplica(service: string, info: string): Replica {
     version: read('version', '\\d+\\.\\d+\\.\\d+[\\w.-]{0,20}') ?? untold,
     former: read('former', '\\d+\\.\\d+'),
     starting: read('starting', 'true') !== undefined,
-    parked: Number(read('parked', '\\d{1,15}') ?? 0),
+    deadLetters: Number(read('parked', '\\d{1,15}') ?? 0),
     waiting: readWaits(read('waiting', '[\\w:., -]{1,300}') ?? ''),
   }
 }

@@ -1,5 +1,5 @@
 import { isAbsence } from '#lib/eventstore/follow'
-import { park } from '#lib/eventstore/follower-rows'
+import { addDeadLetter } from '#lib/eventstore/follower-rows'
 import type { Log } from '#lib/log'
 import { pause, type Repeated, repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
@@ -11,13 +11,13 @@ const lookEvery = 5000
 const unpublishedEvery = 100
 const retryAfter = 1000
 /** Milliseconds until the follower tries again who could not be cleaned. */
-const parkedFor = 2000
+const retryDeadLetterAfter = 2000
 /** Users that are cleaned at the same time. */
 const atOnce = 4
 
 /**
  * Cleans the stream of removed users. Organizations take turns: one that removes thousands of users delays nobody
- * else's. Who cannot be cleaned is parked, and holds up no other.
+ * else's. Who cannot be cleaned becomes a dead letter, and holds up no other.
  */
 export function startCleaningInTurns({ sql, nats, log }: CleanOptions & { log: Log }): Repeated {
   let after = ''
@@ -30,7 +30,7 @@ export function startCleaningInTurns({ sql, nats, log }: CleanOptions & { log: L
     for (let begin = 0; begin < published.length && !stopped.aborted; begin += atOnce) {
       const some = published.slice(begin, begin + atOnce)
       // Wait for all of them, even if one fails: nothing may still be at work after a stop.
-      const outcomes = await Promise.allSettled(some.map((user) => cleanOrPark(user)))
+      const outcomes = await Promise.allSettled(some.map((user) => cleanOrGiveUp(user)))
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     }
     after = last
@@ -43,12 +43,12 @@ export function startCleaningInTurns({ sql, nats, log }: CleanOptions & { log: L
     return isOver ? undefined : 'more'
   }
 
-  async function cleanOrPark({ position, ...user }: Waiting): Promise<void> {
+  async function cleanOrGiveUp({ position, ...user }: Waiting): Promise<void> {
     try {
       await cleanStream({ sql, nats }, user)
     } catch (error) {
       if (isAbsence(error)) throw error
-      await park(sql, follower, position, { tries: 1, pause: parkedFor, reason: error })
+      await addDeadLetter(sql, follower, position, { tries: 1, pause: retryDeadLetterAfter, reason: error })
       log.error(
         { err: error, userId: user.userId },
         'the stream cannot be cleaned of a removed user: it is tried again',

@@ -49,9 +49,9 @@ export function startForgetting({ sql, nats, log, feed }: ForgettingOptions): Se
     eventTypes: ['user.removed', 'user.forgotten'],
     async handle(event) {
       if (event.data?.['forgetAt'] !== undefined) return
-      const wasParked = await isParked(sql, event)
+      const wasDeadLetter = await isDeadLetter(sql, event)
       cleaning.wake()
-      if (wasParked) await cleanParked({ sql, nats }, event.aggregateId)
+      if (wasDeadLetter) await cleanDeadLetter({ sql, nats }, event.aggregateId)
     },
     atOnce: 10,
     sql,
@@ -65,7 +65,7 @@ export function startForgetting({ sql, nats, log, feed }: ForgettingOptions): Se
   }
 }
 
-async function isParked(sql: Sql, { id }: Event): Promise<boolean> {
+async function isDeadLetter(sql: Sql, { id }: Event): Promise<boolean> {
   const position = Number(id.slice(id.lastIndexOf('-') + 1))
   const { count } = await sql`
     select from parked_for_followers where follower = ${follower} and position = ${position}
@@ -73,7 +73,7 @@ async function isParked(sql: Sql, { id }: Event): Promise<boolean> {
   return count > 0
 }
 
-async function cleanParked(options: CleanOptions, userId: string): Promise<void> {
+async function cleanDeadLetter(options: CleanOptions, userId: string): Promise<void> {
   const waiting = await readOne(options.sql, userId)
   if (waiting && !waiting.isPublished) throw unavailable('The removal of a user is not published yet.')
   if (waiting) await cleanStream(options, waiting)

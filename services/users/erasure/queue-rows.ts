@@ -3,7 +3,7 @@ import type { Fragment, Sql } from '#lib/eventstore/database'
 import { type Place, toPosition } from '#lib/eventstore/feed-rows'
 import type { Cleaned } from './clean-stream.ts'
 
-/** The follower that notes removals. What cannot be cleaned is parked in its name. */
+/** The follower that notes removals. What cannot be cleaned is a dead letter of it. */
 export const follower = 'forgetting'
 
 /** Organizations that have a turn at the same time, and users of each. */
