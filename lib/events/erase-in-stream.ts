@@ -38,9 +38,9 @@ export interface Removed {
 }
 
 /**
- * Removes from the stream the events of the aggregate, and of what belongs to it, up to its end. The end stays: an event
- * `removed` that cannot be undone, or `forgotten`. Ask only once the tail has gone past the end. Otherwise the tail might
- * take the removal for a loss.
+ * Removes from the stream the events of the aggregate, and of what belongs to it, up to its end. The end stays: an
+ * event `removed` that cannot be undone, or `forgotten`. Ask only once the outbox has gone past the end. Otherwise the
+ * outbox might take the removal for a loss.
  */
 export async function forgetInStream({ ask }: Nats, service: string, ended: Ended): Promise<Removed> {
   const tokens = [service, ended.organizationId, ended.type, ended.id].map(subjectToken)

@@ -43,7 +43,7 @@ async function addAndRemove(id: string) {
 const forget = async (id: string) =>
   (await forgetInStream(users, 'users', { organizationId: 'house', type: 'counter', id })).removed
 
-test('the tail does not take the removal of the first messages, nor of all but the last, for a loss', async () => {
+test('the outbox does not take the removal of the first messages, nor of all but the last, for a loss', async () => {
   await addAndRemove('first')
   const { first: before } = await streamState(users)
   expect(await forget('first')).toBe(2)
@@ -78,7 +78,7 @@ test('a stream that was lost gets all events again, and they can be removed agai
   expect(await generation()).toBe(before + 1)
 })
 
-test('a removal while much is published makes the tail publish nothing again', async () => {
+test('a removal while much is published makes the outbox publish nothing again', async () => {
   const before = await generation()
   const ids = Array.from({ length: 20 }, (_, index) => `busy${index}`)
   const over = new AbortController()

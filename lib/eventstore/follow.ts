@@ -140,7 +140,11 @@ export function startFollowing(options: FollowOptions): Service {
     } catch (error) {
       if (stopped.aborted || isAbsence(error)) throw error
       const tries = tried + 1
-      await addDeadLetter(sql, name, position!, { tries, pause: Math.min(1000 * 2 ** tries, longestPause), reason: error })
+      await addDeadLetter(sql, name, position!, {
+        tries,
+        pause: Math.min(1000 * 2 ** tries, longestPause),
+        reason: error,
+      })
       log.error(
         { err: error, follower: name, event: event!.id, tries },
         'nobody can work on an event now: it is parked and tried again, and the ones behind it go on',

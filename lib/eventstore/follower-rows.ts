@@ -49,7 +49,10 @@ export async function addDeadLetter(
 const longestReason = 1000
 
 /** Dead letters that are due for another try. */
-export async function dueDeadLetters(sql: Sql, follower: string): Promise<{ position: EventPosition; tries: number }[]> {
+export async function dueDeadLetters(
+  sql: Sql,
+  follower: string,
+): Promise<{ position: EventPosition; tries: number }[]> {
   const rows = await sql<(Place & { tries: number })[]>`
     select transaction_id::text, position, tries from parked_for_followers
     where follower = ${follower} and next_try_at <= roster_now()

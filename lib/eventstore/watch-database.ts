@@ -8,8 +8,8 @@ import {
   mostConnections,
   deadLetters,
   pendingStatements,
-  tailLag,
-  tailLagAge,
+  outboxLag,
+  outboxLagAge,
   unchained,
   unsignedAge,
 } from './measures.ts'
@@ -51,8 +51,8 @@ export function watchDatabase(url: string, service: string): void {
     offset = (found.now.getTime() - (asked + Date.now()) / 2) / 1000
     seen = found
   })
-  tailLag.watch(() => seen?.unpublished)
-  tailLagAge.watch(() => seen && ageOf(seen.since, offset))
+  outboxLag.watch(() => seen?.unpublished)
+  outboxLagAge.watch(() => seen && ageOf(seen.since, offset))
   unchained.watch(() => seen?.unchained)
   unsignedAge.watch(() => seen && ageOf(seen.unsigned, offset))
   deadLetters.watch(() => seen?.deadLetters, 'tail')

@@ -48,8 +48,8 @@ export async function* checkAggregates(
   }
 }
 
-// Some aggregates after this one, or the first ones, and all that was stored beside them. It comes from one snapshot, so
-// that it fits together while others write. The transaction only reads: it has no number, and holds up no tail.
+// Some aggregates after this one, or the first ones, and all that was stored beside them. It comes from one snapshot,
+// so that it fits together while others write. The transaction only reads: it has no number, and holds up no outbox.
 async function readPage(
   sql: Sql,
   schema: string,

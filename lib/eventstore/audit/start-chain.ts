@@ -39,7 +39,7 @@ const skew = 60_000
 /**
  * Adds committed events to the service's audit chain, in the order of their commits, and signs checkpoints of it
  * (docs/decisions/22-audit.md). Begins with the first event that was ever stored. Writes do not wait for it, and it
- * waits neither for the tail nor for the stream. Any number of replicas may work at the same time.
+ * waits neither for the outbox nor for the stream. Any number of replicas may work at the same time.
  */
 export function startChain(options: ChainOptions): Service {
   const { service, sql, nats, log, keys, recent, checkpointEvery } = options
@@ -71,7 +71,7 @@ export function startChain(options: ChainOptions): Service {
 
   // Returns whether there may be more.
   async function append(chain: ChainRow): Promise<boolean> {
-    // What the tail read before an epoch began may have been changed since.
+    // What the outbox read before an epoch began may have been changed since.
     const { rows, endReached } = await nextRows(sql, chain, caughtUpIn === chain.epoch ? recent : undefined)
     if (endReached) caughtUpIn = chain.epoch
     if (rows.length === 0) return false
@@ -134,7 +134,7 @@ export function startChain(options: ChainOptions): Service {
     `
     for (const { key, generation, signedAt, ...checkpoint } of waiting) {
       await publishCheckpoint(nats, { service, key, generation }, { ...checkpoint, signedAt })
-      // Where the stream was lost meanwhile, it is published anew. `for share` waits for the tail, which notes that.
+      // Where the stream was lost meanwhile, it is published anew. `for share` waits for the outbox, which notes that.
       await sql`
         with same as materialized (select from published where generation = ${generation} for share)
         update audit_checkpoints set published = true where number = ${checkpoint.number} and exists (select from same)

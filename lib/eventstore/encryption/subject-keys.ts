@@ -40,7 +40,7 @@ export function createSubjectKeys(keys: Pick<Keyring, 'seal' | 'open'>): Subject
       return Array.from({ length: count }, (_, index) => {
         const own = bytes.subarray(index * 32, index * 32 + 32)
         const [key, wrapped] = [createSecretKey(own), keys.seal(wrappedFor, own.toString('base64'))]
-        // The tail asks for it soon.
+        // The outbox asks for it soon.
         remember(`\\x${wrapped.toString('hex')}`, key)
         return { key, wrapped }
       })

@@ -59,7 +59,7 @@ test.each([
   const sequences = (await readStream(publishing.admin)).filter(({ aggregateId }) => aggregateId === what)
   expect(sequences.map(({ sequence }) => sequence)).toEqual([2])
   expect(lines.filter(({ level, position }) => level === 50 && position === first)).toHaveLength(1)
-  for (const tail of publishing.tails) await vi.waitFor(() => expect(tail.deadLetters()).toBe(before.length + 1))
+  for (const outbox of publishing.outboxes) await vi.waitFor(() => expect(outbox.deadLetters()).toBe(before.length + 1))
 })
 
 test('an absent broker is no reason to park an event', async () => {

@@ -12,19 +12,19 @@ import type { Refused } from './dead-letters.ts'
 import type { Published } from './outbox-rows.ts'
 import type { PageRow } from '../event-page.ts'
 import { lastMark } from './mark.ts'
-import type { TailWaits } from './outbox-waits.ts'
+import type { OutboxWaits } from './outbox-waits.ts'
 
 /**
  * Milliseconds after which the stream may no longer know that it has an event. It remembers twice as long; half of that
  * is left to clocks that differ.
  */
 const knownFor = 60_000
-/** Milliseconds for which the look at the stream after a turn also counts as the look before the next turn. */
+/** Milliseconds for which the look at the stream after a tick also counts as the look before the next tick. */
 const trustFor = 200
 
 /**
- * Brings a page of events to the stream. Looks at the stream before and after; only after, if the last look was a moment
- * ago. The stream must still have the events of before: else the tail publishes those again first.
+ * Brings a page of events to the stream. Looks at the stream before and after; only after, if the last look was a
+ * moment ago. The stream must still have the events of before: else the outbox publishes those again first.
  */
 export type Forward = (all: PageRow[], published: Published) => Promise<Forwarded>
 
@@ -37,10 +37,10 @@ export interface Forwarded {
   state?: StreamState
 }
 
-/** Opens the way of a tail into the stream. */
+/** Opens the way of an outbox into the stream. */
 export function createForward(
   { service, nats, messages }: { service: string; nats: Nats; messages?: FileRegistry },
-  waits: Pick<TailWaits, 'streamIsAway'>,
+  waits: Pick<OutboxWaits, 'streamIsAway'>,
   announcer: ReturnType<typeof createAnnouncer>,
 ): Forward {
   let intactAt = 0

@@ -38,7 +38,7 @@ test('a cursor that a crash set back costs nothing: the stream drops the events 
   await everythingIsPublished(publishing)
 })
 
-test('a tail without a database continues once it is back, and writes are refused meanwhile', async () => {
+test('an outbox without a database continues once it is back, and writes are refused meanwhile', async () => {
   publishing.cable.cut()
   const refused = await outcome(a!.store.execute(count('c1')))
   publishing.cable.mend()
@@ -47,7 +47,7 @@ test('a tail without a database continues once it is back, and writes are refuse
   await everythingIsPublished(publishing)
 })
 
-test('a database that hangs after a page was published is one that each tail waits for', async () => {
+test('a database that hangs after a page was published is one that each outbox waits for', async () => {
   publishing.afterPublish.run = async () => publishing.cable.stall()
   await a!.store.execute(count('c1'))
   const waiting = (expected: boolean) => () =>

@@ -9,37 +9,37 @@ const patience = 5000
 /** Awaits an answer that PostgreSQL has no part in. */
 export type Elsewhere = <T>(asked: Promise<T>) => Promise<T>
 
-/** Notes the servers that a tail waits for. */
-export interface TailWaits {
+/** Notes the servers that an outbox waits for. */
+export interface OutboxWaits {
   /**
-   * Takes a turn, and notes where PostgreSQL keeps it waiting for long: a server that hangs gives no error. The turn
+   * Runs a tick, and notes where PostgreSQL keeps it waiting for long: a server that hangs gives no error. The tick
    * counts as a wait for PostgreSQL, except while it awaits what it hands to `elsewhere`.
    */
-  take<T>(turn: (elsewhere: Elsewhere) => Promise<T>): Promise<T>
+  run<T>(tick: (elsewhere: Elsewhere) => Promise<T>): Promise<T>
   streamIsAway(cause: unknown): void
   streamIsThere(): void
   succeeded(): void
   failed(error: Error): void
 }
 
-export function noteTailWaits({ nats, log }: { nats: Nats; log: Log }): TailWaits {
+export function noteOutboxWaits({ nats, log }: { nats: Nats; log: Log }): OutboxWaits {
   const { waits } = nats
   const say = throttled(log, 'the tail stopped and tries again')
   let awaySince: number | undefined
   return {
-    async take(turn) {
+    async run(tick) {
       const watch = () => {
         const at = Date.now()
         return setTimeout(() => waits.begin('PostgreSQL', new Error('it does not answer'), at), patience)
       }
       let late: NodeJS.Timeout | undefined = watch()
       try {
-        return await turn(async (asked) => {
+        return await tick(async (asked) => {
           clearTimeout(late)
           try {
             return await asked
           } finally {
-            // A turn whose connection was lost may be over by now.
+            // A tick whose connection was lost may be over by now.
             if (late) late = watch()
           }
         })

@@ -26,7 +26,7 @@ describe('events in the stream', () => {
   test('are those of the database, each once and in the order of its aggregate, with two replicas', async () => {
     await Promise.all(Array.from({ length: 40 }, (_, i) => [a!, b!][i % 2]!.store.execute(add(`c${i}`, `c${i}`))))
     await Promise.all(Array.from({ length: 800 }, (_, i) => [a!, b!][i % 2]!.store.execute(count(`c${(i * 7) % 40}`))))
-    publishing.tails[0].committed([])
+    publishing.outboxes[0].committed([])
     await everythingIsPublished(publishing)
   })
 
@@ -86,7 +86,7 @@ describe('events in the stream', () => {
     await b!.store.execute(add('fast', 'fast'))
     const { asked } = publishing
     const looks = asked[0] + asked[1]
-    publishing.tails[1].committed([])
+    publishing.outboxes[1].committed([])
     await vi.waitFor(() => expect(asked[0] + asked[1]).toBeGreaterThan(looks + 10), { timeout: 10_000 })
     expect(byAggregate(await readStream(publishing.admin))).not.toHaveProperty('fast')
     commit.resolve()
@@ -149,8 +149,8 @@ describe('events in the stream', () => {
 
 describe('two replicas', () => {
   test('the one that waits does not keep the database busy, although it commits', async () => {
-    publishing.tails[0].committed([])
-    publishing.tails[1].committed([])
+    publishing.outboxes[0].committed([])
+    publishing.outboxes[1].committed([])
     await everythingIsPublished(publishing)
     const { asked } = publishing
     asked.fill(0)
@@ -195,7 +195,7 @@ describe('two replicas', () => {
   })
 
   test('no connection of the pools keeps a lock or a relaxed commit setting, whatever happened', async () => {
-    await Promise.all(publishing.tails.map((tail) => tail.stop()))
+    await Promise.all(publishing.outboxes.map((outbox) => outbox.stop()))
     // The first statement on a new connection may still report the end of the old one.
     const locks = await vi.waitFor(
       () => a!.sql`

@@ -10,13 +10,13 @@ import type { Personal } from '../encryption/personal.ts'
 import { createForward } from './forward.ts'
 import { newestOf, writeMark } from './mark.ts'
 import { addDeadLetters, noteTaken, removeDeadLetters, retryDeadLetters, settleRetried } from './dead-letters.ts'
-import { type Elsewhere, noteTailWaits } from './outbox-waits.ts'
+import { type Elsewhere, noteOutboxWaits } from './outbox-waits.ts'
 import { findUnpublished, page, pageSize, type Published, setBack } from './outbox-rows.ts'
 
-/** Milliseconds between two looks when nobody wakes the tail: another replica may have committed. */
+/** Milliseconds between two looks when nobody wakes the outbox: another replica may have committed. */
 const pollEvery = 200
 /**
- * Milliseconds between the beginnings of two turns at the least. Events of that time share a turn and its look at the
+ * Milliseconds between the beginnings of two ticks at the least. Events of that time share a tick and its look at the
  * stream.
  */
 const collectFor = 40
@@ -25,36 +25,38 @@ const inspectEvery = 2000
 const retryAfter = 1000
 const lock = 7_265_002
 
-export interface TailOptions extends AnnouncerOptions {
+export interface OutboxOptions extends AnnouncerOptions {
   sql: Sql
   /** Has the messages of the events. Default: proto/. */
   messages?: FileRegistry
-  /** Gets the events that the tail has read. */
+  /** Gets the events that the outbox has read. */
   recent?: RecentEvents
   /** Opens what is sealed. */
   personal?: Personal | undefined
 }
 
-export interface Tail extends Service {
-  /** Tells the tail of a commit, so that it need not wait for its next look. */
+export interface Outbox extends Service {
+  /** Tells the outbox of a commit, so that it need not wait for its next look. */
   committed(events: EventRow[]): void
   /** The number of dead letters at the last look. */
   deadLetters(): number
 }
 
 /**
+ * The relay of the transactional outbox, which is the table `events`. Operators know it as the tail.
+ *
  * Publishes committed events to JetStream, each at least once and in commit order, and sends hints of them. Only one of
  * several replicas works at a time.
  *
- * If the broker or proto/ refuses an event for good, the tail parks it. It notes the event in `parked_events`, logs
- * it, and goes on with the next one.
+ * If the broker or proto/ refuses an event for good, the outbox makes it a dead letter: it stores it in
+ * `parked_events`, logs it, and goes on with the next one.
  *
- * The tail reads only events below the oldest running transaction, so no late commit ends up behind the cursor. If the
- * stream lost events, the tail publishes again, from the first event that would not have expired there by now.
+ * The outbox reads only events below the oldest running transaction, so no late commit ends up behind the cursor. If
+ * the stream lost events, the outbox publishes again, from the first event that would not have expired there by now.
  */
-export function startTail(options: TailOptions): Tail {
+export function startOutbox(options: OutboxOptions): Outbox {
   const { sql, nats, log, service, recent, personal } = options
-  const waits = noteTailWaits(options)
+  const waits = noteOutboxWaits(options)
   const announcer = createAnnouncer(options)
   const forward = createForward(options, waits, announcer)
   let inspectAt = 0
@@ -62,10 +64,10 @@ export function startTail(options: TailOptions): Tail {
   // Whether there may be more to do than one statement finds out.
   let isWoken = true
 
-  const turns = repeat({
+  const ticks = repeat({
     async work(stopped) {
       const began = performance.now()
-      const more = await takeTurn()
+      const more = await runTick()
       waits.succeeded()
       if (more) return 'more'
       await pause(collectFor - (performance.now() - began), stopped)
@@ -79,12 +81,12 @@ export function startTail(options: TailOptions): Tail {
   // The lock belongs to the transaction. A replica that loses its connection loses the lock too, and leaves no lock
   // behind on a connection that others use next. Returns whether there may be more to publish. Throws the reason if
   // events could not be published.
-  async function takeTurn(): Promise<boolean> {
+  async function runTick(): Promise<boolean> {
     let over = false
     try {
-      return await waits.take(async (elsewhere) => {
+      return await waits.run(async (elsewhere) => {
         if (await nothingToDo()) return false
-        const { more, failure } = await sql.begin((transaction) => turn(transaction, elsewhere, () => over))
+        const { more, failure } = await sql.begin((transaction) => tick(transaction, elsewhere, () => over))
         if (failure) throw failure.cause
         return more
       })
@@ -106,7 +108,7 @@ export function startTail(options: TailOptions): Tail {
     return !found.hasWork
   }
 
-  async function turn(transaction: Transaction, elsewhere: Elsewhere, isOver: () => boolean): Promise<Turn> {
+  async function tick(transaction: Transaction, elsewhere: Elsewhere, isOver: () => boolean): Promise<Tick> {
     const [[lockRow], [published], all] = await Promise.all([
       transaction<{ leads: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
@@ -149,7 +151,7 @@ export function startTail(options: TailOptions): Tail {
     const newest = newestOf(added)
     const event = all.find(({ position }) => position === newest?.position)
     const mark = newest && event ? writeMark(service, published!, event, newest.seq) : null
-    // If a crash sets the cursor back, the tail publishes events twice, and the stream drops the second ones.
+    // If a crash sets the cursor back, the outbox publishes events twice, and the stream drops the second ones.
     await Promise.all([
       transaction`set local synchronous_commit = off`,
       addDeadLetters(transaction, log, refused),
@@ -167,20 +169,20 @@ export function startTail(options: TailOptions): Tail {
   return {
     committed(events) {
       isWoken = true
-      turns.wake()
-      // At once: a long transaction of somebody else may hold the tail up. The tail announces them again, should this
-      // be lost.
+      ticks.wake()
+      // At once: a long transaction of somebody else may hold the outbox up. The outbox announces them again, should
+      // this be lost.
       if (nats.connected()) announcer.callers(events)
     },
     deadLetters: () => deadLetters,
-    stop: () => turns.stop(),
+    stop: () => ticks.stop(),
   }
 }
 
-/** The outcome of a turn: whether there may be more, and the reason if events could not be published. */
-interface Turn {
+/** The outcome of a tick: whether there may be more, and the reason if events could not be published. */
+interface Tick {
   more: boolean
   failure?: { cause: unknown } | undefined
 }
 
-const nothing: Turn = { more: false }
+const nothing: Tick = { more: false }

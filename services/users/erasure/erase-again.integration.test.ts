@@ -124,13 +124,13 @@ test('a stream that was lost is cleaned once the removal is published again, by 
   const userId = await removals.addHuman()
   await removals.remove(userId)
   await removals.done(userId)
-  await removals.stopTail()
+  await removals.stopOutbox()
   isLost = true
   await sql`update published set generation = generation + 1, transaction_id = '0', position = 0`
   const looked = looks
   await vi.waitFor(() => expect(looks).toBeGreaterThan(looked + 2), soon)
   expect({ asked, row: await removals.rowOf(userId) }).toMatchObject({ asked: 0, row: { done: true } })
-  removals.startTail()
+  removals.startOutbox()
   await lost.promise
   removals.abandon()
   await allPublished()

@@ -12,7 +12,7 @@ type Options = Pick<ForgettingOptions, 'sql' | 'nats' | 'log'> & { every?: numbe
 
 /**
  * Has the stream cleaned of removed users again, once it was lost or set back to an older copy. Such a copy may have
- * their names and addresses. What the tail publishes anew has the events of these users without them. They take turns
+ * their names and addresses. What the outbox publishes anew has the events of these users without them. They take turns
  * with users who were removed now.
  */
 export function startForgettingAgain({ every = lookEvery, sql, nats, log }: Options): Service {
@@ -36,7 +36,7 @@ export function startForgettingAgain({ every = lookEvery, sql, nats, log }: Opti
   })
 }
 
-// Until the tail has gone past the removal, it may publish earlier events of the user. Such a user waits.
+// Until the outbox has gone past the removal, it may publish earlier events of the user. Such a user waits.
 async function beginAgain(sql: Sql, generation: number, since: Date): Promise<{ waiting: number; begun: number }> {
   const [counted] = await sql<[{ waiting: number; begun: number }]>`
     with waiting as materialized (

@@ -60,7 +60,7 @@ test.each(['before', 'after'])('another replica goes on where one was lost %s th
 
 test('nothing is asked for before the removal is published', async () => {
   const userId = await removals.addHuman()
-  await removals.stopTail()
+  await removals.stopOutbox()
   let looks = 0
   let asked = false
   const ask: Nats['ask'] = (subject, ...rest) => {
@@ -72,7 +72,7 @@ test('nothing is asked for before the removal is published', async () => {
   // It looks again once it could do nothing.
   await vi.waitFor(() => expect(looks).toBeGreaterThan(20), soon)
   expect(asked).toBe(false)
-  removals.startTail()
+  removals.startOutbox()
   await removals.done(userId)
   expect(await removals.held(userId)).toEqual(onlyTheEnd(userId))
   const [row] = await removals.users.sql<[{ generation: number }]>`select generation from published`

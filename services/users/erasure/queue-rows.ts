@@ -14,7 +14,7 @@ const ofOrganization = 4
 export interface Waiting extends Cleaned {
   /** Of the user's last event, the removal. */
   position: EventPosition
-  /** Until the tail has gone past the removal, it may publish earlier events of the user. */
+  /** Until the outbox has gone past the removal, it may publish earlier events of the user. */
   isPublished: boolean
 }
 
@@ -88,8 +88,8 @@ async function readWaiting(sql: Sql, from: Fragment): Promise<Waiting[]> {
     order by row_number() over (partition by f.organization_id order by f.removed_at), f.organization_id
   `
   const first = rows.find(({ isPublished }) => isPublished)
-  // The tail commits without waiting for the disk, this statement waits, and so for the tail's commit too. Else the tail
-  // could begin before the removal again after a crash of PostgreSQL.
+  // The outbox commits without waiting for the disk, this statement waits, and so for the outbox's commit too. Else the
+  // outbox could begin before the removal again after a crash of PostgreSQL.
   if (first) await sql`update forgettings set removed_at = removed_at where user_id = ${first.userId}`
   return rows.map(({ transaction_id, position, ...row }) => ({
     ...row,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { Gender } from '#gen/roster/users/v1/user'
 import { createFeed } from '#lib/eventstore/feed'
-import { startTail } from '#lib/eventstore/outbox/start-outbox'
+import { startOutbox } from '#lib/eventstore/outbox/start-outbox'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { streamName } from '#lib/events/stream'
 import { connectNats, type Nats } from '#lib/nats'
@@ -54,7 +54,7 @@ function start() {
   const list = createFeed({ service: 'users', sql, log, personal })
   const options = { sql, log, nats: nats! }
   const running = [
-    startTail({ service: 'users', personal, ...options }),
+    startOutbox({ service: 'users', personal, ...options }),
     startForgetting({ ...options, feed: (request) => list({}, request) }),
     startForgettingAgain({ ...options, every: 100 }),
   ]

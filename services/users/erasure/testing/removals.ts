@@ -2,7 +2,7 @@ import { expect, onTestFinished, vi } from 'vitest'
 import type { ListEventsRequest } from '#gen/roster/feed/v1/feed'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { createFeed } from '#lib/eventstore/feed'
-import { startTail } from '#lib/eventstore/outbox/start-outbox'
+import { startOutbox } from '#lib/eventstore/outbox/start-outbox'
 import { streamName } from '#lib/events/stream'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
@@ -21,7 +21,7 @@ export const soon = { timeout: 20_000, interval: 20 }
 /** What the stream has of a user in the end. */
 export const onlyTheEnd = (userId: string) => [`roster.events.users.acme.user.${userId}.removed`]
 
-/** A replica of users with a stream of its own, its keeper and a tail. */
+/** A replica of users with a stream of its own, its keeper and an outbox. */
 export type Removals = Awaited<ReturnType<typeof openRemovals>>
 
 export async function openRemovals() {
@@ -39,8 +39,8 @@ export async function openRemovals() {
   users.grants = { ...users.grants, listMemberships: async () => none }
   const nats = await connectNats(servers.natsUrl.users, 'users', log)
   const admin = await connectNats(servers.natsUrl.admin, 'admin', log)
-  const beginTail = () => startTail({ service: 'users', sql, nats, log, personal })
-  let tail = beginTail()
+  const beginOutbox = () => startOutbox({ service: 'users', sql, nats, log, personal })
+  let outbox = beginOutbox()
   let keeper: Service | undefined
   let running: Service[] = []
   let number = 0
@@ -81,8 +81,8 @@ export async function openRemovals() {
     },
     startKeeper,
     stopKeeper,
-    startTail: () => void (tail = beginTail()),
-    stopTail: () => tail.stop(),
+    startOutbox: () => void (outbox = beginOutbox()),
+    stopOutbox: () => outbox.stop(),
     run,
     /** Nobody waits for the end of the last one that was started: it is lost for good. */
     abandon: () => void running.pop(),
@@ -123,7 +123,7 @@ export async function openRemovals() {
       vi.waitFor(async () => expect(await held(userId)).toContain(onlyTheEnd(userId)[0]), soon),
     done: (userId: string) => vi.waitFor(async () => expect(await rowOf(userId)).toMatchObject({ done: true }), soon),
     async stop() {
-      await tail.stop()
+      await outbox.stop()
       await stopKeeper()
       await Promise.all([nats, admin].map((each) => each.connection.close()))
       await users.stop()
