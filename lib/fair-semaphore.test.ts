@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as tick } from 'node:timers/promises'
 import { RosterError } from './errors.ts'
-import { createFairGate, type GateSize, type Place } from './fair-semaphore.ts'
+import { createFairSemaphore, type SemaphoreSize, type Place } from './fair-semaphore.ts'
 
 const full = () => new RosterError('RESOURCE_EXHAUSTED', 'FULL', '')
 
-/** A gate with work that ends on command, and the names of the work that began. */
-function openGate(atOnce: number, size: Partial<GateSize> = {}) {
-  const through = createFairGate({ atOnce, waiting: 100, ...size }, full)
+/** A semaphore with work that ends on command, and the names of the work that began. */
+function openSemaphore(atOnce: number, size: Partial<SemaphoreSize> = {}) {
+  const through = createFairSemaphore({ atOnce, waiting: 100, ...size }, full)
   const begun: string[] = []
   const ends: (() => void)[] = []
   const outcomes: Promise<string>[] = []
@@ -24,10 +24,10 @@ function openGate(atOnce: number, size: Partial<GateSize> = {}) {
     return outcome
   }
   const finish = async () => {
-    await turn()
+    await tick()
     while (ends.length > 0) {
       ends.shift()!()
-      await turn()
+      await tick()
     }
     return Promise.all(outcomes)
   }
@@ -35,32 +35,32 @@ function openGate(atOnce: number, size: Partial<GateSize> = {}) {
 }
 
 test('no more work than allowed runs at a time', async () => {
-  const { begun, enter, finish } = openGate(2)
+  const { begun, enter, finish } = openSemaphore(2)
   for (const name of ['a', 'b', 'c', 'd']) void enter(name, { lane: name })
-  await turn()
+  await tick()
   expect(begun).toEqual(['a', 'b'])
   expect(await finish()).toEqual(['done', 'done', 'done', 'done'])
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
 test('lanes that ask equally often take turns, and a lane that asks less goes first', async () => {
-  const { begun, enter, finish } = openGate(1)
+  const { begun, enter, finish } = openSemaphore(1)
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2']) void enter(name, { lane: name[0]! })
   await finish()
   expect(begun).toEqual(['a1', 'c1', 'c2', 'a2', 'b1', 'a3', 'b2', 'b3'])
 })
 
 test('a lane has no more at once than one lane may, while others begin', async () => {
-  const { begun, enter, finish } = openGate(4, { ofOneLane: 2 })
+  const { begun, enter, finish } = openSemaphore(4, { ofOneLane: 2 })
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1']) void enter(name, { lane: name[0]! })
-  await turn()
+  await tick()
   expect(begun).toEqual(['a1', 'a2', 'b1'])
   expect(await finish()).toEqual(Array.from({ length: 5 }, () => 'done'))
   expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
 })
 
-test('every second turn is for preferred work while some waits', async () => {
-  const { begun, enter, finish } = openGate(1)
+test('every second slot is for preferred work while some waits', async () => {
+  const { begun, enter, finish } = openSemaphore(1)
   for (const name of ['a', 'b', 'c', 'd']) void enter(name, { lane: name })
   for (const name of ['X', 'Y']) void enter(name, { lane: name, preferred: true })
   await finish()
@@ -69,7 +69,7 @@ test('every second turn is for preferred work while some waits', async () => {
 })
 
 test('if too much waits, the longest lane loses its last entry', async () => {
-  const { begun, enter, finish } = openGate(1, { waiting: 3 })
+  const { begun, enter, finish } = openSemaphore(1, { waiting: 3 })
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) void enter(name, { lane: name[0]! })
   const outcomes = await finish()
   expect(outcomes).toEqual(['done', 'done', 'FULL', 'FULL', 'done', 'done'])
@@ -77,7 +77,7 @@ test('if too much waits, the longest lane loses its last entry', async () => {
 })
 
 test('if too much waits, a lane that asks often gives way to a newcomer, and a preferred one to nobody', async () => {
-  const { enter, finish } = openGate(1, { waiting: 50 })
+  const { enter, finish } = openSemaphore(1, { waiting: 50 })
   void enter('first', { lane: 'first' })
   const preferred = ['P', 'Q'].map((name) => enter(name, { lane: name, preferred: true }))
   for (let n = 0; n < 200; n++) void enter(`n${n}`, { lane: `n${n % 60}` })
@@ -89,7 +89,7 @@ test('if too much waits, a lane that asks often gives way to a newcomer, and a p
 })
 
 test('failed work makes room, and work past its deadline is not done', async () => {
-  const through = createFairGate({ atOnce: 1, waiting: 10 }, full)
+  const through = createFairSemaphore({ atOnce: 1, waiting: 10 }, full)
   const failing = through({ lane: 'a' }, () => Promise.reject(new Error('broken')))
   const late = through({ lane: 'b', deadline: Date.now() - 1 }, () => Promise.resolve())
   const last = through({ lane: 'c' }, () => Promise.resolve('done'))

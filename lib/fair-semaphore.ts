@@ -1,7 +1,7 @@
 import { deadlineExceeded, type RosterError } from './errors.ts'
 
 /** How much work runs and waits at a time. */
-export interface GateSize {
+export interface SemaphoreSize {
   atOnce: number
   /** How much of it belongs to one lane at most. */
   ofOneLane?: number
@@ -11,7 +11,7 @@ export interface GateSize {
 /** The owner of some work. Work of one lane runs in its order. */
 export interface Place {
   lane: string
-  /** Every second turn belongs to preferred work while some waits. */
+  /** Every second slot belongs to preferred work while some waits. */
   preferred?: boolean
   /** Unix time in milliseconds after which nobody waits for the work. */
   deadline?: number
@@ -24,15 +24,15 @@ interface Entry {
 }
 
 /**
- * Lets a limited amount of work run at a time. The rest waits. Lanes that asked least within the minute go first, and
- * equal lanes take turns. So a newcomer need not wait for a caller that asks again and again. If too much waits, the
- * longest lane that is not preferred loses its last entry: the error of `full`. DEADLINE_EXCEEDED for work that waited
- * too long.
+ * A semaphore with a fair queue: a limited amount of work runs at a time, and the rest waits. Lanes that asked least
+ * within the minute go first, and equal lanes take turns. So a newcomer need not wait for a caller that asks again and
+ * again. If too much waits, the longest lane that is not preferred loses its last entry: the error of `full`.
+ * DEADLINE_EXCEEDED for work that waited too long.
  */
-export function createFairGate({ atOnce, ofOneLane = atOnce, waiting }: GateSize, full: () => RosterError) {
+export function createFairSemaphore({ atOnce, ofOneLane = atOnce, waiting }: SemaphoreSize, full: () => RosterError) {
   // Preferred and other lanes, each in the order of their turns, with their entries.
   const kinds = [new Map<string, Entry[]>(), new Map<string, Entry[]>()] as const
-  let [running, queued, turn] = [0, 0, 0]
+  let [running, queued, slots] = [0, 0, 0]
   // How often each lane asked within the current minute.
   const asked = new Map<string, number>()
   let forgetAt = 0
@@ -42,8 +42,8 @@ export function createFairGate({ atOnce, ofOneLane = atOnce, waiting }: GateSize
 
   function next(): Entry | undefined {
     const free = kinds.map((lanes) => [...lanes].filter(([name]) => (busy.get(name) ?? 0) < ofOneLane))
-    const index = free[turn % 2]!.length > 0 ? turn % 2 : (turn + 1) % 2
-    turn++
+    const index = free[slots % 2]!.length > 0 ? slots % 2 : (slots + 1) % 2
+    slots++
     if (free[index]!.length === 0) return undefined
     const lanes = kinds[index]!
     const [name, entries] = free[index]!.reduce((one, other) => (asks(other[0]) < asks(one[0]) ? other : one))

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 
 /**
- * Writes lines to standard output, those of one turn of the event loop together. Each write costs more than all the
+ * Writes lines to standard output, those of one tick of the event loop together. Each write costs more than all the
  * rest of a line. A process that exits, also by an uncaught error, has written all its lines.
  */
 export const logLines = { write }

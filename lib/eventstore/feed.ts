@@ -9,7 +9,7 @@ import { describeEnvelope, describeEvent, tellable } from '../events/cloud-event
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
 import { RosterError } from '../errors.ts'
-import { createFairGate } from '../fair-semaphore.ts'
+import { createFairSemaphore } from '../fair-semaphore.ts'
 import type { Log } from '../log.ts'
 import { lookups } from '../telemetry/lookups.ts'
 import { orUnavailable, type Sql } from './database.ts'
@@ -91,7 +91,7 @@ export function createFeed(options: FeedOptions) {
 
   const opened = async (rows: StoredEvent[]) => (personal ? orUnavailable(personal.openEvents(sql, rows)) : rows)
 
-  const through = createFairGate(size, overloaded)
+  const through = createFairSemaphore(size, overloaded)
   return (_context: unknown, request: ListEventsRequest, { deadline }: { deadline: number } = unhurried) =>
     through({ lane: request.filter?.organizationId ?? '', deadline }, () => answer(request))
 

@@ -55,8 +55,8 @@ const longestPause = 60 * 60_000
  * work of an event must be harmless twice, and the faster one stores the place.
  *
  * While a server or service is away, the follower waits for it. Any other error concerns one event: the follower
- * stores that event as a dead letter, logs an error, and goes on with the next one. It tries a dead letter again for ever, after pauses
- * that grow to an hour.
+ * stores that event as a dead letter, logs an error, and goes on with the next one. It tries a dead letter again for
+ * ever, after pauses that grow to an hour.
  */
 export function startFollowing(options: FollowOptions): Service {
   const { name, service, eventTypes, handle, atOnce = 1, sql, nats, log, lookEvery = 5000 } = options
@@ -75,7 +75,7 @@ export function startFollowing(options: FollowOptions): Service {
   const hints = nats.connection.subscribe(hintSubject(service), {
     callback(error, message) {
       const isMeant = ({ type }: { type: string }) => eventTypes.some((wanted) => meansType(wanted, type))
-      if (!error && readHints(message.string()).some(isMeant)) turns.wake()
+      if (!error && readHints(message.string()).some(isMeant)) ticks.wake()
     },
   })
 
@@ -91,7 +91,7 @@ export function startFollowing(options: FollowOptions): Service {
     label: name,
   })
 
-  const turns = repeat({
+  const ticks = repeat({
     async work(stopped) {
       await retryDeadLetters(stopped)
       const more = await takePage(stopped)
@@ -169,7 +169,7 @@ export function startFollowing(options: FollowOptions): Service {
       hints.unsubscribe()
       unwatch()
       watching.stop()
-      await turns.stop()
+      await ticks.stop()
     },
   }
 }
@@ -179,7 +179,10 @@ export function because({ id, actor, requestId }: Event): Origin {
   return { caller: { userId: actor }, requestId, cause: id, deadline: Date.now() + patience }
 }
 
-/** Whether a server or service is away. It says nothing about the event, and would make one event after the other a dead letter. */
+/**
+ * Whether a server or service is away. It says nothing about the event, and would make one event after the other a dead
+ * letter.
+ */
 export function isAbsence(error: unknown): boolean {
   // Just the work of this event may take too long, and would hold up the others for ever.
   if (isCancelled(error instanceof RosterError ? error.cause : error)) return false

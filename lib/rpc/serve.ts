@@ -20,7 +20,7 @@ import { type Presence, showPresence } from './presence.ts'
 import { type Span, tell } from '../telemetry/tracing.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { tellAnswer, traceRequest } from './spans.ts'
-import { endOfTurn } from './tick.ts'
+import { endOfTick } from './tick.ts'
 import type { ReadCaller } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 
@@ -232,7 +232,7 @@ async function respond(
 ): Promise<void> {
   try {
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
-    await endOfTurn()
+    await endOfTick()
     if (span) tell(span, tellAnswer(undefined))
     const headers = { 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }
     send(message, bytes, natsHeaders(headers), declared)

@@ -1,6 +1,6 @@
 import { isCancelled, isConnectionError, type Sql, storeUnavailable, unprepared } from '../eventstore/database.ts'
 import { RosterError } from '../errors.ts'
-import { createFairGate } from '../fair-semaphore.ts'
+import { createFairSemaphore } from '../fair-semaphore.ts'
 import type postgres from 'postgres'
 
 /** The organization that a search runs for, and its deadline as Unix time in milliseconds. */
@@ -13,30 +13,30 @@ export interface Asker {
 const size = { atOnce: 4, ofOneLane: 2, waiting: 256 }
 const longest = 5000
 
-const gates = new WeakMap<Sql, ReturnType<typeof createFairGate>>()
+const semaphores = new WeakMap<Sql, ReturnType<typeof createFairSemaphore>>()
 
 /**
- * Runs the statement of a search. Few run at a time, and organizations take turns. UNAVAILABLE STORE_OVERLOADED where
- * too many wait, RESOURCE_EXHAUSTED SEARCH_TOO_LONG after five seconds, DEADLINE_EXCEEDED, UNAVAILABLE
- * STORE_UNAVAILABLE.
+ * Runs the statement of a search, or queues it: few run at a time, and the queue is fair between organizations.
+ * UNAVAILABLE STORE_OVERLOADED where too many wait, RESOURCE_EXHAUSTED SEARCH_TOO_LONG after five seconds,
+ * DEADLINE_EXCEEDED, UNAVAILABLE STORE_UNAVAILABLE.
  */
-export async function inTurn<Row extends object>(
+export async function runQueued<Row extends object>(
   sql: Sql,
   { organizationId, deadline = Infinity }: Asker,
   statement: postgres.PendingQuery<Row[]>,
 ): Promise<Row[]> {
   try {
-    return await gateOf(sql)({ lane: organizationId, deadline }, () => run(sql, statement))
+    return await semaphoreOf(sql)({ lane: organizationId, deadline }, () => run(sql, statement))
   } catch (error) {
     if (isCancelled(error)) throw searchTooLong(error)
     throw isConnectionError(error) ? storeUnavailable(error) : error
   }
 }
 
-function gateOf(sql: Sql): ReturnType<typeof createFairGate> {
-  let gate = gates.get(sql)
-  if (!gate) gates.set(sql, (gate = createFairGate(size, overloaded)))
-  return gate
+function semaphoreOf(sql: Sql): ReturnType<typeof createFairSemaphore> {
+  let semaphore = semaphores.get(sql)
+  if (!semaphore) semaphores.set(sql, (semaphore = createFairSemaphore(size, overloaded)))
+  return semaphore
 }
 
 async function run<Row extends object>(sql: Sql, statement: postgres.PendingQuery<Row[]>): Promise<Row[]> {

@@ -1,6 +1,6 @@
 import { BriefMap } from '#lib/brief-map'
 import { RosterError } from '#lib/errors'
-import { createFairGate } from '#lib/fair-semaphore'
+import { createFairSemaphore } from '#lib/fair-semaphore'
 import { countLimit } from '#lib/limits-hit'
 import type { Log } from '#lib/log'
 
@@ -16,7 +16,7 @@ const [atOnce, waiting] = [8, 1000]
 
 /** Opens a place for work that is done after the answer. */
 export function openLater(log: Log): Later {
-  const through = createFairGate({ atOnce, waiting }, full)
+  const through = createFairSemaphore({ atOnce, waiting }, full)
   const underWay = new BriefMap<Promise<void>, true>()
   return {
     run(lane, work) {

@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 import { forgetAddresses } from './throttles/known-addresses.ts'
 import { pruneSessions } from './sign-in/sessions.ts'
 import { forgetUsed } from './oauth/single-use.ts'
-import { forgetTurns } from './throttles/token-buckets.ts'
+import { deleteFullBuckets } from './throttles/token-buckets.ts'
 
 const every = 10 * 60_000
 
@@ -25,7 +25,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
   const timers = [
     setInterval(() => prune().catch(warn), every),
     // A caller who makes up names leaves one row for every failure, so this runs often.
-    setInterval(() => forgetTurns(sql).catch(warn), 60_000),
+    setInterval(() => deleteFullBuckets(sql).catch(warn), 60_000),
   ]
   return { stop: () => timers.forEach(clearInterval) }
 }

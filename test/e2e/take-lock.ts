@@ -2,10 +2,10 @@ import postgres from 'postgres'
 import { inject } from 'vitest'
 
 /**
- * Waits until no other test file has the turn, and returns the end of the turn. A transaction that stays open holds up
+ * Waits until no other test file has the lock, and returns what releases it. A transaction that stays open holds up
  * the events of all. So a test that keeps one open must not run beside tests that measure how soon an event comes.
  */
-export async function takeTurn(): Promise<() => Promise<void>> {
+export async function takeLock(): Promise<() => Promise<void>> {
   const { house } = inject('roster')
   if (!house) return async () => {}
   const sql = postgres(house.databaseUrl, { max: 1, onnotice: () => {} })

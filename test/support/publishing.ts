@@ -121,7 +121,7 @@ function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: (
   const isEvent = (subject: string, data?: unknown) => subject.startsWith('roster.events.') && data !== ''
   // Messages keep their order, however long each waits.
   let queue: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(send: () => T): Promise<T> => {
+  const queued = <T>(send: () => T): Promise<T> => {
     const sent = queue.then(before).then(send)
     queue = sent.catch(() => {})
     return sent
@@ -129,7 +129,7 @@ function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: (
   const ask: Nats['ask'] = (subject, ...rest) => {
     if (!isEvent(subject, rest[0])) return nats.ask(subject, ...rest)
     const publish = async () => {
-      const { answer } = await inTurn(() => nats.ask(subject, ...rest))
+      const { answer } = await queued(() => nats.ask(subject, ...rest))
       const ack = await answer
       await after()
       return ack
@@ -141,7 +141,7 @@ function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: (
       if (key !== 'publish') return Reflect.get(target, key)
       return (subject: string, ...rest: []) => {
         if (!isEvent(subject)) return target.publish(subject, ...rest)
-        inTurn(() => target.publish(subject, ...rest)).catch(() => {})
+        queued(() => target.publish(subject, ...rest)).catch(() => {})
       }
     },
   })

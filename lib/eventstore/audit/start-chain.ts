@@ -48,7 +48,7 @@ export function startChain(options: ChainOptions): Service {
   /** The epoch in which this replica has seen the end of the events. */
   let caughtUpIn: number | undefined
 
-  const turns = repeat({
+  const ticks = repeat({
     async work(stopped) {
       const chain = await readChain(sql)
       const more = chain.hasMore && !chain.held && (await append(chain))
@@ -65,7 +65,7 @@ export function startChain(options: ChainOptions): Service {
   return {
     stop() {
       unwatch()
-      return turns.stop()
+      return ticks.stop()
     },
   }
 

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as tick } from 'node:timers/promises'
 import type { Keyring } from '../../keys.ts'
 import type { Log } from '../../log.ts'
 import type { Service } from '../../process.ts'
@@ -30,7 +30,7 @@ export async function rewrapKeys(sql: Sql, keys: Keyring, log: Log, stopped: Abo
   const isFormer = (wrapped: Buffer) => wrapped.subarray(0, 4).toString('hex') !== keys.currentId
   for (const { secret } of await sql<{ secret: Buffer }[]>`select secret from sealing`)
     if (isFormer(secret)) await sql`update sealing set secret = ${again(secret)} where secret = ${secret}`
-  for (let last = ''; !stopped.aborted; await turn()) {
+  for (let last = ''; !stopped.aborted; await tick()) {
     const rows = await sql<{ id: string; wrapped: Buffer | null }[]>`
       select subject_id as id,
         case when substr(wrapped, 1, 4) <> decode(${keys.currentId}, 'hex') then wrapped end as wrapped

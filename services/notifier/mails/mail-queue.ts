@@ -61,7 +61,7 @@ const addDeadline = 5000
 const tooLong = 2 * longest
 /** BullMQ's lowest priority. */
 const last = 2_097_152
-/** Milliseconds for which an organization's mails count against its turn. */
+/** Milliseconds for which an organization's mails count against its priority. */
 const countFor = 10 * 60_000
 
 /** Opens the queue. A job has its code's id, so a code has one job however often it is added. */
@@ -88,9 +88,9 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
   // delay no other organization.
   function turnOf(organizationId: string): number {
     if (Date.now() > countUntil) [counts, countUntil] = [new Map(), Date.now() + countFor]
-    const turn = (counts.get(organizationId) ?? 0) + 1
-    counts.set(organizationId, turn)
-    return Math.min(turn, last)
+    const priority = (counts.get(organizationId) ?? 0) + 1
+    counts.set(organizationId, priority)
+    return Math.min(priority, last)
   }
 
   return {

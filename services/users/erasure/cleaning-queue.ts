@@ -4,7 +4,7 @@ import type { Log } from '#lib/log'
 import { pause, type Repeated, repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
 import { cleanStream, type CleanOptions } from './clean-stream.ts'
-import { follower, readTurn, type Waiting } from './queue-rows.ts'
+import { follower, readQueue, type Waiting } from './queue-rows.ts'
 
 /** Milliseconds between two looks if nobody wakes it, and while the removals are not published yet. */
 const lookEvery = 5000
@@ -16,16 +16,16 @@ const retryDeadLetterAfter = 2000
 const atOnce = 4
 
 /**
- * Cleans the stream of removed users. Organizations take turns: one that removes thousands of users delays nobody
- * else's. Who cannot be cleaned becomes a dead letter, and holds up no other.
+ * The queue of erasure: cleans the stream of removed users. Organizations take turns: one that removes thousands of
+ * users delays nobody else's. Who cannot be cleaned becomes a dead letter, and holds up no other.
  */
-export function startCleaningInTurns({ sql, nats, log }: CleanOptions & { log: Log }): Repeated {
+export function startCleaningQueue({ sql, nats, log }: CleanOptions & { log: Log }): Repeated {
   let after = ''
   // In this round over the organizations.
   let [found, cleaned] = [false, false]
 
   async function work(stopped: AbortSignal): Promise<'more' | undefined> {
-    const { waiting, last } = await readTurn(sql, after)
+    const { waiting, last } = await readQueue(sql, after)
     const published = waiting.filter(({ isPublished }) => isPublished)
     for (let begin = 0; begin < published.length && !stopped.aborted; begin += atOnce) {
       const some = published.slice(begin, begin + atOnce)

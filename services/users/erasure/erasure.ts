@@ -4,7 +4,7 @@ import { startFollowing } from '#lib/eventstore/follow'
 import type { Feed } from '#lib/events/own-events'
 import type { Log } from '#lib/log'
 import type { Service } from '#lib/process'
-import { startCleaningInTurns } from './cleaning-queue.ts'
+import { startCleaningQueue } from './cleaning-queue.ts'
 import { type CleanOptions, cleanStream, unavailable } from './clean-stream.ts'
 import { follower, readOne } from './queue-rows.ts'
 
@@ -37,11 +37,11 @@ export function endForgetting(userId: string): Write {
 }
 
 /**
- * Lets the keeper take the events of removed users from the stream. A replica that is killed at any step leaves the rest
- * to another one. The follower notes removals of which no row tells yet, and tries again who could not be cleaned.
+ * Lets the keeper take the events of removed users from the stream. A replica that is killed at any step leaves the
+ * rest to another one. The follower notes removals of which no row tells yet, and tries again who could not be cleaned.
  */
 export function startForgetting({ sql, nats, log, feed }: ForgettingOptions): Service {
-  const cleaning = startCleaningInTurns({ sql, nats, log })
+  const cleaning = startCleaningQueue({ sql, nats, log })
   const following = startFollowing({
     name: follower,
     service: 'users',

@@ -22,7 +22,7 @@ export interface Waiting extends Cleaned {
  * The users whose turn is next: some of each organization, those first who wait longest. `after`: the organization that
  * had the last turn. Gives the one that has it now; empty, where the round is over.
  */
-export async function readTurn(sql: Sql, after: string): Promise<{ waiting: Waiting[]; last: string }> {
+export async function readQueue(sql: Sql, after: string): Promise<{ waiting: Waiting[]; last: string }> {
   const lanes = await sql<{ lane: string }[]>`
     with recursive lanes as (
       (

@@ -2,8 +2,11 @@ import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
 import { orUnavailable, type Sql } from '#lib/eventstore/database'
 import type { Keyring } from '#lib/keys'
 
-/** How often something may happen: `most` times at once, and each further time after a pause. */
-export interface Limit {
+/**
+ * A rate limit, as a token bucket: it holds `most` tokens at the most, and gets one back after each pause. The table
+ * `turns` has a row for each bucket that is not full.
+ */
+export interface RateLimit {
   /** A name in hex. */
   key: string
   most: number
@@ -13,11 +16,11 @@ export interface Limit {
   kind: 'always' | 'meter' | 'metered'
 }
 
-/** A limit with a readable name. */
-export type NamedLimit = Omit<Limit, 'key'> & { name: string[] }
+/** A rate limit with a readable name. */
+export type NamedRateLimit = Omit<RateLimit, 'key'> & { name: string[] }
 
 /** The limits with their names as MACs, so that the database shows neither names nor addresses. */
-export function limitsFor(keys: Keyring, named: NamedLimit[]): Limit[] {
+export function rateLimitsFor(keys: Keyring, named: NamedRateLimit[]): RateLimit[] {
   return named.map(({ name, ...limit }) => ({ ...limit, key: keys.mac('turns', keys.currentId, name).toString('hex') }))
 }
 
@@ -27,18 +30,22 @@ export function networkOf(address: string): string | undefined {
 }
 
 /**
- * Takes a turn under every limit before the work is done, so that simultaneous turns count too. Returns undefined; or
- * the seconds to wait, where nothing was taken. Replicas share the turns. UNAVAILABLE STORE_UNAVAILABLE.
+ * Takes a token from the bucket of every limit before the work is done, so that simultaneous work counts too. Returns
+ * undefined; or the seconds to wait, where nothing was taken. Replicas share the buckets. UNAVAILABLE
+ * STORE_UNAVAILABLE.
  */
-export async function takeTurns(sql: Sql, limits: Limit[]): Promise<number | undefined> {
+export async function takeFromBuckets(sql: Sql, limits: RateLimit[]): Promise<number | undefined> {
   const [row] = await orUnavailable(sql<[{ wait: number | null }]>`
     select take_turns(${JSON.stringify(limits)}::text::jsonb) as wait
   `)
   return row.wait ? Math.max(1, Math.ceil(row.wait)) : undefined
 }
 
-/** Gives back a turn under every limit, because the work succeeded or was not done. UNAVAILABLE STORE_UNAVAILABLE. */
-export async function giveTurnsBack(sql: Sql, limits: Limit[]): Promise<void> {
+/**
+ * Returns a token to the bucket of every limit, because the work succeeded or was not done. UNAVAILABLE
+ * STORE_UNAVAILABLE.
+ */
+export async function returnToBuckets(sql: Sql, limits: RateLimit[]): Promise<void> {
   // Locks rows in the order in which they are taken, so that two transactions cannot wait for each other.
   await orUnavailable(sql`
     update turns t set paid_until = t.paid_until - make_interval(secs => locked.pause)
@@ -54,7 +61,7 @@ export async function giveTurnsBack(sql: Sql, limits: Limit[]): Promise<void> {
   `)
 }
 
-/** Forgets turns that no longer delay anybody. */
-export async function forgetTurns(sql: Sql): Promise<void> {
+/** Deletes the rows of buckets that are full again. */
+export async function deleteFullBuckets(sql: Sql): Promise<void> {
   await deleteInPortions(sql, 'turns', sql`paid_until < roster_now()`)
 }

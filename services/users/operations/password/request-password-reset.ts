@@ -15,7 +15,7 @@ import { notes } from '../../organizations/notes.ts'
 import { stillCover } from '../../still-covers.ts'
 import { isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
-import { limitsFor, type NamedLimit, networkOf, takeTurns } from '../../throttles/token-buckets.ts'
+import { type NamedRateLimit, networkOf, rateLimitsFor, takeFromBuckets } from '../../throttles/token-buckets.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
 import type { PasswordCode, PasswordCodeEvent } from '../../vocabulary/password-code.ts'
 import type { User } from '../../vocabulary/user.ts'
@@ -40,7 +40,7 @@ export async function requestPasswordReset(
 /** Mails a code to the user of a login name, where it may have one. */
 export async function mailCode(context: Context, loginName: string, call: Call): Promise<void> {
   // Whoever asked is told of no limit. So these counts alone tell the operator.
-  if (await takeTurns(context.sql, limitsFor(context.keys, limitsOf(call.clientAddress))))
+  if (await takeFromBuckets(context.sql, rateLimitsFor(context.keys, limitsOf(call.clientAddress))))
     return limitsHit.add(1, 'password_resets')
   const found = await findLoginUser(context, loginName, call)
   const [codeId, nobody] = [randomUUID(), randomUUID()]
@@ -95,9 +95,9 @@ function tooManyCodes(code: PasswordCode | undefined, now: Date): unknown {
   }
 }
 
-function limitsOf(address: string): NamedLimit[] {
+function limitsOf(address: string): NamedRateLimit[] {
   const network = networkOf(address)
-  const limits: NamedLimit[] = [{ name: ['resets from', address], most: 20, pause: 30, kind: 'always' }]
+  const limits: NamedRateLimit[] = [{ name: ['resets from', address], most: 20, pause: 30, kind: 'always' }]
   if (network !== undefined) limits.push({ name: ['resets from', network], most: 200, pause: 3, kind: 'always' })
   return limits
 }
