@@ -122,7 +122,7 @@ interface Row extends AggregateKey {
 
 type MissingRow = Pick<Row, 'type' | 'id' | 'read_at'> & { sequence: null; key: null }
 
-// A key that cannot be unwrapped is the fault of one row: all that it seals is unreadable.
+// A key that cannot be unwrapped is the fault of one row: all that it encrypts is unreadable.
 function addKeys(subjects: Map<string, KeyObject>, rows: Pick<Row, 'id' | 'key'>[], personal: Personal): void {
   for (const { id, key } of rows) {
     if (!key) continue
@@ -143,7 +143,7 @@ function fromRow(row: Row, personal: Personal | undefined): Aggregate {
     state: undefined,
   }
   try {
-    return { ...known, state: personal ? personal.openState(row) : row.state }
+    return { ...known, state: personal ? personal.decryptState(row) : row.state }
   } catch (error) {
     return { ...known, unreadable: new UnreadableState(known, error) }
   }

@@ -46,7 +46,7 @@ export interface FeedOptions {
   mostLookedAt?: number
   /** Events that need not be read from PostgreSQL. */
   recent?: RecentEvents
-  /** Opens what is sealed. */
+  /** Opens what is encrypted. */
   personal?: Personal | undefined
 }
 
@@ -89,7 +89,7 @@ export function createFeed(options: FeedOptions) {
     return measured({ position, event })
   }
 
-  const opened = async (rows: StoredEvent[]) => (personal ? orUnavailable(personal.openEvents(sql, rows)) : rows)
+  const opened = async (rows: StoredEvent[]) => (personal ? orUnavailable(personal.decryptEvents(sql, rows)) : rows)
 
   const through = createFairSemaphore(size, overloaded)
   return (_context: unknown, request: ListEventsRequest, { deadline }: { deadline: number } = unhurried) =>

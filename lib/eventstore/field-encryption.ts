@@ -4,11 +4,11 @@ import type { Aggregate } from './aggregate.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
 import type { UniqueKey } from './command.ts'
 import type { Personal } from './encryption/personal.ts'
-import { sealPayload, sealState } from './encryption/encrypted-fields.ts'
+import { encryptPayload, encryptState } from './encryption/encrypted-fields.ts'
 import type { SubjectKey } from './encryption/subject-keys.ts'
 
-/** Seals what a batch stores of people. */
-export interface Sealer {
+/** Field encryption: encrypts what a batch stores of people. */
+export interface FieldEncryption {
   /** The lists of `append_rest` about keys of people: those to store, and those to destroy. Ask for it first. */
   subjects(before: Iterable<Aggregate>, after: Iterable<Aggregate>): { subjects: object[]; forgotten: string[] }
   payload(event: EventRow): object
@@ -19,11 +19,11 @@ export interface Sealer {
   readProblem(problem: Problem, decided: Decided[]): Problem
 }
 
-/** A key that nobody knows and nothing stores: what it seals is forgotten at once. */
+/** A key that nobody knows and nothing stores: what it encrypts is forgotten at once. */
 const lost = createSecretKey(randomBytes(32))
 
-/** Seals for a batch that has loaded these keys of people. */
-export function createSealer(personal: Personal, loaded: Map<string, KeyObject>): Sealer {
+/** Field encryption for a batch that has loaded these keys of people. */
+export function createFieldEncryption(personal: Personal, loaded: Map<string, KeyObject>): FieldEncryption {
   const { data } = personal
   const events = new Set([data.subject, ...data.events])
   const states = new Set([data.subject, ...data.states])
@@ -48,12 +48,12 @@ export function createSealer(personal: Personal, loaded: Map<string, KeyObject>)
       }
     },
     payload(event) {
-      return events.has(event.aggregate_type) ? sealPayload(keyOf(event.aggregate_id), event) : event.payload
+      return events.has(event.aggregate_type) ? encryptPayload(keyOf(event.aggregate_id), event) : event.payload
     },
     state(aggregate) {
       // That a person is forgotten must be readable for ever.
       const isPlain = !states.has(aggregate.type) || (aggregate.type === data.subject && gone.has(aggregate.id))
-      return isPlain ? aggregate.state : sealState(keyOf(aggregate.id), aggregate)
+      return isPlain ? aggregate.state : encryptState(keyOf(aggregate.id), aggregate)
     },
     keys: (keys) => ({
       ...keys,

@@ -74,7 +74,7 @@ async function list(by: TestUsers, userId: string, recent = keepRecentEvents()):
 const textsOf = (name: string) => [`${name}-name`, `${name}-first`, `${name}@mail.example`, `${name}@new.example`]
 const searched = ['found_addresses', 'found_users']
 
-test('what is personal stands sealed in every table but those of searches, and is read as it was written', async () => {
+test('what is personal stands encrypted in every table but those of searches, and is read as it was written', async () => {
   await addHuman('ada')
   await setEmail.handle(users, { userId: 'ada', email: 'ada@new.example', verification: { $case: 'sendCode', value: { urlTemplate: 'https://app.example/ada-name?{{.Code}}' } } }, call()) // prettier-ignore
   expect(await tablesWith(users.sql, [...textsOf('ada'), 'Zyx-Lastname'])).toEqual(searched)
@@ -138,7 +138,7 @@ test('how a mail ended tells nothing of a user who was removed meanwhile', async
   expect(event!.data).not.toHaveProperty('failure')
 })
 
-test('who swaps sealed rows gets nothing to read: they open in their own place alone', async () => {
+test('who swaps encrypted rows gets nothing to read: they open in their own place alone', async () => {
   for (const name of ['hedy', 'joan']) await addHuman(name)
   await setEmail.handle(users, { userId: 'hedy', email: 'hedy@new.example', verification: verified }, call())
   const payload = async (id: string, sequence: number) =>

@@ -89,7 +89,7 @@ export async function findToken(
   `)
   if (!row) return undefined
   const { state, sequence, key, ...found } = row
-  const user = personal.openState({ type: 'user', id: row.userId, sequence, state, key }) as User | undefined
+  const user = personal.decryptState({ type: 'user', id: row.userId, sequence, state, key }) as User | undefined
   if (!user || !isActive(user)) return undefined
   const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...own } = found
   const token = { ...own, user }

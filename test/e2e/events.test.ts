@@ -71,7 +71,7 @@ describe.skipIf(!house)(`the stream of events${house ? '' : ' (a Roster by URL s
       const event = byId.get(id)
       if (leaves && !event) continue
       expect(event).toMatchObject({ 'ce-subject': aggregate, 'ce-sequence': sequence })
-      // What is personal is stored sealed, and told opened.
+      // What is personal is stored encrypted, and told opened.
       const { $sealed: sealed, ...plain } = payload as Record<string, unknown>
       const told = Object.keys(event!['data'] as object)
       expect(told).toEqual(expect.arrayContaining(Object.keys(plain)))

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { NatsError } from 'nats'
-import { sealedPart } from '#lib/eventstore/encryption/encrypted-fields'
+import { encryptedPart } from '#lib/eventstore/encryption/encrypted-fields'
 import { personalFields } from '#lib/events/personal-fields'
 import { streamName } from '#lib/events/stream'
 import { subjectToken } from '#lib/events/subject'
@@ -14,7 +14,7 @@ import { type Forgettings, lookAtForgettings } from '../status/look-at-erasures.
 import type { System } from '../system.ts'
 
 /**
- * What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is sealed. At
+ * What a store has of a user. `readable`: how much of it tells who the user is; with a key, also what is encrypted. At
  * least 1 while a service may still have to clean the store.
  */
 export interface Found {
@@ -102,7 +102,7 @@ function tells(aggregateType: string, type: string, payload: Fields | undefined)
 
 // A plain state of a user that is there no more has a single field. Of what belongs to a user, codes may have a link.
 function stateTells(type: string, state: Fields): boolean {
-  if (sealedPart(state) !== undefined) return false
+  if (encryptedPart(state) !== undefined) return false
   return type === 'user' ? !state['removed'] || state['former'] !== undefined : state['urlTemplate'] !== undefined
 }
 

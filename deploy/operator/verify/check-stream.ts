@@ -21,8 +21,8 @@ const pageSize = 200
 const atOnce = 8
 
 /**
- * Reads the whole stream, and yields the messages of these services that are not what the database says. Adds each event
- * to `seen`.
+ * Reads the whole stream, and yields the messages of these services that are not what the database says. Adds each
+ * event to `seen`.
  */
 export async function* checkStream(
   system: System,
@@ -89,7 +89,7 @@ async function compare(
   const rows = await sql<StoredEvent[]>`
     select ${eventColumns(sql)} from events where position = any(${positions}::bigint[])
   `
-  const stored = (await (await system.personal(service))?.openEvents(sql, [...rows])) ?? rows
+  const stored = (await (await system.personal(service))?.decryptEvents(sql, [...rows])) ?? rows
 
   return told.flatMap(({ message, event, position, isCheckpoint }) => {
     const row = stored.find((one) => Number(one.position) === position)

@@ -8,8 +8,8 @@ import { pause, repeat } from '../../repeat.ts'
 import { throttled } from '../../throttled.ts'
 import type { Sql } from '../database.ts'
 import { checkpointInterval } from '../measures.ts'
-import { reseal } from '../re-encrypt.ts'
-import { sealedAuditKeys, takeSigner } from './audit-keys.ts'
+import { reEncrypt } from '../re-encrypt.ts'
+import { encryptedAuditKeys, takeSigner } from './audit-keys.ts'
 import { addPage, type ChainRow, type CheckpointRow, lastCheckpoint, nextRows, readChain } from './chain-rows.ts'
 import { type Checkpoint, readCheckpoint, signCheckpoint } from './checkpoint.ts'
 import { makePage } from './page.ts'
@@ -44,7 +44,7 @@ const skew = 60_000
 export function startChain(options: ChainOptions): Service {
   const { service, sql, nats, log, keys, recent, checkpointEvery } = options
   const unwatch = checkpointInterval.watch(() => checkpointEvery / 1000)
-  let isResealed = false
+  let isReEncrypted = false
   /** The epoch in which this replica has seen the end of the events. */
   let caughtUpIn: number | undefined
 
@@ -87,9 +87,9 @@ export function startChain(options: ChainOptions): Service {
   }
 
   async function signNext(): Promise<void> {
-    // What was sealed with a former key of the service.
-    if (!isResealed) await reseal(sql, keys, log, sealedAuditKeys)
-    isResealed = true
+    // What was encrypted with a former key of the service.
+    if (!isReEncrypted) await reEncrypt(sql, keys, log, encryptedAuditKeys)
+    isReEncrypted = true
     await sql.begin(async (transaction) => {
       const [{ leads }] = await transaction<[{ leads: boolean }]>`
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads

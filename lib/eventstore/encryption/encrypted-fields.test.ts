@@ -13,12 +13,12 @@ import { describeEvent } from '../../events/cloud-event.ts'
 import { personalFields } from '../../events/personal-fields.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
 import { registry } from '../../registry.ts'
-import { openEvent, openState, sealedPart, sealPayload, sealState } from './encrypted-fields.ts'
-import { sealedAs } from './encrypted-text.ts'
+import { decryptEvent, decryptState, encryptedPart, encryptPayload, encryptState } from './encrypted-fields.ts'
+import { encryptedAs } from './encrypted-text.ts'
 
 const key = createSecretKey(randomBytes(32))
 const other = createSecretKey(randomBytes(32))
-// This process remembers what it sealed with `key`. With another object of the same key it decrypts.
+// This process remembers what it encrypted with `key`. With another object of the same key it decrypts.
 const keys = () => [key, createSecretKey(key.export())]
 
 /** Every event of users that has a personal field, as its aggregate type and type. */
@@ -67,13 +67,13 @@ describe.each(events)('an event of %s, %s,', (aggregateType, type) => {
     transaction_id: '3',
   })
 
-  test('comes back as it was sealed, whatever is in it, and shows nothing meanwhile', () => {
+  test('comes back as it was encrypted, whatever is in it, and shows nothing meanwhile', () => {
     fc.assert(
       fc.property(arbitrary(desc), (payload) => {
-        const stored = JSON.parse(JSON.stringify(sealPayload(key, row(payload)))) as object
+        const stored = JSON.parse(JSON.stringify(encryptPayload(key, row(payload)))) as object
         for (const name of personalFields(aggregateType, type)) expect(stored).not.toHaveProperty(name)
-        for (const own of keys()) expect(openEvent(own, row(stored)).payload).toEqual(payload)
-        expect(describeEvent('users', openEvent(key, row(stored)))).toEqual(describeEvent('users', row(payload)))
+        for (const own of keys()) expect(decryptEvent(own, row(stored)).payload).toEqual(payload)
+        expect(describeEvent('users', decryptEvent(key, row(stored)))).toEqual(describeEvent('users', row(payload)))
       }),
     )
   })
@@ -81,9 +81,9 @@ describe.each(events)('an event of %s, %s,', (aggregateType, type) => {
   test('is told without what was personal, once its key is gone', () => {
     fc.assert(
       fc.property(arbitrary(desc), (payload) => {
-        const stored = sealPayload(key, row(payload))
-        if (!(sealedAs in stored)) return
-        const told = describeEvent('users', openEvent(undefined, row(stored)))
+        const stored = encryptPayload(key, row(payload))
+        if (!(encryptedAs in stored)) return
+        const told = describeEvent('users', decryptEvent(undefined, row(stored)))
         for (const name of personalFields(aggregateType, type)) expect(told.data).not.toHaveProperty(name)
       }),
     )
@@ -91,11 +91,11 @@ describe.each(events)('an event of %s, %s,', (aggregateType, type) => {
 
   test('opens in no other place and with no other key: nobody can describe it then', () => {
     const full = Object.fromEntries(desc.fields.map((field) => [field.jsonName, sample(field)]))
-    const stored = sealPayload(key, row(full))
+    const stored = encryptPayload(key, row(full))
     const elsewhere = [{ aggregate_id: 'other' }, { sequence: '8' }, { aggregate_type: 'other' }, { type: 'other' }]
     for (const own of keys())
-      for (const changed of elsewhere) expect(openEvent(own, { ...row(stored), ...changed }).payload).toBe(stored)
-    const strange = openEvent(other, row(stored))
+      for (const changed of elsewhere) expect(decryptEvent(own, { ...row(stored), ...changed }).payload).toBe(stored)
+    const strange = decryptEvent(other, row(stored))
     expect(strange.payload).toBe(stored)
     expect(() => describeEvent('users', strange)).toThrow()
   })
@@ -103,20 +103,20 @@ describe.each(events)('an event of %s, %s,', (aggregateType, type) => {
 
 test('an event without a personal field is stored as it is', () => {
   const event = { aggregate_type: 'user', aggregate_id: 'u', sequence: 1, type: 'pat.added', payload: { tokenId: 't' } }
-  expect(sealPayload(key, event)).toBe(event.payload)
+  expect(encryptPayload(key, event)).toBe(event.payload)
 })
 
 test('a state opens in its own place alone', () => {
   const place = { type: 'user', id: 'gigi', sequence: 3 }
   const state = { userName: 'Gigi', human: { email: 'gigi@example.com' } }
-  const sealed = sealedPart(sealState(key, { ...place, state }))!
+  const encrypted = encryptedPart(encryptState(key, { ...place, state }))!
   for (const own of keys()) {
-    expect(openState(own, sealed, { ...place, sequence: '3' })).toEqual(state)
+    expect(decryptState(own, encrypted, { ...place, sequence: '3' })).toEqual(state)
     for (const changed of [{ type: 'other' }, { id: 'other' }, { sequence: 2 }])
-      expect(() => openState(own, sealed, { ...place, ...changed })).toThrow()
+      expect(() => decryptState(own, encrypted, { ...place, ...changed })).toThrow()
   }
-  expect(() => openState(other, sealed, place)).toThrow()
-  expect(sealedPart(state)).toBeUndefined()
+  expect(() => decryptState(other, encrypted, place)).toThrow()
+  expect(encryptedPart(state)).toBeUndefined()
 })
 
 function arbitrary(desc: DescMessage): fc.Arbitrary<JsonObject> {
@@ -144,7 +144,7 @@ test('large texts are not remembered: any number of them fills no memory', () =>
   const state = 'x'.repeat(2_000_000)
   const place = { type: 'user', id: 'a', sequence: 1 }
   const before = process.memoryUsage()
-  for (let n = 0; n < 150; n++) sealState(key, { ...place, state: `${n}${state}` })
+  for (let n = 0; n < 150; n++) encryptState(key, { ...place, state: `${n}${state}` })
   const { heapUsed, external } = process.memoryUsage()
   expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(200_000_000)
 })

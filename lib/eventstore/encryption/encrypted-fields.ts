@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { personalFields } from '../../events/personal-fields.ts'
 import type { StoredEvent } from '../../events/stored-event.ts'
-import { openJson, sealedAs, sealJson } from './encrypted-text.ts'
+import { decryptJson, encryptedAs, encryptJson } from './encrypted-text.ts'
 
 type Fields = Record<string, unknown>
 
@@ -13,8 +13,8 @@ interface Event {
   payload: object
 }
 
-/** The payload of an event with its personal fields sealed. */
-export function sealPayload(key: KeyObject, event: Event): object {
+/** The payload of an event with its personal fields encrypted. */
+export function encryptPayload(key: KeyObject, event: Event): object {
   const payload = event.payload as Fields
   const fields = personalFields(event.aggregate_type, event.type).filter((name) => payload[name] !== undefined)
   if (fields.length === 0) return payload
@@ -23,25 +23,25 @@ export function sealPayload(key: KeyObject, event: Event): object {
     personal[name] = payload[name]
     delete open[name]
   }
-  open[sealedAs] = sealJson(key, personal, placeOfEvent(event))
+  open[encryptedAs] = encryptJson(key, personal, placeOfEvent(event))
   return open
 }
 
-/** Whether an event has a sealed part. */
-export function isSealed({ payload }: Pick<Event, 'payload'>): boolean {
-  return sealedPart(payload) !== undefined
+/** Whether an event has a encrypted part. */
+export function isEncrypted({ payload }: Pick<Event, 'payload'>): boolean {
+  return encryptedPart(payload) !== undefined
 }
 
 /**
  * The event with its personal fields; without a key, the event without them, marked as forgotten. What the key does not
- * open stays sealed: somebody changed the row, and nobody can describe it.
+ * open stays encrypted: somebody changed the row, and nobody can describe it.
  */
-export function openEvent<Row extends StoredEvent>(key: KeyObject | undefined, event: Row): Row {
-  if (!isSealed(event)) return event
-  const { [sealedAs]: sealed, ...open } = event.payload as Fields
+export function decryptEvent<Row extends StoredEvent>(key: KeyObject | undefined, event: Row): Row {
+  if (!isEncrypted(event)) return event
+  const { [encryptedAs]: encrypted, ...open } = event.payload as Fields
   if (!key) return { ...event, payload: open, forgotten: true }
   try {
-    const personal = openJson(key, String(sealed), placeOfEvent(event)) as Fields
+    const personal = decryptJson(key, String(encrypted), placeOfEvent(event)) as Fields
     return { ...event, payload: { ...open, ...personal } }
   } catch {
     return event
@@ -57,19 +57,19 @@ export interface StoredState {
   key?: string | null | undefined
 }
 
-/** A state, sealed as a whole. */
-export function sealState(key: KeyObject, { state, ...place }: Omit<StoredState, 'key'>): object {
-  return { [sealedAs]: sealJson(key, state, placeOfState(place)) }
+/** A state, encrypted as a whole. */
+export function encryptState(key: KeyObject, { state, ...place }: Omit<StoredState, 'key'>): object {
+  return { [encryptedAs]: encryptJson(key, state, placeOfState(place)) }
 }
 
-/** The sealed text of a state; undefined for a plain one. */
-export function sealedPart(state: unknown): string | undefined {
-  return (state as Fields | null | undefined)?.[sealedAs] as string | undefined
+/** The encrypted text of a state; undefined for a plain one. */
+export function encryptedPart(state: unknown): string | undefined {
+  return (state as Fields | null | undefined)?.[encryptedAs] as string | undefined
 }
 
-/** The state of a sealed text. Throws where somebody changed the row. */
-export function openState(key: KeyObject, sealed: string, place: Omit<StoredState, 'key' | 'state'>): unknown {
-  return openJson(key, sealed, placeOfState(place))
+/** The state of a encrypted text. Throws where somebody changed the row. */
+export function decryptState(key: KeyObject, encrypted: string, place: Omit<StoredState, 'key' | 'state'>): unknown {
+  return decryptJson(key, encrypted, placeOfState(place))
 }
 
 // Neither a type nor a sequence has a slash, so no two places have the same text.

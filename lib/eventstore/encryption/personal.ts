@@ -3,8 +3,8 @@ import type { StoredEvent } from '../../events/stored-event.ts'
 import type { Keyring } from '../../keys.ts'
 import type { Fragment, Sql, Transaction } from '../database.ts'
 import { personalInPlain } from '../take-over.ts'
-import { isSealed, openEvent, openState, sealedPart, type StoredState } from './encrypted-fields.ts'
-import { sealedAs } from './encrypted-text.ts'
+import { decryptEvent, decryptState, encryptedPart, isEncrypted, type StoredState } from './encrypted-fields.ts'
+import { encryptedAs } from './encrypted-text.ts'
 import { createSubjectKeys, type SubjectKeys, wrappedFor } from './subject-keys.ts'
 
 /** Data of people, each of whom has a key of its own. */
@@ -21,69 +21,72 @@ export interface PersonalData {
   isForgotten(state: unknown): boolean
 }
 
-/** Seals and opens what a service stores of people. */
+/** Field encryption: encrypts and decrypts what a service stores of people. */
 export interface Personal extends SubjectKeys {
   data: PersonalData
   /**
    * Events as they are told: opened, or without their personal fields where the person is forgotten. Those that nobody
-   * can open stay sealed.
+   * can open stay encrypted.
    */
-  openEvents<Row extends StoredEvent>(sql: Sql | Transaction, events: Row[]): Promise<Row[]>
+  decryptEvents<Row extends StoredEvent>(sql: Sql | Transaction, events: Row[]): Promise<Row[]>
   /**
-   * A state as it was before it was sealed. Throws where somebody changed the row, and where the key of a person is
+   * A state as it was before it was encrypted. Throws where somebody changed the row, and where the key of a person is
    * lost: the state of one who is forgotten is plain. Any other state without a key is undefined.
    */
-  openState(row: StoredState): unknown
+  decryptState(row: StoredState): unknown
   /** A unique key as it is stored: that of a person's name is hashed. */
   storedKey(kind: string, key: string): string
 }
 
 /** The part of `Personal` that the database has. */
-export interface SealingRow {
+export interface EncryptionRow {
   secret: Buffer
 }
 
 /** Makes `Personal` of what the database has. */
 export function createPersonal(
   data: PersonalData,
-  keys: Pick<Keyring, 'seal' | 'open'>,
-  { secret }: SealingRow,
+  keys: Pick<Keyring, 'encrypt' | 'decrypt'>,
+  { secret }: EncryptionRow,
 ): Personal {
   const subjectKeys = createSubjectKeys(keys)
-  const nameSecret = createSecretKey(Buffer.from(keys.open(wrappedFor, secret), 'base64'))
+  const nameSecret = createSecretKey(Buffer.from(keys.decrypt(wrappedFor, secret), 'base64'))
   return {
     ...subjectKeys,
     data,
-    async openEvents(sql, events) {
-      const ids = new Set(events.filter(isSealed).map((event) => event.aggregate_id))
+    async decryptEvents(sql, events) {
+      const ids = new Set(events.filter(isEncrypted).map((event) => event.aggregate_id))
       if (ids.size === 0) return events
       const found = await findKeys(sql, passingOver(subjectKeys), [...ids])
       const missing = [...ids].filter((id) => !found.has(id))
       if (missing.length > 0) for (const id of await findLost(sql, data.subject, missing)) found.set(id, nobodys)
-      return events.map((event) => openEvent(found.get(event.aggregate_id), event))
+      return events.map((event) => decryptEvent(found.get(event.aggregate_id), event))
     },
-    openState({ state, key, ...place }) {
-      const sealed = sealedPart(state)
-      if (sealed === undefined) return state
+    decryptState({ state, key, ...place }) {
+      const encrypted = encryptedPart(state)
+      if (encrypted === undefined) return state
       if (!key) {
         if (place.type === data.subject) throw new Error('the key of this person is lost')
         return undefined
       }
-      return openState(subjectKeys.unwrap(key), sealed, place)
+      return decryptState(subjectKeys.unwrap(key), encrypted, place)
     },
     storedKey: (kind, key) => (data.keyKinds.includes(kind) ? hashedKey(nameSecret, kind, key) : key),
   }
 }
 
-/** Opens what a service stores of people: sealed from its first event on. Throws where there are events from before. */
+/**
+ * Opens the field encryption of a service: what it stores of people is encrypted from its first event on. Throws where
+ * there are events from before.
+ */
 export async function openPersonal(sql: Sql, data: PersonalData, keys: Keyring): Promise<Personal> {
-  const secret = keys.seal(wrappedFor, randomBytes(32).toString('base64'))
+  const secret = keys.encrypt(wrappedFor, randomBytes(32).toString('base64'))
   // Another replica may be faster. All go by the secret that is stored.
   await sql`
     insert into sealing (phase, secret) select 'on', ${secret} where not exists (select from events)
     on conflict do nothing
   `
-  const [row] = await sql<SealingRow[]>`select secret from sealing`
+  const [row] = await sql<EncryptionRow[]>`select secret from sealing`
   if (!row) throw personalInPlain()
   return createPersonal(data, keys, row)
 }
@@ -100,8 +103,8 @@ export function hashedKey(secret: KeyObject, kind: string, key: string): string 
 const nobodys = createSecretKey(randomBytes(32))
 
 /**
- * To read with: where a wrapped key was changed, what it sealed cannot be opened, and all else can. A wrong encryption
- * key is found at the start.
+ * To read with: where a wrapped key was changed, what it encrypted cannot be decrypted, and all else can. A wrong
+ * encryption key is found at the start.
  */
 export function passingOver({ unwrap }: Pick<SubjectKeys, 'unwrap'>): Pick<SubjectKeys, 'unwrap'> {
   return {
@@ -127,11 +130,11 @@ export async function findKeys<Key>(
   return new Map(rows.map(({ id, key }) => [id, subjectKeys.unwrap(key)]))
 }
 
-// Those without a key who are not forgotten: their state is still sealed. Ask it after the keys: a state becomes plain in
-// the transaction that destroys its key.
+// Those without a key who are not forgotten: their state is still encrypted. Ask it after the keys: a state becomes
+// plain in the transaction that destroys its key.
 async function findLost(sql: Sql | Transaction, subject: string, ids: string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from aggregates where type = ${subject} and id = any(${ids}) and state ? ${sealedAs} limit ${ids.length}
+    select id from aggregates where type = ${subject} and id = any(${ids}) and state ? ${encryptedAs} limit ${ids.length}
   `
   return rows.map(({ id }) => id)
 }

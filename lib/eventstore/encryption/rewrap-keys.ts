@@ -26,7 +26,7 @@ export function startRewrapping(sql: Sql, keys: Keyring, log: Log): Service {
 
 /** Does it once. */
 export async function rewrapKeys(sql: Sql, keys: Keyring, log: Log, stopped: AbortSignal): Promise<void> {
-  const again = (wrapped: Buffer) => keys.seal(wrappedFor, keys.open(wrappedFor, wrapped))
+  const again = (wrapped: Buffer) => keys.encrypt(wrappedFor, keys.decrypt(wrappedFor, wrapped))
   const isFormer = (wrapped: Buffer) => wrapped.subarray(0, 4).toString('hex') !== keys.currentId
   for (const { secret } of await sql<{ secret: Buffer }[]>`select secret from sealing`)
     if (isFormer(secret)) await sql`update sealing set secret = ${again(secret)} where secret = ${secret}`

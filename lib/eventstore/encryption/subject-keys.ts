@@ -25,7 +25,7 @@ export interface SubjectKeys {
  * Remembers unwrapped keys by their wrapped form. Whether a person still has a key is for the database to say, so
  * nothing here can be out of date.
  */
-export function createSubjectKeys(keys: Pick<Keyring, 'seal' | 'open'>): SubjectKeys {
+export function createSubjectKeys(keys: Pick<Keyring, 'encrypt' | 'decrypt'>): SubjectKeys {
   const known = new Map<string, KeyObject>()
 
   function remember(text: string, key: KeyObject): KeyObject {
@@ -39,7 +39,7 @@ export function createSubjectKeys(keys: Pick<Keyring, 'seal' | 'open'>): Subject
       const bytes = randomBytes(count * 32)
       return Array.from({ length: count }, (_, index) => {
         const own = bytes.subarray(index * 32, index * 32 + 32)
-        const [key, wrapped] = [createSecretKey(own), keys.seal(wrappedFor, own.toString('base64'))]
+        const [key, wrapped] = [createSecretKey(own), keys.encrypt(wrappedFor, own.toString('base64'))]
         // The outbox asks for it soon.
         remember(`\\x${wrapped.toString('hex')}`, key)
         return { key, wrapped }
@@ -48,7 +48,7 @@ export function createSubjectKeys(keys: Pick<Keyring, 'seal' | 'open'>): Subject
     unwrap(text) {
       const own = known.get(text)
       if (own) return own
-      const opened = keys.open(wrappedFor, Buffer.from(text.slice(2), 'hex'))
+      const opened = keys.decrypt(wrappedFor, Buffer.from(text.slice(2), 'hex'))
       return remember(text, createSecretKey(Buffer.from(opened, 'base64')))
     },
   }

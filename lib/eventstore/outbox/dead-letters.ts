@@ -75,7 +75,7 @@ export async function retryDeadLetters(
     where position in (select position from parked_events where retry order by position limit ${most})
     order by position
   `
-  const events = personal ? await personal.openEvents(transaction, stored) : stored
+  const events = personal ? await personal.decryptEvents(transaction, stored) : stored
   const outcomes = await publish(events)
   return events.map((event, index) => ({ event, outcome: outcomes[index]! }))
 }

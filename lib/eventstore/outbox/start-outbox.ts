@@ -31,7 +31,7 @@ export interface OutboxOptions extends AnnouncerOptions {
   messages?: FileRegistry
   /** Gets the events that the outbox has read. */
   recent?: RecentEvents
-  /** Opens what is sealed. */
+  /** Opens what is encrypted. */
   personal?: Personal | undefined
 }
 
@@ -124,7 +124,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
     if (!lockRow!.leads) waits.streamIsThere()
     if (!lockRow!.leads || (all.length === 0 && toRetry === 0 && Date.now() < inspectAt)) return nothing
     if (all.length > 0) recent?.add(published!, all, Number(all.at(-1)!.before))
-    const events = personal ? await personal.openEvents(transaction, all) : all
+    const events = personal ? await personal.decryptEvents(transaction, all) : all
     const again = (deadOnes: StoredEvent[]) =>
       elsewhere(publish(nats, deadOnes, { service, generation, key, messages: options.messages }))
     const retried = toRetry > 0 ? await retryDeadLetters(transaction, personal, again) : []

@@ -86,7 +86,7 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
 
   // The first mail of each organization goes before the second mail of any. So ten thousand mails of one organization
   // delay no other organization.
-  function turnOf(organizationId: string): number {
+  function priorityOf(organizationId: string): number {
     if (Date.now() > countUntil) [counts, countUntil] = [new Map(), Date.now() + countFor]
     const priority = (counts.get(organizationId) ?? 0) + 1
     counts.set(organizationId, priority)
@@ -96,7 +96,7 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
   return {
     async add(codes) {
       const jobs = codes.map((data) => {
-        return { name: 'mail', data, opts: { jobId: data.codeId, priority: turnOf(data.organizationId) } }
+        return { name: 'mail', data, opts: { jobId: data.codeId, priority: priorityOf(data.organizationId) } }
       })
       // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
       await within(queue.addBulk(jobs), { timeout: addDeadline, late: () => new Error('Redis does not take jobs') })

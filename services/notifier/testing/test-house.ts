@@ -222,7 +222,7 @@ export async function openHouse() {
         order by events.position
       `
       const keys = encryptionKey.read(environment['ROSTER_ENCRYPTION_KEY']!)
-      const events = await (await openPersonal(sql, ofUsers, keys)).openEvents(sql, rows)
+      const events = await (await openPersonal(sql, ofUsers, keys)).decryptEvents(sql, rows)
       return events.map(({ aggregate_type, type, payload }) => {
         const what = `${aggregate_type}.${type}`.replace('user.email.code.', '')
         return [what, (payload as { failure?: string }).failure].filter(Boolean).join(': ')

@@ -22,8 +22,8 @@ export function projectFoundUser({ state: was }: Aggregate<User>, after: Aggrega
 }
 
 /**
- * Makes these tables from the aggregates, once: a backup may leave out what is in them (docs/erasure.md). Other replicas
- * wait meanwhile.
+ * Makes these tables from the aggregates, once: a backup may leave out what is in them (docs/erasure.md). Other
+ * replicas wait meanwhile.
  */
 export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void> {
   await sql.begin(async (transaction) => {
@@ -52,7 +52,7 @@ export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void
 // A user whom nobody can read is found by nobody.
 function openAll(personal: Personal, user: Omit<Stored, 'state'> & StoredState): Stored[] {
   try {
-    return [{ ...user, state: personal.openState(user) as User }]
+    return [{ ...user, state: personal.decryptState(user) as User }]
   } catch {
     return []
   }

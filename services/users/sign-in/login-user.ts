@@ -91,7 +91,7 @@ type Row = Omit<LoginUser, 'state'> & Omit<StoredState, 'type' | 'id'>
 function open(personal: Context['personal'], rows: Row[], failed = rethrow): LoginUser[] {
   return rows.flatMap(({ sequence, key, ...row }) => {
     try {
-      const state = personal.openState({ type: 'user', id: row.userId, sequence, state: row.state, key })
+      const state = personal.decryptState({ type: 'user', id: row.userId, sequence, state: row.state, key })
       return state === undefined ? [] : [{ ...row, state: state as User }]
     } catch (error) {
       failed(error, row.userId)

@@ -48,7 +48,7 @@ export async function listUserChanges(
     const last = page.findLast((event) => event.aggregate_type === type)
     return (type === 'session' ? last?.position : last?.sequence) ?? places[index]!
   })
-  const changes = (await orUnavailable(personal.openEvents(sql, page))).map(show)
+  const changes = (await orUnavailable(personal.decryptEvents(sql, page))).map(show)
   return { changes, nextCursor: page.length === read.length ? '' : writeCursor(keys, asked, next) }
 }
 

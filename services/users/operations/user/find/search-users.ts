@@ -113,7 +113,7 @@ function selectStored({ sql }: Context) {
 function show({ personal, log }: Context, { createdAt, changedAt, key, ...stored }: StoredUser) {
   const user = { ...stored, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) }
   try {
-    const state = personal.openState({ ...user, key }) as User | undefined
+    const state = personal.decryptState({ ...user, key }) as User | undefined
     return state ? [showUser({ ...user, state })] : []
   } catch (error) {
     log.error({ err: error, userId: user.id }, 'the state of a user cannot be opened: searches leave the user out')
