@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createMemory } from './cache.ts'
+import { createCache } from './cache.ts'
 
 const answer = (value: string, until?: number) => () =>
   Promise.resolve({ value, ...(until !== undefined && { until }) })
@@ -12,14 +12,14 @@ function pending() {
 test('an answer is remembered until its age or its own end', async () => {
   vi.useFakeTimers({ now: 1000 })
   try {
-    const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
-    await memory.obtain('a', answer('A'))
-    await memory.obtain('b', answer('B', 1050))
-    expect([memory.get('a'), memory.get('b')]).toEqual(['A', 'B'])
+    const cache = createCache<string>({ capacity: 9, maxAge: 100 })
+    await cache.obtain('a', answer('A'))
+    await cache.obtain('b', answer('B', 1050))
+    expect([cache.get('a'), cache.get('b')]).toEqual(['A', 'B'])
     vi.setSystemTime(1050)
-    expect([memory.get('a'), memory.get('b')]).toEqual(['A', undefined])
+    expect([cache.get('a'), cache.get('b')]).toEqual(['A', undefined])
     vi.setSystemTime(1100)
-    expect(memory.get('a')).toBeUndefined()
+    expect(cache.get('a')).toBeUndefined()
   } finally {
     vi.useRealTimers()
   }
@@ -28,79 +28,79 @@ test('an answer is remembered until its age or its own end', async () => {
 test('the age counts from the question, since the answer may be as old as that', async () => {
   vi.useFakeTimers({ now: 1000 })
   try {
-    const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
+    const cache = createCache<string>({ capacity: 9, maxAge: 100 })
     const slow = pending()
-    const asked = memory.obtain('a', slow.ask)
+    const asked = cache.obtain('a', slow.ask)
     vi.setSystemTime(1090)
     slow.answer('A')
     await asked
     vi.setSystemTime(1100)
-    expect(memory.get('a')).toBeUndefined()
+    expect(cache.get('a')).toBeUndefined()
   } finally {
     vi.useRealTimers()
   }
 })
 
 test('questions at the same time are one question', async () => {
-  const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
+  const cache = createCache<string>({ capacity: 9, maxAge: 100 })
   const slow = pending()
-  const all = [memory.obtain('a', slow.ask), memory.obtain('a', slow.ask)]
+  const all = [cache.obtain('a', slow.ask), cache.obtain('a', slow.ask)]
   slow.answer('A')
   expect(await Promise.all(all)).toEqual(['A', 'A'])
   expect(slow.ask).toHaveBeenCalledTimes(1)
 })
 
 test('a failure reaches all that wait, and is not remembered', async () => {
-  const memory = createMemory<string>({ capacity: 9, maxAge: 100 })
+  const cache = createCache<string>({ capacity: 9, maxAge: 100 })
   const slow = pending()
-  const all = [memory.obtain('a', slow.ask), memory.obtain('a', slow.ask)]
+  const all = [cache.obtain('a', slow.ask), cache.obtain('a', slow.ask)]
   slow.fail(new Error('no'))
   for (const one of all) await expect(one).rejects.toThrow('no')
-  expect(await memory.obtain('a', answer('A'))).toBe('A')
+  expect(await cache.obtain('a', answer('A'))).toBe('A')
 })
 
 test('beyond the capacity the least recently used answer goes first', async () => {
-  const memory = createMemory<string>({ capacity: 2, maxAge: 1000 })
-  await memory.obtain('a', answer('A'))
-  await memory.obtain('b', answer('B'))
-  memory.get('a')
-  await memory.obtain('c', answer('C'))
-  expect(['a', 'b', 'c'].map((key) => memory.get(key))).toEqual(['A', undefined, 'C'])
+  const cache = createCache<string>({ capacity: 2, maxAge: 1000 })
+  await cache.obtain('a', answer('A'))
+  await cache.obtain('b', answer('B'))
+  cache.get('a')
+  await cache.obtain('c', answer('C'))
+  expect(['a', 'b', 'c'].map((key) => cache.get(key))).toEqual(['A', undefined, 'C'])
 })
 
 test('a large answer takes the place of several small ones, and one beyond the capacity is not remembered', async () => {
-  const memory = createMemory<string>({ capacity: 5, sizeOf: ({ length }) => length, maxAge: 1000 })
-  for (const text of ['a', 'b', 'c', 'dddd']) await memory.obtain(text, answer(text))
-  expect(['a', 'b', 'c', 'dddd'].map((key) => memory.get(key))).toEqual([undefined, undefined, 'c', 'dddd'])
-  await memory.obtain('c', answer('c'))
-  expect(memory.get('dddd')).toBe('dddd')
-  expect(await memory.obtain('eeeeee', answer('eeeeee'))).toBe('eeeeee')
-  expect(memory.get('eeeeee')).toBeUndefined()
+  const cache = createCache<string>({ capacity: 5, sizeOf: ({ length }) => length, maxAge: 1000 })
+  for (const text of ['a', 'b', 'c', 'dddd']) await cache.obtain(text, answer(text))
+  expect(['a', 'b', 'c', 'dddd'].map((key) => cache.get(key))).toEqual([undefined, undefined, 'c', 'dddd'])
+  await cache.obtain('c', answer('c'))
+  expect(cache.get('dddd')).toBe('dddd')
+  expect(await cache.obtain('eeeeee', answer('eeeeee'))).toBe('eeeeee')
+  expect(cache.get('eeeeee')).toBeUndefined()
 })
 
 test('forgetting takes the answers that fit and leaves the rest', async () => {
-  const memory = createMemory<string>({ capacity: 9, maxAge: 1000 })
-  await memory.obtain('a', answer('A'))
-  await memory.obtain('b', answer('B'))
-  memory.forget((value) => value === 'A')
-  expect([memory.get('a'), memory.get('b')]).toEqual([undefined, 'B'])
-  memory.forgetAll()
-  expect(memory.get('b')).toBeUndefined()
+  const cache = createCache<string>({ capacity: 9, maxAge: 1000 })
+  await cache.obtain('a', answer('A'))
+  await cache.obtain('b', answer('B'))
+  cache.evict((value) => value === 'A')
+  expect([cache.get('a'), cache.get('b')]).toEqual([undefined, 'B'])
+  cache.clear()
+  expect(cache.get('b')).toBeUndefined()
 })
 
 test('an answer under way when it was forgotten is not remembered, and no later question joins it', async () => {
-  const memory = createMemory<string>({ capacity: 9, maxAge: 1000 })
+  const cache = createCache<string>({ capacity: 9, maxAge: 1000 })
   const [old, other, fresh] = [pending(), pending(), pending()]
-  const first = memory.obtain('a', old.ask)
-  const unconcerned = memory.obtain('b', other.ask)
-  memory.forget((value) => value === 'A')
-  const second = memory.obtain('a', fresh.ask)
+  const first = cache.obtain('a', old.ask)
+  const unconcerned = cache.obtain('b', other.ask)
+  cache.evict((value) => value === 'A')
+  const second = cache.obtain('a', fresh.ask)
   expect(fresh.ask).toHaveBeenCalledTimes(1)
   old.answer('A')
   other.answer('B')
   await Promise.all([first, unconcerned])
-  expect([memory.get('a'), memory.get('b')]).toEqual([undefined, 'B'])
+  expect([cache.get('a'), cache.get('b')]).toEqual([undefined, 'B'])
   fresh.answer('A')
   await second
-  expect(memory.get('a')).toBe('A')
+  expect(cache.get('a')).toBe('A')
 })

@@ -1,31 +1,31 @@
 import { BriefMap } from './brief-map.ts'
 
-/** An answer to remember. `until` is the end that it has of its own: Unix time in milliseconds. */
-export interface Remembered<Value> {
+/** An answer to cache. `until` is the end that it has of its own: Unix time in milliseconds. */
+export interface Cached<Value> {
   value: Value
   until?: number | undefined
 }
 
-/** Remembers answers for a short while. Of many that wait for the same answer, one asks. */
-export interface Memory<Value> {
+/** A cache: remembers answers for a short while. Of many that wait for the same answer, one asks. */
+export interface Cache<Value> {
   /** Gives the answer that is remembered under the key, unless it is too old. */
   get(key: string): Value | undefined
   /** Asks, or waits for the same question that is under way. Remembers the answer for at most `maxAge`. */
-  obtain(key: string, ask: () => Promise<Remembered<Value>>): Promise<Value>
-  /** Forgets the answers that fit, also an answer that is still under way. */
-  forget(fits: (value: Value) => boolean): void
-  forgetAll(): void
+  obtain(key: string, ask: () => Promise<Cached<Value>>): Promise<Value>
+  /** Evicts the answers that fit, also an answer that is still under way. */
+  evict(fits: (value: Value) => boolean): void
+  clear(): void
 }
 
 interface Question<Value> {
   answer: Promise<Value>
   /**
-   * The tests of each `forget` since the question began. An answer that fits one is not remembered: it may be older.
+   * The tests of each `evict` since the question began. An answer that fits one is not cached: it may be older.
    */
-  forgotten: ((value: Value) => boolean)[]
+  evicted: ((value: Value) => boolean)[]
 }
 
-/** What a memory may hold. */
+/** What a cache may hold. */
 export interface Capacity<Value> {
   /** The most that all answers may take together. The most recently used stay. */
   capacity: number
@@ -36,13 +36,13 @@ export interface Capacity<Value> {
 }
 
 /** Remembers answers as far as they fit, each for at most `maxAge` milliseconds. */
-export function createMemory<Value>({ capacity, sizeOf = () => 1, maxAge }: Capacity<Value>): Memory<Value> {
+export function createCache<Value>({ capacity, sizeOf = () => 1, maxAge }: Capacity<Value>): Cache<Value> {
   const entries = new BriefMap<string, { value: Value; until: number; size: number }>()
   let held = 0
   const underWay = new Map<string, Question<Value>>()
   const questions = new Set<Question<Value>>()
 
-  function remember(key: string, value: Value, until: number) {
+  function store(key: string, value: Value, until: number) {
     drop(key)
     const size = sizeOf(value)
     entries.set(key, { value, until, size })
@@ -54,13 +54,13 @@ export function createMemory<Value>({ capacity, sizeOf = () => 1, maxAge }: Capa
     entries.delete(key)
   }
 
-  function start(key: string, ask: () => Promise<Remembered<Value>>): Question<Value> {
+  function start(key: string, ask: () => Promise<Cached<Value>>): Question<Value> {
     const asked = Date.now()
-    const question: Question<Value> = { answer: undefined!, forgotten: [] }
+    const question: Question<Value> = { answer: undefined!, evicted: [] }
     const run = async () => {
       try {
         const { value, until = Infinity } = await ask()
-        if (!question.forgotten.some((fits) => fits(value))) remember(key, value, Math.min(asked + maxAge, until))
+        if (!question.evicted.some((fits) => fits(value))) store(key, value, Math.min(asked + maxAge, until))
         return value
       } finally {
         questions.delete(question)
@@ -73,9 +73,9 @@ export function createMemory<Value>({ capacity, sizeOf = () => 1, maxAge }: Capa
     return question
   }
 
-  function forget(fits: (value: Value) => boolean) {
+  function evict(fits: (value: Value) => boolean) {
     for (const [key, { value }] of entries) if (fits(value)) drop(key)
-    for (const question of questions) question.forgotten.push(fits)
+    for (const question of questions) question.evicted.push(fits)
     // A question from now on must not get an answer that was on its way before.
     underWay.clear()
   }
@@ -92,7 +92,7 @@ export function createMemory<Value>({ capacity, sizeOf = () => 1, maxAge }: Capa
     obtain(key, ask) {
       return (underWay.get(key) ?? start(key, ask)).answer
     },
-    forget,
-    forgetAll: () => forget(() => true),
+    evict,
+    clear: () => evict(() => true),
   }
 }
