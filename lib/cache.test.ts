@@ -78,7 +78,7 @@ test('a large answer takes the place of several small ones, and one beyond the c
   expect(cache.get('eeeeee')).toBeUndefined()
 })
 
-test('forgetting takes the answers that fit and leaves the rest', async () => {
+test('evicting takes the answers that fit and leaves the rest', async () => {
   const cache = createCache<string>({ capacity: 9, maxAge: 1000 })
   await cache.obtain('a', answer('A'))
   await cache.obtain('b', answer('B'))
@@ -88,7 +88,7 @@ test('forgetting takes the answers that fit and leaves the rest', async () => {
   expect(cache.get('b')).toBeUndefined()
 })
 
-test('an answer under way when it was forgotten is not remembered, and no later question joins it', async () => {
+test('an answer under way when it was evicted is not cached, and no later question joins it', async () => {
   const cache = createCache<string>({ capacity: 9, maxAge: 1000 })
   const [old, other, fresh] = [pending(), pending(), pending()]
   const first = cache.obtain('a', old.ask)

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts'
 import { checkpoints } from './checkpoints.ts'
 import { exportOrganization } from './export/export.ts'
-import { forgotten } from './erasure/erasure-report.ts'
+import { erasureReport } from './erasure/erasure-report.ts'
 import { receipt } from './erasure/receipt.ts'
 import { rotateKeys } from './keys/rotate-keys.ts'
 import { deadLetterCommands } from './dead-letters.ts'
@@ -17,7 +17,7 @@ export const commands: Command[] = [
   verify,
   checkpoints,
   exportOrganization,
-  forgotten,
+  erasureReport,
   receipt,
   rotateKeys,
 ]

@@ -44,7 +44,7 @@ export function describeEvent(
 ): PublishedEvent & { dataSchema: string; data: JsonObject } {
   const { desc, type, dataschema } = messageOf(event.aggregate_type, event.type, from)
   const data = toJson(desc, fromJson(desc, event.payload as JsonValue), { alwaysEmitImplicit: true }) as JsonObject
-  if (event.forgotten) for (const name of personalFields(event.aggregate_type, event.type)) delete data[name]
+  if (event.erased) for (const name of personalFields(event.aggregate_type, event.type)) delete data[name]
   const cause = typeof data['cause'] === 'string' ? data['cause'] : ''
   return { ...describeEnvelope(service, event), type, cause, dataSchema: dataschema, data }
 }

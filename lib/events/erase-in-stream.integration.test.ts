@@ -6,7 +6,7 @@ import { startOwnNats } from '#test/support/publishing'
 import { silent } from '#test/support/rpc'
 import { connectNats, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { type Ended, forgetInStream, forgetSubject, forgettable } from './erase-in-stream.ts'
+import { type Ended, eraseInStream, eraseSubject, erasable } from './erase-in-stream.ts'
 import { streamName, streamState } from './stream.ts'
 import { subjectToken } from './subject.ts'
 
@@ -59,7 +59,7 @@ const held = async () => {
     .map(([subject, count]) => `${subject.slice('roster.events.'.length)} ${count}`)
     .toSorted()
 }
-const removed = async (ended: Ended) => (await forgetInStream(users, 'users', ended)).removed
+const removed = async (ended: Ended) => (await eraseInStream(users, 'users', ended)).removed
 const user = (id: string, organizationId = 'acme'): Ended => ({ organizationId, type: 'user', id })
 
 describe('the keeper removes', () => {
@@ -82,7 +82,7 @@ describe('the keeper removes', () => {
     const notice = 'users.acme.user%2Eemail%2Enotice.u.requested'
     const others = ['users.acme.user%2Eemail%2Ecode.v.failed', 'users.acme.user%2Egrant.u.added']
     await publish(...parts, notice, ...others, 'users.acme.user.u.removed', ...parts)
-    expect(await forgetInStream(users, 'users', user('u'))).toEqual({ removed: 3, types: forgettable['users'] })
+    expect(await eraseInStream(users, 'users', user('u'))).toEqual({ removed: 3, types: erasable['users'] })
     expect(await held()).toEqual(
       [...parts, ...others, 'users.acme.user.u.removed'].map((subject) => `${subject} 1`).toSorted(),
     )
@@ -115,7 +115,7 @@ describe('nothing is removed', () => {
   const isWhole = async () => expect(await held()).toEqual(events.map((subject) => `${subject} 1`).toSorted())
 
   test('of a user that is still there', async () => {
-    await expect(forgetInStream(users, 'users', user('u'))).rejects.toThrow('the stream has no end')
+    await expect(eraseInStream(users, 'users', user('u'))).rejects.toThrow('the stream has no end')
     await isWhole()
   })
 
@@ -134,7 +134,7 @@ describe('nothing is removed', () => {
     await publish('users.acme.user.u.human.added', 'users.acme.user%2Eemail%2Ecode.u.failed')
     await publishOne('users.acme.user.u.removed', changed, data)
     const before = await held()
-    await expect(forgetInStream(users, 'users', user('u'))).rejects.toThrow('the stream has no end')
+    await expect(eraseInStream(users, 'users', user('u'))).rejects.toThrow('the stream has no end')
     expect(await held()).toEqual(before)
   })
 
@@ -152,7 +152,7 @@ describe('nothing is removed', () => {
     'users',
   ])('at the request %s', async (tokens) => {
     await publish('users.acme.user.u.removed')
-    const answer = await users.ask(`${forgetSubject}.${tokens}`, '', { timeout: 2000 }).answer.catch(String)
+    const answer = await users.ask(`${eraseSubject}.${tokens}`, '', { timeout: 2000 }).answer.catch(String)
     expect(typeof answer === 'string' ? answer : answer.json()).not.toHaveProperty('removed')
     expect(await held()).toHaveLength(4)
   })
@@ -164,7 +164,7 @@ describe('nothing is removed', () => {
       const ends = [`users.roster.${token}.users.removed`, 'users.roster.user.users.removed']
       await publish(`users.roster.${token}.users.checkpoint`, ...ends)
       const before = await held()
-      const asked = forgetInStream(users, 'users', { organizationId: 'roster', type, id: 'users' })
+      const asked = eraseInStream(users, 'users', { organizationId: 'roster', type, id: 'users' })
       await expect(asked).rejects.toThrow('this tells of no person')
       expect(await held()).toEqual(before)
     },
@@ -174,13 +174,13 @@ describe('nothing is removed', () => {
     'at a request of grants, which the broker refuses, in the name of %s',
     async (name) => {
       await publish('users.acme.user.u.removed')
-      await expect(forgetInStream(grants, name, user('u'))).rejects.toThrow('503')
+      await expect(eraseInStream(grants, name, user('u'))).rejects.toThrow('503')
       expect(await held()).toHaveLength(4)
     },
   )
 
   test('at a request of users for events of grants', async () => {
-    await expect(forgetInStream(users, 'grants', user('u'))).rejects.toThrow('503')
+    await expect(eraseInStream(users, 'grants', user('u'))).rejects.toThrow('503')
     await isWhole()
   })
 })

@@ -9,17 +9,17 @@ import { subjectToken } from './subject.ts'
  * The keeper is asked on `roster.stream.forget.<service>.<organization>.<aggregate type>.<aggregate id>`. The broker
  * lets a service publish only with its own name there, so nobody can ask for the events of another service.
  */
-export const forgetSubject = 'roster.stream.forget'
+export const eraseSubject = 'roster.stream.forget'
 
 /**
  * The types that the keeper removes, by service: those that tell of a person, who is the aggregate `user`. What belongs
  * to it goes with it: `user.email.code` with the id of the user.
  */
-export const forgettable: Forgettable = {
+export const erasable: Erasable = {
   users: ['user', 'user.email.code', 'user.password.code', 'user.email.notice', 'user.signin'],
 }
 
-export type Forgettable = Readonly<Record<string, readonly string[]>>
+export type Erasable = Readonly<Record<string, readonly string[]>>
 
 /** Milliseconds to wait for the keeper. A large stream takes its time. */
 const patience = 20_000
@@ -42,9 +42,9 @@ export interface Removed {
  * event `removed` that cannot be undone, or `forgotten`. Ask only once the outbox has gone past the end. Otherwise the
  * outbox might take the removal for a loss.
  */
-export async function forgetInStream({ ask }: Nats, service: string, ended: Ended): Promise<Removed> {
+export async function eraseInStream({ ask }: Nats, service: string, ended: Ended): Promise<Removed> {
   const tokens = [service, ended.organizationId, ended.type, ended.id].map(subjectToken)
-  const answer = await ask(`${forgetSubject}.${tokens.join('.')}`, '', { timeout: patience }).answer
+  const answer = await ask(`${eraseSubject}.${tokens.join('.')}`, '', { timeout: patience }).answer
   const { error, removed = 0, types = [] } = answer.json<{ error?: string } & Partial<Removed>>()
   if (error !== undefined) throw new Error(`the keeper of the stream: ${error}`)
   return { removed, types }
@@ -54,9 +54,9 @@ export async function forgetInStream({ ask }: Nats, service: string, ended: Ende
 export async function removeAsked(
   manager: JetStreamManager,
   subject: string,
-  allowed: Forgettable = forgettable,
+  allowed: Erasable = erasable,
 ): Promise<Removed> {
-  const [, tokens = ''] = subject.split(`${forgetSubject}.`)
+  const [, tokens = ''] = subject.split(`${eraseSubject}.`)
   const [service, organization, type, id, ...more] = tokens.split('.')
   // A wildcard or an empty token would stand for the events of others.
   const areTokens = [service, organization, type, id].every((token) => token !== undefined && /^[\w%-]+$/.test(token))

@@ -26,6 +26,6 @@ export async function deleteInPortions(
 }
 
 /** Deletes uses that are too old for any limit. */
-export async function forgetUses(sql: Sql): Promise<void> {
+export async function deleteUses(sql: Sql): Promise<void> {
   await deleteInPortions(sql, 'uses', sql`used_at < roster_now() - interval '1 day'`)
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { add, count } from '#test/support/counters'
 import { insertEvent, type Publishing, readStream, startPublishing } from '#test/support/publishing'
 import { silent } from '#test/support/rpc'
-import { forgetInStream } from '../events/erase-in-stream.ts'
+import { eraseInStream } from '../events/erase-in-stream.ts'
 import { streamName, streamState } from '../events/stream.ts'
 import { connectNats, type Nats } from '../nats.ts'
 
@@ -41,7 +41,7 @@ async function addAndRemove(id: string) {
 }
 
 const forget = async (id: string) =>
-  (await forgetInStream(users, 'users', { organizationId: 'house', type: 'counter', id })).removed
+  (await eraseInStream(users, 'users', { organizationId: 'house', type: 'counter', id })).removed
 
 test('the outbox does not take the removal of the first messages, nor of all but the last, for a loss', async () => {
   await addAndRemove('first')

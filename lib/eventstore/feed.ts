@@ -54,7 +54,7 @@ export interface FeedOptions {
  * Answers ListEvents: a service's own committed events in commit order, as they are published. A caller that continues
  * from `next` misses no event and gets none twice, however transactions overlap.
  * An event that fits no answer, or that proto/ cannot describe, comes without its data, and the log says so. One about
- * a forgotten person comes without its personal fields.
+ * an erased person comes without its personal fields.
  * With `countOnly` it only counts them.
  * A page of events costs much, and a caller may hang up long before it comes. So few are made at a time, organizations
  * take turns, and none is made after its deadline.
@@ -72,7 +72,7 @@ export function createFeed(options: FeedOptions) {
         position,
         event: {
           ...describeEvent(service, row, messages),
-          dataOmitted: row.forgotten ? 'forgotten' : '',
+          dataOmitted: row.erased ? 'forgotten' : '',
           time: row.created_at,
         },
       })

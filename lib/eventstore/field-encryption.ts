@@ -19,7 +19,7 @@ export interface FieldEncryption {
   readProblem(problem: Problem, decided: Decided[]): Problem
 }
 
-/** A key that nobody knows and nothing stores: what it encrypts is forgotten at once. */
+/** A key that nobody knows and nothing stores: what it encrypts is erased at once. */
 const lost = createSecretKey(randomBytes(32))
 
 /** Field encryption for a batch that has loaded these keys of people. */
@@ -29,7 +29,7 @@ export function createFieldEncryption(personal: Personal, loaded: Map<string, Ke
   const states = new Set([data.subject, ...data.states])
   const gone = new Set<string>()
 
-  // A person without a key is forgotten.
+  // A person without a key is erased.
   const keyOf = (id: string) => loaded.get(id) ?? lost
 
   function asStored<Key extends UniqueKey>(keys: Key[]): Key[] {
@@ -41,7 +41,7 @@ export function createFieldEncryption(personal: Personal, loaded: Map<string, Ke
       const created = [...before].filter(({ type, sequence }) => type === data.subject && sequence === 0)
       const made: SubjectKey[] = created.length === 0 ? [] : personal.make(created.length)
       for (const [index, { key }] of made.entries()) loaded.set(created[index]!.id, key)
-      for (const { type, id, state } of after) if (type === data.subject && data.isForgotten(state)) gone.add(id)
+      for (const { type, id, state } of after) if (type === data.subject && data.isErased(state)) gone.add(id)
       return {
         subjects: made.map(({ wrapped }, index) => ({ id: created[index]!.id, wrapped: wrapped.toString('base64') })),
         forgotten: [...gone],
@@ -51,7 +51,7 @@ export function createFieldEncryption(personal: Personal, loaded: Map<string, Ke
       return events.has(event.aggregate_type) ? encryptPayload(keyOf(event.aggregate_id), event) : event.payload
     },
     state(aggregate) {
-      // That a person is forgotten must be readable for ever.
+      // That a person is erased must be readable for ever.
       const isPlain = !states.has(aggregate.type) || (aggregate.type === data.subject && gone.has(aggregate.id))
       return isPlain ? aggregate.state : encryptState(keyOf(aggregate.id), aggregate)
     },

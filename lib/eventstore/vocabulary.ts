@@ -20,7 +20,7 @@ export interface Vocabulary {
   keyKinds?: Record<string, string>
   /** Kinds of unique keys that no aggregate holds, such as things that were used up. */
   keyKindsOfNobody?: readonly string[]
-  /** What is stored encrypted, so that a person can be forgotten. */
+  /** What is stored encrypted, so that a person can be erased. */
   personal?: PersonalData
   /** Types whose aggregates are deleted after a time. Their events stay. */
   forgotten?: string[]

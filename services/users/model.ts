@@ -29,7 +29,7 @@ export const model: Vocabulary = {
     events: [codeMailType, passwordCodeType, noticeType],
     states: [passwordCodeType],
     keyKinds: [userNameKind],
-    isForgotten: (state) => (state as User).removed === true && !(state as User).former,
+    isErased: (state) => (state as User).removed === true && !(state as User).former,
   },
   forgotten: ['session'],
   watched: [

@@ -3,7 +3,7 @@ import type { ByFunction, Write } from '#lib/eventstore/database'
 import type { Happened } from '#lib/events/announcer'
 import { projectCredentials } from './credentials/project-credentials.ts'
 import { projectFoundUser } from './search/found-users.ts'
-import { beginForgetting, endForgetting } from './erasure/erasure.ts'
+import { beginErasure, endErasure } from './erasure/erasure.ts'
 import { endsUse, isActive } from './states/user-state.ts'
 import { type Code, maxWrongTries } from './vocabulary/code.ts'
 import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
@@ -98,7 +98,7 @@ function projectState(before: Aggregate<User>, { id, organizationId, changedAt, 
           (sql) =>
             sql`delete from ${sql(table)} where user_id = ${id}`,
       ),
-      beginForgetting({ userId: id, organizationId, removedAt: changedAt }),
+      beginErasure({ userId: id, organizationId, removedAt: changedAt }),
     ]
   if (state?.machine?.dpopRequired && !before.state?.machine?.dpopRequired)
     return [(sql) => sql`delete from tokens where user_id = ${id} and token_id is not null and dpop_thumbprint is null`]
@@ -106,8 +106,8 @@ function projectState(before: Aggregate<User>, { id, organizationId, changedAt, 
   const ended = forgetAt !== undefined && !before.state?.removed
   const restored = before.state?.former && !state?.removed
   return [
-    ...(ended ? [beginForgetting({ userId: id, organizationId, removedAt: changedAt, forgetAt })] : []),
-    ...(restored ? [endForgetting(id)] : []),
+    ...(ended ? [beginErasure({ userId: id, organizationId, removedAt: changedAt, forgetAt })] : []),
+    ...(restored ? [endErasure(id)] : []),
     ...(isActive(before.state) && !isActive(state) ? [withoutSessions(id)] : []),
   ]
 }

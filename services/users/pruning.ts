@@ -1,9 +1,9 @@
 import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
-import { forgetUses } from '#lib/eventstore/delete-in-portions'
+import { deleteUses } from '#lib/eventstore/delete-in-portions'
 import type { Context } from './context.ts'
-import { forgetAddresses } from './throttles/known-addresses.ts'
+import { deleteAddresses } from './throttles/known-addresses.ts'
 import { pruneSessions } from './sign-in/sessions.ts'
-import { forgetUsed } from './oauth/single-use.ts'
+import { deleteUsed } from './oauth/single-use.ts'
 import { deleteFullBuckets } from './throttles/token-buckets.ts'
 
 const every = 10 * 60_000
@@ -14,10 +14,10 @@ const every = 10 * 60_000
  */
 export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {
-    await forgetAddresses(sql)
+    await deleteAddresses(sql)
     await pruneSessions(sql)
-    await forgetUsed(sql)
-    await forgetUses(sql)
+    await deleteUsed(sql)
+    await deleteUses(sql)
     for (const table of ['tokens', 'machine_secrets', 'unsent_email_codes', 'unsent_mails'])
       await deleteInPortions(sql, table, sql`expires_at < roster_now()`)
   }

@@ -72,10 +72,10 @@ import { updateMyProfile } from './operations/user/update-my-profile.ts'
 import { traceUserState } from './operations/internal/trace-user-state.ts'
 import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
-import { startForgettingAgain } from './erasure/erase-again.ts'
-import { startForgettingDue } from './erasure/erase-due.ts'
-import { startForgetting } from './erasure/erasure.ts'
-import { startForgettingInStatistics } from './erasure/erase-in-statistics.ts'
+import { startErasureAgain } from './erasure/erase-again.ts'
+import { startDueErasure } from './erasure/erase-due.ts'
+import { startErasure } from './erasure/erasure.ts'
+import { startErasureInStatistics } from './erasure/erase-in-statistics.ts'
 import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
@@ -114,10 +114,10 @@ const users: StoringService<Config, Context> = {
       startExpiryWarnings(context),
       startCountingFailures(context),
       ...startFollowingOrganizations(context, nats, log),
-      startForgettingDue(context),
-      startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
-      startForgettingAgain({ sql, nats, log }),
-      startForgettingInStatistics({ sql, log }),
+      startDueErasure(context),
+      startErasure({ sql, nats, log, feed: (request) => feed({}, request) }),
+      startErasureAgain({ sql, nats, log }),
+      startErasureInStatistics({ sql, log }),
       signingKeys,
       later,
       rolesElsewhere,

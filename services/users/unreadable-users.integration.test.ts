@@ -106,7 +106,7 @@ describe.each(Object.entries(faults))('a user %s', (name, happens) => {
       users.sql,
       await users.sql<StoredEvent[]>`select * from events where aggregate_id = ${id}`,
     )
-    expect(events.filter((event) => event.forgotten)).toEqual([])
+    expect(events.filter((event) => event.erased)).toEqual([])
   })
 
   test('cannot sign in, and its tokens are worth nothing', async () => {

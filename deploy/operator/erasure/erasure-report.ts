@@ -3,8 +3,8 @@ import { table } from '../output.ts'
 import { Refusal } from '../refusal.ts'
 import { lookForUser } from './look-for-user.ts'
 
-/** The command `forgotten`. */
-export const forgotten: Command = {
+/** The command `forgotten`, the report of an erasure. */
+export const erasureReport: Command = {
   name: 'forgotten',
   takes: 'USER',
   summary: 'Looks into every store whether anything there still tells who a removed user was.',
@@ -22,14 +22,14 @@ async function run({ system, output, args }: Called): Promise<number> {
   if (!found) throw new Refusal(`There never was a user ${JSON.stringify(user)}.`)
   const problems = found.filter(({ problem }) => problem !== undefined)
   for (const { store, problem } of problems) output.trouble(`${store}: cannot be looked at: ${problem}`)
-  const isForgotten = found.every(({ readable }) => readable === 0)
-  if (output.isJson) await output.json({ user, forgotten: isForgotten, stores: found })
+  const isErased = found.every(({ readable }) => readable === 0)
+  if (output.isJson) await output.json({ user, forgotten: isErased, stores: found })
   else {
     const rows = found.map(({ store, rows, readable }) => [store, rows, readable])
     for (const line of table(['STORE', 'FOUND', 'READABLE'], rows)) output.line(line)
     output.line()
-    output.line(isForgotten ? 'Nothing readable is left.' : '! This user can still be read.')
+    output.line(isErased ? 'Nothing readable is left.' : '! This user can still be read.')
   }
   if (problems.length > 0) return 2
-  return isForgotten ? 0 : 1
+  return isErased ? 0 : 1
 }

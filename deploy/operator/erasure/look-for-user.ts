@@ -10,7 +10,7 @@ import { keptSamples } from '../../../services/users/erasure/kept-samples.ts'
 import { partTypes } from '../../../services/users/erasure/parts.ts'
 import { messageOf } from '../services.ts'
 import { openAttempts } from '../status/attempts.ts'
-import { type Forgettings, lookAtForgettings } from '../status/look-at-erasures.ts'
+import { type Erasures, lookAtErasures } from '../status/look-at-erasures.ts'
 import type { System } from '../system.ts'
 
 /**
@@ -72,10 +72,10 @@ export async function lookForUser(system: System, userId: string): Promise<Found
   ]
 }
 
-// What is still to be cleaned after the removal. Undefined for a user who is not forgotten.
-async function workBehind(system: System, userId: string): Promise<Forgettings | undefined> {
+// What is still to be cleaned after the removal. Undefined for a user who is not erased.
+async function workBehind(system: System, userId: string): Promise<Erasures | undefined> {
   const { count } = await system.sql('users')`select from forgettings where user_id = ${userId} and forget_at is null`
-  return count > 0 ? lookAtForgettings(system, openAttempts(system), userId) : undefined
+  return count > 0 ? lookAtErasures(system, openAttempts(system), userId) : undefined
 }
 
 // A store that nobody could ask about may still hold the user.

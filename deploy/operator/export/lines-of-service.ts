@@ -52,7 +52,7 @@ export async function* linesOfService(source: Source): AsyncGenerator<ExportLine
   }
 }
 
-function eventLine({ service, prover }: Source, event: StoredEvent & { forgotten?: boolean }, stored: StoredEvent) {
+function eventLine({ service, prover }: Source, event: StoredEvent, stored: StoredEvent) {
   const sealed = encryptedPart(stored.payload)
   return {
     kind: 'event' as const,
@@ -64,7 +64,7 @@ function eventLine({ service, prover }: Source, event: StoredEvent & { forgotten
     creator: event.creator,
     cause: event.cause,
     traceparent: event.traceparent,
-    ...(event.forgotten && { forgotten: true }),
+    ...(event.erased && { forgotten: true }),
     aggregateType: event.aggregate_type,
     aggregateId: event.aggregate_id,
     organizationId: event.organization_id,
@@ -76,7 +76,7 @@ function eventLine({ service, prover }: Source, event: StoredEvent & { forgotten
   }
 }
 
-// What is encrypted of a person who is forgotten has no state, and is left out.
+// What is encrypted of a person who is erased has no state, and is left out.
 async function readObjects(sql: Sql, keys: AggregateKey[], personal: Personal | undefined): Promise<object[]> {
   const loaded = await loadAggregates(sql, keys, personal)
   return loaded

@@ -12,10 +12,10 @@ const names = {
 }
 
 /** Removed users of whom these stores may still tell. */
-export type Forgettings = Partial<Record<keyof typeof names, Backlog>>
+export type Erasures = Partial<Record<keyof typeof names, Backlog>>
 
 /** Each of these stores with its name. */
-export function storesToClean(backlogs: Forgettings): (Backlog & { store: string })[] {
+export function storesToClean(backlogs: Erasures): (Backlog & { store: string })[] {
   return (Object.entries(backlogs) as [keyof typeof names, Backlog][]).map(([store, backlog]) => {
     return { store: names[store], ...backlog }
   })
@@ -25,11 +25,7 @@ export function storesToClean(backlogs: Forgettings): (Backlog & { store: string
  * Looks whether the stores were cleaned after the removals of users, or of this one. Leaves out those that cannot be
  * looked at.
  */
-export async function lookAtForgettings(
-  system: System,
-  { at, inService }: Attempts,
-  userId?: string,
-): Promise<Forgettings> {
+export async function lookAtErasures(system: System, { at, inService }: Attempts, userId?: string): Promise<Erasures> {
   const [since, place] = await Promise.all([
     at('stream', () => startOfStream(system)),
     inService('notifier', placeOfNotifier),
@@ -54,8 +50,8 @@ function notInStream(sql: Sql, since: Date): Fragment {
   return sql`(stream_at is null or stream_generation is distinct from generation and removed_at > ${since})`
 }
 
-// The notifier strips the deliveries in the transaction in which it takes in the removal. So its place tells. No removal
-// is committed an hour after its time.
+// The notifier strips the deliveries in the transaction in which it takes in the removal. So its place tells. No
+// removal is committed an hour after its time.
 function notInDeliveries(sql: Sql, { transactionId, position }: ChainPlace): Fragment {
   return sql`
     removed_at > coalesce((select created_at - interval '1 hour' from events where position = ${position}), '-infinity')

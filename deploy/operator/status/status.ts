@@ -3,7 +3,7 @@ import { table } from '../output.ts'
 import { openAttempts } from './attempts.ts'
 import { most } from './backlog.ts'
 import { lookAtFollowers, lookAtIntake } from './look-at-followers.ts'
-import { lookAtForgettings, storesToClean } from './look-at-erasures.ts'
+import { lookAtErasures, storesToClean } from './look-at-erasures.ts'
 import { type KeyStatus, lookAtKeys } from './look-at-keys.ts'
 import { lookAtDeliveries, lookAtDue, lookAtJobs, lookAtStream } from './look-at-queues.ts'
 import { lookAtServices, type Replica } from './look-at-services.ts'
@@ -42,7 +42,7 @@ async function run({ system, output }: Called): Promise<number> {
       inService('notifier', lookAtDue),
       at('stream', () => lookAtStream(system)),
       at('jobs', () => lookAtJobs(system)),
-      lookAtForgettings(system, attempts),
+      lookAtErasures(system, attempts),
       inEach(lookAtChain),
       inService('users', () => lookAtKeys(system)),
     ])

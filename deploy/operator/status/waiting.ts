@@ -1,6 +1,6 @@
 import type { StoringService } from '../../provision.ts'
 import type { Backlog } from './backlog.ts'
-import { type Forgettings, storesToClean } from './look-at-erasures.ts'
+import { type Erasures, storesToClean } from './look-at-erasures.ts'
 import type { KeyStatus } from './look-at-keys.ts'
 import type { JobsStatus, lookAtDue, StreamStatus } from './look-at-queues.ts'
 import type { Answering, Replica } from './look-at-services.ts'
@@ -18,7 +18,7 @@ export interface Status {
   due: Awaited<ReturnType<typeof lookAtDue>> | undefined
   stream: StreamStatus | undefined
   jobs: Record<string, JobsStatus> | undefined
-  forgettings: Forgettings
+  forgettings: Erasures
   keys: KeyStatus | undefined
 }
 

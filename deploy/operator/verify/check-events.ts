@@ -70,8 +70,8 @@ export async function* checkEvents(
       return `${parked}it is not what proto/ says: ${(error as Error).message}`
     }
     if (!expected || !event.published || event.created_at < expected.since) return undefined
-    // The events of a forgotten person leave the stream.
-    if (person !== null && data?.isForgotten(person)) return undefined
+    // The events of an erased person leave the stream.
+    if (person !== null && data?.isErased(person)) return undefined
     return expected.inStream.has(Number(event.position)) ? undefined : `${parked}the stream does not have it`
   }
 }

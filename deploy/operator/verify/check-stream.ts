@@ -147,13 +147,13 @@ function eventProblem(
 }
 
 // A former version wrote no field that came later.
-function today({ aggregate_type, type, forgotten }: StoredEvent, data: unknown): unknown {
+function today({ aggregate_type, type, erased }: StoredEvent, data: unknown): unknown {
   try {
     const { desc } = messageOf(aggregate_type, type)
     const read = fromJson(desc, data as JsonValue, { ignoreUnknownFields: true })
     const told = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
-    // What the stream still has of a forgotten person is on its way out.
-    if (forgotten) for (const name of personalFields(aggregate_type, type)) delete told[name]
+    // What the stream still has of an erased person is on its way out.
+    if (erased) for (const name of personalFields(aggregate_type, type)) delete told[name]
     return told
   } catch {
     return data

@@ -33,13 +33,13 @@ export function isEncrypted({ payload }: Pick<Event, 'payload'>): boolean {
 }
 
 /**
- * The event with its personal fields; without a key, the event without them, marked as forgotten. What the key does not
+ * The event with its personal fields; without a key, the event without them, marked as erased. What the key does not
  * open stays encrypted: somebody changed the row, and nobody can describe it.
  */
 export function decryptEvent<Row extends StoredEvent>(key: KeyObject | undefined, event: Row): Row {
   if (!isEncrypted(event)) return event
   const { [encryptedAs]: encrypted, ...open } = event.payload as Fields
-  if (!key) return { ...event, payload: open, forgotten: true }
+  if (!key) return { ...event, payload: open, erased: true }
   try {
     const personal = decryptJson(key, String(encrypted), placeOfEvent(event)) as Fields
     return { ...event, payload: { ...open, ...personal } }

@@ -17,21 +17,21 @@ export interface PersonalData {
   states: string[]
   /** Kinds of unique keys that are names of people. */
   keyKinds: string[]
-  /** Whether a person is to be forgotten after a change: whether the state of the subject has nothing personal left. */
-  isForgotten(state: unknown): boolean
+  /** Whether a person is to be erased after a change: whether the state of the subject has nothing personal left. */
+  isErased(state: unknown): boolean
 }
 
 /** Field encryption: encrypts and decrypts what a service stores of people. */
 export interface Personal extends SubjectKeys {
   data: PersonalData
   /**
-   * Events as they are told: opened, or without their personal fields where the person is forgotten. Those that nobody
+   * Events as they are told: opened, or without their personal fields where the person is erased. Those that nobody
    * can open stay encrypted.
    */
   decryptEvents<Row extends StoredEvent>(sql: Sql | Transaction, events: Row[]): Promise<Row[]>
   /**
    * A state as it was before it was encrypted. Throws where somebody changed the row, and where the key of a person is
-   * lost: the state of one who is forgotten is plain. Any other state without a key is undefined.
+   * lost: the state of one who is erased is plain. Any other state without a key is undefined.
    */
   decryptState(row: StoredState): unknown
   /** A unique key as it is stored: that of a person's name is hashed. */
@@ -130,7 +130,7 @@ export async function findKeys<Key>(
   return new Map(rows.map(({ id, key }) => [id, subjectKeys.unwrap(key)]))
 }
 
-// Those without a key who are not forgotten: their state is still encrypted. Ask it after the keys: a state becomes
+// Those without a key who are not erased: their state is still encrypted. Ask it after the keys: a state becomes
 // plain in the transaction that destroys its key.
 async function findLost(sql: Sql | Transaction, subject: string, ids: string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`

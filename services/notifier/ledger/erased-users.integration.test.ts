@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Event } from '#gen/roster/feed/v1/feed'
-import { forgettable } from '#lib/events/erase-in-stream'
+import { erasable } from '#lib/events/erase-in-stream'
 import { openDatabase, type Sql } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
 import { createDatabase, type TestDatabase } from '#test/support/database'
@@ -99,7 +99,7 @@ test('a delivery that was sent, failed or belongs to the page of the removal is 
   expect(JSON.stringify(await deliveries('v'))).not.toMatch(/gigi/i)
 })
 
-test.each(forgettable['users']!)('a delivery of the type %s loses it, too', async (type) => {
+test.each(erasable['users']!)('a delivery of the type %s loses it, too', async (type) => {
   const failure = 'SMTP 550: gigi@example.com is unknown'
   await takeIn('users', event('t', 'failed', { codeId: 'c', failure }, type))
   expect(JSON.stringify(await deliveries('t'))).toContain('gigi')

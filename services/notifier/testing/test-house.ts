@@ -38,7 +38,7 @@ import { startTestMailServer } from './test-mail-server.ts'
 import { internalCalls } from '../../internal-calls.ts'
 
 // As far as events are opened with it.
-const ofUsers = { subject: 'user', events: [], states: [], keyKinds: [], isForgotten: () => false }
+const ofUsers = { subject: 'user', events: [], states: [], keyKinds: [], isErased: () => false }
 
 export type TestHouse = Awaited<ReturnType<typeof openHouse>>
 

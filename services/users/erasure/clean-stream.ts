@@ -1,6 +1,6 @@
 import { NatsError } from 'nats'
 import { RosterError } from '#lib/errors'
-import { forgetInStream } from '#lib/events/erase-in-stream'
+import { eraseInStream } from '#lib/events/erase-in-stream'
 import type { Sql } from '#lib/eventstore/database'
 import type { Nats } from '#lib/nats'
 import { partTypes } from './parts.ts'
@@ -22,7 +22,7 @@ export async function cleanStream(
   { sql, nats }: CleanOptions,
   { userId, organizationId, generation }: Cleaned,
 ): Promise<void> {
-  const { removed, types } = await forgetInStream(nats, 'users', { organizationId, type: 'user', id: userId }).catch(
+  const { removed, types } = await eraseInStream(nats, 'users', { organizationId, type: 'user', id: userId }).catch(
     away,
   )
   const left = partTypes.filter((type) => !types.includes(type))

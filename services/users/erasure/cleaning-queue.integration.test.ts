@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Nats } from '#lib/nats'
-import { startForgettingAgain } from './erase-again.ts'
+import { startErasureAgain } from './erase-again.ts'
 import { openRemovals, type Removals, soon } from './testing/removals.ts'
 
 let removals: Removals
@@ -77,7 +77,7 @@ test('a user is not kept waiting by the many who are cleaned again, because the 
   isLost = true
   const before = asked.length
   await sql`update published set generation = generation + 1`
-  removals.run(startForgettingAgain({ sql, log, nats: removals.nats, every: 100 }))
+  removals.run(startErasureAgain({ sql, log, nats: removals.nats, every: 100 }))
   await vi.waitFor(() => expect(asked.length).toBeGreaterThan(before), soon)
   await removals.remove(single, 'single')
   await published(single)

@@ -3,7 +3,7 @@ import { stateSubject, streamName } from '#lib/events/stream'
 import type { Nats } from '#lib/nats'
 import { removedUntil } from '../states/removed-user.ts'
 import { callIn } from '../test-users.ts'
-import { startForgettingAgain } from './erase-again.ts'
+import { startErasureAgain } from './erase-again.ts'
 import { onlyTheEnd, openRemovals, type Removals, soon } from './testing/removals.ts'
 
 let removals: Removals
@@ -15,7 +15,7 @@ beforeEach(() => removals.begin())
 afterAll(() => removals?.stop())
 
 const again = (through: Nats = removals.nats) =>
-  removals.run(startForgettingAgain({ sql: removals.users.sql, log: removals.users.log, nats: through, every: 100 }))
+  removals.run(startErasureAgain({ sql: removals.users.sql, log: removals.users.log, nats: through, every: 100 }))
 const generation = async () => {
   const [row] = await removals.users.sql<[{ generation: number }]>`select generation from published`
   return row.generation

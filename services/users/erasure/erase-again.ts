@@ -3,19 +3,19 @@ import { readNow, type Sql } from '#lib/eventstore/database'
 import type { Service } from '#lib/process'
 import { repeat } from '#lib/repeat'
 import { throttled } from '#lib/throttled'
-import type { ForgettingOptions } from './erasure.ts'
+import type { ErasureOptions } from './erasure.ts'
 
 const lookEvery = 5000
 const portion = 1000
 
-type Options = Pick<ForgettingOptions, 'sql' | 'nats' | 'log'> & { every?: number }
+type Options = Pick<ErasureOptions, 'sql' | 'nats' | 'log'> & { every?: number }
 
 /**
  * Has the stream cleaned of removed users again, once it was lost or set back to an older copy. Such a copy may have
  * their names and addresses. What the outbox publishes anew has the events of these users without them. They take turns
  * with users who were removed now.
  */
-export function startForgettingAgain({ every = lookEvery, sql, nats, log }: Options): Service {
+export function startErasureAgain({ every = lookEvery, sql, nats, log }: Options): Service {
   // A stream that was never lost has nothing again.
   let known = 0
   return repeat({

@@ -5,24 +5,24 @@ import { repeat } from '#lib/repeat'
 import type { Service } from '#lib/process'
 import { throttled } from '#lib/throttled'
 import type { Context } from '../context.ts'
-import { clearUnreadable, forgottenUser } from '../states/removed-user.ts'
+import { clearUnreadable, erasedUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 
 const every = 60_000
 const mostAtOnce = 100
 
-/** Forgets the removed users whose time is over, now and once a minute. Of several replicas, one forgets a user. */
-export function startForgettingDue(context: Context): Service {
+/** Erases the removed users whose time is over, now and once a minute. Of several replicas, one erases a user. */
+export function startDueErasure(context: Context): Service {
   return repeat({
-    work: async () => ((await forgetDue(context, await readNow(context.sql))) === mostAtOnce ? 'more' : undefined),
+    work: async () => ((await eraseDue(context, await readNow(context.sql))) === mostAtOnce ? 'more' : undefined),
     every,
     retryAfter: every,
     failed: throttled(context.log, 'removed users are not forgotten, which is tried again'),
   })
 }
 
-/** Forgets those that are due at this time, a hundred at most. Gives their number. */
-export async function forgetDue({ sql, store }: Pick<Context, 'sql' | 'store'>, now: Date): Promise<number> {
+/** Erases those that are due at this time, a hundred at most. Gives their number. */
+export async function eraseDue({ sql, store }: Pick<Context, 'sql' | 'store'>, now: Date): Promise<number> {
   const due = await sql<{ userId: string; cause: string }[]>`
     select user_id as "userId", (
       select 'users-' || position from events e
@@ -50,5 +50,5 @@ function decide({ id, state, organizationId, unreadable }: Aggregate<User>, now:
     return { events: [{ type: 'forgotten', payload: {} }], writes: clearUnreadable(id), answer: undefined }
   const { former, forgetAt = '' } = state ?? {}
   if (!former || !(Date.parse(forgetAt) <= now.getTime())) return { events: [], answer: undefined }
-  return forgottenUser(former, organizationId)
+  return erasedUser(former, organizationId)
 }

@@ -15,9 +15,9 @@ const portion = 10_000
  * Has PostgreSQL sample the tables of searches anew after removals. Its statistics hold names and addresses in plain,
  * and otherwise those of removed users might stay for months.
  */
-export function startForgettingInStatistics({ sql, log, every = lookEvery }: Options): Service {
+export function startErasureInStatistics({ sql, log, every = lookEvery }: Options): Service {
   return repeat({
-    work: (stopped) => forgetInStatistics(sql, stopped),
+    work: (stopped) => eraseInStatistics(sql, stopped),
     every,
     retryAfter: every,
     failed: throttled(log, 'the statistics of the tables of searches are not made anew'),
@@ -31,7 +31,7 @@ interface Options {
 }
 
 // What a statement before the sampling sees as removed, the sample lacks.
-async function forgetInStatistics(sql: Sql, stopped: AbortSignal): Promise<'more' | undefined> {
+async function eraseInStatistics(sql: Sql, stopped: AbortSignal): Promise<'more' | undefined> {
   const rows = await sql<{ id: string }[]>`
     select user_id as id from forgettings where statistics_at is null and forget_at is null
     order by user_id limit ${portion}

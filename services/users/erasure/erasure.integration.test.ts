@@ -4,8 +4,8 @@ import { restoreUser } from '../operations/user/restore-user.ts'
 import { removedUntil } from '../states/removed-user.ts'
 import { callIn } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
-import { forgetDue } from './erase-due.ts'
-import { startForgettingInStatistics } from './erase-in-statistics.ts'
+import { eraseDue } from './erase-due.ts'
+import { startErasureInStatistics } from './erase-in-statistics.ts'
 import { onlyTheEnd, openRemovals, type Removals, soon } from './testing/removals.ts'
 
 let removals: Removals
@@ -97,11 +97,11 @@ describe('a removal that can be undone', () => {
     const userId = await removals.addHuman()
     await removeFor(userId, tomorrow())
     await removals.published(userId)
-    await forgetDue(removals.users, new Date())
+    await eraseDue(removals.users, new Date())
     expect(await keys(userId)).toBe(1)
     expect(await claimed(userId)).toBe(1)
     expect(await removals.rowOf(userId)).toMatchObject({ done: false })
-    await Promise.all([forgetDue(removals.users, later), forgetDue(removals.users, later)])
+    await Promise.all([eraseDue(removals.users, later), eraseDue(removals.users, later)])
     expect(await keys(userId)).toBe(0)
     expect(await stateOf(userId)).toEqual({ userName: '', removed: true })
     expect(await claimed(userId)).toBe(0)
@@ -126,7 +126,7 @@ describe('a removal that can be undone', () => {
     expect(await stateOf(userId)).toEqual(before)
     expect(await found()).toEqual([row])
     expect(await removals.rowOf(userId)).toBeUndefined()
-    await forgetDue(removals.users, later)
+    await eraseDue(removals.users, later)
     expect(await stateOf(userId)).toEqual(before)
   })
 
@@ -140,7 +140,7 @@ describe('a removal that can be undone', () => {
     const [userId, other] = [await removals.addHuman(), await removals.addHuman()]
     for (const id of [userId, other]) await removeFor(id, tomorrow())
     await happens(userId)
-    await forgetDue(removals.users, later)
+    await eraseDue(removals.users, later)
     for (const id of [userId, other]) {
       expect(await keys(id)).toBe(0)
       expect(await claimed(id)).toBe(0)
@@ -154,7 +154,7 @@ describe('a removal that can be undone', () => {
     await removeFor(userId, new Date(Date.now() - 1))
     await expect(restoreUser(removals.users, { userId }, callIn('acme'))).rejects.toThrow('no such user')
     expect(await keys(userId)).toBe(1)
-    await forgetDue(removals.users, later)
+    await eraseDue(removals.users, later)
   })
 
   test('is undone or forgotten, never both', async () => {
@@ -162,7 +162,7 @@ describe('a removal that can be undone', () => {
     await removeFor(userId, tomorrow())
     const [undone] = await Promise.allSettled([
       restoreUser(removals.users, { userId }, callIn('acme')),
-      forgetDue(removals.users, later),
+      eraseDue(removals.users, later),
     ])
     expect(await stateOf(userId)).toMatchObject(undone.status === 'fulfilled' ? { human: {} } : { removed: true })
   })
@@ -181,7 +181,7 @@ test('PostgreSQL’s own samples of names and addresses are made anew after a re
   await sql`analyze found_users, found_addresses`
   expect(await samples()).toContain(`${userId}@example.org`)
   await removals.remove(userId)
-  removals.run(startForgettingInStatistics({ sql, log, every: 50 }))
+  removals.run(startErasureInStatistics({ sql, log, every: 50 }))
   await vi.waitFor(async () => expect(await samples()).not.toContain(userId), soon)
   expect(await samples()).toContain(other)
   await vi.waitFor(async () => {
@@ -198,7 +198,7 @@ test('a sample that PostgreSQL makes no more keeps a removal undone, until someb
   await removals.remove(userId)
   const failures: string[] = []
   const heard = { ...log, warn: (facts: { err: Error }) => failures.push(facts.err.message) } as never
-  removals.run(startForgettingInStatistics({ sql, log: heard, every: 50 }))
+  removals.run(startErasureInStatistics({ sql, log: heard, every: 50 }))
   const kept = 'PostgreSQL keeps old samples: the statistics target is 0 of found_users.exact'
   await vi.waitFor(() => expect(failures).toContain(kept), soon)
   const undone = () => sql`select from forgettings where user_id = ${userId} and statistics_at is null`

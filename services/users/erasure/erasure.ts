@@ -8,7 +8,7 @@ import { startCleaningQueue } from './cleaning-queue.ts'
 import { type CleanOptions, cleanStream, unavailable } from './clean-stream.ts'
 import { follower, readOne } from './queue-rows.ts'
 
-export interface ForgettingOptions extends CleanOptions {
+export interface ErasureOptions extends CleanOptions {
   log: Log
   feed: Feed<object>
 }
@@ -21,8 +21,8 @@ export interface Removed {
   forgetAt?: string
 }
 
-/** Begins the work that follows the removal of a user, in the transaction of the removal. */
-export function beginForgetting({ userId, organizationId, removedAt, forgetAt }: Removed): Write {
+/** Begins the erasure (GDPR) that follows the removal of a user, in the transaction of the removal. */
+export function beginErasure({ userId, organizationId, removedAt, forgetAt }: Removed): Write {
   return (sql) => sql`
     insert into forgettings (user_id, organization_id, removed_at, forget_at)
     values (${userId}, ${organizationId}, ${removedAt}, ${forgetAt ?? null})
@@ -32,7 +32,7 @@ export function beginForgetting({ userId, organizationId, removedAt, forgetAt }:
 }
 
 /** Ends it, because the removal was undone. */
-export function endForgetting(userId: string): Write {
+export function endErasure(userId: string): Write {
   return (sql) => sql`delete from forgettings where user_id = ${userId}`
 }
 
@@ -40,7 +40,7 @@ export function endForgetting(userId: string): Write {
  * Lets the keeper take the events of removed users from the stream. A replica that is killed at any step leaves the
  * rest to another one. The follower notes removals of which no row tells yet, and tries again who could not be cleaned.
  */
-export function startForgetting({ sql, nats, log, feed }: ForgettingOptions): Service {
+export function startErasure({ sql, nats, log, feed }: ErasureOptions): Service {
   const cleaning = startCleaningQueue({ sql, nats, log })
   const following = startFollowing({
     name: follower,

@@ -21,7 +21,7 @@ export function receiptOf(
       sequence,
       removedAt: changedAt.toISOString(),
       removedBy,
-      // Of a removal that can be undone: nothing is forgotten before that time.
+      // Of a removal that can be undone: nothing is erased before that time.
       ...(forgetAt !== undefined && { forgetAt }),
       forgotten: forgetAt === undefined ? takenAtOnce : [],
       // The services clean these after the answer; `npm run roster -- forgotten` tells whether they have.

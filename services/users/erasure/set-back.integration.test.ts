@@ -15,8 +15,8 @@ import { addHumanUser } from '../operations/user/add-human-user.ts'
 import { removedUser } from '../states/removed-user.ts'
 import { callIn, openUsers, type TestUsers } from '../test-users.ts'
 import type { User } from '../vocabulary/user.ts'
-import { startForgettingAgain } from './erase-again.ts'
-import { startForgetting } from './erasure.ts'
+import { startErasureAgain } from './erase-again.ts'
+import { startErasure } from './erasure.ts'
 
 const soon = { timeout: 20_000, interval: 20 }
 let [servers, database, users]: [Servers?, TestDatabase?, TestUsers?] = []
@@ -55,8 +55,8 @@ function start() {
   const options = { sql, log, nats: nats! }
   const running = [
     startOutbox({ service: 'users', personal, ...options }),
-    startForgetting({ ...options, feed: (request) => list({}, request) }),
-    startForgettingAgain({ ...options, every: 100 }),
+    startErasure({ ...options, feed: (request) => list({}, request) }),
+    startErasureAgain({ ...options, every: 100 }),
   ]
   return async () => void (await Promise.all(running.map((service) => service.stop())))
 }

@@ -42,7 +42,7 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
         await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
         rows = await load(transaction, config)
         if (isDue(rows)) await add(transaction, rows.some(canOpen) ? ahead : 0)
-        await forgetOld(transaction)
+        await deleteOld(transaction)
       })
       rows = await load(sql, config)
     }
@@ -115,7 +115,7 @@ function load(sql: Sql | Transaction, config: Config): Promise<Row[]> {
   `)
 }
 
-async function forgetOld(sql: Transaction) {
+async function deleteOld(sql: Transaction) {
   await sql`
     delete from signing_keys where kid in (
       select kid from (select kid, lead(signs_from) over (order by signs_from, kid) as until from signing_keys) k

@@ -8,7 +8,7 @@ import type { Service } from '#lib/process'
 import { notedEvents } from '../../organization-notes.ts'
 import { startOrganizationRemoval } from '../../organization-removal.ts'
 import type { Context } from '../context.ts'
-import { forgottenUser, removedUnreadable, removedUser } from '../states/removed-user.ts'
+import { erasedUser, removedUnreadable, removedUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
 import { notes } from './notes.ts'
 
@@ -31,7 +31,7 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
       store,
       notes,
       type: 'user',
-      // Also who waits to be forgotten, and whom no search finds because nobody can read it.
+      // Also who waits to be erased, and whom no search finds because nobody can read it.
       find: (organizationId, after) => sql<{ id: string }[]>`
         select id from aggregates
         where type = 'user' and organization_id = ${organizationId} and id > ${after}
@@ -45,8 +45,8 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
 
 function removed({ id, organizationId, state, unreadable }: Aggregate<User>): Decision<UserEvent> {
   if (unreadable) return removedUnreadable(id)
-  // Nobody can undo the removal of a user who waits to be forgotten: the organization is not there any more.
-  if (state?.former) return forgottenUser(state.former, organizationId)
+  // Nobody can undo the removal of a user who waits to be erased: the organization is not there any more.
+  if (state?.former) return erasedUser(state.former, organizationId)
   if (!state || state.removed) return { events: [], answer: undefined }
   return removedUser(state, organizationId)
 }

@@ -75,7 +75,7 @@ export async function ownerOf(
 }
 
 /**
- * Forgets the state of sessions that ended or expired thirty days ago. Their events stay, and no other session gets
+ * Deletes the state of sessions that ended or expired thirty days ago. Their events stay, and no other session gets
  * their id. So a decision on the missing state can only be that no such session exists.
  */
 export async function pruneSessions(sql: Sql): Promise<void> {

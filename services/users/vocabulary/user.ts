@@ -16,7 +16,7 @@ type StateEvent =
   | { type: 'reactivated'; payload: {} }
   | { type: 'locked'; payload: {} }
   | { type: 'unlocked'; payload: {} }
-  /** `forgetAt`: until then the removal can be undone. Missing: the user is forgotten at once. */
+  /** `forgetAt`: until then the removal can be undone. Missing: the user is erased at once. */
   | { type: 'removed'; payload: { forgetAt?: string } }
   | { type: 'restored'; payload: {} }
   | { type: 'forgotten'; payload: {} }

@@ -14,7 +14,7 @@ import { setEmail } from '../../operations/user/set-email.ts'
 import { removedUser } from '../../states/removed-user.ts'
 import { callIn, openUsers } from '../../test-users.ts'
 import type { User } from '../../vocabulary/user.ts'
-import { startForgetting } from '../erasure.ts'
+import { startErasure } from '../erasure.ts'
 
 export const soon = { timeout: 20_000, interval: 20 }
 
@@ -90,7 +90,7 @@ export async function openRemovals() {
     start(through: Nats = nats, looked = () => {}) {
       const list = createFeed({ service: 'users', sql, log, personal })
       const feed = (request: ListEventsRequest) => list({}, request)
-      run(startForgetting({ sql: counting(sql, looked), log, nats: through, feed }))
+      run(startErasure({ sql: counting(sql, looked), log, nats: through, feed }))
     },
     /** A human who has had two addresses. */
     async addHuman(prefix = 'forgotten', organization = 'acme') {

@@ -36,7 +36,7 @@ export async function restoreUser(
 function restored({ state }: Aggregate<User>, now: Date): Decision<UserEvent> {
   if (!state) throw userNotFound()
   if (!state.removed) throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_REMOVED', 'The user is not removed.')
-  // The time may be over a little before the user is forgotten.
+  // The time may be over a little before the user is erased.
   if (!state.former || !(Date.parse(state.forgetAt!) > now.getTime())) throw userNotFound()
   return { events: [{ type: 'restored', payload: {} }], answer: undefined }
 }

@@ -99,7 +99,7 @@ function select(sql: Sql, userId: string, hidden: Hidden, places: string[], numb
 function show(row: StoredEvent): Event {
   const time = row.created_at
   try {
-    return { ...describeEvent('users', row), dataOmitted: row.forgotten ? 'forgotten' : '', time }
+    return { ...describeEvent('users', row), dataOmitted: row.erased ? 'forgotten' : '', time }
   } catch {
     // One that proto/ does not know hides no other.
     return { ...describeEnvelope('users', row), data: undefined, dataOmitted: 'unreadable', time }
