@@ -1,7 +1,7 @@
 import { telemetry } from './telemetry/telemetry.ts'
 import type { NewSpan } from './telemetry/tracing.ts'
 
-export interface BatchedOptions {
+export interface BatchOptions {
   /** Milliseconds between two loads at the least. Default: 0. */
   every?: number
   /** The most keys of a load. Default: no limit. */
@@ -11,9 +11,9 @@ export interface BatchedOptions {
 }
 
 /** Joins calls of the same moment. `load` gets the keys of all of them and gives their values in the same order. */
-export function batched<Key, Value>(
+export function batchCalls<Key, Value>(
   load: (keys: Key[]) => Promise<Value[]>,
-  { every = 0, most = Infinity, span }: BatchedOptions,
+  { every = 0, most = Infinity, span }: BatchOptions,
 ): (key: Key) => Promise<Value> {
   let last = 0
   let waiting: {

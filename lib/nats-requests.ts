@@ -21,7 +21,7 @@ export type Ask = (subject: string, data: Uint8Array | string, options: { timeou
  * One inbox for the answers to all requests of a connection. The client's own `request` is slow: it creates an error
  * with a stack trace even for each request that succeeds.
  */
-export function createRequests(connection: NatsConnection, inboxPrefix: string): { ask: Ask; failAll(): void } {
+export function createNatsRequests(connection: NatsConnection, inboxPrefix: string): { ask: Ask; failAll(): void } {
   const inbox = `${createInbox(inboxPrefix)}.`
   const waiting = new BriefMap<string, (outcome: Msg | Error) => void>()
 

@@ -6,7 +6,7 @@ import type { Log } from './log.ts'
  * A setting that may change while the process runs. `current` and `refresh` give the same object until its text
  * changes.
  */
-export interface Followed<T> {
+export interface ReloadedSetting<T> {
   /** The value; at most a second old. */
   current(): T
   /** The value as it is now. */
@@ -16,23 +16,28 @@ export interface Followed<T> {
 const maxAge = 1000
 
 /**
- * A setting that follows the file that it came from. A setting that came from a variable never changes. Where the file
- * cannot be read or parsed, the setting keeps its value and the log says so.
+ * A setting that is reloaded from the file that it came from. A setting that came from a variable never changes. Where
+ * the file cannot be read or parsed, the setting keeps its value and the log says so.
  */
-export function followed<T>(read: (text: string) => T): Setting<(log: Log) => Followed<T>> {
+export function reloadedSetting<T>(read: (text: string) => T): Setting<(log: Log) => ReloadedSetting<T>> {
   return {
     read(text, file) {
       const first = read(text)
-      return (log) => (file === undefined ? constant(first) : follow(file, read, { text, value: first }, log))
+      return (log) => (file === undefined ? constant(first) : reload(file, read, { text, value: first }, log))
     },
   }
 }
 
-function constant<T>(value: T): Followed<T> {
+function constant<T>(value: T): ReloadedSetting<T> {
   return { current: () => value, refresh: () => value }
 }
 
-function follow<T>(file: string, read: (text: string) => T, known: { text: string; value: T }, log: Log): Followed<T> {
+function reload<T>(
+  file: string,
+  read: (text: string) => T,
+  known: { text: string; value: T },
+  log: Log,
+): ReloadedSetting<T> {
   let lookedAt = performance.now()
   let problem = ''
 

@@ -11,7 +11,7 @@ import { openPersonal } from './eventstore/encryption/personal.ts'
 import type { Personal } from './eventstore/encryption/personal.ts'
 import { startRewrapping } from './eventstore/encryption/rewrap-keys.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
-import type { Followed } from './reloaded-setting.ts'
+import type { ReloadedSetting } from './reloaded-setting.ts'
 import { announceStart } from './rpc/micro-service.ts'
 import type { Keyring } from './keys.ts'
 import type { Log } from './log.ts'
@@ -24,7 +24,7 @@ import { createCallerReader } from './rpc/verify-callers.ts'
 export interface StoringConfig {
   DATABASE_URL: string
   ROSTER_ENCRYPTION_KEY: Keyring
-  ROSTER_CALLER_KEY: (log: Log) => Followed<KeyObject[]>
+  ROSTER_CALLER_KEY: (log: Log) => ReloadedSetting<KeyObject[]>
   EVENT_MAX_BYTES: number
   CHECKPOINT_INTERVAL: number
 }

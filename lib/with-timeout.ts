@@ -14,7 +14,7 @@ export interface Bounds {
  * Waits for work, but no longer than the bounds say. The work itself goes on: others may share it, or it does no harm
  * when it ends late. An error that it throws once nobody waits is dropped.
  */
-export async function within<T>(work: Promise<T>, { timeout, late, signal, gone = late }: Bounds): Promise<T> {
+export async function withTimeout<T>(work: Promise<T>, { timeout, late, signal, gone = late }: Bounds): Promise<T> {
   const { promise: interrupted, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(late()), Math.max(timeout, 0))
   const leave = () => reject(gone())

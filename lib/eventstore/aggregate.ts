@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { batched } from '../batch-calls.ts'
+import { batchCalls } from '../batch-calls.ts'
 import { orUnavailable, type Sql, type Transaction } from './database.ts'
 import type { Personal } from './encryption/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
@@ -77,7 +77,9 @@ export function createLoader(
   sql: Sql,
   personal?: Personal,
 ): <State>(type: string, id: string) => Promise<Read<Existing<State>> | undefined> {
-  const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys, personal)), { span: loading })
+  const load = batchCalls((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys, personal)), {
+    span: loading,
+  })
   return async <State>(type: string, id: string) => {
     const aggregate = await load({ type, id })
     if (aggregate.unreadable) throw aggregate.unreadable

@@ -88,7 +88,7 @@ export async function migrate(
 }
 
 /** Tables of a service that the operator's command may read. */
-export type Readable = Pick<Vocabulary, 'views' | 'watched'>
+export type Readable = Pick<Vocabulary, 'projections' | 'watched'>
 
 interface Step {
   name: string
@@ -109,13 +109,13 @@ function withHash({ name, text }: Step): Step {
   return { name: `${name} ${createHash('sha256').update(text).digest('hex')}`, text }
 }
 
-async function letOperatorRead(sql: Sql, { views = [], watched = [] }: Readable): Promise<Step[]> {
+async function letOperatorRead(sql: Sql, { projections = [], watched = [] }: Readable): Promise<Step[]> {
   const [operator] = await sql<{ role: string }[]>`
     select rolname as role from pg_roles
     where rolname = regexp_replace(current_schema(), '^roster_', 'roster_operator_') and rolname <> current_schema()
   `
   if (!operator) return []
-  const tables = [...views, ...watched].map(({ table, ...rest }) => {
+  const tables = [...projections, ...watched].map(({ table, ...rest }) => {
     const columns = 'columns' in rest && rest.columns ? ` (${rest.columns.join(', ')})` : ''
     return `grant select${columns} on ${table} to roster_operator;\n`
   })

@@ -4,7 +4,7 @@ import type { Keyring } from '../keys.ts'
 import type { Log } from '../log.ts'
 import { decodeStatus, encodeStatus } from '../status.ts'
 import { BriefMap } from '../brief-map.ts'
-import { batched } from '../batch-calls.ts'
+import { batchCalls } from '../batch-calls.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
@@ -89,7 +89,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     })
   }
 
-  const findOne = batched(find, { span: finding })
+  const findOne = batchCalls(find, { span: finding })
 
   // The request may hold a password, so not even its plain hash is kept.
   const macOf = (keyId: string, request: string) => keys.mac('idempotent-request', keyId, [request])

@@ -13,7 +13,7 @@ export interface Vocabulary {
   /** Updates the service's own tables after a change, in its transaction. */
   project?: (change: { before: Aggregate; after: Aggregate }) => Write[]
   /** The tables that `project` writes and that can be made again from the aggregates alone. */
-  views?: View[]
+  projections?: Projection[]
   /** The unique keys that an aggregate holds, in the kinds of `keyKinds`. */
   keys?: (aggregate: Aggregate) => UniqueKey[]
   /** Kinds of unique keys, each with the type of the aggregates that hold them. */
@@ -28,8 +28,8 @@ export interface Vocabulary {
   watched?: { table: string; columns?: string[] }[]
 }
 
-/** A table whose rows each come from one aggregate. */
-export interface View {
+/** A projection (read model): a table whose rows each come from one aggregate. */
+export interface Projection {
   table: string
   /** The type of the aggregates. */
   type: string

@@ -1,6 +1,6 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { RosterError } from '../errors.ts'
-import type { Followed } from '../reloaded-setting.ts'
+import type { ReloadedSetting } from '../reloaded-setting.ts'
 import { createHalves } from '../halves.ts'
 import { anonymous, type Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'
@@ -25,7 +25,7 @@ interface Verified {
  * Accepts callers that the gateway signed with one of the keys. It verifies a header once, and then caches its exact
  * text until the signature ends.
  */
-export function createCallerReader(service: string, keys: Followed<KeyObject[]>): ReadCaller {
+export function createCallerReader(service: string, keys: ReloadedSetting<KeyObject[]>): ReadCaller {
   let trusted = keys.current()
   const cache = createHalves<string, Verified>(capacity)
 

@@ -15,7 +15,7 @@ import type { UserGrant } from './vocabulary/user-grant.ts'
 export const model: Vocabulary = {
   evolve,
   project,
-  views: [
+  projections: [
     {
       table: 'memberships',
       type: 'member',

@@ -12,7 +12,7 @@ import type { Project } from './vocabulary/project.ts'
 import type { ProjectGrant } from './vocabulary/project-grant.ts'
 import type { UserGrant } from './vocabulary/user-grant.ts'
 
-/** Keeps the service's own tables in step with a change. */
+/** The projections: keeps the service's own tables in step with a change. */
 export function project({ before, after }: { before: Aggregate; after: Aggregate }): Write[] {
   switch (after.type) {
     case 'member':

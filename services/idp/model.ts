@@ -10,7 +10,7 @@ import { evolveIdp, type Idp } from './vocabulary.ts'
 export const model: Vocabulary = {
   evolve: { idp: evolveIdp, [organizationType]: evolveNote },
   project,
-  views: [{ table: 'idps', type: 'idp', key: ['idp_id'] }],
+  projections: [{ table: 'idps', type: 'idp', key: ['idp_id'] }],
   keys: ({ type, organizationId, state }) => {
     const idp = state as Aggregate<Idp>['state']
     return type === 'idp' && idp && !idp.removed ? [nameKey(organizationId, idp.name)] : []

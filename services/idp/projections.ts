@@ -4,7 +4,7 @@ import { canonicalName } from '#lib/canonical-name'
 import { protocolOf } from './show.ts'
 import type { Idp } from './vocabulary.ts'
 
-/** Brings the service's own tables up to date with a change. */
+/** The projections: brings the service's own tables up to date with a change. */
 export function project({ after }: { after: Aggregate }): Write[] {
   return after.type === 'idp' ? projectIdp(after as Aggregate<Idp>) : []
 }

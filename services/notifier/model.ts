@@ -8,7 +8,9 @@ import { evolveWebhook } from './vocabulary.ts'
 export const model: Vocabulary = {
   evolve: { webhook: evolveWebhook, [organizationType]: evolveNote },
   project,
-  views: [{ table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] }],
+  projections: [
+    { table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] },
+  ],
   watched: [
     { table: 'cursors' },
     { table: 'chains', columns: ['webhook_id', 'due_at'] },

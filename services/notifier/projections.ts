@@ -2,7 +2,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Write } from '#lib/eventstore/database'
 import type { Webhook } from './vocabulary.ts'
 
-/** Brings the service's own tables up to date with a change. */
+/** The projections: brings the service's own tables up to date with a change. */
 export function project({ after }: { after: Aggregate }): Write[] {
   return after.type === 'webhook' ? projectWebhook(after as Aggregate<Webhook>) : []
 }

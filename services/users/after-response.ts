@@ -4,8 +4,8 @@ import { createFairSemaphore } from '#lib/fair-semaphore'
 import { countLimit } from '#lib/limits-hit'
 import type { Log } from '#lib/log'
 
-/** Does work after the answer, so that the answer does not depend on it. */
-export interface Later {
+/** Does work after the response, so that the answer does not depend on it. */
+export interface AfterResponse {
   /** Lanes take turns. Work that finds no place is dropped, and the log says so. */
   run(lane: string, work: () => Promise<void>): void
   /** Waits for all work. */
@@ -14,8 +14,8 @@ export interface Later {
 
 const [atOnce, waiting] = [8, 1000]
 
-/** Opens a place for work that is done after the answer. */
-export function openLater(log: Log): Later {
+/** Opens a place for work that is done after the response. */
+export function openAfterResponse(log: Log): AfterResponse {
   const through = createFairSemaphore({ atOnce, waiting }, full)
   const underWay = new BriefMap<Promise<void>, true>()
   return {

@@ -9,7 +9,7 @@ import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
-import type { Later } from './after-response.ts'
+import type { AfterResponse } from './after-response.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
@@ -23,7 +23,7 @@ export interface Context {
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
   rolesElsewhere: Pick<RolesElsewhere, 'find'>
   log: Log
-  later: Later
+  afterResponse: AfterResponse
 }
 
 /** The keys that access tokens are signed with. */

@@ -1,7 +1,8 @@
+import { RosterError } from '#lib/errors'
 import { evenUnreadable } from '#lib/eventstore/aggregate'
 import { instance } from '#lib/instance'
 import { permissionDenied } from '#lib/rpc/authorize'
-import { rolesIn } from '#lib/rpc/caller'
+import { anonymous, rolesIn, withRoles } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import { coversRole } from '#lib/rpc/roles'
@@ -10,15 +11,16 @@ import type { Context } from './context.ts'
 import type { User } from './vocabulary/user.ts'
 
 /**
- * PERMISSION_DENIED where the user holds a permission that the caller lacks. A caller who controls an address could
- * reset the user's password. Every user may change the own address. A user who does not exist holds no permission.
+ * Whether the caller may act on a user: PERMISSION_DENIED where the user holds a permission that the caller lacks. A
+ * caller who controls an address could reset the user's password. Every user may change the own address. A user who
+ * does not exist holds no permission.
  */
-export async function permitAddressOf(context: Context, userId: string, call: Call): Promise<void> {
+export async function requireMayActOn(context: Context, userId: string, call: Call): Promise<void> {
   // Validation of the id comes later.
   if (call.caller.userId === userId || userId.includes('\0')) return
   // The administrator's role covers every other, so nothing need be compared.
   if (coversRole(call.caller.instanceRoles, instance.administratorRole)) return
-  await rolesCovered(context, userId, call)
+  await requireRolesCovered(context, userId, call)
 }
 
 /**
@@ -27,7 +29,7 @@ export async function permitAddressOf(context: Context, userId: string, call: Ca
  * the user a role, and so shield it from those who answer for it. `findCaller` gives the caller with its roles in an
  * organization.
  */
-export async function rolesCovered(
+export async function requireRolesCovered(
   { store, grants }: Context,
   userId: string,
   call: Call,
@@ -53,4 +55,34 @@ export async function rolesCovered(
     if (!place.roles.every((role) => coversRole(own, role))) throw permissionDenied()
   }
   return [...instanceRoles, ...roles]
+}
+
+/**
+ * Whether the roles that each of these users holds today cover the roles of a user. What somebody did for a user
+ * counts no more once the user got a role beyond theirs. Nobody, and the user itself, always count.
+ */
+export async function mayStillActOn(
+  context: Context,
+  others: (string | undefined)[],
+  userId: string,
+  call: Call,
+): Promise<boolean> {
+  for (const other of new Set(others))
+    if (other !== undefined && other !== userId && !(await covers(context, other, userId, call))) return false
+  return true
+}
+
+async function covers(context: Context, other: string, userId: string, call: Call): Promise<boolean> {
+  const asToday = async (organizationId: string) => {
+    const held = await context.grants.listMemberships(membershipsIn(other, organizationId), call)
+    const caller = { ...anonymous, userId: other, instanceRoles: held.instanceRoles }
+    return withRoles(caller, organizationId, rolesThere(held, organizationId))
+  }
+  try {
+    await requireRolesCovered(context, userId, call, asToday)
+    return true
+  } catch (error) {
+    if (error instanceof RosterError && error.reason === permissionDenied().reason) return false
+    throw error
+  }
 }

@@ -13,7 +13,7 @@ import type { User } from './vocabulary/user.ts'
 export const model: Vocabulary = {
   evolve,
   project,
-  views: [
+  projections: [
     { table: 'found_users', type: 'user', key: ['user_id'] },
     { table: 'found_addresses', type: 'user', key: ['user_id'] },
   ],

@@ -12,7 +12,7 @@ import { type PasswordCode, passwordCodeType, roundOf } from './vocabulary/passw
 import type { Session } from './vocabulary/session.ts'
 import type { User } from './vocabulary/user.ts'
 
-/** Keeps the service's own tables in step with a change. */
+/** The projections: keeps the service's own tables in step with a change. */
 export function project({ before, after }: { before: Aggregate; after: Aggregate }): Write[] {
   if (after.type === 'user') return projectUser(before as Aggregate<User>, after as Aggregate<User>)
   if (after.type === codeMailType) return projectCodeMail(after as Aggregate<CodeMail>)

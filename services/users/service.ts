@@ -84,7 +84,7 @@ import { startCountingFailures } from './sign-in/failures.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { fillFoundUsers } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
-import { openLater } from './after-response.ts'
+import { openAfterResponse } from './after-response.ts'
 import { model } from './model.ts'
 import { checkUserName } from './user-name.ts'
 import { callerChangedBy } from './projections.ts'
@@ -100,12 +100,23 @@ const users: StoringService<Config, Context> = {
     const keys = config.ROSTER_ENCRYPTION_KEY
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
     const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
-    const later = openLater(log)
+    const afterResponse = openAfterResponse(log)
     const rolesElsewhere = createRolesElsewhere(nats, async (userId, organizationId) => {
       const call = { requestId: '', deadline: Date.now() + 5000 }
       return rolesThere(await grants.listMemberships(membershipsIn(userId, organizationId), call), organizationId)
     })
-    const context: Context = { config, sql, store, personal, keys, signingKeys, grants, rolesElsewhere, log, later }
+    const context: Context = {
+      config,
+      sql,
+      store,
+      personal,
+      keys,
+      signingKeys,
+      grants,
+      rolesElsewhere,
+      log,
+      afterResponse,
+    }
     await fillFoundUsers(sql, personal)
     await bootstrap(context, nats.waits)
     const background = [
@@ -119,7 +130,7 @@ const users: StoringService<Config, Context> = {
       startErasureAgain({ sql, nats, log }),
       startErasureInStatistics({ sql, log }),
       signingKeys,
-      later,
+      afterResponse,
       rolesElsewhere,
     ]
     return { context, background }

@@ -2,7 +2,7 @@ import { type Aggregate, type AggregateKey, keyText, loadAggregates, type Read }
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql, Transaction } from '#lib/eventstore/database'
 import type { Personal } from '#lib/eventstore/encryption/personal'
-import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
+import type { Projection, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { differences, type Finding, rowName } from './finding.ts'
 import { foldEvents, type Folded } from './fold-events.ts'
@@ -18,7 +18,7 @@ type WantedKey = UniqueKey & { holder: AggregateKey }
 const pageSize = 200
 
 /**
- * Makes every aggregate anew from its events, and from it its rows of the views and its unique keys. Yields what
+ * Makes every aggregate anew from its events, and from it its rows of the projections and its unique keys. Yields what
  * differs, and after each page the number of aggregates that were looked at.
  */
 export async function* checkAggregates(
@@ -39,7 +39,7 @@ export async function* checkAggregates(
     const expected = await projectRows(sql, model, [...page.rows.keys()], anew)
     const found = [
       ...page.stored.flatMap((stored) => compareAggregate(stored, page.folded.get(keyText(stored))!)),
-      ...[...page.rows].flatMap(([view, rows]) => compareRows(view, rows, expected.get(view)!)),
+      ...[...page.rows].flatMap(([projection, rows]) => compareRows(projection, rows, expected.get(projection)!)),
       ...page.wanted.flatMap((wanted) => compareKey(wanted, page.keys)),
     ]
     looked += page.stored.length
@@ -66,10 +66,10 @@ async function readPage(
     const stored = await loadAggregates(transaction, names, personal)
     const folded = await foldEvents(transaction, model, personal, stored)
     const readable = stored.filter(({ unreadable }) => !unreadable)
-    const rows = new Map<View, Row[]>()
-    for (const view of model.views ?? []) {
-      const ids = readable.flatMap(({ type, id }) => (type === view.type ? [id] : []))
-      if (ids.length > 0) rows.set(view, await readRows(transaction, schema, view, ids))
+    const rows = new Map<Projection, Row[]>()
+    for (const projection of model.projections ?? []) {
+      const ids = readable.flatMap(({ type, id }) => (type === projection.type ? [id] : []))
+      if (ids.length > 0) rows.set(projection, await readRows(transaction, schema, projection, ids))
     }
     const wanted = readable.flatMap(({ type, id }): WantedKey[] => {
       const keys = model.keys?.(folded.get(keyText({ type, id }))!.aggregate) ?? []
@@ -82,13 +82,18 @@ async function readPage(
 }
 
 // By its schema: without it, the name is that of the temporary table.
-async function readRows(transaction: Transaction, schema: string, view: View, ids: string[]): Promise<Row[]> {
-  const from = transaction`${transaction(schema)}.${transaction(view.table)} v`
+async function readRows(
+  transaction: Transaction,
+  schema: string,
+  projection: Projection,
+  ids: string[],
+): Promise<Row[]> {
+  const from = transaction`${transaction(schema)}.${transaction(projection.table)} v`
   const rows = await transaction<{ row: Row }[]>`
     select to_jsonb(v) as row from ${
-      view.of === undefined
-        ? transaction`${from} where v.${transaction(view.key[0]!)} = any(${ids})`
-        : transaction`aggregates a join ${from} on ${transaction.unsafe(view.of)} where a.type = ${view.type} and a.id = any(${ids})`
+      projection.of === undefined
+        ? transaction`${from} where v.${transaction(projection.key[0]!)} = any(${ids})`
+        : transaction`aggregates a join ${from} on ${transaction.unsafe(projection.of)} where a.type = ${projection.type} and a.id = any(${ids})`
     }
   `
   return rows.map(({ row }) => row)
@@ -114,7 +119,7 @@ function compareAggregate(stored: Read<Aggregate>, { aggregate, problem }: Folde
   return differing.length > 0 ? say(`${differing.join(', ')}: not what its events say`) : []
 }
 
-function compareRows({ table, key, without = [] }: View, stored: Row[], expected: Row[]): Found[] {
+function compareRows({ table, key, without = [] }: Projection, stored: Row[], expected: Row[]): Found[] {
   const byName = (rows: Row[]) =>
     new Map(rows.map((row) => [rowName(table, Object.fromEntries(key.map((name) => [name, row[name]]))), row]))
   const [there, wanted] = [byName(stored), byName(expected)]

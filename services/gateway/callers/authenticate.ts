@@ -10,7 +10,7 @@ import { callersChanged, organizationOf } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { lookups } from '#lib/telemetry/lookups'
-import { within } from '#lib/with-timeout'
+import { withTimeout } from '#lib/with-timeout'
 import { costOfRead, type Strangers } from '../limits/strangers.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import { createDirectory, type Holder, type Home, ownCall, type Place } from './directory.ts'
@@ -193,7 +193,7 @@ function tokenForProject(): RosterError {
 
 // A lookup is shared: the deadline of one caller does not end it for the others that wait.
 function waitFor<T>(lookup: Promise<T>, { deadline, signal }: Credentials): Promise<T> {
-  return within(lookup, { timeout: deadline - Date.now(), late: deadlineExceeded, signal, gone: clientGone })
+  return withTimeout(lookup, { timeout: deadline - Date.now(), late: deadlineExceeded, signal, gone: clientGone })
 }
 
 function clientGone() {

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 import type { NewSpan } from '#lib/telemetry/tracing'
-import { within } from '#lib/with-timeout'
+import { withTimeout } from '#lib/with-timeout'
 import { throttled } from '#lib/throttled'
 import { longest } from './mail-backoff.ts'
 import type { MailKind } from './templates.ts'
@@ -99,7 +99,10 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
         return { name: 'mail', data, opts: { jobId: data.codeId, priority: priorityOf(data.organizationId) } }
       })
       // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
-      await within(queue.addBulk(jobs), { timeout: addDeadline, late: () => new Error('Redis does not take jobs') })
+      await withTimeout(queue.addBulk(jobs), {
+        timeout: addDeadline,
+        late: () => new Error('Redis does not take jobs'),
+      })
     },
     async hurry() {
       const ids = await redis.zrangebyscore(queue.toKey('delayed'), (Date.now() + tooLong) * 2 ** 12, '+inf')

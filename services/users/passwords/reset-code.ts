@@ -10,7 +10,7 @@ import { notes } from '../organizations/notes.ts'
 import { isActive } from '../states/user-state.ts'
 import type { NewCode } from '../vocabulary/code.ts'
 import { canRenew, type PasswordCode, type PasswordCodeEvent, passwordCodeType } from '../vocabulary/password-code.ts'
-import { stillCover } from '../still-covers.ts'
+import { mayStillActOn } from '../may-act-on.ts'
 import { seersOf } from './recovery.ts'
 import type { User } from '../vocabulary/user.ts'
 
@@ -60,7 +60,10 @@ export async function countTry(context: Context, userId: string, typed: string, 
   ])
   const seen = judge(keys, userId, { user: user?.state, code: code?.state, typed }, user?.readAt ?? anyTime)
   // Only where the code is right, so that a wrong one takes the same work for all.
-  if (seen.answer === 'right' && !(await stillCover(context, seersOf(code!.state, user!.state.human!), userId, call)))
+  if (
+    seen.answer === 'right' &&
+    !(await mayStillActOn(context, seersOf(code!.state, user!.state.human!), userId, call))
+  )
     seen.answer = 'dead'
   const organizationId = user?.organizationId ?? ''
   const { caller, requestId, deadline, once } = call

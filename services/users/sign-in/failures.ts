@@ -17,7 +17,7 @@ const mostAtOnce = 500
 
 /** Records a failed sign-in of a human after the answer, so that the time of the answer tells nothing of the user. */
 export function recordLater(context: Context, lane: string, user: LoginUser | undefined, call: Call): void {
-  if (user?.state.human) context.later.run(lane, () => recordFailure(context, user, call.requestId))
+  if (user?.state.human) context.afterResponse.run(lane, () => recordFailure(context, user, call.requestId))
 }
 
 /** Counts a failed sign-in. The first one of a minute is an event. */

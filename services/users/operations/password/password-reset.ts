@@ -8,10 +8,9 @@ import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../email/link.ts'
 import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
-import { permitAddressOf } from '../../may-act-on.ts'
+import { mayStillActOn, requireMayActOn } from '../../may-act-on.ts'
 import { isOpen } from '../../../organization-notes.ts'
 import { notes } from '../../organizations/notes.ts'
-import { stillCover } from '../../still-covers.ts'
 import { existing, isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
@@ -24,7 +23,7 @@ export const passwordReset = {
     // The own code must come by mail: a stolen session is no proof of the mailbox.
     const isSeen = medium?.$case === 'returnCode' || templateOf(request) !== undefined
     if (userId === call.caller.userId && isSeen) throw permissionDenied()
-    await permitAddressOf(context, userId, call)
+    await requireMayActOn(context, userId, call)
   },
 
   check({ config }: Context, request: PasswordResetRequest): Violation[] {
@@ -39,7 +38,7 @@ export const passwordReset = {
     const [codeId, returned] = [randomUUID(), medium?.$case === 'returnCode']
     const before = await context.store.load<User>('user', userId)
     const setBy = before?.state.human?.emailSetBy
-    const isTrusted = returned || (await stillCover(context, [setBy], userId, call))
+    const isTrusted = returned || (await mayStillActOn(context, [setBy], userId, call))
     return context.store.execute({
       aggregate: code,
       reads: [user, notes.key(before?.organizationId ?? '')],

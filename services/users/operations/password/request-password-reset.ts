@@ -12,7 +12,7 @@ import { keysOf } from '../../passwords/reset-code.ts'
 import { findLoginUser } from '../../sign-in/login-user.ts'
 import { isOpen } from '../../../organization-notes.ts'
 import { notes } from '../../organizations/notes.ts'
-import { stillCover } from '../../still-covers.ts'
+import { mayStillActOn } from '../../may-act-on.ts'
 import { isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { type NamedRateLimit, networkOf, rateLimitsFor, takeFromBuckets } from '../../throttles/token-buckets.ts'
@@ -25,7 +25,7 @@ const workFor = 30_000
 
 /**
  * Answers before anything is looked up, so that neither the answer nor its time depends on the user. The work comes
- * later, in turns by network.
+ * after the response, in turns by network.
  */
 export async function requestPasswordReset(
   context: Context,
@@ -33,7 +33,7 @@ export async function requestPasswordReset(
   call: Call,
 ): Promise<RequestPasswordResetResponse> {
   const lane = networkOf(call.clientAddress) ?? call.clientAddress
-  context.later.run(lane, () => mailCode(context, loginName, { ...call, deadline: Date.now() + workFor }))
+  context.afterResponse.run(lane, () => mailCode(context, loginName, { ...call, deadline: Date.now() + workFor }))
   return {}
 }
 
@@ -47,7 +47,7 @@ export async function mailCode(context: Context, loginName: string, call: Call):
   const [code, user] = keysOf(found?.userId ?? nobody)
   const { requestId, deadline, once } = call
   const setBy = found?.state.human?.emailSetBy
-  const isTrusted = !found || (await stillCover(context, [setBy], found.userId, call))
+  const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
   let throttled: unknown
   const store = (isAllowed: boolean) =>
     context.store.execute({

@@ -6,7 +6,7 @@ import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../../organization-notes.ts'
 import type { Context } from '../../context.ts'
 import { notes } from '../../organizations/notes.ts'
-import { rolesCovered } from '../../may-act-on.ts'
+import { requireRolesCovered } from '../../may-act-on.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 import { userNotFound } from '../../vocabulary/user-not-found.ts'
 
@@ -16,7 +16,7 @@ export async function restoreUser(
   call: Call,
 ): Promise<RestoreUserResponse> {
   const { store } = context
-  await rolesCovered(context, userId, call)
+  await requireRolesCovered(context, userId, call)
   const known = await store.load<User>('user', userId)
   if (!known) throw userNotFound()
   return store.execute({
