@@ -18,6 +18,7 @@ const named: Pick<Command, 'takes' | 'options' | 'optionLines' | 'arguments' | '
 export const deadLetterCommands: Command[] = [
   {
     name: 'parked list',
+    alias: 'dead-letters list',
     takes: '[SERVICE…]',
     summary: 'Lists the events that the stream refused, and those that a follower could not work on.',
     more: ['Exit status 1 where there is one.'],
@@ -27,6 +28,7 @@ export const deadLetterCommands: Command[] = [
   {
     ...named,
     name: 'parked retry',
+    alias: 'dead-letters retry',
     summary: 'Asks the services to try parked events again.',
     more: [
       idsLine,
@@ -43,6 +45,7 @@ export const deadLetterCommands: Command[] = [
   {
     ...named,
     name: 'parked drop',
+    alias: 'dead-letters drop',
     summary: 'Forgets parked events: nobody tries them again.',
     more: [idsLine, 'The event itself stays in the database. The stream, or the follower, never gets it.'],
     run: (called) =>

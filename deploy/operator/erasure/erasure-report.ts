@@ -6,6 +6,7 @@ import { lookForUser } from './look-for-user.ts'
 /** The command `forgotten`, the report of an erasure. */
 export const erasureReport: Command = {
   name: 'forgotten',
+  alias: 'erasure-report',
   takes: 'USER',
   summary: 'Looks into every store whether anything there still tells who a removed user was.',
   more: [
