@@ -5,7 +5,7 @@ import { because, type FollowOptions, startFollowing } from '#lib/eventstore/fol
 import { inPortions } from '#lib/eventstore/in-portions'
 import type { Store } from '#lib/eventstore/store'
 import type { Service } from '#lib/process'
-import type { OrganizationNotes } from './organization-notes.ts'
+import type { OrganizationNotes } from './organization-status.ts'
 
 export interface OrganizationRemoval<State, Happens extends NewEvent> extends Pick<
   FollowOptions,

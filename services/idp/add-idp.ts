@@ -7,7 +7,7 @@ import { storeSecret } from './client-secrets.ts'
 import type { Context } from './context.ts'
 import { nameKey } from './idp-name.ts'
 import { notes } from './organizations.ts'
-import { refuseRemovedOrganization } from '../organization-notes.ts'
+import { refuseRemovedOrganization } from '../organization-status.ts'
 import { type Added, type Configurations, type IdpSettings, only, type Protocol } from './vocabulary.ts'
 
 /** Adds a provider of this protocol to the owner that the call is for. ALREADY_EXISTS IDP_NAME_TAKEN. */

@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { evolveNote } from '../organization-notes.ts'
+import { evolveNote } from '../organization-status.ts'
 import { nameKey, nameKind } from './idp-name.ts'
 import { organizationType } from './organizations.ts'
 import { project } from './projections.ts'

@@ -1,5 +1,5 @@
 import { type Payloads, testPayloads } from '#test/support/event-payloads'
-import type { OrganizationNoted } from '../organization-notes.ts'
+import type { OrganizationNoted } from '../organization-status.ts'
 import { organizationType } from './organizations.ts'
 import type { WebhookEvent } from './vocabulary.ts'
 

@@ -1,5 +1,5 @@
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { evolveNote } from '../organization-notes.ts'
+import { evolveNote } from '../organization-status.ts'
 import { organizationType } from './organizations.ts'
 import { project } from './projections.ts'
 import { evolveWebhook } from './vocabulary.ts'

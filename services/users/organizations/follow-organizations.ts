@@ -5,12 +5,12 @@ import { portionSize } from '#lib/eventstore/in-portions'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import { notedEvents } from '../../organization-notes.ts'
+import { notedEvents } from '../../organization-status.ts'
 import { startOrganizationRemoval } from '../../organization-removal.ts'
 import type { Context } from '../context.ts'
 import { erasedUser, removedUnreadable, removedUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
-import { notes } from './notes.ts'
+import { notes } from './statuses.ts'
 
 /**
  * Follows what grants does to organizations. Two followers, so that a removal with many users does not hold up the note

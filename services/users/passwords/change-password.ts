@@ -9,7 +9,7 @@ import { existing } from '../states/user-state.ts'
 import { networkOf } from '../throttles/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../vocabulary/user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
-import { notes } from '../organizations/notes.ts'
+import { notes } from '../organizations/statuses.ts'
 import { codeInvalid, countTry, judge, keysOf } from './reset-code.ts'
 import { storePassword } from './store-password.ts'
 

@@ -5,8 +5,8 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
 import { claimUserName, refuseTakenId } from '../../new-user.ts'
-import { notes } from '../../organizations/notes.ts'
-import { refuseRemovedOrganization } from '../../../organization-notes.ts'
+import { notes } from '../../organizations/statuses.ts'
+import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export async function addMachineUser(

@@ -1,4 +1,4 @@
-import { organizationNotes } from '../../organization-notes.ts'
+import { organizationNotes } from '../../organization-status.ts'
 import { organizationType } from '../vocabulary/organization.ts'
 
 /** What users knows of organizations. */
