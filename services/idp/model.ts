@@ -1,6 +1,6 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { evolveNote } from '../organization-status.ts'
+import { evolveStatus } from '../organization-status.ts'
 import { nameKey, nameKind } from './idp-name.ts'
 import { organizationType } from './organizations.ts'
 import { project } from './projections.ts'
@@ -8,7 +8,7 @@ import { evolveIdp, type Idp } from './vocabulary.ts'
 
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
-  evolve: { idp: evolveIdp, [organizationType]: evolveNote },
+  evolve: { idp: evolveIdp, [organizationType]: evolveStatus },
   project,
   projections: [{ table: 'idps', type: 'idp', key: ['idp_id'] }],
   keys: ({ type, organizationId, state }) => {

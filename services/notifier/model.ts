@@ -1,12 +1,12 @@
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { evolveNote } from '../organization-status.ts'
+import { evolveStatus } from '../organization-status.ts'
 import { organizationType } from './organizations.ts'
 import { project } from './projections.ts'
 import { evolveWebhook } from './vocabulary.ts'
 
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
-  evolve: { webhook: evolveWebhook, [organizationType]: evolveNote },
+  evolve: { webhook: evolveWebhook, [organizationType]: evolveStatus },
   project,
   projections: [
     { table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] },

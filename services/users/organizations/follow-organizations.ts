@@ -5,16 +5,16 @@ import { portionSize } from '#lib/eventstore/in-portions'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
-import { notedEvents } from '../../organization-status.ts'
+import { statusEvents } from '../../organization-status.ts'
 import { startOrganizationRemoval } from '../../organization-removal.ts'
 import type { Context } from '../context.ts'
 import { erasedUser, removedUnreadable, removedUser } from '../states/removed-user.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
-import { notes } from './statuses.ts'
+import { statuses } from './statuses.ts'
 
 /**
- * Follows what grants does to organizations. Two followers, so that a removal with many users does not hold up the note
- * of another organization.
+ * Follows what grants does to organizations. Two followers, so that a removal with many users does not hold up the
+ * status of another organization.
  */
 export function startFollowingOrganizations({ grants, sql, store }: Context, nats: Nats, log: Log): Service[] {
   const common = { feed: grants.listEvents, sql, nats, log }
@@ -23,13 +23,13 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
       ...common,
       name: 'organization-states',
       service: 'grants',
-      eventTypes: [...notedEvents],
-      handle: async (event) => void (await notes.note(store, event)),
+      eventTypes: [...statusEvents],
+      handle: async (event) => void (await statuses.record(store, event)),
     }),
     startOrganizationRemoval({
       ...common,
       store,
-      notes,
+      statuses,
       type: 'user',
       // Also who waits to be erased, and whom no search finds because nobody can read it.
       find: (organizationId, after) => sql<{ id: string }[]>`

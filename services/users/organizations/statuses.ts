@@ -1,5 +1,5 @@
-import { organizationNotes } from '../../organization-status.ts'
+import { organizationStatuses } from '../../organization-status.ts'
 import { organizationType } from '../vocabulary/organization.ts'
 
 /** What users knows of organizations. */
-export const notes = organizationNotes(organizationType)
+export const statuses = organizationStatuses(organizationType)

@@ -10,7 +10,7 @@ import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
 import { mayStillActOn, requireMayActOn } from '../../may-act-on.ts'
 import { isOpen } from '../../../organization-status.ts'
-import { notes } from '../../organizations/statuses.ts'
+import { statuses } from '../../organizations/statuses.ts'
 import { existing, isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
@@ -41,13 +41,13 @@ export const passwordReset = {
     const isTrusted = returned || (await mayStillActOn(context, [setBy], userId, call))
     return context.store.execute({
       aggregate: code,
-      reads: [user, notes.key(before?.organizationId ?? '')],
+      reads: [user, statuses.key(before?.organizationId ?? '')],
       matchesRead: true,
       call,
-      decide({ state }: Aggregate<PasswordCode>, now, [of, note]) {
+      decide({ state }: Aggregate<PasswordCode>, now, [of, status]) {
         const { human } = existing((of as Aggregate<User>).state)
         if (!human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a password.')
-        if (!isActive(of!.state) || !isOpen(note!)) throw notActive()
+        if (!isActive(of!.state) || !isOpen(status!)) throw notActive()
         const mayRecover = isTrusted && human.emailSetBy === setBy && canRecover(human, context.config, now)
         if (!returned && !mayRecover) throw cannotRecover()
         const requests = withinAnHour(state?.requests ?? [], now)

@@ -11,7 +11,7 @@ import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
 import { findLoginUser } from '../../sign-in/login-user.ts'
 import { isOpen } from '../../../organization-status.ts'
-import { notes } from '../../organizations/statuses.ts'
+import { statuses } from '../../organizations/statuses.ts'
 import { mayStillActOn } from '../../may-act-on.ts'
 import { isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
@@ -52,12 +52,12 @@ export async function mailCode(context: Context, loginName: string, call: Call):
   const store = (isAllowed: boolean) =>
     context.store.execute({
       aggregate: code,
-      reads: [user, notes.key(found?.organizationId ?? '')],
+      reads: [user, statuses.key(found?.organizationId ?? '')],
       // If-Match is left out: a mismatch would reveal the user.
       call: { caller: anonymous, requestId, deadline, ...(once && { once }) },
-      decide({ state }: Aggregate<PasswordCode>, now, [of, note]) {
+      decide({ state }: Aggregate<PasswordCode>, now, [of, status]) {
         throttled = undefined
-        if (!isAllowed || !isOpen(note!) || !mayRecover(context, of!, now)) return nothing
+        if (!isAllowed || !isOpen(status!) || !mayRecover(context, of!, now)) return nothing
         throttled = tooManyCodes(state, now)
         if (throttled) return nothing
         const { human } = (of as Aggregate<User>).state!

@@ -5,7 +5,7 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import { isOpen } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
-import { notes } from '../../organizations/statuses.ts'
+import { statuses } from '../../organizations/statuses.ts'
 import { requireRolesCovered } from '../../may-act-on.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 import { userNotFound } from '../../vocabulary/user-not-found.ts'
@@ -21,11 +21,11 @@ export async function restoreUser(
   if (!known) throw userNotFound()
   return store.execute({
     aggregate: { type: 'user', id: userId },
-    reads: [notes.key(known.organizationId)],
+    reads: [statuses.key(known.organizationId)],
     call,
-    decide(user: Aggregate<User>, now, [note]) {
+    decide(user: Aggregate<User>, now, [status]) {
       const decision = restored(user, now)
-      if (!isOpen(note!))
+      if (!isOpen(status!))
         throw new RosterError('FAILED_PRECONDITION', 'ORGANIZATION_INACTIVE', 'The organization is not active.')
       return decision
     },
