@@ -7,7 +7,7 @@ const old = encryptionKey.read(first)
 const rotated = encryptionKey.read(`${second}, ${first}`)
 const foreign = encryptionKey.read(second)
 
-describe('a encrypted text', () => {
+describe('an encrypted text', () => {
   const encrypted = old.encrypt('purpose', 'geheim — ünïcödé')
 
   test('opens again, and does not show its text', () => {

@@ -84,8 +84,8 @@ export function createFeed(options: FeedOptions) {
     if (!said.has(id)) log.error({ err: problem, event: id }, 'an event is told without its data: see data_omitted')
     if (said.size < 1000) said.add(id)
     const dataOmitted = problem === undefined ? 'size' : 'unreadable'
-    const told = tellable(row)
-    const event = { ...describeEnvelope(service, told), data: undefined, dataOmitted, time: told.created_at }
+    const shown = tellable(row)
+    const event = { ...describeEnvelope(service, shown), data: undefined, dataOmitted, time: shown.created_at }
     return measured({ position, event })
   }
 

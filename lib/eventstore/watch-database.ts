@@ -20,7 +20,7 @@ const connectWithin = 3
 const answerWithin = 5000
 
 /**
- * The search path of each session: PostgreSQL's own names, and then the schema of the role. It is told at each connect,
+ * The search path of each session: PostgreSQL's own names, and then the schema of the role. It is set at each connect,
  * so nobody can change it by a setting of the role.
  */
 export const ownSchema = '"$user"'

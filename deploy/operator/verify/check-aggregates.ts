@@ -114,7 +114,7 @@ function compareAggregate(stored: Read<Aggregate>, { aggregate, problem }: Folde
   const { unreadable, readAt: _, ...row } = stored
   if (unreadable) return say(`its sealed state cannot be opened: ${(unreadable.cause as Error).message}`)
   if (problem !== undefined) return say(problem)
-  // A encrypted state whose key is gone: nobody can tell.
+  // An encrypted state whose key is gone: nobody can tell.
   const differing = differences(row, stored.state === undefined ? { ...aggregate, state: undefined } : aggregate)
   return differing.length > 0 ? say(`${differing.join(', ')}: not what its events say`) : []
 }

@@ -76,22 +76,22 @@ async function compare(
   seen: Positions,
 ): Promise<Finding[]> {
   const sql = system.sql(service)
-  const told = messages.map((message) => {
+  const parsed = messages.map((message) => {
     const event = readMessage(message)
     const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(event?.id ?? '')?.[1])
     return { message, event, position, isCheckpoint: event?.type === checkpointType }
   })
-  const numbers = told.flatMap(({ event, isCheckpoint }) => (isCheckpoint ? (event?.sequence ?? []) : []))
+  const numbers = parsed.flatMap(({ event, isCheckpoint }) => (isCheckpoint ? (event?.sequence ?? []) : []))
   const checkpoints = await sql<{ number: number; jws: string }[]>`
     select number::float8, jws from audit_checkpoints where number = any(${numbers.filter(Number.isSafeInteger)}::bigint[])
   `
-  const positions = told.flatMap(({ position }) => (Number.isNaN(position) ? [] : [position]))
+  const positions = parsed.flatMap(({ position }) => (Number.isNaN(position) ? [] : [position]))
   const rows = await sql<StoredEvent[]>`
     select ${eventColumns(sql)} from events where position = any(${positions}::bigint[])
   `
   const stored = (await (await system.personal(service))?.decryptEvents(sql, [...rows])) ?? rows
 
-  return told.flatMap(({ message, event, position, isCheckpoint }) => {
+  return parsed.flatMap(({ message, event, position, isCheckpoint }) => {
     const row = stored.find((one) => Number(one.position) === position)
     if (row) seen.add(position)
     const jws = checkpoints.find(({ number }) => number === event?.sequence)?.jws
@@ -139,7 +139,7 @@ function eventProblem(
     return `event ${event.id} of the database is not what proto/ says: ${(error as Error).message}`
   }
   const { dataSchema: _, ...should } = expected
-  // Former versions told of no cause and no trace.
+  // Former versions named no cause and no trace.
   const is = { ...event, data: today(stored, event.data) }
   for (const name of ['cause', 'causationId', 'traceparent'] as const) if (is[name] === '') should[name] = ''
   const differing = differences(is, should)
@@ -151,10 +151,10 @@ function today({ aggregate_type, type, erased }: StoredEvent, data: unknown): un
   try {
     const { desc } = messageOf(aggregate_type, type)
     const read = fromJson(desc, data as JsonValue, { ignoreUnknownFields: true })
-    const told = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
+    const json = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
     // What the stream still has of an erased person is on its way out.
-    if (erased) for (const name of personalFields(aggregate_type, type)) delete told[name]
-    return told
+    if (erased) for (const name of personalFields(aggregate_type, type)) delete json[name]
+    return json
   } catch {
     return data
   }

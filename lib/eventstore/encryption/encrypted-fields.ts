@@ -27,7 +27,7 @@ export function encryptPayload(key: KeyObject, event: Event): object {
   return open
 }
 
-/** Whether an event has a encrypted part. */
+/** Whether an event has an encrypted part. */
 export function isEncrypted({ payload }: Pick<Event, 'payload'>): boolean {
   return encryptedPart(payload) !== undefined
 }
@@ -67,7 +67,7 @@ export function encryptedPart(state: unknown): string | undefined {
   return (state as Fields | null | undefined)?.[encryptedAs] as string | undefined
 }
 
-/** The state of a encrypted text. Throws where somebody changed the row. */
+/** The state of an encrypted text. Throws where somebody changed the row. */
 export function decryptState(key: KeyObject, encrypted: string, place: Omit<StoredState, 'key' | 'state'>): unknown {
   return decryptJson(key, encrypted, placeOfState(place))
 }

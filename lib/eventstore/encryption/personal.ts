@@ -25,7 +25,7 @@ export interface PersonalData {
 export interface Personal extends SubjectKeys {
   data: PersonalData
   /**
-   * Events as they are told: opened, or without their personal fields where the person is erased. Those that nobody
+   * Events as they are shown: decrypted, or without their personal fields where the person is erased. Those that nobody
    * can open stay encrypted.
    */
   decryptEvents<Row extends StoredEvent>(sql: Sql | Transaction, events: Row[]): Promise<Row[]>
@@ -93,7 +93,7 @@ export async function openPersonal(sql: Sql, data: PersonalData, keys: Keyring):
 
 /**
  * The form in which a unique key with a name of a person is stored: a keyed hash. Its first letter names this form, so
- * that another one could be told from it.
+ * that another one could be distinguished from it.
  */
 export function hashedKey(secret: KeyObject, kind: string, key: string): string {
   return `H${createHmac('sha256', secret).update(kind).update('/').update(key).digest('base64url')}`

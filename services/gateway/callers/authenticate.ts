@@ -47,7 +47,7 @@ export interface Authenticator {
    * Gives the caller, and the organization that it acts for. For a public method it does not look at the token: a stale
    * one must keep nobody from signing in again. The organization is then the one that the request names, unchecked.
    *
-   * `admit` is told the caller as soon as that is proved, before the organization is checked. Its errors are thrown.
+   * `admit` gets the caller as soon as that is proved, before the organization is checked. Its errors are thrown.
    *
    * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID, TOKEN_FOR_PROJECT, DPOP_PROOF_INVALID; PERMISSION_DENIED for an
    * organization that is unknown, or where the caller has no role; INVALID_ARGUMENT for two organizations;

@@ -12,7 +12,7 @@ export interface Refusals {
 /** The refused calls of an organization's callers that wait, by the caller. */
 type Callers = Map<string, Refusal[]>
 
-/** Refused calls of one caller that wait, callers with some, and calls that are told at a time. */
+/** Refused calls of one caller that wait, callers with some, and calls that are sent at a time. */
 const [mostOfCaller, mostCallers, mostAtOnce] = [10, 1000, 200]
 /** Milliseconds between two messages, and until the first. */
 const [every, soon] = [1000, 50]

@@ -36,7 +36,7 @@ export async function keepOwner<T>(
  * any case. A change that comes too late must fail: whatever makes somebody an owner again stores an event first, and
  * whatever ends an owner is refused after that event.
  *
- * `change` is told whether an earlier one had an open outcome. FAILED_PRECONDITION LAST_IAM_OWNER; PERMISSION_DENIED
+ * `change` learns whether an earlier one had an open outcome. FAILED_PRECONDITION LAST_IAM_OWNER; PERMISSION_DENIED
  * where one of the untouchable users is among them.
  */
 export async function whileReleased<T>(

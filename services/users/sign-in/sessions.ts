@@ -9,7 +9,7 @@ import type { Session, SessionEvent } from '../vocabulary/session.ts'
 
 const mostAtOnce = 200
 const every = 10_000
-// Milliseconds after its end during which a session can be told from one that never existed.
+// Milliseconds after its end during which a session can be distinguished from one that never existed.
 const keptFor = 30 * 86_400_000
 const portion = 1000
 

@@ -39,7 +39,7 @@ export async function requestPasswordReset(
 
 /** Mails a code to the user of a login name, where it may have one. */
 export async function mailCode(context: Context, loginName: string, call: Call): Promise<void> {
-  // Whoever asked is told of no limit. So these counts alone tell the operator.
+  // Whoever asked learns of no limit. So only these counts show it to the operator.
   if (await takeFromBuckets(context.sql, rateLimitsFor(context.keys, limitsOf(call.clientAddress))))
     return limitsHit.add(1, 'password_resets')
   const found = await findLoginUser(context, loginName, call)
