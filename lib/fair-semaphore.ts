@@ -13,7 +13,7 @@ export interface Place {
   lane: string
   /** Every second slot belongs to preferred work while some waits. */
   preferred?: boolean
-  /** Unix time in milliseconds after which nobody waits for the work. */
+  /** Unix time in milliseconds after which the caller no longer waits for the work. */
   deadline?: number
 }
 

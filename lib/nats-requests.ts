@@ -5,9 +5,9 @@ import { BriefMap } from './brief-map.ts'
 /** A request that waits for its answer. */
 export interface Asked {
   /**
-   * The answer. Rejects with a NatsError: 503 where nobody listens, TIMEOUT, or DISCONNECT where the connection is lost
-   * or closed. Also rejects with the client's own error for a message that it cannot send, and with the error given to
-   * `fail`.
+   * The answer. Rejects with a NatsError: 503 where no service listens, TIMEOUT, or DISCONNECT where the connection is
+   * lost or closed. Also rejects with the client's own error for a message that it cannot send, and with the error
+   * given to `fail`.
    */
   answer: Promise<Msg>
   /** Ends the wait with this error. Does nothing once the wait is over. */
@@ -60,6 +60,6 @@ export function createNatsRequests(connection: NatsConnection, inboxPrefix: stri
   }
 }
 
-// The server itself answers like this where nobody listens.
+// The server itself answers like this where no service listens.
 const isUnheard = (message: Msg) => message.data.length === 0 && message.headers?.code === 503
 const noResponders = () => NatsError.errorForCode(ErrorCode.NoResponders)

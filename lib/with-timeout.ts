@@ -12,7 +12,7 @@ export interface Bounds {
 
 /**
  * Waits for work, but no longer than the bounds say. The work itself goes on: others may share it, or it does no harm
- * when it ends late. An error that it throws once nobody waits is dropped.
+ * when it ends late. An error that it throws after the wait is dropped.
  */
 export async function withTimeout<T>(work: Promise<T>, { timeout, late, signal, gone = late }: Bounds): Promise<T> {
   const { promise: interrupted, reject } = Promise.withResolvers<never>()

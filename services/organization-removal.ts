@@ -17,7 +17,7 @@ export interface OrganizationRemoval<State, Happens extends NewEvent> extends Pi
   type: string
   /** The ids of those of an organization behind an id, in their order: `portionSize` at most. */
   find(organizationId: string, after: string): PromiseLike<{ id: string }[]>
-  /** Removes one, if it is still there, also where nobody can read it. */
+  /** Removes one, if it is still there, also where it is unreadable. */
   decide(aggregate: Aggregate<State>): Decision<Happens>
 }
 

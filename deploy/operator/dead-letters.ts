@@ -46,7 +46,7 @@ export const deadLetterCommands: Command[] = [
     ...named,
     name: 'parked drop',
     alias: 'dead-letters drop',
-    summary: 'Forgets parked events: nobody tries them again.',
+    summary: 'Drops parked events: they are never tried again.',
     more: [idsLine, 'The event itself stays in the database. The stream, or the follower, never gets it.'],
     run: (called) =>
       change(

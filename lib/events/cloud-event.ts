@@ -17,7 +17,7 @@ export interface PublishedEvent {
   /** Number of the event within its aggregate: from 1, without a gap. */
   sequence: number
   organizationId: string
-  /** The user who caused the event; empty where nobody was signed in. */
+  /** The user who caused the event; empty without a signed-in user. */
   actor: string
   requestId: string
   /** The id of the event that made a service act by itself; else empty. */

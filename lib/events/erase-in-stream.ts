@@ -7,7 +7,7 @@ import { subjectToken } from './subject.ts'
 
 /**
  * The keeper is asked on `roster.stream.forget.<service>.<organization>.<aggregate type>.<aggregate id>`. The broker
- * lets a service publish only with its own name there, so nobody can ask for the events of another service.
+ * lets a service publish only with its own name there, so no service can ask for the events of another one.
  */
 export const eraseSubject = 'roster.stream.forget'
 
@@ -61,7 +61,7 @@ export async function removeAsked(
   // A wildcard or an empty token would stand for the events of others.
   const areTokens = [service, organization, type, id].every((token) => token !== undefined && /^[\w%-]+$/.test(token))
   if (!areTokens || more.length > 0) throw new Error('this names no aggregate')
-  // Nobody else's history goes: the signed checkpoints of the audit are in the same stream.
+  // No other history goes: the signed checkpoints of the audit are in the same stream.
   const types = Object.hasOwn(allowed, service!) ? allowed[service!]!.filter((one) => one.split('.')[0] === type) : []
   if (types.length === 0) throw new Error('this tells of no person')
   const filters = types.map((one) => `roster.events.${service}.${organization}.${subjectToken(one)}.${id}.>`)
@@ -96,7 +96,7 @@ async function placeOfEnd(manager: JetStreamManager, named: Named): Promise<numb
   return undefined
 }
 
-// Any message of the service may lie on that subject. So it must be this event, and one that nobody can undo.
+// Any message of the service may lie on that subject. So it must be this event, and one that cannot be undone.
 function isEnd(message: StoredMsg, { service, organization, type, id }: Named, end: string): boolean {
   try {
     const event = readEvent({ headers: message.header, json: () => message.json() })

@@ -19,7 +19,7 @@ import { type Erasable, eraseSubject, removeAsked } from './erase-in-stream.ts'
 import { consumerPending, consumerUnacknowledged, streamBytes } from './measures.ts'
 import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
 
-/** Milliseconds between two checks when nobody asks. */
+/** Milliseconds between two checks without a request. */
 const lookEvery = 2000
 /**
  * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone. A

@@ -18,7 +18,7 @@ export interface Aggregate<State = unknown> extends AggregateKey {
   createdAt: Date
   changedAt: Date
   state: State | undefined
-  /** Why nobody can read the state of an aggregate that exists. The state is undefined then. */
+  /** Why the state of an aggregate that exists is unreadable. The state is undefined then. */
   unreadable?: UnreadableState | undefined
 }
 
@@ -87,7 +87,7 @@ export function createLoader(
   }
 }
 
-/** What `loading` gives, or else the aggregate without its state, where nobody can read that. */
+/** What `loading` gives, or else the aggregate without its state, where that is unreadable. */
 export function evenUnreadable<State>(
   loading: Promise<Existing<State> | undefined>,
 ): Promise<Aggregate<State> | undefined> {

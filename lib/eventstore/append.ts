@@ -177,7 +177,7 @@ function toBatch(
 
 // Within a batch a key can change hands more than once. Only two facts count: whether the row of its old holder is
 // deleted, and which aggregate holds it at the end. A key that was claimed before it was released must have been
-// free, even if nobody holds it at the end.
+// free, even if it is free at the end.
 function netKeys(changes: Decided[]) {
   const keys = new Map<string, { key: UniqueKey; releases: boolean; holder: string | undefined }>()
   const touch = ({ kind, scope, key }: UniqueKey, releases: boolean, holder: string | undefined) => {

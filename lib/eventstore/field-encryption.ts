@@ -19,7 +19,7 @@ export interface FieldEncryption {
   readProblem(problem: Problem, decided: Decided[]): Problem
 }
 
-/** A key that nobody knows and nothing stores: what it encrypts is erased at once. */
+/** A key that is stored nowhere: what it encrypts is erased at once. */
 const lost = createSecretKey(randomBytes(32))
 
 /** Field encryption for a batch that has loaded these keys of people. */

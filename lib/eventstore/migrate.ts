@@ -31,8 +31,8 @@ const functions = 'functions.sql'
  * Throws where a release runs or ran here that this version cannot work beside.
  * Then everything that the migrations make must be there. A missing index is made again.
  * Any number of replicas may start at once. Waits for PostgreSQL, and for locks, whose holders the log names. A lock
- * that it does not get within two seconds is asked for again, so that nobody waits longer behind it. The role of the
- * operator's command, where there is one, may then read what `operator.sql` and `readable` name.
+ * that it does not get within two seconds is asked for again, so that no statement waits longer behind it. The role of
+ * the operator's command, where there is one, may then read what `operator.sql` and `readable` name.
  */
 export async function migrate(
   sql: Sql,

@@ -21,7 +21,7 @@ const answerWithin = 5000
 
 /**
  * The search path of each session: PostgreSQL's own names, and then the schema of the role. It is set at each connect,
- * so nobody can change it by a setting of the role.
+ * so a setting of the role cannot change it.
  */
 export const ownSchema = '"$user"'
 

@@ -96,7 +96,7 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
   })
 
   const begun = migrating.finished.then(async () => {
-    // Nobody catches it, so it ends the process.
+    // It is not caught, so it ends the process.
     if (misfit) throw misfit
     const running = isMigrated ? await startAnswering(sql, options) : undefined
     starting.stop()

@@ -59,7 +59,7 @@ export async function requireRolesCovered(
 
 /**
  * Whether the roles that each of these users holds today cover the roles of a user. What somebody did for a user
- * counts no more once the user got a role beyond theirs. Nobody, and the user itself, always count.
+ * counts no more once the user got a role beyond theirs. `undefined`, and the user itself, always count.
  */
 export async function mayStillActOn(
   context: Context,

@@ -65,7 +65,7 @@ function projectPasswordCode({ id, state }: Aggregate<PasswordCode>): Write[] {
   ]
 }
 
-// A code that can no longer renew the password is mailed by nobody.
+// A code that can no longer renew the password is not mailed.
 function projectPasswordChange(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
   const [was, is] = [before.state?.human, state?.human]
   const isOver = is !== undefined && was !== undefined && (roundOf(was) !== roundOf(is) || !isActive(state))

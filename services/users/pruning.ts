@@ -10,7 +10,7 @@ const every = 10 * 60_000
 
 /**
  * Removes data that time has made useless. These are expired tokens, secrets, codes, assertions and proofs, and
- * counts of past times. Also addresses that nobody signs in from any more, and sessions that ended long ago.
+ * counts of past times. Also addresses that are no longer signed in from, and sessions that ended long ago.
  */
 export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {

@@ -78,7 +78,7 @@ async function workBehind(system: System, userId: string): Promise<Erasures | un
   return count > 0 ? lookAtErasures(system, openAttempts(system), userId) : undefined
 }
 
-// A store that nobody could ask about may still hold the user.
+// A store that could not be asked may still hold the user.
 function until(backlog: { waiting: number } | undefined, found: Found): Found {
   return backlog?.waiting === 0 ? found : { ...found, readable: Math.max(found.readable, 1) }
 }
@@ -139,7 +139,7 @@ async function deliveriesOf(system: System, userId: string): Promise<Found> {
   )
 }
 
-// What nobody can parse is there, and somebody may read it.
+// What cannot be parsed is there, and somebody may read it.
 function tellsUnlessRead(tellsOf: () => boolean): boolean {
   try {
     return tellsOf()
@@ -159,7 +159,7 @@ async function jobsOf(redis: Redis, userId: string): Promise<Found> {
   return foundIn('redis', own, (job) => Object.keys(job).some((name) => !known.has(name)))
 }
 
-// Of what nobody can parse, nobody knows whose it is.
+// Of what cannot be parsed, it is unknown whose it is.
 function readJob(text: string, userId: string): Fields {
   try {
     const job = JSON.parse(text) as Fields | null

@@ -59,7 +59,7 @@ async function ask<Answer>(system: System, subject: string): Promise<Answer[]> {
   try {
     for await (const message of asked) answers.push(message.json<Answer>())
   } catch (error) {
-    // The server itself says so where nobody listens.
+    // The server itself says so where no service listens.
     if (!(error instanceof NatsError && error.code === ErrorCode.NoResponders)) throw error
   }
   return answers

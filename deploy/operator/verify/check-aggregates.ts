@@ -33,7 +33,7 @@ export async function* checkAggregates(
   for (let looked = 0; ;) {
     const page = await readPage(sql, schema, model, personal, last)
     if (page.stored.length === 0) return
-    // Of what nobody can read, nobody knows the rows.
+    // The rows of what is unreadable are unknown.
     const readable = page.stored.filter(({ unreadable }) => !unreadable)
     const anew = readable.map((stored) => page.folded.get(keyText(stored))!.aggregate)
     const expected = await projectRows(sql, model, [...page.rows.keys()], anew)
@@ -114,7 +114,7 @@ function compareAggregate(stored: Read<Aggregate>, { aggregate, problem }: Folde
   const { unreadable, readAt: _, ...row } = stored
   if (unreadable) return say(`its sealed state cannot be opened: ${(unreadable.cause as Error).message}`)
   if (problem !== undefined) return say(problem)
-  // An encrypted state whose key is gone: nobody can tell.
+  // An encrypted state whose key is gone: it is unknown.
   const differing = differences(row, stored.state === undefined ? { ...aggregate, state: undefined } : aggregate)
   return differing.length > 0 ? say(`${differing.join(', ')}: not what its events say`) : []
 }

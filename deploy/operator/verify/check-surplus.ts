@@ -53,7 +53,7 @@ async function* strangers(sql: Sql, schema: string, { table, type, key, of }: Pr
 
 type KeyRow = UniqueKey & { aggregate_id: string }
 
-// Nobody holds a key of a kind that the service does not know. A holder that nobody can read has a finding of its own.
+// Nobody holds a key of a kind that the service does not know. An unreadable holder has a finding of its own.
 async function* strayKeys(
   sql: Sql,
   { keys, keyKinds = {}, keyKindsOfNobody = [] }: Vocabulary,

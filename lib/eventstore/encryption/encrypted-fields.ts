@@ -34,7 +34,7 @@ export function isEncrypted({ payload }: Pick<Event, 'payload'>): boolean {
 
 /**
  * The event with its personal fields; without a key, the event without them, marked as erased. What the key does not
- * open stays encrypted: somebody changed the row, and nobody can describe it.
+ * open stays encrypted: somebody changed the row, and it is unreadable.
  */
 export function decryptEvent<Row extends StoredEvent>(key: KeyObject | undefined, event: Row): Row {
   if (!isEncrypted(event)) return event

@@ -21,7 +21,7 @@ export function encryptJson(key: KeyObject, value: unknown, about: string): stri
 
 /**
  * Decrypts what `encryptJson` gave. Throws where it was changed, or belongs to another place or key. Others may get the
- * same object: nobody may change it.
+ * same object, so do not change it.
  */
 export function decryptJson(key: KeyObject, encrypted: string, about: string): unknown {
   let known = texts.get(encrypted)

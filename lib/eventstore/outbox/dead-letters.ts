@@ -80,7 +80,7 @@ export async function retryDeadLetters(
   return events.map((event, index) => ({ event, outcome: outcomes[index]! }))
 }
 
-/** Notes the outcomes. An event that nobody took for lack of an answer is tried again at the next tick. */
+/** Notes the outcomes. An event without an answer is tried again at the next tick. */
 export async function settleRetried(transaction: Transaction, retried: Retried[]): Promise<void> {
   const taken = retried.flatMap(({ event, outcome }) => ('ack' in outcome ? [event] : []))
   if (taken.length > 0) await removeDeadLetters(transaction, taken)

@@ -13,7 +13,7 @@ import { addDeadLetters, noteTaken, removeDeadLetters, retryDeadLetters, settleR
 import { type Elsewhere, noteOutboxWaits } from './outbox-waits.ts'
 import { findUnpublished, page, pageSize, type Published, setBack } from './outbox-rows.ts'
 
-/** Milliseconds between two looks when nobody wakes the outbox: another replica may have committed. */
+/** Milliseconds between two polls when nothing wakes the outbox: another replica may have committed. */
 const pollEvery = 200
 /**
  * Milliseconds between the beginnings of two ticks at the least. Events of that time share a tick and its look at the

@@ -2,7 +2,7 @@ import type { Refusal } from '#gen/roster/grants/v1/internal_service'
 import type { InternalServiceDefinition } from '#gen/roster/grants/v1/internal_service'
 import type { Client } from '#lib/rpc/call'
 
-/** Notes refused calls, so that grants can explain them. What is too much is dropped, and nobody waits. */
+/** Records refused calls, so that grants can explain them. What is too much is dropped, and no call waits. */
 export interface Refusals {
   /** `home`: the organization of the caller. The one that the call acted in may be of the caller's choice. */
   note(refusal: Refusal, home: string): void

@@ -31,7 +31,7 @@ export async function keepOwner<T>(
 }
 
 /**
- * Changes grants while users counts nobody of these as an owner of the instance. Afterwards they count if the change
+ * Changes grants while users counts none of these as an owner of the instance. Afterwards they count if the change
  * made them owners, or if it was refused. Where its outcome is open they do not count, so that the last owner stays in
  * any case. A change that comes too late must fail: whatever makes somebody an owner again stores an event first, and
  * whatever ends an owner is refused after that event.

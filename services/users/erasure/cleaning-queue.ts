@@ -6,7 +6,7 @@ import { throttled } from '#lib/throttled'
 import { cleanStream, type CleanOptions } from './clean-stream.ts'
 import { follower, readQueue, type Waiting } from './queue-rows.ts'
 
-/** Milliseconds between two looks if nobody wakes it, and while the removals are not published yet. */
+/** Milliseconds between two looks if nothing wakes it, and while the removals are not published yet. */
 const lookEvery = 5000
 const unpublishedEvery = 100
 const retryAfter = 1000
@@ -17,7 +17,7 @@ const atOnce = 4
 
 /**
  * The queue of erasure: cleans the stream of removed users. Organizations take turns: one that removes thousands of
- * users delays nobody else's. Who cannot be cleaned becomes a dead letter, and holds up no other.
+ * users delays no other one. Who cannot be cleaned becomes a dead letter, and holds up no other.
  */
 export function startCleaningQueue({ sql, nats, log }: CleanOptions & { log: Log }): Repeated {
   let after = ''

@@ -31,7 +31,7 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
       store,
       statuses,
       type: 'user',
-      // Also who waits to be erased, and whom no search finds because nobody can read it.
+      // Also who waits to be erased, and whom no search finds because it is unreadable.
       find: (organizationId, after) => sql<{ id: string }[]>`
         select id from aggregates
         where type = 'user' and organization_id = ${organizationId} and id > ${after}
@@ -45,7 +45,7 @@ export function startFollowingOrganizations({ grants, sql, store }: Context, nat
 
 function removed({ id, organizationId, state, unreadable }: Aggregate<User>): Decision<UserEvent> {
   if (unreadable) return removedUnreadable(id)
-  // Nobody can undo the removal of a user who waits to be erased: the organization is not there any more.
+  // The removal cannot be undone of a user who waits to be erased: the organization is not there any more.
   if (state?.former) return erasedUser(state.former, organizationId)
   if (!state || state.removed) return { events: [], answer: undefined }
   return removedUser(state, organizationId)

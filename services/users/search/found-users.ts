@@ -49,7 +49,7 @@ export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void
   })
 }
 
-// A user whom nobody can read is found by nobody.
+// An unreadable user is not found.
 function openAll(personal: Personal, user: Omit<Stored, 'state'> & StoredState): Stored[] {
   try {
     return [{ ...user, state: personal.decryptState(user) as User }]

@@ -13,7 +13,7 @@ export function removedUser({ userName }: User, organizationId: string): Decisio
 }
 
 /**
- * Removes for good a user whose state nobody can read. What hangs on the state otherwise is found by the user's id.
+ * Removes for good a user whose state is unreadable. What hangs on the state otherwise is found by the user's id.
  * This cannot be undone, whatever the delay.
  */
 export function removedUnreadable(userId: string): Decision<UserEvent> {
