@@ -12,7 +12,7 @@ const pruneEvery = 60 * 60_000
 const pruneAtATime = 1000
 const encryptedFor = 'idempotent-answer'
 
-/** A request that has one effect, however often it comes. */
+/** An idempotent request: it has one effect, however often it comes. */
 export interface Once {
   /** Names the request: caller, method and Idempotency-Key in one hash. */
   id: Buffer

@@ -37,9 +37,9 @@ const lock = 7_265_010
 const skew = 60_000
 
 /**
- * Adds committed events to the service's audit chain, in the order of their commits, and signs checkpoints of it
- * (docs/decisions/22-audit.md). Begins with the first event that was ever stored. Writes do not wait for it, and it
- * waits neither for the outbox nor for the stream. Any number of replicas may work at the same time.
+ * Adds committed events to the service's audit chain, which is a hash chain, in the order of their commits, and signs
+ * checkpoints of it (docs/decisions/22-audit.md). Begins with the first event that was ever stored. Writes do not wait
+ * for it, and it waits neither for the outbox nor for the stream. Any number of replicas may work at the same time.
  */
 export function startChain(options: ChainOptions): Service {
   const { service, sql, nats, log, keys, recent, checkpointEvery } = options
