@@ -77,7 +77,7 @@ test.each([[[]], [[notSampled]]])('work for %j is in no trace, even where one is
   expect(ended().map(({ name }) => name)).toEqual(['request'])
 })
 
-test('an error is told by its reason or name, never by its message', async () => {
+test('an error is recorded by its reason or name, never by its message', async () => {
   const error = Object.assign(new Error('for ada@example.com'), { reason: 'USER_NOT_FOUND' })
   const failing = tracing.enter({ name: 'request' }, undefined, () => Promise.reject(error))
   await expect(failing).rejects.toBe(error)

@@ -78,13 +78,13 @@ describe.each(events)('an event of %s, %s,', (aggregateType, type) => {
     )
   })
 
-  test('is told without what was personal, once its key is gone', () => {
+  test('is shown without what was personal, once its key is gone', () => {
     fc.assert(
       fc.property(arbitrary(desc), (payload) => {
         const stored = encryptPayload(key, row(payload))
         if (!(encryptedAs in stored)) return
-        const told = describeEvent('users', decryptEvent(undefined, row(stored)))
-        for (const name of personalFields(aggregateType, type)) expect(told.data).not.toHaveProperty(name)
+        const shown = describeEvent('users', decryptEvent(undefined, row(stored)))
+        for (const name of personalFields(aggregateType, type)) expect(shown.data).not.toHaveProperty(name)
       }),
     )
   })
