@@ -7,7 +7,7 @@ import { processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
 import { askToRemove, checkReceipts, type Leaver, makeLeavers } from './leavers.ts'
 import { type Running, startRunning } from './running.ts'
-import { checkLeft, storesThatTell } from './still-told.ts'
+import { checkLeft, storesThatTell } from './still-readable.ts'
 
 // The suite kills at random. Here a lock of PostgreSQL, or a keeper that refuses, holds a removal at each step.
 

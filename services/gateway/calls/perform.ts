@@ -8,7 +8,7 @@ import { countBulk } from './count-bulk.ts'
 import type { CallSettings, Gateway } from './gateway.ts'
 import { identify } from './identify.ts'
 import { logCall } from './log-call.ts'
-import { noteRefusal } from './note-refusal.ts'
+import { noteRefusal } from './record-refusal.ts'
 import { traceCall } from './trace-call.ts'
 
 /**
