@@ -3,8 +3,8 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { codes, type RosterError } from '#lib/errors'
 import type { ArrivedCall } from './arrived-call.ts'
 
-/** Notes a call that was refused with PERMISSION_DENIED, if its caller is known. `request`: as far as it was read. */
-export function noteRefusal(call: ArrivedCall, error: RosterError, request?: Uint8Array): void {
+/** Records a call that was refused with PERMISSION_DENIED, if its caller is known. `request`: as far as it was read. */
+export function recordRefusal(call: ArrivedCall, error: RosterError, request?: Uint8Array): void {
   const { gateway, arrival, userId, subject } = call
   if (error.code !== codes.PERMISSION_DENIED || userId === '') return
   const { header, requestId, method } = arrival
@@ -19,7 +19,7 @@ export function noteRefusal(call: ArrivedCall, error: RosterError, request?: Uin
     projectId: field && request ? idOf(readText(field, request)) : '',
     time: new Date(),
   }
-  gateway.refusals.note(refusal, call.home)
+  gateway.refusals.record(refusal, call.home)
 }
 
 // What is no id is no place where anybody has a role.

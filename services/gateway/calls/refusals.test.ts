@@ -25,13 +25,13 @@ function begin(fails = false) {
 
 test('a flood of refused calls of one caller is recorded by its newest alone, a message a second, and hides no other', async () => {
   const { recorded, refusals } = begin()
-  for (let n = 0; n < 100_000; n++) refusals.note(refusal('flooder', `flood-${n}`), 'home')
-  refusals.note(refusal('other', 'one'), 'home')
+  for (let n = 0; n < 100_000; n++) refusals.record(refusal('flooder', `flood-${n}`), 'home')
+  refusals.record(refusal('other', 'one'), 'home')
   await vi.advanceTimersByTimeAsync(999)
   expect(recorded).toHaveLength(1)
   expect(recorded[0]).toHaveLength(11)
   expect(recorded[0]!.slice(0, 2)).toEqual([refusal('flooder', 'flood-99999'), refusal('other', 'one')])
-  refusals.note(refusal('other', 'two'), 'home')
+  refusals.record(refusal('other', 'two'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
   expect(recorded.slice(1)).toEqual([[refusal('other', 'two')]])
 })
@@ -39,7 +39,7 @@ test('a flood of refused calls of one caller is recorded by its newest alone, a 
 test('many callers take turns, and what waits has an end', async () => {
   const { recorded, refusals } = begin()
   for (let user = 0; user < 5000; user++)
-    for (let n = 0; n < 3; n++) refusals.note(refusal(`user-${user}`, `${n}`), 'home')
+    for (let n = 0; n < 3; n++) refusals.record(refusal(`user-${user}`, `${n}`), 'home')
   await vi.advanceTimersByTimeAsync(60_000)
   expect(recorded.map((list) => list.length)).toEqual(Array.from({ length: 15 }, () => 200))
   const first = recorded.slice(0, 5).flat()
@@ -50,13 +50,13 @@ test('many callers take turns, and what waits has an end', async () => {
 test('a thousand callers of one organization take neither the room nor the turns of those of others', async () => {
   const { recorded, refusals } = begin()
   const flood = () => {
-    for (let user = 0; user < 1500; user++) refusals.note(refusal(`flooder-${user}`, 'flood'), 'evil')
+    for (let user = 0; user < 1500; user++) refusals.record(refusal(`flooder-${user}`, 'flood'), 'evil')
   }
   flood()
-  for (const user of ['one', 'two']) refusals.note(refusal(user, 'call'), 'good')
+  for (const user of ['one', 'two']) refusals.record(refusal(user, 'call'), 'good')
   await vi.advanceTimersByTimeAsync(999)
   flood()
-  refusals.note(refusal('three', 'call'), 'good')
+  refusals.record(refusal('three', 'call'), 'good')
   await vi.advanceTimersByTimeAsync(1000)
   const others = recorded.map((list) => list.map(({ userId }) => userId).filter((id) => !id.startsWith('flooder')))
   expect(others).toEqual([['one', 'two'], ['three']])
@@ -65,9 +65,9 @@ test('a thousand callers of one organization take neither the room nor the turns
 
 test('what grants does not take is lost, and later calls are recorded all the same', async () => {
   const { recorded, refusals } = begin(true)
-  refusals.note(refusal('user', 'one'), 'home')
+  refusals.record(refusal('user', 'one'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
-  refusals.note(refusal('user', 'two'), 'home')
+  refusals.record(refusal('user', 'two'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
   expect(recorded).toEqual([[refusal('user', 'one')], [refusal('user', 'two')]])
 })

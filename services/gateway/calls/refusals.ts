@@ -5,7 +5,7 @@ import type { Client } from '#lib/rpc/call'
 /** Records refused calls, so that grants can explain them. What is too much is dropped, and no call waits. */
 export interface Refusals {
   /** `home`: the organization of the caller. The one that the call acted in may be of the caller's choice. */
-  note(refusal: Refusal, home: string): void
+  record(refusal: Refusal, home: string): void
   stop(): void
 }
 
@@ -64,7 +64,7 @@ export function createRefusals(grants: Client<typeof InternalServiceDefinition, 
   }
 
   return {
-    note(refusal, home) {
+    record(refusal, home) {
       const callersOf = waiting.get(home) ?? new Map<string, Refusal[]>()
       waiting.set(home, callersOf)
       const own = callersOf.get(refusal.userId)
