@@ -148,11 +148,11 @@ test('of the streams of a connection that go on after their answers, four are re
   const { socket, course, roundTrip } = open()
   const streams = Array.from({ length: 12 }, (_, at) => 2 * at + 1)
   for (const stream of streams) socket.write(frame(headers, headEnded, stream, head('GET', '/healthz')))
-  const told = () => streams.filter((stream) => course(stream).includes('reset')).length
-  await expect.poll(told, { interval: 5 }).toBe(8)
+  const resets = () => streams.filter((stream) => course(stream).includes('reset')).length
+  await expect.poll(resets, { interval: 5 }).toBe(8)
   await roundTrip()
-  expect(told()).toBe(8)
-  await expect.poll(told, { timeout: 30_000 }).toBe(12)
+  expect(resets()).toBe(8)
+  await expect.poll(resets, { timeout: 30_000 }).toBe(12)
   for (const stream of streams) expect(course(stream)).toMatch(/^headers data( data)? end reset 0$/)
 })
 

@@ -45,7 +45,7 @@ async function textsOf(userId: string) {
 }
 const onlyTheEndOf = (userId: string) =>
   vi.waitFor(async () => expect(await removals.held(userId)).toEqual(onlyTheEnd(userId)), soon)
-const told = (userId: string) => `roster.events.users.acme.user.${userId}.human.added`
+const subjectOf = (userId: string) => `roster.events.users.acme.user.${userId}.human.added`
 
 test('a stream that was lost gets nothing personal of a removed user again, and soon nothing but the removal', async () => {
   const userId = await removedOne()
@@ -54,7 +54,7 @@ test('a stream that was lost gets nothing personal of a removed user again, and 
   await streams.delete(streamName)
   await vi.waitFor(async () => expect(await generation()).toBe(before + 1), soon)
   await allPublished()
-  expect(await removals.held(userId)).toContain(told(userId))
+  expect(await removals.held(userId)).toContain(subjectOf(userId))
   expect((await textsOf(userId)).join()).not.toMatch(/@example|firstName|userName/)
   again()
   await onlyTheEndOf(userId)
@@ -62,7 +62,7 @@ test('a stream that was lost gets nothing personal of a removed user again, and 
 
 test('a stream that was set back loses what the copy has of a removed user', async () => {
   const userId = await removedOne()
-  await removals.admin.connection.jetstream().publish(told(userId), `{"email":"${userId}@example.com"}`)
+  await removals.admin.connection.jetstream().publish(subjectOf(userId), `{"email":"${userId}@example.com"}`)
   await removals.users.sql`update published set stream_created = ''`
   again()
   await onlyTheEndOf(userId)
@@ -80,8 +80,8 @@ test('a stream that was set back keeps what it has of a user who waits to be for
   })
   const userId = await removedOne()
   const before = await removals.held(waiting)
-  expect(before).toContain(told(waiting))
-  await removals.admin.connection.jetstream().publish(told(userId), '{}')
+  expect(before).toContain(subjectOf(waiting))
+  await removals.admin.connection.jetstream().publish(subjectOf(userId), '{}')
   await removals.users.sql`update published set stream_created = ''`
   again()
   await onlyTheEndOf(userId)

@@ -77,8 +77,8 @@ const held = async (userId: string) => {
   const { state } = await (await streams()).info(streamName, { subjects_filter: `roster.events.users.*.*.${userId}.>` })
   return Object.keys(state.subjects ?? {})
 }
-const told = (userId: string, type: string) => `roster.events.users.acme.user.${userId}.${type}`
-const readable = (userId: string) => [told(userId, 'email.code.requested'), told(userId, 'human.added')]
+const subjectOf = (userId: string, type: string) => `roster.events.users.acme.user.${userId}.${type}`
+const readable = (userId: string) => [subjectOf(userId, 'email.code.requested'), subjectOf(userId, 'human.added')]
 const waitFor = (userId: string, subjects: string[]) =>
   vi.waitFor(async () => expect((await held(userId)).toSorted()).toEqual(subjects), soon)
 const lastPlace = async () => (await (await streams()).info(streamName)).state.last_seq
@@ -98,13 +98,13 @@ test.each(['users notice first', 'other services fill the lost places first'])(
     await waitFor(userId, readable(userId))
     const setBack = await copyStream(servers!)
     await remove(userId)
-    await waitFor(userId, [told(userId, 'removed')])
+    await waitFor(userId, [subjectOf(userId, 'removed')])
     const place = await lastPlace()
     await end()
     await setBack()
     await waitFor(userId, readable(userId))
     if (order !== 'users notice first') await othersPublishUntil(place + 10)
     end = start()
-    await waitFor(userId, [told(userId, 'removed')])
+    await waitFor(userId, [subjectOf(userId, 'removed')])
   },
 )
