@@ -92,22 +92,22 @@ describe.each([
     expect(byIdp).not.toBe(deriveCode(rings.users, code, 'u', 'a@example.com'))
   })
 
-  test('none opens what another seals, for whatever purpose', () => {
+  test('none opens what another encrypts, for whatever purpose', () => {
     for (const owner of storing)
       for (const sister of storing.filter((name) => name !== owner))
         for (const purpose of purposes) {
-          const sealed = rings[owner].seal(purpose, 'secret')
-          expect(rings[owner].open(purpose, sealed)).toBe('secret')
-          expect(() => rings[sister].open(purpose, sealed)).toThrow('no encryption key has the id')
+          const encrypted = rings[owner].encrypt(purpose, 'secret')
+          expect(rings[owner].decrypt(purpose, encrypted)).toBe('secret')
+          expect(() => rings[sister].decrypt(purpose, encrypted)).toThrow('no encryption key has the id')
         }
   })
 
-  test('each still opens what it sealed when all had one key, and of the others only answers, which live for a day', () => {
+  test('each still decrypts what it encrypted when all had one key, and of the others only answers, which live for a day', () => {
     const own = { users: ['email-code', 'signing-key', 'personal'], idp: ['idp-client-secret'], notifier: ['webhook-secret'], grants: [] } // prettier-ignore
     const answers = ['idempotent-request', 'idempotent-answer']
     for (const service of storing)
       for (const purpose of purposes) {
-        const open = () => rings[service].open(purpose, shared.seal(purpose, 'former'))
+        const open = () => rings[service].decrypt(purpose, shared.encrypt(purpose, 'former'))
         if ([...own[service], ...answers].includes(purpose)) expect(open()).toBe('former')
         else expect(open).toThrow('no encryption key has the id')
       }
@@ -185,11 +185,11 @@ describe('a root that is changed', () => {
   const ring = (roots: string) => encryptionKey.read(deriveKeys(roots).users['ROSTER_ENCRYPTION_KEY']!)
 
   test('comes first in each service’s keys, and what the former one closed opens until it goes', () => {
-    const sealed = ring(root).seal('signing-key', 'x')
+    const encrypted = ring(root).encrypt('signing-key', 'x')
     const both = ring(`${next},${root}`)
-    expect(both.open('signing-key', sealed)).toBe('x')
+    expect(both.decrypt('signing-key', encrypted)).toBe('x')
     expect(both.currentId).toBe(ring(next).currentId)
-    expect(() => ring(next).open('signing-key', sealed)).toThrow('no encryption key has the id')
+    expect(() => ring(next).decrypt('signing-key', encrypted)).toThrow('no encryption key has the id')
   })
 
   test('is what the gateway signs with, while the services take both', () => {

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { wrappedFor } from '../lib/eventstore/personal/subject-keys.ts'
+import { wrappedFor } from '../lib/eventstore/encryption/subject-keys.ts'
 import { decodeKey, keyId, purposeKey } from '../lib/keys.ts'
 
 const storing = ['users', 'grants', 'idp', 'notifier'] as const

@@ -18,7 +18,7 @@ afterAll(() => servers.stop())
 
 const page = readFileSync(new URL('../docs/threat-model.md', import.meta.url), 'utf8')
 const told = /^ {4}(select usename.*\n.*);$/m.exec(page)![1]!
-// The lock of a tail, as the captured service would take it.
+// The lock of an outbox, as the captured service would take it.
 const ofSister = `select pg_try_advisory_lock(hashtextextended('roster_users', 7265002)) as free`
 
 test('the statement of docs/threat-model.md finds a session that holds the lock of a sister, and can end it', async () => {

@@ -130,9 +130,9 @@ async function arrangeService(
   await tx`alter role ${tx(role)} in database ${tx(database)} set search_path = ${path}`
 }
 
-// Each service says itself which of its tables its role may read (lib/eventstore/operator.sql). The command compares rows
-// in temporary tables. A captured service can have its own code run where its tables are read. So no role may read the
-// tables of two services.
+// Each service says itself which of its tables its role may read (lib/eventstore/operator.sql). The command compares
+// rows in temporary tables. A captured service can have its own code run where its tables are read. So no role may read
+// the tables of two services.
 async function arrangeOperator(tx: TransactionSql, database: string, password: string, shared: string[]) {
   for (const service of storingServices) {
     const role = await arrangeRole(tx, database, `operator_${service}`, password)
@@ -150,7 +150,7 @@ const operatorLimits = {
   transaction_timeout: '120s',
 }
 
-// A command that hangs, or a person at a prompt, must not hold up the tails: an open transaction does, and so does a
+// A command that hangs, or a person at a prompt, must not hold up the outboxes: an open transaction does, and so does a
 // lock. A program that means harm can lift these limits.
 async function limitOperator(tx: TransactionSql, database: string, role: string): Promise<void> {
   await tx`alter role ${tx(role)} connection limit 10`

@@ -1,4 +1,4 @@
-/** Remembers what was set last, up to a size. */
+/** A cache: remembers what was set last, up to a size. */
 export interface Halves<Key, Value> {
   get(key: Key): Value | undefined
   set(key: Key, value: Value, size: number): void

@@ -7,34 +7,34 @@ const old = encryptionKey.read(first)
 const rotated = encryptionKey.read(`${second}, ${first}`)
 const foreign = encryptionKey.read(second)
 
-describe('a sealed text', () => {
-  const sealed = old.seal('purpose', 'geheim — ünïcödé')
+describe('an encrypted text', () => {
+  const encrypted = old.encrypt('purpose', 'geheim — ünïcödé')
 
   test('opens again, and does not show its text', () => {
-    expect(old.open('purpose', sealed)).toBe('geheim — ünïcödé')
-    expect(sealed.includes('geheim')).toBe(false)
+    expect(old.decrypt('purpose', encrypted)).toBe('geheim — ünïcödé')
+    expect(encrypted.includes('geheim')).toBe(false)
   })
 
-  test('differs each time', () => expect(old.seal('purpose', 'x').equals(old.seal('purpose', 'x'))).toBe(false))
-  test('may be empty', () => expect(old.open('purpose', old.seal('purpose', ''))).toBe(''))
-  test('does not open for another purpose', () => expect(() => old.open('another', sealed)).toThrow())
-  test('opens after the key was changed', () => expect(rotated.open('purpose', sealed)).toContain('geheim'))
-  test('that is sealed with the new key does not open with the old key alone', () =>
-    expect(() => old.open('purpose', rotated.seal('purpose', 'x'))).toThrow('no encryption key has the id'))
+  test('differs each time', () => expect(old.encrypt('purpose', 'x').equals(old.encrypt('purpose', 'x'))).toBe(false))
+  test('may be empty', () => expect(old.decrypt('purpose', old.encrypt('purpose', ''))).toBe(''))
+  test('does not open for another purpose', () => expect(() => old.decrypt('another', encrypted)).toThrow())
+  test('opens after the key was changed', () => expect(rotated.decrypt('purpose', encrypted)).toContain('geheim'))
+  test('that is encrypted with the new key does not open with the old key alone', () =>
+    expect(() => old.decrypt('purpose', rotated.encrypt('purpose', 'x'))).toThrow('no encryption key has the id'))
   test('does not open once its key is gone', () =>
-    expect(() => foreign.open('purpose', sealed)).toThrow('no encryption key has the id'))
+    expect(() => foreign.decrypt('purpose', encrypted)).toThrow('no encryption key has the id'))
 
   test('does not open where any bit of it was changed', () => {
-    for (let index = 0; index < sealed.length; index++) {
-      const changed = Buffer.from(sealed)
+    for (let index = 0; index < encrypted.length; index++) {
+      const changed = Buffer.from(encrypted)
       changed[index]! ^= 1
-      expect(() => old.open('purpose', changed)).toThrow()
+      expect(() => old.decrypt('purpose', changed)).toThrow()
     }
   })
 
   test('does not open where it was cut, not even with a shorter tag', () => {
-    for (let length = 0; length < sealed.length; length++)
-      expect(() => old.open('purpose', sealed.subarray(0, length))).toThrow()
+    for (let length = 0; length < encrypted.length; length++)
+      expect(() => old.decrypt('purpose', encrypted.subarray(0, length))).toThrow()
   })
 })
 
@@ -68,15 +68,15 @@ describe('the derived key that replaces a former key for one purpose', () => {
   const entry = (purpose: string) => `${keyId(former)}:${purpose}:${purposeKey(former, purpose).toString('base64')}`
   const ring = encryptionKey.read(`${second}, ${entry('p')}, ${entry('other')}`)
 
-  test('opens texts that the former key sealed for this purpose, and makes its macs', () => {
-    expect(ring.open('p', old.seal('p', 'x'))).toBe('x')
+  test('opens texts that the former key encrypted for this purpose, and makes its macs', () => {
+    expect(ring.decrypt('p', old.encrypt('p', 'x'))).toBe('x')
     expect(ring.mac('p', old.currentId, ['a'])).toEqual(old.mac('p', old.currentId, ['a']))
     expect(ring.currentId).toBe(foreign.currentId)
   })
 
   test('is useless for any other purpose', () => {
-    expect(() => ring.open('q', old.seal('q', 'x'))).toThrow('no encryption key has the id')
-    expect(() => ring.open('p', old.seal('other', 'x'))).toThrow()
+    expect(() => ring.decrypt('q', old.encrypt('q', 'x'))).toThrow('no encryption key has the id')
+    expect(() => ring.decrypt('p', old.encrypt('other', 'x'))).toThrow()
   })
 
   test('cannot be the first key', () => {

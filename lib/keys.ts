@@ -17,9 +17,9 @@ export interface Keyring {
   /** HMAC-SHA256 of the parts, with a key that is derived for this purpose alone. Throws for an unknown key id. */
   mac(purpose: string, keyId: string, parts: string[]): Buffer
   /** Encrypts with AES-256-GCM, bound to the purpose. */
-  seal(purpose: string, plain: string): Buffer
-  /** Decrypts the output of `seal`. Throws where that was changed, or where its key is gone. */
-  open(purpose: string, sealed: Buffer): string
+  encrypt(purpose: string, plain: string): Buffer
+  /** Decrypts the output of `encrypt`. Throws where that was changed, or where its key is gone. */
+  decrypt(purpose: string, encrypted: Buffer): string
 }
 
 // Without an explicit length, Node would also accept a shortened tag.
@@ -77,17 +77,19 @@ function createKeyring([first, ...others]: string[]): Keyring {
   return {
     currentId,
     mac: (purpose, id, parts) => createHmac('sha256', keyFor(purpose, id)).update(JSON.stringify(parts)).digest(),
-    seal(purpose, plain) {
+    encrypt(purpose, plain) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', keyFor(purpose, currentId), nonce, { authTagLength })
       const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
       return Buffer.concat([Buffer.from(currentId, 'hex'), nonce, cipher.getAuthTag(), body])
     },
-    open(purpose, sealed) {
-      const id = sealed.subarray(0, 4).toString('hex')
-      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose, id), sealed.subarray(4, 16), { authTagLength })
-      decipher.setAuthTag(sealed.subarray(16, 16 + authTagLength))
-      return Buffer.concat([decipher.update(sealed.subarray(16 + authTagLength)), decipher.final()]).toString('utf8')
+    decrypt(purpose, encrypted) {
+      const id = encrypted.subarray(0, 4).toString('hex')
+      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose, id), encrypted.subarray(4, 16), {
+        authTagLength,
+      })
+      decipher.setAuthTag(encrypted.subarray(16, 16 + authTagLength))
+      return Buffer.concat([decipher.update(encrypted.subarray(16 + authTagLength)), decipher.final()]).toString('utf8')
     },
   }
 }

@@ -20,9 +20,9 @@ async function run(before: string, end: string): Promise<string[]> {
 
 const ends = {
   'comes to its end': '',
-  'exits in the same turn': 'process.exit()',
+  'exits in the same tick': 'process.exit()',
   'dies of an error': "throw new Error('uncaught')",
-  'exits a turn later': 'setImmediate(() => process.exit())',
+  'exits a tick later': 'setImmediate(() => process.exit())',
 }
 // The getter of `process.stdout` makes it one that refuses to wait.
 const outputs = { 'that waits': '', 'that does not wait': 'process.stdout' }

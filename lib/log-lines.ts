@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 
 /**
- * Writes lines to standard output, those of one turn of the event loop together. Each write costs more than all the
+ * Writes lines to standard output, those of one tick of the event loop together. Each write costs more than all the
  * rest of a line. A process that exits, also by an uncaught error, has written all its lines.
  */
 export const logLines = { write }
@@ -22,7 +22,7 @@ function flush() {
     try {
       bytes = bytes.subarray(writeSync(standardOutput, bytes))
     } catch (error) {
-      // Nobody reads the log any more, or there is no room for it. Calls are answered all the same.
+      // The reader of the log is gone, or there is no room for it. Calls are answered all the same.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, tryAgainAfter)
     }

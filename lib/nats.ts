@@ -9,7 +9,7 @@ import {
 } from 'nats'
 import { createWaits, type Waits } from './health/waits.ts'
 import type { Log } from './log.ts'
-import { type Ask, createRequests } from './requests.ts'
+import { type Ask, createNatsRequests } from './nats-requests.ts'
 
 export interface Nats {
   connection: NatsConnection
@@ -53,7 +53,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
   }
   const waits = createWaits(log)
   const connection = refuseUnsafeSubjects(await connectOrWait(options, waits))
-  const requests = createRequests(connection, options.inboxPrefix!)
+  const requests = createNatsRequests(connection, options.inboxPrefix!)
   const callbacks = new Set<() => void>()
   let connected = true
   const watch = async () => {

@@ -10,7 +10,7 @@ export interface RepeatOptions {
    * Milliseconds from an error to the next time, even if somebody wakes it: a server that is down is not asked at once.
    */
   retryAfter: number
-  /** Reports an error of the work. After a stop nobody is told: the stop itself makes work fail. */
+  /** Reports an error of the work. After a stop it reports nothing: the stop itself makes work fail. */
   failed(error: Error): void
 }
 

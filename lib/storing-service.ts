@@ -4,14 +4,14 @@ import { migrate } from './eventstore/migrate.ts'
 import { keepAnswers } from './eventstore/once.ts'
 import { keepRecentEvents } from './events/recent-events.ts'
 import { createStore, type Store } from './eventstore/store.ts'
-import { startTail, type TailOptions } from './eventstore/tail/start-tail.ts'
+import { startOutbox, type OutboxOptions } from './eventstore/outbox/start-outbox.ts'
 import { createCheckpointList, type ListCheckpoints } from './eventstore/audit/chain-rows.ts'
 import { startChain } from './eventstore/audit/start-chain.ts'
-import { openPersonal } from './eventstore/personal/personal.ts'
-import type { Personal } from './eventstore/personal/personal.ts'
-import { startRewrapping } from './eventstore/personal/rewrap-keys.ts'
+import { openPersonal } from './eventstore/encryption/personal.ts'
+import type { Personal } from './eventstore/encryption/personal.ts'
+import { startRewrapping } from './eventstore/encryption/rewrap-keys.ts'
 import type { Vocabulary } from './eventstore/vocabulary.ts'
-import type { Followed } from './followed.ts'
+import type { ReloadedSetting } from './reloaded-setting.ts'
 import { announceStart } from './rpc/micro-service.ts'
 import type { Keyring } from './keys.ts'
 import type { Log } from './log.ts'
@@ -24,7 +24,7 @@ import { createCallerReader } from './rpc/verify-callers.ts'
 export interface StoringConfig {
   DATABASE_URL: string
   ROSTER_ENCRYPTION_KEY: Keyring
-  ROSTER_CALLER_KEY: (log: Log) => Followed<KeyObject[]>
+  ROSTER_CALLER_KEY: (log: Log) => ReloadedSetting<KeyObject[]>
   EVENT_MAX_BYTES: number
   CHECKPOINT_INTERVAL: number
 }
@@ -34,7 +34,7 @@ export interface StoringService<Config, Context> {
   /** Name of the NATS micro service, of its queue group, and of the source of its events. */
   name: string
   vocabulary: Vocabulary
-  callerChangedBy?: TailOptions['callerChangedBy']
+  callerChangedBy?: OutboxOptions['callerChangedBy']
   /** Updates old data, starts the work in the background, and makes the context of the operations. */
   open(parts: Opened<Config>): Promise<Running<Context>>
   owners?: ServeOptions<Context>['owners']
@@ -98,7 +98,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
   const personal = data && (await untilReachable(nats.waits, () => openPersonal(sql, data, keys)))
   const rewrapping = personal && startRewrapping(sql, keys, log)
   const recent = keepRecentEvents()
-  const tail = startTail({
+  const outbox = startOutbox({
     service: name,
     sql,
     nats,
@@ -118,7 +118,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
   })
   const answers = keepAnswers(asked, keys, log)
   const limits = { mostEventBytes: config.EVENT_MAX_BYTES, personal }
-  const store = createStore(asked, vocabulary, log, tail.committed, answers, limits)
+  const store = createStore(asked, vocabulary, log, outbox.committed, answers, limits)
   const feed = createFeed({ service: name, sql: asked, log, recent, personal })
   const {
     context,
@@ -140,7 +140,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
     context,
     readCaller: createCallerReader(name, config.ROSTER_CALLER_KEY(log)),
     answers,
-    parked: tail.parked,
+    deadLetters: outbox.deadLetters,
     ...(owners && { owners }),
     ...(rolesThere && { rolesThere }),
     services: services(feed, createCheckpointList(asked)),
@@ -152,7 +152,7 @@ export async function answerFrom<Config extends StoringConfig, Context>(
       answers.stop()
       await stopAll(background)
       await rewrapping?.stop()
-      await Promise.all([tail.stop(), chain.stop()])
+      await Promise.all([outbox.stop(), chain.stop()])
       await asked.end()
     },
   }

@@ -5,19 +5,19 @@ import { because, type FollowOptions, startFollowing } from '#lib/eventstore/fol
 import { inPortions } from '#lib/eventstore/in-portions'
 import type { Store } from '#lib/eventstore/store'
 import type { Service } from '#lib/process'
-import type { OrganizationNotes } from './organization-notes.ts'
+import type { OrganizationStatuses } from './organization-status.ts'
 
 export interface OrganizationRemoval<State, Happens extends NewEvent> extends Pick<
   FollowOptions,
   'feed' | 'sql' | 'nats' | 'log'
 > {
   store: Store
-  notes: OrganizationNotes
+  statuses: OrganizationStatuses
   /** The type of the aggregates that go with their organization. */
   type: string
   /** The ids of those of an organization behind an id, in their order: `portionSize` at most. */
   find(organizationId: string, after: string): PromiseLike<{ id: string }[]>
-  /** Removes one, if it is still there, also where nobody can read it. */
+  /** Removes one, if it is still there, also where it is unreadable. */
   decide(aggregate: Aggregate<State>): Decision<Happens>
 }
 
@@ -39,12 +39,12 @@ export function startOrganizationRemoval<State, Happens extends NewEvent>(
 }
 
 async function removeAll<State, Happens extends NewEvent>(
-  { store, notes, type, find, decide }: OrganizationRemoval<State, Happens>,
+  { store, statuses, type, find, decide }: OrganizationRemoval<State, Happens>,
   event: Event,
   stopped: AbortSignal,
 ): Promise<void> {
-  // The note comes first. All that was stored before the note is found below.
-  await notes.note(store, event)
+  // The tombstone comes first. All that was stored before it is found below.
+  await statuses.record(store, event)
   await inPortions(
     (after) => find(event.aggregateId, after),
     ({ id }) => store.execute({ aggregate: { type, id }, call: because(event), evenUnreadable: true, decide }),

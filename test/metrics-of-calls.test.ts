@@ -172,14 +172,14 @@ test('OTLP has the same histograms as Prometheus, cumulative even where it is as
   const method = 'roster.grants.v1.OrganizationService/AddOrganization'
   const { gateway } = await there.read()
   const sum = gateway.get(seconds + ofCall(method, 'json'))!
-  const told = () =>
+  const points = () =>
     collector.histograms.filter(
       ({ service, name, attributes }) =>
         service === 'roster-gateway' && name === 'rpc.server.call.duration' && attributes['rpc.method'] === method,
     )
   // A histogram of deltas would not tell of it a second time.
-  await vi.waitFor(() => expect(told().length).toBeGreaterThan(1), { timeout: 20_000 })
-  const { began, ended, bounds, counts, ...last } = told().at(-1)!
+  await vi.waitFor(() => expect(points().length).toBeGreaterThan(1), { timeout: 20_000 })
+  const { began, ended, bounds, counts, ...last } = points().at(-1)!
   expect(last).toEqual({
     service: 'roster-gateway',
     name: 'rpc.server.call.duration',

@@ -68,8 +68,8 @@ test.each<[string, () => Promise<void>, () => void]>([
       const worrying = lines.filter(({ level }) => level >= 40).map(({ msg }) => msg)
       expect(worrying.length, `${name}: ${worrying.join(', ')}`).toBeLessThanOrEqual(8)
       // Each call and each job has lines of its own.
-      const told = lines.filter((line) => !('requestId' in line) && !('codeId' in line)).map(({ msg }) => msg)
-      const most = Object.entries(Object.groupBy(told, (msg) => msg)).filter(([, same]) => same!.length > 3)
+      const messages = lines.filter((line) => !('requestId' in line) && !('codeId' in line)).map(({ msg }) => msg)
+      const most = Object.entries(Object.groupBy(messages, (msg) => msg)).filter(([, same]) => same!.length > 3)
       expect(most.map(([msg, same]) => [name, msg, same!.length])).toEqual([])
     }
     const notifier = during.find(([name]) => name === 'notifier')![1].map(({ msg }) => msg)

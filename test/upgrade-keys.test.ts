@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { encryptionKey, decodeKey, keyId } from '#lib/keys'
 import { deriveKeys, type KeyHolder } from '../deploy/derive-keys.ts'
-import { sealedSecrets } from '../services/idp/client-secrets.ts'
+import { encryptedSecrets } from '../services/idp/client-secrets.ts'
 import { type Answer, factsOf } from './e2e/clients/call.ts'
 import { callJson } from './e2e/clients/json.ts'
 import type { Operation } from './examples/contract.ts'
@@ -87,7 +87,7 @@ async function issue(clientId: string, secret: string): Promise<string> {
 }
 
 /** The ids of the keys that encrypted the stored data, by table. */
-async function sealedBy(): Promise<Record<string, string[]>> {
+async function encryptedBy(): Promise<Record<string, string[]>> {
   const [row] = await sql<[Record<string, string[]>]>`
     select
       (select array_agg(distinct encode(substr(private_key, 1, 4), 'hex')) from roster_users.signing_keys) as users,
@@ -121,7 +121,7 @@ describe('data from the time when all services had one key', () => {
     for (const [service, operation, request] of keyed) answers.push(await call(operation, request, { key: service }))
     answers.forEach(ok)
     const id = keyId(decodeKey(shared))
-    expect(await sealedBy()).toEqual({ users: [id], idp: [id], notifier: [id] })
+    expect(await encryptedBy()).toEqual({ users: [id], idp: [id], notifier: [id] })
   }, 60_000)
 
   const valid = async () => {
@@ -164,12 +164,12 @@ describe('data from the time when all services had one key', () => {
     })
 
     test('all lasting data is encrypted again, each with the key of its service', async () => {
-      expect(await sealedBy()).toEqual({ users: [idOf('users')], idp: [idOf('idp')], notifier: [idOf('notifier')] })
+      expect(await encryptedBy()).toEqual({ users: [idOf('users')], idp: [idOf('idp')], notifier: [idOf('notifier')] })
       const [row] = await sql<
         [{ sealed: Buffer }]
       >`select sealed from roster_idp.client_secrets where idp_id = ${idpId}`
       const ring = encryptionKey.read(after['idp']['ROSTER_ENCRYPTION_KEY']!)
-      expect(ring.open(sealedSecrets.purpose, row.sealed)).toBe('of-acme')
+      expect(ring.decrypt(encryptedSecrets.purpose, row.sealed)).toBe('of-acme')
     })
   })
 

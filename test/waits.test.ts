@@ -123,10 +123,10 @@ test('a service without NATS says so once, and is missing; without its gatewayâ€
 }, 240_000)
 
 test('no log and no answer told a password', async () => {
-  const told = (['users', 'grants', 'idp', 'notifier', 'gateway'] as const).map((name) =>
+  const logs = (['users', 'grants', 'idp', 'notifier', 'gateway'] as const).map((name) =>
     readFileSync(running.services.handles[name].logFile, 'utf8'),
   )
-  expect(`${told.join('')} ${JSON.stringify(await readyz())}`).not.toMatch(
+  expect(`${logs.join('')} ${JSON.stringify(await readyz())}`).not.toMatch(
     /(users|grants|idp|notifier)-password|:\/\/[^/\s"]*:[^/\s"]*@/,
   )
 })

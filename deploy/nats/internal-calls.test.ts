@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { consumers } from '../../lib/events/consumers.ts'
-import { forgetSubject } from '../../lib/events/forget-in-stream.ts'
+import { eraseSubject } from '../../lib/events/erase-in-stream.ts'
 import { methods } from '../../lib/rpc/methods.ts'
 import { internalCalls } from '../../services/internal-calls.ts'
 import { projectRoot } from '../local/home.ts'
@@ -89,7 +89,7 @@ test.each(callers)('the account of %s imports what it calls and hears, and nothi
       .filter(([, names]) => (names as readonly string[]).includes('listEvents'))
       .map(([name]) => `stream ${name.toUpperCase()} roster.happened.${name}`),
     ...(by === 'gateway' ? [] : [`service ROSTER roster.events.${by}.>`, 'service KEEPER roster.stream.state']),
-    ...(by === 'users' ? [`service KEEPER ${forgetSubject}.users.>`] : []),
+    ...(by === 'users' ? [`service KEEPER ${eraseSubject}.users.>`] : []),
     ...(by in consumers ? jetstream(`roster-events.${by}`).map((subject) => `service ROSTER ${subject}`) : []),
   ]
   const imported = accounts[by.toUpperCase()]!.imports.map(

@@ -79,10 +79,10 @@ async function readService(sql: Sql, service: StoringService, kept: Kept | undef
   for (const { number, jws } of rows) {
     const name = (problem: string) => `${checkpointName(number)}: ${problem}`
     const checked = checking.next(number, jws)
-    const { epoch: of = 0, number: told, service: named } = checked.signed?.checkpoint ?? {}
+    const { epoch: of = 0, number: claimed, service: named } = checked.signed?.checkpoint ?? {}
     // Without those that were kept, it is not known what must follow.
     if (kept || !checked.signed) problems.push(...checked.problems.map(name))
-    else if (named !== service || told !== number) problems.push(name('it stands in the place of another one'))
+    else if (named !== service || claimed !== number) problems.push(name('it stands in the place of another one'))
     if (kept) odd.push(...checked.odd.map(name))
     if (kept && of > epoch)
       problems.push(name(`the chain began anew: if you know why, call it with --accept-epoch ${of}`))

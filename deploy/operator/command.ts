@@ -6,6 +6,8 @@ import type { System } from './system.ts'
 export interface Command {
   /** One or two words. */
   name: string
+  /** Another name of the command, by the trade's word. */
+  alias?: string
   /** What follows the name, such as `ID…`. */
   takes?: string
   /** One sentence. */

@@ -1,10 +1,10 @@
 import type { Command } from './command.ts'
 import { checkpoints } from './checkpoints.ts'
 import { exportOrganization } from './export/export.ts'
-import { forgotten } from './forgotten/forgotten.ts'
-import { receipt } from './forgotten/receipt.ts'
+import { erasureReport } from './erasure/erasure-report.ts'
+import { receipt } from './erasure/receipt.ts'
 import { rotateKeys } from './keys/rotate-keys.ts'
-import { parkedCommands } from './parked.ts'
+import { deadLetterCommands } from './dead-letters.ts'
 import { republish } from './republish.ts'
 import { status } from './status/status.ts'
 import { verify } from './verify/verify.ts'
@@ -12,12 +12,12 @@ import { verify } from './verify/verify.ts'
 /** Every command, as the help shows them. */
 export const commands: Command[] = [
   status,
-  ...parkedCommands,
+  ...deadLetterCommands,
   republish,
   verify,
   checkpoints,
   exportOrganization,
-  forgotten,
+  erasureReport,
   receipt,
   rotateKeys,
 ]

@@ -17,9 +17,10 @@ export function generalHelp(commands: Command[]): string {
 }
 
 /** The help of one command. */
-export function helpOf({ name, takes, summary, more = [], optionLines = [] }: Command): string {
+export function helpOf({ name, alias, takes, summary, more = [], optionLines = [] }: Command): string {
   const usage = [call, name, ...(takes === undefined ? [] : [takes])].join(' ')
-  return [usage, '', summary, ...more, '', ...optionLines.map((line) => `  ${line}`), ...general].join('\n')
+  const same = alias === undefined ? [] : [`\`${alias}\` is the same command.`]
+  return [usage, '', summary, ...more, ...same, '', ...optionLines.map((line) => `  ${line}`), ...general].join('\n')
 }
 
 const general = [

@@ -30,7 +30,7 @@ afterAll(() => there?.stop())
 
 const run = (...args: string[]) => there.roster(...args)
 
-/** An event that proto/ does not know, so that the tail parks it. */
+/** An event that proto/ does not know, so that the outbox parks it. */
 async function strangeEvent(): Promise<string> {
   const id = randomUUID()
   const [{ position }] = await admin<[{ position: string }]>`

@@ -46,7 +46,7 @@ interface Place extends ChainPlace {
   isThere: boolean
 }
 
-// Waits until the tail has republished everything up to where it stood. False once it makes no more progress.
+// Waits until the outbox has republished everything up to where it stood. False once it makes no more progress.
 async function sendAgain(sql: Sql, tell: (progress: string) => void): Promise<boolean> {
   const look = async (goal: ChainPlace) => {
     const [place] = await sql<[Place]>`

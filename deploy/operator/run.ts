@@ -62,7 +62,7 @@ async function runCommand(given: string[], terminal: Terminal): Promise<number> 
 function find(given: string[]): { command: Command | undefined; rest: string[] } {
   for (const words of [2, 1]) {
     const name = given.slice(0, words).join(' ')
-    const command = commands.find((known) => known.name === name)
+    const command = commands.find((known) => known.name === name || known.alias === name)
     if (command) return { command, rest: given.slice(words) }
   }
   return { command: undefined, rest: [] }

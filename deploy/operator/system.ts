@@ -3,7 +3,12 @@ import { Redis } from 'ioredis'
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
 import postgres from 'postgres'
 import type { Sql } from '#lib/eventstore/database'
-import { createPersonal, type Personal, type PersonalData, type SealingRow } from '#lib/eventstore/personal/personal'
+import {
+  createPersonal,
+  type Personal,
+  type PersonalData,
+  type EncryptionRow,
+} from '#lib/eventstore/encryption/personal'
 import { encryptionKey } from '#lib/keys'
 import type { OperatorUrls } from '../local/operator-urls.ts'
 import type { StoringService } from '../provision.ts'
@@ -14,7 +19,7 @@ import { Refusal } from './refusal.ts'
 export interface System {
   /** The schema of a service, by the role that reads this service alone. */
   sql(service: StoringService): Sql
-  /** Opens what a service stores of people. Throws a Refusal where it is sealed and the command has no key. */
+  /** Opens what a service stores of people. Throws a Refusal where it is encrypted and the command has no key. */
   personal(service: StoringService): Promise<Personal | undefined>
   nats(): Promise<NatsConnection>
   jetstream(): Promise<JetStreamManager>
@@ -25,7 +30,9 @@ export interface System {
 
 const patience = 5000
 
-/** Opens the system. Nothing waits for a server that is away. Without `mayWrite`, PostgreSQL takes no changes from it. */
+/**
+ * Opens the system. Nothing waits for a server that is away. Without `mayWrite`, PostgreSQL takes no changes from it.
+ */
 export function openSystem({ databaseUrl, natsUrl, redisUrl, personalKey }: OperatorUrls, mayWrite = false): System {
   const schemas = new Map<StoringService, Sql>()
   let nats: Promise<NatsConnection> | undefined
@@ -93,19 +100,19 @@ async function openNats(url: string): Promise<NatsConnection> {
   }
 }
 
-// Undefined for a service that stores nothing of people sealed.
+// Undefined for a service that stores nothing of people encrypted.
 async function openPersonal(
   sql: Sql,
   data: PersonalData | undefined,
   key: string | undefined,
 ): Promise<Personal | undefined> {
-  const [row] = data ? await sql<SealingRow[]>`select secret from sealing` : []
+  const [row] = data ? await sql<EncryptionRow[]>`select secret from sealing` : []
   if (!data || !row) return undefined
   if (key === undefined)
     throw new Refusal(
       'What is personal is stored sealed, and the command has no key: set ROSTER_OPERATOR_PERSONAL_KEY (docs/command.md).',
     )
-  // A key of its own, which nothing was ever sealed with, stands in for the service's.
+  // A key of its own, which nothing was ever encrypted with, stands in for the service's.
   const keys = encryptionKey.read([randomBytes(32).toString('base64'), key].join(','))
   return createPersonal(data, keys, row)
 }

@@ -17,7 +17,7 @@ export interface PublishedEvent {
   /** Number of the event within its aggregate: from 1, without a gap. */
   sequence: number
   organizationId: string
-  /** The user who caused the event; empty where nobody was signed in. */
+  /** The user who caused the event; empty without a signed-in user. */
   actor: string
   requestId: string
   /** The id of the event that made a service act by itself; else empty. */
@@ -44,7 +44,7 @@ export function describeEvent(
 ): PublishedEvent & { dataSchema: string; data: JsonObject } {
   const { desc, type, dataschema } = messageOf(event.aggregate_type, event.type, from)
   const data = toJson(desc, fromJson(desc, event.payload as JsonValue), { alwaysEmitImplicit: true }) as JsonObject
-  if (event.forgotten) for (const name of personalFields(event.aggregate_type, event.type)) delete data[name]
+  if (event.erased) for (const name of personalFields(event.aggregate_type, event.type)) delete data[name]
   const cause = typeof data['cause'] === 'string' ? data['cause'] : ''
   return { ...describeEnvelope(service, event), type, cause, dataSchema: dataschema, data }
 }
@@ -107,20 +107,20 @@ function sequenceOf({ sequence }: StoredEvent): number {
  * An event as CloudEvents 1.0 in binary mode: the lines of its headers, and its data. Throws like `describeEvent`.
  */
 export function encodeEvent(service: string, event: StoredEvent, from?: FileRegistry): { head: string; data: string } {
-  const told = describeEvent(service, event, from)
+  const described = describeEvent(service, event, from)
   const head =
-    `ce-specversion: 1.0\r\nce-id: ${told.id}\r\nce-source: ${told.source}\r\n` +
-    line('type', told.type) +
-    line('subject', `${told.aggregateType}/${told.aggregateId}`) +
-    `ce-time: ${told.time}\r\nce-datacontenttype: application/json\r\nce-dataschema: ${told.dataSchema}\r\n` +
-    `ce-sequence: ${told.sequence}\r\n` +
-    line('organization', told.organizationId) +
-    line('actor', told.actor) +
-    line('requestid', told.requestId) +
-    line('causationid', told.causationId) +
-    line('traceparent', told.traceparent) +
-    line('cause', told.cause)
-  return { head, data: JSON.stringify(told.data) }
+    `ce-specversion: 1.0\r\nce-id: ${described.id}\r\nce-source: ${described.source}\r\n` +
+    line('type', described.type) +
+    line('subject', `${described.aggregateType}/${described.aggregateId}`) +
+    `ce-time: ${described.time}\r\nce-datacontenttype: application/json\r\nce-dataschema: ${described.dataSchema}\r\n` +
+    `ce-sequence: ${described.sequence}\r\n` +
+    line('organization', described.organizationId) +
+    line('actor', described.actor) +
+    line('requestid', described.requestId) +
+    line('causationid', described.causationId) +
+    line('traceparent', described.traceparent) +
+    line('cause', described.cause)
+  return { head, data: JSON.stringify(described.data) }
 }
 
 /** The event that `encodeEvent` wrote; undefined for any other message. */

@@ -133,9 +133,9 @@ test('two replicas share the events: each is worked on once', async () => {
 
 describe('stop', () => {
   test('ends a consumer that has hardly begun', async () => {
-    for (let turns = 0; turns < 20; turns++) {
+    for (let ticks = 0; ticks < 20; ticks++) {
       const consumer = await start('brief', async () => {})
-      for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve))
+      for (let i = 0; i < ticks; i++) await new Promise((resolve) => setImmediate(resolve))
       await consumer.stop()
     }
   })

@@ -58,7 +58,7 @@ export function consume({ nats, log, durable, handle }: ConsumeOptions): Service
   async function workOn(message: JsMsg) {
     try {
       const event = readEvent(message)
-      // The message is older than our use of CloudEvents; the tail has published its event again since.
+      // The message is older than our use of CloudEvents; the outbox has published its event again since.
       if (!event) return message.term()
       await below(span, event.traceparent, () => handle(event))
       message.ack()

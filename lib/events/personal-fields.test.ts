@@ -107,7 +107,7 @@ test('each text of an event is marked as personal, or was found to tell nothing 
   expect(unmarked.toSorted()).toEqual(Object.values(reviewed).flat().toSorted())
 })
 
-test('a part of a message is personal only where the whole is: no event has it unsealed', () => {
+test('a part of a message is personal only where the whole is: no event has it in plain', () => {
   for (const { fields } of events)
     for (const field of fields)
       if (field.message && !isMarked(field)) expect(field.message.fields.filter(isMarked)).toEqual([])

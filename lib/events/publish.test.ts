@@ -1,6 +1,6 @@
 import { type Msg, type MsgHdrs, MsgHdrsImpl } from 'nats'
 import { expect, test } from 'vitest'
-import type { Ask } from '../requests.ts'
+import type { Ask } from '../nats-requests.ts'
 import type { Publisher } from './into-stream.ts'
 import { type Outcome, publish, subjectOf } from './publish.ts'
 import type { StoredEvent } from './stored-event.ts'

@@ -20,8 +20,8 @@ export interface StoredEvent extends Omit<EventRow, 'sequence'> {
   sequence: string
   position: string
   transaction_id: string
-  /** Its personal fields are missing, because the person is forgotten. */
-  forgotten?: true
+  /** Its personal fields are missing, because the data of the person is erased. */
+  erased?: true
 }
 
 /** The id of an event, in the stream and for its consumers. */

@@ -15,11 +15,11 @@ import type { Log } from '../log.ts'
 import type { Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
 import { consumers } from './consumers.ts'
-import { type Forgettable, forgetSubject, removeAsked } from './forget-in-stream.ts'
+import { type Erasable, eraseSubject, removeAsked } from './erase-in-stream.ts'
 import { consumerPending, consumerUnacknowledged, streamBytes } from './measures.ts'
 import { type StreamState, stateSubject, streamName, withApi, writeState } from './stream.ts'
 
-/** Milliseconds between two checks when nobody asks. */
+/** Milliseconds between two checks without a request. */
 const lookEvery = 2000
 /**
  * nats-server may still remove the files of a stream for so many milliseconds after it says that the stream is gone. A
@@ -27,7 +27,7 @@ const lookEvery = 2000
  */
 const goneFor = 2000
 /** Milliseconds to wait until nats-server has removed events. */
-const forgetWithin = 15_000
+const eraseWithin = 15_000
 
 const nanosecondsPerMillisecond = 1_000_000
 
@@ -35,7 +35,7 @@ const nanosecondsPerMillisecond = 1_000_000
  * Creates the stream and its consumers, now and whenever they are missing. Answers questions about the state of the
  * stream, and removes the events of an aggregate that came to its end. Of several keepers, one answers.
  */
-export function startStreamKeeper({ nats, log, forgettable }: KeeperOptions): Service {
+export function startStreamKeeper({ nats, log, erasable }: KeeperOptions): Service {
   const { connection } = nats
   let looking: Promise<StreamInfo> | undefined
   let next: Promise<StreamInfo> | undefined
@@ -92,11 +92,11 @@ export function startStreamKeeper({ nats, log, forgettable }: KeeperOptions): Se
     failure = error.message
   }
 
-  async function forget(message: Msg) {
+  async function erase(message: Msg) {
     try {
       const removed = await withApi(async (apiPrefix) => {
-        const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false, timeout: forgetWithin })
-        return removeAsked(manager, message.subject, forgettable)
+        const manager = await connection.jetstreamManager({ apiPrefix, checkAPI: false, timeout: eraseWithin })
+        return removeAsked(manager, message.subject, erasable)
       })
       message.respond(JSON.stringify(removed))
     } catch (error) {
@@ -106,7 +106,7 @@ export function startStreamKeeper({ nats, log, forgettable }: KeeperOptions): Se
 
   const subscriptions = [
     { subject: stateSubject, react: answer },
-    { subject: `${forgetSubject}.>`, react: forget },
+    { subject: `${eraseSubject}.>`, react: erase },
   ].map(({ subject, react }) =>
     connection.subscribe(subject, {
       queue: 'keeper',
@@ -133,7 +133,7 @@ export interface KeeperOptions {
   nats: Nats
   log: Log
   /** What the keeper removes when it is asked. Default: what tells of a person. */
-  forgettable?: Forgettable
+  erasable?: Erasable
 }
 
 /** Creates the stream where it is missing, after `wait` milliseconds. Does not change an existing one. */

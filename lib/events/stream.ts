@@ -6,7 +6,7 @@ export const streamName = 'roster-events'
 
 /**
  * Runs a JetStream request with the prefix of its API. The accounts in deploy/nats/nats.conf allow requests under this
- * prefix. Where nobody answers to it, NATS runs without our accounts, so the standard prefix is used.
+ * prefix. Without an answer, NATS runs without our accounts, so the standard prefix is used.
  */
 export async function withApi<T>(ask: (apiPrefix: string) => Promise<T>): Promise<T> {
   try {
@@ -84,8 +84,8 @@ export function isIntact(state: StreamState, mark: Mark, added: PubAck[] = []): 
   if (state.created !== mark.created) return false
   const { sequence, found } = mark
   if (sequence !== undefined) {
-    // Age and limits take the oldest messages first. So the mark is there, unless the first one is behind it. In a stream
-    // that was set back, another service's message may have its place.
+    // Age and limits take the oldest messages first. So the mark is there, unless the first one is behind it. In a
+    // stream that was set back, another service's message may have its place.
     if (found !== undefined && found < sequence && state.first <= sequence) return false
     if (state.last < sequence || added.some(({ seq, duplicate }) => !duplicate && seq <= sequence)) return false
     const mayBeGone = state.bounded || mark.at.getTime() + state.maxAge <= Date.now()

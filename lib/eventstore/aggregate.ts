@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import type { ObjectDetails } from '#gen/roster/object/v1/object'
-import { batched } from '../batched.ts'
+import { batchCalls } from '../batch-calls.ts'
 import { orUnavailable, type Sql, type Transaction } from './database.ts'
-import type { Personal } from './personal/personal.ts'
+import type { Personal } from './encryption/personal.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 /** Names one aggregate. */
@@ -18,7 +18,7 @@ export interface Aggregate<State = unknown> extends AggregateKey {
   createdAt: Date
   changedAt: Date
   state: State | undefined
-  /** Why nobody can read the state of an aggregate that exists. The state is undefined then. */
+  /** Why the state of an aggregate that exists is unreadable. The state is undefined then. */
   unreadable?: UnreadableState | undefined
 }
 
@@ -77,7 +77,9 @@ export function createLoader(
   sql: Sql,
   personal?: Personal,
 ): <State>(type: string, id: string) => Promise<Read<Existing<State>> | undefined> {
-  const load = batched((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys, personal)), { span: loading })
+  const load = batchCalls((keys: AggregateKey[]) => orUnavailable(loadAggregates(sql, keys, personal)), {
+    span: loading,
+  })
   return async <State>(type: string, id: string) => {
     const aggregate = await load({ type, id })
     if (aggregate.unreadable) throw aggregate.unreadable
@@ -85,7 +87,7 @@ export function createLoader(
   }
 }
 
-/** What `loading` gives, or else the aggregate without its state, where nobody can read that. */
+/** What `loading` gives, or else the aggregate without its state, where that is unreadable. */
 export function evenUnreadable<State>(
   loading: Promise<Existing<State> | undefined>,
 ): Promise<Aggregate<State> | undefined> {
@@ -122,7 +124,7 @@ interface Row extends AggregateKey {
 
 type MissingRow = Pick<Row, 'type' | 'id' | 'read_at'> & { sequence: null; key: null }
 
-// A key that cannot be unwrapped is the fault of one row: all that it seals is unreadable.
+// A key that cannot be unwrapped is the fault of one row: all that it encrypts is unreadable.
 function addKeys(subjects: Map<string, KeyObject>, rows: Pick<Row, 'id' | 'key'>[], personal: Personal): void {
   for (const { id, key } of rows) {
     if (!key) continue
@@ -143,7 +145,7 @@ function fromRow(row: Row, personal: Personal | undefined): Aggregate {
     state: undefined,
   }
   try {
-    return { ...known, state: personal ? personal.openState(row) : row.state }
+    return { ...known, state: personal ? personal.decryptState(row) : row.state }
   } catch (error) {
     return { ...known, unreadable: new UnreadableState(known, error) }
   }

@@ -4,7 +4,7 @@ import { type Aggregate, keyText } from './aggregate.ts'
 import type { UniqueKey, Use } from './command.ts'
 import { callFunction, type FunctionCall, type Sql, type Statement, type Transaction, type Write } from './database.ts'
 import { claimText, type Decided, type Problem } from './batch.ts'
-import type { Sealer } from './sealer.ts'
+import type { FieldEncryption } from './field-encryption.ts'
 import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
@@ -21,8 +21,8 @@ interface Extra {
   whole?: Decided['stored'] | undefined
   /** Undo everything at the end. */
   rollBack?: true
-  /** Seals what is personal. */
-  sealer?: Sealer | undefined
+  /** Encrypts what is personal. */
+  encryption?: FieldEncryption | undefined
 }
 
 /**
@@ -34,14 +34,16 @@ export async function appendBatch(
   decided: Decided[],
   vocabulary: Vocabulary,
   answers: Answers | undefined,
-  { isBulk = false, whole, rollBack, sealer }: Extra = {},
+  { isBulk = false, whole, rollBack, encryption }: Extra = {},
 ): Promise<Problem | undefined> {
   const changes = decided.filter(({ events }) => events.length > 0)
   const toStore = [...decided.map(({ stored }) => stored), whole]
-  const sealed = toStore.flatMap((stored) => (stored && answers ? [answers.seal(stored.once, stored.answer)] : []))
-  const stores = changes.length > 0 || sealed.length > 0 || decided.some(({ held }) => held)
+  const encrypted = toStore.flatMap((stored) =>
+    stored && answers ? [answers.encrypt(stored.once, stored.answer)] : [],
+  )
+  const stores = changes.length > 0 || encrypted.length > 0 || decided.some(({ held }) => held)
   if (!stores && !decided.some(({ decision }) => decision?.commits)) return undefined
-  const batch = toBatch(changes, decided, { answers: sealed, isBulk, commits: !stores, sealer })
+  const batch = toBatch(changes, decided, { answers: encrypted, isBulk, commits: !stores, encryption })
   const writes = changes.flatMap((change) => [
     ...(change.decision.writes ?? []),
     ...(vocabulary.project?.(change) ?? []),
@@ -66,7 +68,7 @@ export async function appendBatch(
     if (!(error instanceof postgres.PostgresError)) throw error
     if (error.code === 'RS001') {
       const problem = { ...noProblem, ...(JSON.parse(error.detail ?? '') as Partial<Problem>) }
-      return sealer ? sealer.readProblem(problem, decided) : problem
+      return encryption ? encryption.readProblem(problem, decided) : problem
     }
     if (lostRaces.has(error.code)) return noProblem
     throw error
@@ -126,7 +128,10 @@ interface Batch {
 function toBatch(
   changes: Decided[],
   decided: Decided[],
-  { sealer, ...more }: { answers: object[]; isBulk: boolean; commits: boolean; sealer: Sealer | undefined },
+  {
+    encryption,
+    ...more
+  }: { answers: object[]; isBulk: boolean; commits: boolean; encryption: FieldEncryption | undefined },
 ): Batch {
   const first = new Map<string, Aggregate>()
   const last = new Map<string, Aggregate>()
@@ -153,8 +158,8 @@ function toBatch(
   const keys = { ...netKeys(changes), held }
   const lists = {
     reads: [...reads.values()].map(expected),
-    ...(sealer ? sealer.keys(keys) : keys),
-    ...sealer?.subjects(first.values(), last.values()),
+    ...(encryption ? encryption.keys(keys) : keys),
+    ...encryption?.subjects(first.values(), last.values()),
     uses: countUses(changes),
     rooms: countRooms(changes),
     answers: more.answers,
@@ -162,8 +167,8 @@ function toBatch(
   const isPlain = Object.values(lists).every((list) => list.length === 0) && !more.commits
   const creates = first.values().some(({ sequence }) => sequence === 0)
   return {
-    changes: JSON.stringify([...last].map(([key, after]) => toRow(after, first.get(key)!.sequence, sealer))),
-    events: JSON.stringify(changes.flatMap(({ events }) => events.map((event) => withoutTime(event, sealer)))),
+    changes: JSON.stringify([...last].map(([key, after]) => toRow(after, first.get(key)!.sequence, encryption))),
+    events: JSON.stringify(changes.flatMap(({ events }) => events.map((event) => withoutTime(event, encryption)))),
     // All decisions of a batch have the same time.
     moment: changes[0]?.after.changedAt ?? null,
     rest: isPlain && !creates ? null : JSON.stringify({ ...lists, isBulk: more.isBulk, commits: more.commits }),
@@ -172,7 +177,7 @@ function toBatch(
 
 // Within a batch a key can change hands more than once. Only two facts count: whether the row of its old holder is
 // deleted, and which aggregate holds it at the end. A key that was claimed before it was released must have been
-// free, even if nobody holds it at the end.
+// free, even if it is free at the end.
 function netKeys(changes: Decided[]) {
   const keys = new Map<string, { key: UniqueKey; releases: boolean; holder: string | undefined }>()
   const touch = ({ kind, scope, key }: UniqueKey, releases: boolean, holder: string | undefined) => {
@@ -218,15 +223,15 @@ function expected({ type, id, sequence }: Aggregate) {
   return { type, id, sequence }
 }
 
-function toRow(aggregate: Aggregate, expected: number, sealer: Sealer | undefined) {
+function toRow(aggregate: Aggregate, expected: number, encryption: FieldEncryption | undefined) {
   const { type, id, organizationId, sequence } = aggregate
-  const state = sealer ? sealer.state(aggregate) : aggregate.state
+  const state = encryption ? encryption.state(aggregate) : aggregate.state
   return { type, id, organization_id: organizationId, expected, sequence, state }
 }
 
-function withoutTime(event: EventRow, sealer: Sealer | undefined) {
+function withoutTime(event: EventRow, encryption: FieldEncryption | undefined) {
   const { aggregate_type, aggregate_id, sequence, type, organization_id, creator } = event
-  const payload = sealer ? sealer.payload(event) : event.payload
+  const payload = encryption ? encryption.payload(event) : event.payload
   const { request_id, cause, traceparent } = event
   return {
     aggregate_type,

@@ -9,8 +9,8 @@ import { batchSize, conflicts, retries, transactions } from './measures.ts'
 import { RosterError } from '../errors.ts'
 import { inSpan } from '../telemetry/in-span.ts'
 import type { Answers } from './once.ts'
-import type { Personal } from './personal/personal.ts'
-import { createSealer, type Sealer } from './sealer.ts'
+import type { Personal } from './encryption/personal.ts'
+import { createFieldEncryption, type FieldEncryption } from './field-encryption.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** What a store works with. */
@@ -42,11 +42,11 @@ export async function attempt(
 ): Promise<Attempted> {
   const { sql, vocabulary, committed, answers } = parts
   const began = performance.now()
-  const { decided, sealer } = await decideAll(parts, batch, known)
+  const { decided, encryption } = await decideAll(parts, batch, known)
   const problem = await appendBatch(sql, decided, vocabulary, answers, {
     isBulk: whole !== undefined,
     whole: whole?.(decided),
-    sealer,
+    encryption,
   })
   const kind = whole ? 'bulk' : 'single'
   batchSize.record(batch.length, kind)
@@ -66,9 +66,9 @@ function causeOf({ stale, taken, over, freed }: Problem): string {
 
 /** Stores nothing, but tells whether PostgreSQL takes these commands in one transaction. Throws without a database. */
 export async function tryOut(parts: StoreParts, batch: Pending[], known: Known): Promise<'works' | 'fails' | 'raced'> {
-  const { decided, sealer } = await decideAll(parts, batch, known)
+  const { decided, encryption } = await decideAll(parts, batch, known)
   try {
-    const extra = { isBulk: true, rollBack: true, sealer } as const
+    const extra = { isBulk: true, rollBack: true, encryption } as const
     const problem = await appendBatch(parts.sql, decided, parts.vocabulary, undefined, extra)
     if (!problem) return 'works'
     return isNamed(problem) ? 'raced' : 'fails'
@@ -87,7 +87,7 @@ async function decideAll(
   { sql, vocabulary, mostEventBytes, personal }: StoreParts,
   batch: Pending[],
   known: Known,
-): Promise<{ decided: Decided[]; sealer: Sealer | undefined }> {
+): Promise<{ decided: Decided[]; encryption: FieldEncryption | undefined }> {
   const keys = new Map<string, AggregateKey>()
   for (const { command } of batch)
     for (const key of [command.aggregate, ...(command.reads ?? [])]) keys.set(keyText(key), key)
@@ -97,7 +97,7 @@ async function decideAll(
   // A bulk that finds nothing loads nothing.
   const now = loaded[0]?.readAt ?? (await readNow(sql))
   const decided = await inSpan(deciding, async () => decideBatch(batch, byKey, vocabulary, now, mostEventBytes, known))
-  return { decided, sealer: personal && createSealer(personal, subjects!) }
+  return { decided, encryption: personal && createFieldEncryption(personal, subjects!) }
 }
 
 const deciding = { name: 'decide' }

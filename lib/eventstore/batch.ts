@@ -56,7 +56,7 @@ export interface Problem {
   stale: AggregateKey[]
   taken: UniqueKey[]
   over: Over[]
-  /** Keys for which the batch refused commands, and which nobody holds any more. */
+  /** Keys for which the batch refused commands, and which are free by now. */
   freed: UniqueKey[]
 }
 

@@ -18,14 +18,14 @@ const transactionsOf = async (ids: string[]) => {
   return rows.length
 }
 
-/** Adds the counters, then counts each of them in a turn of its own, while another transaction waits. */
+/** Adds the counters, then counts each of them in a tick of its own, while another transaction waits. */
 async function countOneByOne(ids: string[]) {
   for (const id of ['first', ...ids]) await replica.store.execute(add(id, id))
   const held = slow.hold()
   const first = replica.store.execute(count('first'))
   await held.arrived
   const others = ids.map(async (id, index) => {
-    for (let turn = 0; turn < index; turn++) await new Promise(setImmediate)
+    for (let tick = 0; tick < index; tick++) await new Promise(setImmediate)
     return replica.store.execute(count(id))
   })
   return { first, others, release: held.release }
@@ -34,7 +34,7 @@ async function countOneByOne(ids: string[]) {
 test('commands that come during a transaction share the next one', async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `few-${index}`)
   const { first, others, release } = await countOneByOne(ids)
-  for (let turn = 0; turn < ids.length; turn++) await new Promise(setImmediate)
+  for (let tick = 0; tick < ids.length; tick++) await new Promise(setImmediate)
   release()
   await Promise.all([first, ...others])
   expect(await transactionsOf(ids)).toBe(1)

@@ -3,8 +3,8 @@ import type { Sql, Transaction } from './database.ts'
 const known = /^(?:create (?:unique )?index concurrently if not exists|drop index concurrently if exists) (\w+)(?!\w)/i
 
 /**
- * Makes or drops the indexes of a file `*.concurrently.sql`, while others write to their tables. It may be broken off at
- * any point and begin again. Such an end leaves an index that nobody may use, which is dropped first.
+ * Makes or drops the indexes of a file `*.concurrently.sql`, while others write to their tables. It may be broken off
+ * at any point and begin again. Such an end leaves an invalid index, which is dropped first.
  */
 export async function buildIndexes(connection: Sql, text: string): Promise<void> {
   const statements = statementsOf(text)

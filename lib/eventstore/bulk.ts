@@ -1,5 +1,5 @@
 import { deadlineExceeded, RosterError, toRosterError } from '../errors.ts'
-import { createFairGate } from '../fair-gate.ts'
+import { createFairSemaphore } from '../fair-semaphore.ts'
 import type { Log } from '../log.ts'
 import { keyText } from './aggregate.ts'
 import { attempt, giveUp, isNamed, type StoreParts, tryOut } from './attempt.ts'
@@ -32,7 +32,7 @@ const patientAttempts = 10
  * Stores bulks, one at a time, so that single commands find the database free. See `executeAll` of the store.
  */
 export function createBulks(parts: StoreParts, log: Log) {
-  const through = createFairGate({ atOnce: 1, waiting: mostWaiting }, overloaded)
+  const through = createFairSemaphore({ atOnce: 1, waiting: mostWaiting }, overloaded)
   return <Response, Answer>(bulk: Bulk<Response, Answer>): Promise<Answer> =>
     through({ lane: bulk.lane, deadline: bulk.call.deadline }, () => run(parts, log, bulk))
 }

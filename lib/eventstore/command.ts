@@ -66,10 +66,10 @@ export interface Decision<Event extends NewEvent = NewEvent, Answer = void> {
 
 /** The request that a command comes from. */
 export interface Origin {
-  /** The user to name as the creator of the events; empty for nobody. */
+  /** The user to name as the creator of the events; empty for an anonymous caller. */
   caller: { userId: string }
   requestId: string
-  /** Unix time in milliseconds. After it, nobody waits for the outcome. */
+  /** Unix time in milliseconds. After it, the caller no longer waits for the outcome. */
   deadline: number
   /** The id of the event that made a service act by itself. */
   cause?: string | undefined
@@ -92,7 +92,7 @@ export interface Command<State, Event extends NewEvent = NewEvent, Answer = void
    * to anybody, so If-Match treats the aggregate as missing.
    */
   creates?: true
-  /** It decides also on an aggregate whose state nobody can read. Any other command fails then, and it alone. */
+  /** It decides also on an aggregate whose state is unreadable. Any other command fails then, and it alone. */
   evenUnreadable?: true
   /** Other aggregates that the decision depends on. They stay unchanged until it is stored. */
   reads?: AggregateKey[]

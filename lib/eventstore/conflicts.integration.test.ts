@@ -252,7 +252,7 @@ describe('the data that a decision reads', () => {
   })
 })
 
-test('state, view and unique keys match the events', async () => {
+test('state, projection and unique keys match the events', async () => {
   // The copies claim no name.
   await a!.sql`insert into unique_keys select 'name', '', state ->> 'name', id from aggregates where id like '%copy'`
   await audit(a!.sql)

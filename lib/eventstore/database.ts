@@ -123,7 +123,7 @@ export async function untilReachable<T>(waits: Waits, work: () => Promise<T>): P
     } catch (error) {
       const cause = error instanceof RosterError ? error.cause : error
       const { code } = Object(cause) as { code?: unknown }
-      // Nobody can reach a pool that was closed, so stop trying.
+      // A pool that was closed serves no call, so stop trying.
       if (code !== deadlockDetected && (!isConnectionError(cause) || code === 'CONNECTION_ENDED')) throw error
       waits.begin('PostgreSQL', cause)
     }

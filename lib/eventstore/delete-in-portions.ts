@@ -6,7 +6,7 @@ const portion = 1000
 /**
  * Deletes the rows of a table for which a condition holds, a thousand at a time, until none is left or it is stopped. A
  * single statement could exceed the statement timeout, such as after a long outage, and then nothing would ever be
- * deleted. And while it runs, the tails of all services wait.
+ * deleted. And while it runs, the outboxes of all services wait.
  */
 export async function deleteInPortions(
   sql: Sql,
@@ -26,6 +26,6 @@ export async function deleteInPortions(
 }
 
 /** Deletes uses that are too old for any limit. */
-export async function forgetUses(sql: Sql): Promise<void> {
+export async function deleteUses(sql: Sql): Promise<void> {
   await deleteInPortions(sql, 'uses', sql`used_at < roster_now() - interval '1 day'`)
 }

@@ -2,7 +2,7 @@ import type { Sql, Transaction } from './database.ts'
 
 /**
  * What the catalogue says of the tables of the own schema, line by line and in an order of its own: tables, columns in
- * their order with types and defaults, constraints, indexes, triggers and sequences. Functions are not told, since each
+ * their order with types and defaults, constraints, indexes, triggers and sequences. Functions are left out, since each
  * start brings its own, nor is the table `migrations`, which is the runner's.
  */
 export async function describeSchema(sql: Sql | Transaction): Promise<string[]> {

@@ -69,14 +69,14 @@ test.each([
   ['a time after all others', `created_at = 'infinity'`, { sequence: 1, time: new Date(0) }],
   ['a year of five digits', `created_at = '12000-01-01'`, { sequence: 1, time: new Date(0) }],
   ['a sequence that no client reads', `sequence = 9007199254740993`, { sequence: 0, time: expect.any(Date) }],
-])('an event with %s comes without its data, and holds up no other', async (_, change, told) => {
+])('an event with %s comes without its data, and holds up no other', async (_, change, shown) => {
   const { next } = await follow({})
   for (const id of ['odd', 'behind-odd']) await (await slowly(id)).commit()
   await a.sql.unsafe(`update events set ${change} where aggregate_id = 'odd'`)
   const { events } = await feed({ after: next })
   const read = ListEventsResponse.decode(ListEventsResponse.encode({ events, next, endReached: true }).finish())
   expect(read.events.map(({ event }) => event)).toEqual([
-    expect.objectContaining({ aggregateId: 'odd', dataOmitted: 'unreadable', data: undefined, ...told }),
+    expect.objectContaining({ aggregateId: 'odd', dataOmitted: 'unreadable', data: undefined, ...shown }),
     expect.objectContaining({ aggregateId: 'behind-odd', dataOmitted: '', data: { name: 'behind-odd' } }),
   ])
   await a.sql`delete from events where aggregate_id in ('odd', 'behind-odd')`

@@ -9,11 +9,11 @@ import { describeEnvelope, describeEvent, tellable } from '../events/cloud-event
 import { eventId, type StoredEvent } from '../events/stored-event.ts'
 import { passesFilter, type RecentEvents } from '../events/recent-events.ts'
 import { RosterError } from '../errors.ts'
-import { createFairGate } from '../fair-gate.ts'
+import { createFairSemaphore } from '../fair-semaphore.ts'
 import type { Log } from '../log.ts'
 import { lookups } from '../telemetry/lookups.ts'
 import { orUnavailable, type Sql } from './database.ts'
-import type { Personal } from './personal/personal.ts'
+import type { Personal } from './encryption/personal.ts'
 import { countBehind, findEnd, findStart, look, read, toPosition } from './feed-rows.ts'
 
 /** Rows that one call looks at, at most. */
@@ -46,7 +46,7 @@ export interface FeedOptions {
   mostLookedAt?: number
   /** Events that need not be read from PostgreSQL. */
   recent?: RecentEvents
-  /** Opens what is sealed. */
+  /** Opens what is encrypted. */
   personal?: Personal | undefined
 }
 
@@ -54,7 +54,7 @@ export interface FeedOptions {
  * Answers ListEvents: a service's own committed events in commit order, as they are published. A caller that continues
  * from `next` misses no event and gets none twice, however transactions overlap.
  * An event that fits no answer, or that proto/ cannot describe, comes without its data, and the log says so. One about
- * a forgotten person comes without its personal fields.
+ * an erased person comes without its personal fields.
  * With `countOnly` it only counts them.
  * A page of events costs much, and a caller may hang up long before it comes. So few are made at a time, organizations
  * take turns, and none is made after its deadline.
@@ -72,7 +72,7 @@ export function createFeed(options: FeedOptions) {
         position,
         event: {
           ...describeEvent(service, row, messages),
-          dataOmitted: row.forgotten ? 'forgotten' : '',
+          dataOmitted: row.erased ? 'forgotten' : '',
           time: row.created_at,
         },
       })
@@ -84,14 +84,14 @@ export function createFeed(options: FeedOptions) {
     if (!said.has(id)) log.error({ err: problem, event: id }, 'an event is told without its data: see data_omitted')
     if (said.size < 1000) said.add(id)
     const dataOmitted = problem === undefined ? 'size' : 'unreadable'
-    const told = tellable(row)
-    const event = { ...describeEnvelope(service, told), data: undefined, dataOmitted, time: told.created_at }
+    const shown = tellable(row)
+    const event = { ...describeEnvelope(service, shown), data: undefined, dataOmitted, time: shown.created_at }
     return measured({ position, event })
   }
 
-  const opened = async (rows: StoredEvent[]) => (personal ? orUnavailable(personal.openEvents(sql, rows)) : rows)
+  const opened = async (rows: StoredEvent[]) => (personal ? orUnavailable(personal.decryptEvents(sql, rows)) : rows)
 
-  const through = createFairGate(size, overloaded)
+  const through = createFairSemaphore(size, overloaded)
   return (_context: unknown, request: ListEventsRequest, { deadline }: { deadline: number } = unhurried) =>
     through({ lane: request.filter?.organizationId ?? '', deadline }, () => answer(request))
 

@@ -13,7 +13,7 @@ import { throttled } from '../throttled.ts'
 import type { Origin } from './command.ts'
 import { isCancelled, isConnectionError, type Sql } from './database.ts'
 import { followed, followerAge, followerLag, followerLagAge } from './measures.ts'
-import { duePlaces, forget, park, readPlace, savePlace } from './follower-rows.ts'
+import { addDeadLetter, dueDeadLetters, readPlace, removeDeadLetter, savePlace } from './follower-rows.ts'
 import { watchLag } from './watch-lag.ts'
 
 export interface FollowOptions {
@@ -55,8 +55,8 @@ const longestPause = 60 * 60_000
  * work of an event must be harmless twice, and the faster one stores the place.
  *
  * While a server or service is away, the follower waits for it. Any other error concerns one event: the follower
- * parks that event, logs an error, and goes on with the next one. It tries a parked event again for ever, after pauses
- * that grow to an hour.
+ * stores that event as a dead letter, logs an error, and goes on with the next one. It tries a dead letter again for
+ * ever, after pauses that grow to an hour.
  */
 export function startFollowing(options: FollowOptions): Service {
   const { name, service, eventTypes, handle, atOnce = 1, sql, nats, log, lookEvery = 5000 } = options
@@ -75,7 +75,7 @@ export function startFollowing(options: FollowOptions): Service {
   const hints = nats.connection.subscribe(hintSubject(service), {
     callback(error, message) {
       const isMeant = ({ type }: { type: string }) => eventTypes.some((wanted) => meansType(wanted, type))
-      if (!error && readHints(message.string()).some(isMeant)) turns.wake()
+      if (!error && readHints(message.string()).some(isMeant)) ticks.wake()
     },
   })
 
@@ -91,9 +91,9 @@ export function startFollowing(options: FollowOptions): Service {
     label: name,
   })
 
-  const turns = repeat({
+  const ticks = repeat({
     async work(stopped) {
-      await retryParked(stopped)
+      await retryDeadLetters(stopped)
       const more = await takePage(stopped)
       lookedAt = performance.now()
       await pause(collectFor, stopped)
@@ -111,7 +111,7 @@ export function startFollowing(options: FollowOptions): Service {
     for (let begin = 0; begin < events.length; begin += atOnce) {
       const some = events.slice(begin, begin + atOnce)
       // Wait for all of them, even if one fails: nothing may still be at work after a stop.
-      const outcomes = await Promise.allSettled(some.map((listed) => workOrPark(listed, stopped)))
+      const outcomes = await Promise.allSettled(some.map((listed) => workOrGiveUp(listed, stopped)))
       if (stopped.aborted) return false
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
       const reached = some.at(-1)!.position!
@@ -123,24 +123,28 @@ export function startFollowing(options: FollowOptions): Service {
     return !endReached
   }
 
-  async function retryParked(stopped: AbortSignal): Promise<void> {
-    for (const { position, tries } of await duePlaces(sql, name)) {
+  async function retryDeadLetters(stopped: AbortSignal): Promise<void> {
+    for (const { position, tries } of await dueDeadLetters(sql, name)) {
       const { events } = await list({ ...position, position: position.position - 1 }, 1)
       const listed = events.find((found) => found.position!.position === position.position)
       // An event that is not there any more: PostgreSQL was set back.
-      if (listed) await workOrPark(listed, stopped, tries)
+      if (listed) await workOrGiveUp(listed, stopped, tries)
       if (stopped.aborted) return
-      if (!listed) await forget(sql, name, position)
+      if (!listed) await removeDeadLetter(sql, name, position)
     }
   }
 
-  async function workOrPark({ event, position }: ListedEvent, stopped: AbortSignal, tried = 0): Promise<void> {
+  async function workOrGiveUp({ event, position }: ListedEvent, stopped: AbortSignal, tried = 0): Promise<void> {
     try {
       await below(span, event!.traceparent, () => handle(event!, stopped))
     } catch (error) {
       if (stopped.aborted || isAbsence(error)) throw error
       const tries = tried + 1
-      await park(sql, name, position!, { tries, pause: Math.min(1000 * 2 ** tries, longestPause), reason: error })
+      await addDeadLetter(sql, name, position!, {
+        tries,
+        pause: Math.min(1000 * 2 ** tries, longestPause),
+        reason: error,
+      })
       log.error(
         { err: error, follower: name, event: event!.id, tries },
         'nobody can work on an event now: it is parked and tried again, and the ones behind it go on',
@@ -148,7 +152,7 @@ export function startFollowing(options: FollowOptions): Service {
       return
     }
     followed.add(1, name)
-    if (tried > 0 && !stopped.aborted) await forget(sql, name, position!)
+    if (tried > 0 && !stopped.aborted) await removeDeadLetter(sql, name, position!)
   }
 
   const span = { name: `follow ${name}`, kind: 'consumer', attributes: { 'roster.source': service } } as const
@@ -165,7 +169,7 @@ export function startFollowing(options: FollowOptions): Service {
       hints.unsubscribe()
       unwatch()
       watching.stop()
-      await turns.stop()
+      await ticks.stop()
     },
   }
 }
@@ -175,7 +179,10 @@ export function because({ id, actor, requestId }: Event): Origin {
   return { caller: { userId: actor }, requestId, cause: id, deadline: Date.now() + patience }
 }
 
-/** Whether a server or service is away. It says nothing about the event, and would park one event after the other. */
+/**
+ * Whether a server or service is away. It says nothing about the event, and would make one event after the other a dead
+ * letter.
+ */
 export function isAbsence(error: unknown): boolean {
   // Just the work of this event may take too long, and would hold up the others for ever.
   if (isCancelled(error instanceof RosterError ? error.cause : error)) return false

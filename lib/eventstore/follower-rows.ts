@@ -28,8 +28,8 @@ export async function savePlace(
   return moved.count === 1
 }
 
-/** Parks an event for a follower, or parks it again. `pause` is in milliseconds. */
-export async function park(
+/** Parks an event for a follower as a dead letter, or parks it again. `pause` is in milliseconds. */
+export async function addDeadLetter(
   sql: Sql,
   follower: string,
   { transactionId, position }: EventPosition,
@@ -48,8 +48,11 @@ export async function park(
 
 const longestReason = 1000
 
-/** Parked events that are due for another try. */
-export async function duePlaces(sql: Sql, follower: string): Promise<{ position: EventPosition; tries: number }[]> {
+/** Dead letters that are due for another try. */
+export async function dueDeadLetters(
+  sql: Sql,
+  follower: string,
+): Promise<{ position: EventPosition; tries: number }[]> {
   const rows = await sql<(Place & { tries: number })[]>`
     select transaction_id::text, position, tries from parked_for_followers
     where follower = ${follower} and next_try_at <= roster_now()
@@ -58,7 +61,7 @@ export async function duePlaces(sql: Sql, follower: string): Promise<{ position:
   return rows.map((row) => ({ position: toPosition(row), tries: row.tries }))
 }
 
-/** Deletes the note of a parked event. */
-export async function forget(sql: Sql, follower: string, { position }: EventPosition): Promise<void> {
+/** Removes a dead letter. */
+export async function removeDeadLetter(sql: Sql, follower: string, { position }: EventPosition): Promise<void> {
   await sql`delete from parked_for_followers where follower = ${follower} and position = ${position}`
 }

@@ -41,13 +41,13 @@ export const waitingAge = gauge({
   tells: 'how long the first of these commands has waited',
 })
 
-export const tailLag = gauge({
+export const outboxLag = gauge({
   name: 'roster.tail.lag',
   unit: '{event}',
   tells: 'committed events that JetStream does not have yet; the count ends at 10,001',
 })
 
-export const tailLagAge = gauge({
+export const outboxLagAge = gauge({
   name: 'roster.tail.lag.age',
   unit: 's',
   tells: 'how long the first of these events has waited; 0 if there is none',
@@ -77,7 +77,7 @@ export const published = counter({
   tells: 'events that this process brought to JetStream',
 })
 
-export const parkedEvents = gauge({
+export const deadLetters = gauge({
   name: 'roster.events.parked',
   unit: '{event}',
   tells: 'events that were refused for good: by JetStream (tail), or by work that follows events (follower)',

@@ -30,9 +30,9 @@ const functions = 'functions.sql'
  * All runs in one transaction. A file `*.concurrently.sql` divides it in two: it makes indexes while others write.
  * Throws where a release runs or ran here that this version cannot work beside.
  * Then everything that the migrations make must be there. A missing index is made again.
- * Any number of replicas may start at once. Waits for PostgreSQL, and for locks, whose holders the log names. A lock that
- * it does not get within two seconds is asked for again, so that nobody waits longer behind it.
- * The role of the operator's command, where there is one, may then read what `operator.sql` and `readable` name.
+ * Any number of replicas may start at once. Waits for PostgreSQL, and for locks, whose holders the log names. A lock
+ * that it does not get within two seconds is asked for again, so that no statement waits longer behind it. The role of
+ * the operator's command, where there is one, may then read what `operator.sql` and `readable` name.
  */
 export async function migrate(
   sql: Sql,
@@ -56,11 +56,11 @@ export async function migrate(
     let pid: number | undefined
     const say = (holders: string) =>
       waits.begin('PostgreSQL', new Error(`the migrations wait for a lock that ${holders} holds`))
-    const inTurn = (work: (transaction: Transaction) => Promise<void>) =>
+    const underLock = (work: (transaction: Transaction) => Promise<void>) =>
       untilUnlocked(() =>
         sql.begin(async (transaction) => {
           pid = await processOf(transaction)
-          await takeTurn(transaction, key)
+          await takeLock(transaction, key)
           await work(transaction)
         }),
       )
@@ -75,10 +75,10 @@ export async function migrate(
     }
     await nameHolders({ sql, pid: () => pid, lock: key, say }, async () => {
       for (const part of parts)
-        await inTurn((transaction) =>
+        await underLock((transaction) =>
           Array.isArray(part) ? apply(transaction, part) : applyConcurrently(transaction, part, build),
         )
-      await inTurn(async (transaction) => {
+      await underLock(async (transaction) => {
         const missing = await missingIndexes(transaction, migrations)
         await dropSnapshot(transaction)
         if (missing.length > 0) await build(missing.join(';\n'))
@@ -88,7 +88,7 @@ export async function migrate(
 }
 
 /** Tables of a service that the operator's command may read. */
-export type Readable = Pick<Vocabulary, 'views' | 'watched'>
+export type Readable = Pick<Vocabulary, 'projections' | 'watched'>
 
 interface Step {
   name: string
@@ -109,13 +109,13 @@ function withHash({ name, text }: Step): Step {
   return { name: `${name} ${createHash('sha256').update(text).digest('hex')}`, text }
 }
 
-async function letOperatorRead(sql: Sql, { views = [], watched = [] }: Readable): Promise<Step[]> {
+async function letOperatorRead(sql: Sql, { projections = [], watched = [] }: Readable): Promise<Step[]> {
   const [operator] = await sql<{ role: string }[]>`
     select rolname as role from pg_roles
     where rolname = regexp_replace(current_schema(), '^roster_', 'roster_operator_') and rolname <> current_schema()
   `
   if (!operator) return []
-  const tables = [...views, ...watched].map(({ table, ...rest }) => {
+  const tables = [...projections, ...watched].map(({ table, ...rest }) => {
     const columns = 'columns' in rest && rest.columns ? ` (${rest.columns.join(', ')})` : ''
     return `grant select${columns} on ${table} to roster_operator;\n`
   })
@@ -153,9 +153,9 @@ async function processOf(sql: Pick<Sql, 'unsafe'>): Promise<number> {
   return row.pid
 }
 
-// One replica after the other. Whoever makes an index waits for every snapshot of others, and a statement that waits has
-// one. So this asks again and again.
-async function takeTurn(transaction: Transaction, key: string): Promise<void> {
+// One replica after the other. Whoever makes an index waits for every snapshot of others, and a statement that waits
+// has one. So this asks again and again.
+async function takeLock(transaction: Transaction, key: string): Promise<void> {
   // A migration of a large table takes long, and so does the wait of the other replicas.
   await transaction`set local statement_timeout = 0`
   await transaction`set local idle_in_transaction_session_timeout = 0`
@@ -189,7 +189,7 @@ async function apply(transaction: Transaction, steps: Step[]): Promise<void> {
   if (note !== undefined) await transaction`insert into migrations (name) values (${note})`
 }
 
-// The transaction holds the turn of this replica, and nothing that the making of an index would wait for.
+// The transaction holds the lock of this replica, and nothing that the making of an index would wait for.
 async function applyConcurrently(
   transaction: Transaction,
   { name, text }: Step,

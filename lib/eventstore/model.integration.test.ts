@@ -58,10 +58,10 @@ async function execute(prefix: string, steps: Step[]): Promise<{ outcomes: strin
       const { replica, bulk } = steps[indexes[0]!]!
       const { store } = replicas[replica]!
       const commands = indexes.map((index) => toCommand(prefix, steps[index]!))
-      const told = bulk
+      const answers = bulk
         ? await store.executeAll({ commands, call: call(), lane: '', respond: (all) => all.map(reasonOf) })
         : [await outcome(store.execute(commands[0]))]
-      for (const [at, index] of indexes.entries()) outcomes[index] = told[at]!
+      for (const [at, index] of indexes.entries()) outcomes[index] = answers[at]!
     }),
   )
   const rows = await replicas[0]!.sql<{ id: string; name: string; count: number }[]>`

@@ -4,15 +4,15 @@ import type { Keyring } from '../keys.ts'
 import type { Log } from '../log.ts'
 import { decodeStatus, encodeStatus } from '../status.ts'
 import { BriefMap } from '../brief-map.ts'
-import { batched } from '../batched.ts'
+import { batchCalls } from '../batch-calls.ts'
 import { orUnavailable, type Sql } from './database.ts'
 import { spanOfStatement } from '../telemetry/statement-span.ts'
 
 const pruneEvery = 60 * 60_000
 const pruneAtATime = 1000
-const sealedFor = 'idempotent-answer'
+const encryptedFor = 'idempotent-answer'
 
-/** A request that has one effect, however often it comes. */
+/** An idempotent request: it has one effect, however often it comes. */
 export interface Once {
   /** Names the request: caller, method and Idempotency-Key in one hash. */
   id: Buffer
@@ -49,14 +49,14 @@ export interface Answers {
     beforeReplay?: () => Promise<void | (() => Promise<void>)>,
   ): Promise<{ bytes: Uint8Array; replayed: boolean }>
   /** The answer as `append` stores it, in the transaction of the request's effect. */
-  seal(request: Once, answer: EarlierAnswer): SealedAnswer
+  encrypt(request: Once, answer: EarlierAnswer): EncryptedAnswer
   /** The earlier answers to these requests, in their order. */
   find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]>
   stop(): void
 }
 
 /** A row of idempotent_answers, bytes in base64. */
-export interface SealedAnswer {
+export interface EncryptedAnswer {
   id: string
   key_id: string
   request: string
@@ -72,7 +72,7 @@ export function onceId(scope: string[]): Buffer {
 /** Keeps answers in the service's own schema for 24 hours. */
 export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
   const underWay = new BriefMap<string, true>()
-  const sealed = new WeakSet<RosterError>()
+  const encrypted = new WeakSet<RosterError>()
   const timer = setInterval(() => prune().catch((err: unknown) => log.warn({ err }, 'pruning')), pruneEvery)
 
   async function find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]> {
@@ -89,7 +89,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
     })
   }
 
-  const findOne = batched(find, { span: finding })
+  const findOne = batchCalls(find, { span: finding })
 
   // The request may hold a password, so not even its plain hash is kept.
   const macOf = (keyId: string, request: string) => keys.mac('idempotent-request', keyId, [request])
@@ -101,7 +101,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
         'IDEMPOTENCY_KEY_REUSED',
         'The idempotency key was used for another request.',
       )
-    const bytes = Buffer.from(keys.open(sealedFor, row.answer), 'base64')
+    const bytes = Buffer.from(keys.decrypt(encryptedFor, row.answer), 'base64')
     return row.failed ? { error: decodeStatus(bytes) } : { bytes }
   }
 
@@ -110,7 +110,7 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
       return { bytes: await work(), replayed: false }
     } catch (error) {
       if (error instanceof AnsweredBefore) return replay(error.answer)
-      if (error instanceof RosterError && sealed.has(error)) throw error
+      if (error instanceof RosterError && encrypted.has(error)) throw error
       // The same request may have been faster at another replica. This error may come from that request's own effect.
       const meanwhile = await findOne(request)
       if (meanwhile) return replay(meanwhile)
@@ -154,15 +154,15 @@ export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
         underWay.delete(id)
       }
     },
-    seal(request, answer) {
+    encrypt(request, answer) {
       const failed = 'error' in answer
-      if (failed) sealed.add(answer.error)
+      if (failed) encrypted.add(answer.error)
       const bytes = failed ? encodeStatus(answer.error) : answer.bytes
       return {
         id: request.id.toString('base64'),
         key_id: keys.currentId,
         request: macOf(keys.currentId, request.request).toString('base64'),
-        answer: keys.seal(sealedFor, Buffer.from(bytes).toString('base64')).toString('base64'),
+        answer: keys.encrypt(encryptedFor, Buffer.from(bytes).toString('base64')).toString('base64'),
         failed,
       }
     },

@@ -30,7 +30,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('a failed statement leaves nothing of its command: no event, no view, no key, no other statement', async () => {
+test('a failed statement leaves nothing of its command: no event, no projection, no key, no other statement', async () => {
   await a!.sql`create table secrets (id text)`
   const failing = {
     ...add('half', 'half'),
@@ -112,7 +112,7 @@ describe('connections that break during work', () => {
   })
 })
 
-test('state, view and unique keys match the events', async () => {
+test('state, projection and unique keys match the events', async () => {
   await audit(a!.sql)
 })
 

@@ -5,8 +5,8 @@ import type { Sql, Transaction } from './database.ts'
 export const partsFile = 'schema.txt'
 
 /**
- * The tables, columns, indexes and functions of the present schema, a text for each. Other names than those of the schema
- * are told without their schema, so that every search path gives the same.
+ * The tables, columns, indexes and functions of the present schema, a text for each. Other names than those of the
+ * schema are named without their schema, so that every search path gives the same.
  */
 export async function readParts(sql: Sql | Transaction): Promise<string[]> {
   const rows = await sql<{ part: string }[]>`

@@ -9,7 +9,7 @@ import type { Servers } from '../../deploy/local/servers.ts'
 import { streamName } from '../events/stream.ts'
 import { connectNats, type Nats } from '../nats.ts'
 import type { Service } from '../process.ts'
-import { startTail, type Tail } from './tail/start-tail.ts'
+import { startOutbox, type Outbox } from './outbox/start-outbox.ts'
 
 const names = ['users', 'grants'] as const
 type Name = (typeof names)[number]
@@ -20,7 +20,7 @@ let [servers, database]: [Servers?, TestDatabase?] = []
 let admin: Nats
 let keeper: Service
 const replicas = {} as Record<Name, Replica>
-const tails: Partial<Record<Name, { tail: Tail; nats: Nats }>> = {}
+const outboxes: Partial<Record<Name, { outbox: Outbox; nats: Nats }>> = {}
 let number = 0
 
 beforeAll(async () => {
@@ -42,16 +42,16 @@ afterAll(async () => {
 })
 
 async function start(name: Name) {
-  if (tails[name]) return
+  if (outboxes[name]) return
   const nats = await connectNats(servers!.natsUrl[name], name, silent)
-  const tail = startTail({ service: name, sql: replicas[name].sql, nats, log: silent, messages })
-  tails[name] = { tail, nats }
+  const outbox = startOutbox({ service: name, sql: replicas[name].sql, nats, log: silent, messages })
+  outboxes[name] = { outbox, nats }
 }
 
 async function end(name: Name) {
-  const { tail, nats } = tails[name] ?? {}
-  delete tails[name]
-  await tail?.stop()
+  const { outbox, nats } = outboxes[name] ?? {}
+  delete outboxes[name]
+  await outbox?.stop()
   await nats?.connection.close()
 }
 
@@ -69,7 +69,7 @@ async function addSome(name: Name, some = 3) {
   for (let i = 0; i < some; i++) await replicas[name].store.execute(add(`c${++number}`, `c${number}`))
 }
 
-/** Waits until the stream has every event of the service, and the tail has noted it. */
+/** Waits until the stream has every event of the service, and the outbox has noted it. */
 async function everythingIsThere(...some: Name[]) {
   for (const name of some)
     await vi.waitFor(async () => {

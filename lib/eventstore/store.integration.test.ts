@@ -132,7 +132,7 @@ test('a command whose deadline passed while it waited never starts', async () =>
   expect(decided).toBe(false)
 })
 
-test('state, view and unique keys match the events', async () => {
+test('state, projection and unique keys match the events', async () => {
   await audit(a!.sql)
 })
 

@@ -12,7 +12,7 @@ import { telemetry } from '../telemetry/telemetry.ts'
 import { largestEvent } from './limits.ts'
 import { waiting, waitingAge } from './measures.ts'
 import { type Answers, AnsweredBefore } from './once.ts'
-import type { Personal } from './personal/personal.ts'
+import type { Personal } from './encryption/personal.ts'
 
 export interface Store {
   /**
@@ -52,7 +52,7 @@ const maxWaiting = 10_000
 /**
  * Decides and stores commands over one database. `committed` gets the events of each commit. `answers` keeps the
  * answers to keyed requests. An event larger than `mostEventBytes` is refused: RESOURCE_EXHAUSTED LIMIT_REACHED.
- * `personal` seals what the vocabulary says is personal.
+ * `personal` encrypts what the vocabulary says is personal.
  */
 export function createStore(
   sql: Sql,
@@ -133,7 +133,8 @@ export function createStore(
       if (isConnectionError(error)) for (const pending of open) pending.reject(storeUnavailable(error))
       else if (open.size === 1) for (const pending of open) pending.reject(error)
       else {
-        // The transaction is rolled back. One at a time, only the faulty command fails, or the one that a write refuses.
+        // The transaction is rolled back. One at a time, only the faulty command fails, or the one that a write
+        // refuses.
         if (!(error instanceof RosterError))
           log.warn({ err: error, commands: open.size }, 'batch failed, its commands run one by one')
         for (const pending of open) await run([pending])

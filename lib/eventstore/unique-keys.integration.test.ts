@@ -93,6 +93,6 @@ test('a refusal never depends on a batch that failed', async () => {
   expect(await together(greedy, add('wace', 'helm'))).toEqual(['NAME_TAKEN', 'stored'])
 })
 
-test('state, view and unique keys match the events', async () => {
+test('state, projection and unique keys match the events', async () => {
   await audit(a!.sql)
 })

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { RosterError } from '../errors.ts'
 import type { Use } from './command.ts'
 import type { Transaction } from './database.ts'
-import { forgetUses } from './delete-in-portions.ts'
+import { deleteUses } from './delete-in-portions.ts'
 import { add, audit, count, openReplicas, outcome, type Replica } from '#test/support/counters'
 
 let [a, b]: Replica[] = []
@@ -139,7 +139,7 @@ describe('a limited use', () => {
     const [old, young] = [randomUUID(), randomUUID()]
     await run([...adds(1, use(old)), ...adds(1, use(young))])
     await pass(old, 86_401)
-    await forgetUses(a!.sql)
+    await deleteUses(a!.sql)
     expect([await used(old), await used(young)]).toEqual([0, 1])
   })
 })

@@ -1,7 +1,7 @@
 import type { Aggregate } from './aggregate.ts'
 import type { UniqueKey } from './command.ts'
 import type { Write } from './database.ts'
-import type { PersonalData } from './personal/personal.ts'
+import type { PersonalData } from './encryption/personal.ts'
 
 /** A service's knowledge of its aggregates. */
 export interface Vocabulary {
@@ -13,14 +13,14 @@ export interface Vocabulary {
   /** Updates the service's own tables after a change, in its transaction. */
   project?: (change: { before: Aggregate; after: Aggregate }) => Write[]
   /** The tables that `project` writes and that can be made again from the aggregates alone. */
-  views?: View[]
+  projections?: Projection[]
   /** The unique keys that an aggregate holds, in the kinds of `keyKinds`. */
   keys?: (aggregate: Aggregate) => UniqueKey[]
   /** Kinds of unique keys, each with the type of the aggregates that hold them. */
   keyKinds?: Record<string, string>
   /** Kinds of unique keys that no aggregate holds, such as things that were used up. */
   keyKindsOfNobody?: readonly string[]
-  /** What is stored sealed, so that a person can be forgotten. */
+  /** What is stored encrypted, so that a person can be erased. */
   personal?: PersonalData
   /** Types whose aggregates are deleted after a time. Their events stay. */
   forgotten?: string[]
@@ -28,8 +28,8 @@ export interface Vocabulary {
   watched?: { table: string; columns?: string[] }[]
 }
 
-/** A table whose rows each come from one aggregate. */
-export interface View {
+/** A projection (read model): a table whose rows each come from one aggregate. */
+export interface Projection {
   table: string
   /** The type of the aggregates. */
   type: string

@@ -6,10 +6,10 @@ import {
   clockOffset,
   connections,
   mostConnections,
-  parkedEvents,
+  deadLetters,
   pendingStatements,
-  tailLag,
-  tailLagAge,
+  outboxLag,
+  outboxLagAge,
   unchained,
   unsignedAge,
 } from './measures.ts'
@@ -20,8 +20,8 @@ const connectWithin = 3
 const answerWithin = 5000
 
 /**
- * The search path of each session: PostgreSQL's own names, and then the schema of the role. It is told at each connect,
- * so nobody can change it by a setting of the role.
+ * The search path of each session: PostgreSQL's own names, and then the schema of the role. It is set at each connect,
+ * so a setting of the role cannot change it.
  */
 export const ownSchema = '"$user"'
 
@@ -51,12 +51,12 @@ export function watchDatabase(url: string, service: string): void {
     offset = (found.now.getTime() - (asked + Date.now()) / 2) / 1000
     seen = found
   })
-  tailLag.watch(() => seen?.unpublished)
-  tailLagAge.watch(() => seen && ageOf(seen.since, offset))
+  outboxLag.watch(() => seen?.unpublished)
+  outboxLagAge.watch(() => seen && ageOf(seen.since, offset))
   unchained.watch(() => seen?.unchained)
   unsignedAge.watch(() => seen && ageOf(seen.unsigned, offset))
-  parkedEvents.watch(() => seen?.parked, 'tail')
-  parkedEvents.watch(() => seen?.forFollowers, 'follower')
+  deadLetters.watch(() => seen?.deadLetters, 'tail')
+  deadLetters.watch(() => seen?.forFollowers, 'follower')
   clockOffset.watch(() => seen && offset)
 }
 
@@ -71,7 +71,7 @@ interface Seen {
   since: Date | null
   unchained: number
   unsigned: Date | null
-  parked: number
+  deadLetters: number
   forFollowers: number
 }
 
@@ -99,7 +99,7 @@ function look(sql: postgres.Sql) {
         )
         order by events.transaction_id, events.position limit 1
       ) as unsigned,
-      (select count(*)::int from parked_events) as parked,
+      (select count(*)::int from parked_events) as "deadLetters",
       (select count(*)::int from parked_for_followers) as "forFollowers"
   `
 }

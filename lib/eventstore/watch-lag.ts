@@ -36,7 +36,7 @@ export function watchLag({ feed, place, begin, lag, age, label }: WatchLagOption
   const ageNow = () => {
     const now = Date.now()
     if (seen?.since) return Math.max(0, now - seen.since.getTime()) / 1000
-    // Where nobody can tell, an event may have waited since the last look that told of none.
+    // Where that is unknown, an event may have waited since the last look that found none.
     if (now - lookedAt > knownFor) return (now - lookedAt) / 1000
     return seen?.behind
   }

@@ -14,7 +14,7 @@ export const roster = { version, release: releaseOf(version), former: releaseOf(
 /** The hashes of the former release's functions of the schemas, as its `functions.sql` have them. */
 export const formerFunctions = formerRelease.functions
 
-/** The version of a process that does not tell any: versions are told since the release after it. */
+/** The version of a process that does not report any: versions are reported since the release after it. */
 export const untold = '0.1.0'
 
 export function releaseOf(version: string): Release {

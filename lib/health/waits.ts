@@ -10,7 +10,7 @@ export interface Waits {
    * while the service waits for it already.
    */
   begin(server: Server, error: unknown, at?: number): void
-  /** The server answers, or nobody needs it any more. Does nothing where the service does not wait. */
+  /** The server answers, or it is no longer needed. Does nothing where the service does not wait. */
   end(server: Server): void
   has(server: Server): boolean
   /** Each server with the time since when, in words that hold no address and no secret. */

@@ -51,7 +51,7 @@ export async function authorize<Context>(
     const findOwner = owners[name]
     if (!findOwner) throw new Error(`nobody knows who owns a ${name}`)
     const id = fieldOf(name)
-    // Validation runs later, so check here for an id that no database can hold. Nobody owns such an object.
+    // Validation runs later, so check here for an id that no database can hold. Such an object has no owner.
     return id.includes('\0') ? undefined : findOwner(context, id)
   }
 

@@ -9,7 +9,7 @@ import { onAbsence } from './presence.ts'
 import type { SignCaller } from './sign-callers.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { spanOfCall } from './spans.ts'
-import { endOfTurn } from './turn.ts'
+import { endOfTick } from './tick.ts'
 
 /** A connection for calls to services. */
 export interface AskingNats extends Nats {
@@ -28,7 +28,7 @@ export interface Answered {
 
 /**
  * Sends request bytes to the service that answers `subject` and gives its answer.
- * Throws the service's RosterError; UNAVAILABLE where nobody answers or the connection is lost; DEADLINE_EXCEEDED.
+ * Throws the service's RosterError; UNAVAILABLE where no service answers or the connection is lost; DEADLINE_EXCEEDED.
  * Throws CANCELLED once `signal` is aborted: the wait ends, but the service may still do the work.
  */
 export function callBytes(
@@ -57,7 +57,7 @@ async function sendBytes(
   const timeout = call.deadline - Date.now()
   if (timeout <= 0) throw deadlineExceeded()
   const headers = writeHeaders(call, subject.split('.')[1]!, nats.sign)
-  await endOfTurn()
+  await endOfTick()
   if (signal?.aborted) throw cancelled()
   const answer = await askUntil(nats, subject, bytes, { timeout, headers }, signal)
   // The client's own `get` is slow: it lists all names each time.

@@ -1,16 +1,16 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { followed } from '../followed.ts'
+import { reloadedSetting } from '../reloaded-setting.ts'
 import { decodeKey } from '../keys.ts'
 
 /**
  * `ROSTER_CALLER_KEY`: the gateway's signing key for this one service, as 32 bytes in base64. Of several keys,
  * separated by commas, the service accepts each.
  */
-export const callerKey = followed((text) => text.split(',').map(toKey))
+export const callerKey = reloadedSetting((text) => text.split(',').map(toKey))
 
 /** `ROSTER_CALLER_KEYS`: the gateway's key for each of these services, as `users:KEY,grants:KEY`. */
 export const callerKeys = (services: string[]) =>
-  followed((text) => {
+  reloadedSetting((text) => {
     const entries = text.split(',').map((entry) => entry.trim().split(':'))
     const keys = new Map(entries.map(([service, key = '']) => [service!, toKey(key)]))
     if (keys.size < entries.length) throw new Error('names a service twice')

@@ -11,7 +11,7 @@ export interface Call {
   /** The acting organization, from x-service-orgid. Default: the caller's own. */
   organizationId: string
   requestId: string
-  /** Unix time in milliseconds. After it, nobody waits for the answer. */
+  /** Unix time in milliseconds. After it, the caller no longer waits for the answer. */
   deadline: number
   /** The client's address, for throttling; empty between services. */
   clientAddress: string

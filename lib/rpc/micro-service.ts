@@ -9,14 +9,14 @@ const instances = new WeakMap<NatsConnection, string>()
 
 /**
  * Registers this process as a NATS micro service that answers `$SRV.PING`, `INFO` and `STATS`. Its queue group has the
- * same name. The metadata of `INFO` says how many events are parked, and which servers the service waits for.
+ * same name. The metadata of `INFO` says how many events are parked as dead letters, and which servers the service waits for.
  */
-export function addMicroService(nats: Nats, name: string, parked: () => number): Promise<Service> {
+export function addMicroService(nats: Nats, name: string, deadLetters: () => number): Promise<Service> {
   const metadata = {
     ...metadataOf(nats),
     // The client reads these for each answer to INFO and STATS, but only once for PING.
     get parked() {
-      return String(parked())
+      return String(deadLetters())
     },
     get waiting() {
       return String(nats.waits)

@@ -21,7 +21,7 @@ const lookAfter = 250
 /** Milliseconds between its checks. */
 const lookEvery = 1000
 /**
- * Milliseconds that a check waits. Where nobody listens, the broker says so at once. Otherwise the check gets no
+ * Milliseconds that a check waits. Where no service listens, the broker says so at once. Otherwise the check gets no
  * answer.
  */
 const lookFor = 100
@@ -31,8 +31,8 @@ const rememberFor = 2000
 const trustFor = 250
 
 /**
- * Calls `absent` once nobody will answer the next call of this method. nats-server before 2.11 does not report that
- * nobody listens in another account, so this looks itself.
+ * Calls `absent` once no service will answer the next call of this method. nats-server before 2.11 does not report that
+ * no service listens in another account, so this looks itself.
  * Gives a function that ends the watch. Its argument says whether an answer came.
  * A method that is called all the time and answers quickly costs nothing.
  */
@@ -90,7 +90,7 @@ function lookAt(nats: Nats, method: string, sent: number): Promise<Found> {
   return found
 }
 
-// Nobody ever answers this. Where nobody listens either, the broker says so at once.
+// Nothing ever answers this. Where no service listens either, the broker says so at once.
 function isHeard({ ask }: Nats, subject: string): Promise<boolean> {
   return ask(subject, '', { timeout: lookFor }).answer.then(
     () => true,

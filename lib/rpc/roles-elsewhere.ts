@@ -1,9 +1,9 @@
 import { callersChanged, organizationOf } from '../events/hints.ts'
-import { createMemory } from '../memory.ts'
+import { createCache } from '../cache.ts'
 import type { Nats } from '../nats.ts'
 import type { RolesThere } from './caller.ts'
 
-/** Remembers what callers hold in organizations that they did not act for. */
+/** A cache of what callers hold in organizations that they did not act for. */
 export interface RolesElsewhere {
   find(userId: string, organizationId: string): Promise<RolesThere>
   stop(): void
@@ -13,7 +13,7 @@ export interface RolesElsewhere {
 const capacity = 8 * 1024 * 1024
 const maxAge = 30_000
 
-/** Remembers the answers of `ask` until grants tells of a change. */
+/** Caches the answers of `ask` until grants tells of a change. */
 export function createRolesElsewhere(
   nats: Pick<Nats, 'connection' | 'onDisconnect'>,
   ask: (userId: string, organizationId: string) => Promise<RolesThere>,
@@ -22,20 +22,20 @@ export function createRolesElsewhere(
     userId: string
     organizationId: string
   }
-  const memory = createMemory<Known>({ capacity, maxAge, sizeOf: (known) => 500 + 4 * JSON.stringify(known).length })
+  const cache = createCache<Known>({ capacity, maxAge, sizeOf: (known) => 500 + 4 * JSON.stringify(known).length })
   const subscription = nats.connection.subscribe(callersChanged, {
     callback: (_error, message) => {
       const changed = message.string()
       const closed = organizationOf(changed)
-      memory.forget(({ userId, organizationId }) => (closed ? organizationId === closed : userId === changed))
+      cache.evict(({ userId, organizationId }) => (closed ? organizationId === closed : userId === changed))
     },
   })
-  const unwatch = nats.onDisconnect(() => memory.forgetAll())
+  const unwatch = nats.onDisconnect(() => cache.clear())
   return {
     async find(userId, organizationId) {
       const key = JSON.stringify([userId, organizationId])
       const find = async () => ({ value: { userId, organizationId, ...(await ask(userId, organizationId)) } })
-      return memory.get(key) ?? memory.obtain(key, find)
+      return cache.get(key) ?? cache.obtain(key, find)
     },
     stop() {
       subscription.unsubscribe()

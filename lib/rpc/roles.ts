@@ -30,7 +30,7 @@ const ownsProject = `
 
 /**
  * Every role, where it is held, and the permissions that it gives there. The names and their meaning are those of
- * ZITADEL. A permission that nobody asks for in a project, such as `user.read`, gives nothing there.
+ * ZITADEL. A permission that no method asks for in a project, such as `user.read`, gives nothing there.
  */
 const roles = new Map<string, Role>([
   ['IAM_OWNER', { level: 'instance', gives: anything }],
@@ -108,7 +108,7 @@ export function coversRole(held: string[], role: string): boolean {
 
 const levels: RoleLevel[] = ['project', 'organization', 'instance']
 
-// A role that nobody knows gives nothing, so it reaches nowhere.
+// An unknown role gives nothing, so it reaches nowhere.
 function reachOf(role: string): number {
   const known = roles.get(role)
   return known ? levels.indexOf(known.level) : -1

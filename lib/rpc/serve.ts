@@ -20,7 +20,7 @@ import { type Presence, showPresence } from './presence.ts'
 import { type Span, tell } from '../telemetry/tracing.ts'
 import { telemetry } from '../telemetry/telemetry.ts'
 import { tellAnswer, traceRequest } from './spans.ts'
-import { endOfTurn } from './turn.ts'
+import { endOfTick } from './tick.ts'
 import type { ReadCaller } from './verify-callers.ts'
 import { orMalformed, parse, validate } from './validate.ts'
 
@@ -87,7 +87,7 @@ export interface ServeOptions<Context> {
   /** Reads the caller of a request. */
   readCaller: ReadCaller
   /** The number of the service's events that were refused for good. Default: none. */
-  parked?: () => number
+  deadLetters?: () => number
   /** Keeps the answers to requests with an Idempotency-Key. Without it, the key has no effect. */
   answers?: Answers
 }
@@ -95,7 +95,7 @@ export interface ServeOptions<Context> {
 /** Answers the methods of the services over NATS. When it is stopped, it finishes the requests under way. */
 export async function serve<Context>(options: ServeOptions<Context>): Promise<Service> {
   const { connection } = options.nats
-  const service = await addMicroService(options.nats, options.name, options.parked ?? (() => 0))
+  const service = await addMicroService(options.nats, options.name, options.deadLetters ?? (() => 0))
   // Each with the time of its arrival, on the clock of `performance`.
   const underWay = new BriefMap<Promise<void>, number>()
   const unwatch = [
@@ -232,7 +232,7 @@ async function respond(
 ): Promise<void> {
   try {
     const { bytes, sequence, replayed } = await answer(readHeaders(message.headers, readCaller), message.data)
-    await endOfTurn()
+    await endOfTick()
     if (span) tell(span, tellAnswer(undefined))
     const headers = { 'roster-sequence': sequence?.toString(), 'roster-replayed': markOf(replayed) }
     send(message, bytes, natsHeaders(headers), declared)

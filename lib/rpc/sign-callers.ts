@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { Followed } from '../followed.ts'
+import type { ReloadedSetting } from '../reloaded-setting.ts'
 import { createHalves, type Halves } from '../halves.ts'
 import type { Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'
@@ -20,7 +20,7 @@ interface Made {
 }
 
 /** Signs a caller object once for each service, as far as memory goes, and again when half of its time is over. */
-export function createCallerSigner(keys: Followed<Map<string, KeyObject>>): SignCaller {
+export function createCallerSigner(keys: ReloadedSetting<Map<string, KeyObject>>): SignCaller {
   const made = new Map<string, Halves<Caller, Made>>()
 
   return (caller, service) => {

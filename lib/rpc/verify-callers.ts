@@ -1,6 +1,6 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto'
 import { RosterError } from '../errors.ts'
-import type { Followed } from '../followed.ts'
+import type { ReloadedSetting } from '../reloaded-setting.ts'
 import { createHalves } from '../halves.ts'
 import { anonymous, type Caller } from './caller.ts'
 import { signatureOf } from './caller-keys.ts'
@@ -13,7 +13,7 @@ export type ReadCaller = (header: string) => Caller
 
 /** The longest remaining life of a signature, in milliseconds. The gateway never signs for longer. */
 const longest = 60_000
-/** Characters of remembered headers. */
+/** Characters of cached headers. */
 const capacity = 8 * 1024 * 1024
 
 interface Verified {
@@ -22,18 +22,18 @@ interface Verified {
 }
 
 /**
- * Accepts callers that the gateway signed with one of the keys. It verifies a header once, and then remembers its exact
+ * Accepts callers that the gateway signed with one of the keys. It verifies a header once, and then caches its exact
  * text until the signature ends.
  */
-export function createCallerReader(service: string, keys: Followed<KeyObject[]>): ReadCaller {
+export function createCallerReader(service: string, keys: ReloadedSetting<KeyObject[]>): ReadCaller {
   let trusted = keys.current()
-  const memory = createHalves<string, Verified>(capacity)
+  const cache = createHalves<string, Verified>(capacity)
 
   function trust(now: KeyObject[]) {
     if (now === trusted) return false
     trusted = now
-    // Forget also the callers that a removed key signed.
-    memory.clear()
+    // Evict also the callers that a removed key signed.
+    cache.clear()
     return true
   }
 
@@ -48,7 +48,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
     if (header === '') return anonymous
     const now = Date.now()
     trust(keys.current())
-    const known = memory.get(header)
+    const known = cache.get(header)
     if (known && known.until > now) return known.caller
     const [, until, signature, text] = /^(\d{13})\.([\w-]{43})\.(.*)$/s.exec(header) ?? []
     if (text === undefined) throw notSigned('it has no signature')
@@ -57,7 +57,7 @@ export function createCallerReader(service: string, keys: Followed<KeyObject[]>)
     if (end <= now) throw notSigned(`its signature is over for ${now - end} ms`)
     if (end > now + longest) throw notSigned(`its signature lives for ${end - now} ms more`)
     const caller = frozen(JSON.parse(text) as Caller)
-    memory.set(header, { caller, until: end }, header.length)
+    cache.set(header, { caller, until: end }, header.length)
     return caller
   }
 }

@@ -20,9 +20,9 @@ export interface Paging {
 
 const purpose = 'search-cursor'
 
-/** Seals the place of a row in the order of a search. */
+/** Encrypts the place of a row in the order of a search. */
 export function writeCursor(keys: Keyring, asked: Asked, place: string[]): string {
-  return keys.seal(purpose, JSON.stringify([digest(asked), ...place])).toString('base64url')
+  return keys.encrypt(purpose, JSON.stringify([digest(asked), ...place])).toString('base64url')
 }
 
 /**
@@ -34,10 +34,10 @@ export function readCursor(keys: Keyring, asked: Asked): string[] | undefined {
   if (cursor === '') return undefined
   let opened: string[]
   try {
-    const sealed = Buffer.from(cursor, 'base64url')
+    const encrypted = Buffer.from(cursor, 'base64url')
     // The decoder passes over what is no character of it.
-    if (sealed.toString('base64url') !== cursor) throw cursorInvalid()
-    opened = JSON.parse(keys.open(purpose, sealed)) as string[]
+    if (encrypted.toString('base64url') !== cursor) throw cursorInvalid()
+    opened = JSON.parse(keys.decrypt(purpose, encrypted)) as string[]
   } catch {
     throw cursorInvalid()
   }

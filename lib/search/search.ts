@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../eventstore/database.ts'
 import type { Keyring } from '../keys.ts'
 import { type Asked, readCursor, writeCursor } from './cursor.ts'
-import { inTurn } from './in-turn.ts'
+import { runQueued } from './search-queue.ts'
 
 export interface Search extends Asked {
   /** The list of what a row shows, such as sql`user_id, user_name`. */
@@ -38,7 +38,7 @@ const mostBytes = 1024 * 1024
 
 /**
  * Reads the page that a request asks for. A page that gets too large ends early. INVALID_ARGUMENT CURSOR_INVALID, and
- * the errors of `inTurn`.
+ * the errors of `runQueued`.
  */
 export async function search<Row extends object>(
   { sql, keys }: { sql: Sql; keys: Keyring },
@@ -47,7 +47,7 @@ export async function search<Row extends object>(
   const { request, columns, from, shown = sql``, where, order } = asked
   const place = readCursor(keys, asked)
   const limit = request.limit || defaultLimit
-  const read = await inTurn(
+  const read = await runQueued(
     sql,
     asked.call,
     sql<(Row & Placed)[]>`
@@ -98,7 +98,7 @@ export function cutPage<Row extends object>(rows: Row[]): Row[] {
 // In the order of the page, so that PostgreSQL walks its index and stops at the limit.
 async function count(sql: Sql, { call, from, where, order }: Search, known: number | undefined): Promise<number> {
   if (known !== undefined) return known
-  const [row] = await inTurn(
+  const [row] = await runQueued(
     sql,
     call,
     sql<{ total: number }[]>`

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as tick } from 'node:timers/promises'
 import type { HrTime } from '@opentelemetry/api'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { beforeEach, expect, test, vi } from 'vitest'
@@ -27,9 +27,9 @@ beforeEach(() => {
 const work = (name: string) => tracing.inSpan({ name }, async () => tracing.place())
 const ended = () => exporter.getFinishedSpans()
 
-test('work goes on with the trace of its parent, also in another turn', async () => {
+test('work goes on with the trace of its parent, also in another tick', async () => {
   await tracing.enter({ name: 'request' }, parent, async (span) => {
-    await turn()
+    await tick()
     const own = span!.spanContext()
     expect(tracing.place()).toBe(`00-${traceId}-${own.spanId}-01`)
     expect(tracing.ids()).toEqual({ trace_id: traceId, span_id: own.spanId })
@@ -43,7 +43,7 @@ test('work goes on with the trace of its parent, also in another turn', async ()
 
 test('two works at the same time do not mix', async () => {
   const places = await Promise.all(
-    ['a', 'b'].map((name) => tracing.enter({ name }, undefined, async () => (await turn(), tracing.place()))),
+    ['a', 'b'].map((name) => tracing.enter({ name }, undefined, async () => (await tick(), tracing.place()))),
   )
   expect(places).toEqual(ended().map((span) => `00-${span.spanContext().traceId}-${span.spanContext().spanId}-01`))
   expect(new Set(ended().map((span) => span.spanContext().traceId)).size).toBe(2)
@@ -77,7 +77,7 @@ test.each([[[]], [[notSampled]]])('work for %j is in no trace, even where one is
   expect(ended().map(({ name }) => name)).toEqual(['request'])
 })
 
-test('an error is told by its reason or name, never by its message', async () => {
+test('an error is recorded by its reason or name, never by its message', async () => {
   const error = Object.assign(new Error('for ada@example.com'), { reason: 'USER_NOT_FOUND' })
   const failing = tracing.enter({ name: 'request' }, undefined, () => Promise.reject(error))
   await expect(failing).rejects.toBe(error)

@@ -91,7 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
     async stop() {
       readiness.close()
       stopping.abort()
-      // Nobody waits for that: NATS may be away.
+      // Do not wait for that: NATS may be away.
       announced.stop().catch(() => {})
       const closed = new Promise((resolve) => http.close(resolve))
       http.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))

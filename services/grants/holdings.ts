@@ -25,16 +25,16 @@ export function userGrantKey(organizationId: string, { userId, projectId, projec
 }
 
 /**
- * The note that a user was removed. Every operation that gives a user something reads it. Otherwise a gift decided
+ * The tombstone of a removed user. Every operation that gives a user something reads it. Otherwise a gift decided
  * before the removal could be stored after it.
  */
-export function removalNote(userId: string): AggregateKey {
+export function removalTombstone(userId: string): AggregateKey {
   return { type: 'removed_user', id: userId }
 }
 
-/** NOT_FOUND USER_NOT_FOUND where the note exists. */
-export function refuseRemoved(note: Aggregate): void {
-  if (note.state) throw userNotFound()
+/** NOT_FOUND USER_NOT_FOUND where the tombstone exists. */
+export function refuseRemoved(tombstone: Aggregate): void {
+  if (tombstone.state) throw userNotFound()
 }
 
 /** The error of the users service for an unknown user. */

@@ -3,7 +3,7 @@ import type { UniqueKey } from '#lib/eventstore/command'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { memberKey, projectGrantKey, userGrantKey } from './holdings.ts'
 import { domainKey } from './organizations/new-organization.ts'
-import { project } from './views.ts'
+import { project } from './projections.ts'
 import { evolve } from './vocabulary/evolve.ts'
 import { keyKinds } from './vocabulary/key-kinds.ts'
 import type { Member } from './vocabulary/member.ts'
@@ -15,7 +15,7 @@ import type { UserGrant } from './vocabulary/user-grant.ts'
 export const model: Vocabulary = {
   evolve,
   project,
-  views: [
+  projections: [
     {
       table: 'memberships',
       type: 'member',

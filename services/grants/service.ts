@@ -82,7 +82,7 @@ import { startCascades } from './cascades/start-cascades.ts'
 import { startPruningRefusals } from './explain/refused-calls.ts'
 import { startUserRemoval } from './cascades/user-removal.ts'
 import { model } from './model.ts'
-import { callerChangedBy } from './views.ts'
+import { callerChangedBy } from './projections.ts'
 import { internalCalls } from '../internal-calls.ts'
 import { membershipsIn, rolesThere } from '../roles-there.ts'
 

@@ -6,8 +6,8 @@ import { v7 as uuid } from 'uuid'
 import { storeSecret } from './client-secrets.ts'
 import type { Context } from './context.ts'
 import { nameKey } from './idp-name.ts'
-import { notes } from './organizations.ts'
-import { refuseRemovedOrganization } from '../organization-notes.ts'
+import { tombstones } from './organizations.ts'
+import { refuseRemovedOrganization } from '../organization-status.ts'
 import { type Added, type Configurations, type IdpSettings, only, type Protocol } from './vocabulary.ts'
 
 /** Adds a provider of this protocol to the owner that the call is for. ALREADY_EXISTS IDP_NAME_TAKEN. */
@@ -25,9 +25,9 @@ export async function addIdp<P extends Protocol>(
   return store.execute({
     aggregate: { type: 'idp', id },
     call,
-    reads: [notes.key(call.organizationId)],
-    decide(_idp, _now, [note]): Decision<Added<P>> {
-      refuseRemovedOrganization(note!)
+    reads: [tombstones.key(call.organizationId)],
+    decide(_idp, _now, [tombstone]): Decision<Added<P>> {
+      refuseRemovedOrganization(tombstone!)
       return {
         organizationId: call.organizationId,
         claims: [nameKey(call.organizationId, name)],

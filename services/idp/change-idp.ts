@@ -26,7 +26,7 @@ export async function changeIdp(
 
 /**
  * Changes those settings of a protocol that are given. A secret that is given always counts as a change: whether it is
- * today's one is nobody's business. NOT_FOUND IDP_NOT_FOUND, FAILED_PRECONDITION IDP_TYPE_MISMATCH.
+ * today's one is not shown. NOT_FOUND IDP_NOT_FOUND, FAILED_PRECONDITION IDP_TYPE_MISMATCH.
  */
 export function changeConfiguration<P extends Protocol>(
   context: Context,

@@ -12,7 +12,7 @@ import { testCallerKeys } from '#test/support/caller-keys'
 import { startTestKeeper } from '#test/support/keeper'
 import type { Servers } from '../../deploy/local/servers.ts'
 import { createDatabase, type TestDatabase } from '#test/support/database'
-import { sealedSecrets } from './client-secrets.ts'
+import { encryptedSecrets } from './client-secrets.ts'
 import { readIdpConfig } from './config.ts'
 import { startIdp } from './service.ts'
 import { example } from './testing/example.ts'
@@ -89,10 +89,10 @@ async function addDirectory(bindPassword: string): Promise<string> {
 /** The secret of a provider, opened with these keys alone. */
 async function secretOf(idpId: string, keys: string): Promise<string> {
   const [row] = await sql<{ sealed: Buffer }[]>`select sealed from client_secrets where idp_id = ${idpId}`
-  return encryptionKey.read(keys).open(sealedSecrets.purpose, row!.sealed)
+  return encryptionKey.read(keys).decrypt(encryptedSecrets.purpose, row!.sealed)
 }
 
-test('a start with a new key seals client secrets anew, so that the former key may go', async () => {
+test('a start with a new key encrypts client secrets anew, so that the former key may go', async () => {
   let ids: string[] = []
   await withService(old, async () => {
     ids = await Promise.all(['first', 'second'].map(add))
@@ -106,7 +106,7 @@ test('a start with a new key seals client secrets anew, so that the former key m
   }
 })
 
-test('a secret that no key opens stays and is logged, and the others are sealed anew', async () => {
+test('a secret that no key opens stays and is logged, and the others are encrypted anew', async () => {
   let ids: string[] = []
   await withService(newKey(), async () => void (ids = [await add('lost')]))
   const before = await sql`select sealed from client_secrets where idp_id = ${ids[0]!}`

@@ -1,15 +1,19 @@
 import type { Statement } from '#lib/eventstore/database'
-import type { Sealed } from '#lib/eventstore/reseal'
+import type { EncryptedColumn } from '#lib/eventstore/re-encrypt'
 import type { Keyring } from '#lib/keys'
 
 /** The table of the providers' secrets: client secrets, and passwords for directories. */
-export const sealedSecrets: Sealed = { purpose: 'idp-client-secret', table: 'client_secrets', column: 'sealed' }
+export const encryptedSecrets: EncryptedColumn = {
+  purpose: 'idp-client-secret',
+  table: 'client_secrets',
+  column: 'sealed',
+}
 
-/** Stores the secret of a provider, sealed, in the place of the one before. */
+/** Stores the secret of a provider, encrypted, in the place of the one before. */
 export function storeSecret(keys: Keyring, idpId: string, secret: string): Statement {
-  const sealed = keys.seal(sealedSecrets.purpose, secret)
+  const encrypted = keys.encrypt(encryptedSecrets.purpose, secret)
   return (sql) => sql`
-    insert into client_secrets (idp_id, sealed) values (${idpId}, ${sealed})
+    insert into client_secrets (idp_id, sealed) values (${idpId}, ${encrypted})
     on conflict (idp_id) do update set sealed = excluded.sealed
   `
 }

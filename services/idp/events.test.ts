@@ -1,5 +1,5 @@
 import { type Payloads, testPayloads } from '#test/support/event-payloads'
-import type { OrganizationNoted } from '../organization-notes.ts'
+import type { OrganizationStatusEvent } from '../organization-status.ts'
 import { organizationType } from './organizations.ts'
 import { example } from './testing/example.ts'
 import type { IdpEvent } from './vocabulary.ts'
@@ -23,6 +23,6 @@ const idp: Payloads<IdpEvent> = {
   removed: {},
 }
 
-const organization: Payloads<OrganizationNoted> = { noted: { state: 'removed', sequence: 2 } }
+const organization: Payloads<OrganizationStatusEvent> = { noted: { state: 'removed', sequence: 2 } }
 
 testPayloads('idp', { idp, [organizationType]: organization })

@@ -1,16 +1,16 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { evolveNote } from '../organization-notes.ts'
+import { evolveStatus } from '../organization-status.ts'
 import { nameKey, nameKind } from './idp-name.ts'
 import { organizationType } from './organizations.ts'
-import { project } from './views.ts'
+import { project } from './projections.ts'
 import { evolveIdp, type Idp } from './vocabulary.ts'
 
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
-  evolve: { idp: evolveIdp, [organizationType]: evolveNote },
+  evolve: { idp: evolveIdp, [organizationType]: evolveStatus },
   project,
-  views: [{ table: 'idps', type: 'idp', key: ['idp_id'] }],
+  projections: [{ table: 'idps', type: 'idp', key: ['idp_id'] }],
   keys: ({ type, organizationId, state }) => {
     const idp = state as Aggregate<Idp>['state']
     return type === 'idp' && idp && !idp.removed ? [nameKey(organizationId, idp.name)] : []

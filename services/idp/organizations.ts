@@ -4,16 +4,16 @@ import { portionSize } from '#lib/eventstore/in-portions'
 import type { Opened } from '#lib/storing-service'
 import type { Service } from '#lib/process'
 import type { Client } from '#lib/rpc/call'
-import { organizationNotes } from '../organization-notes.ts'
+import { organizationStatuses } from '../organization-status.ts'
 import { startOrganizationRemoval } from '../organization-removal.ts'
 import { removedIdp } from './removed-idp.ts'
 import type { Idp } from './vocabulary.ts'
 
-/** The type of the aggregates that note which organizations were removed. */
+/** The type of the tombstones of removed organizations. */
 export const organizationType = 'idp_organization'
 
-/** The notes which organizations were removed. */
-export const notes = organizationNotes(organizationType)
+/** The tombstones of removed organizations. */
+export const tombstones = organizationStatuses(organizationType)
 
 /** Removes the identity providers of removed organizations. */
 export function startRemovingOrganizations(
@@ -28,7 +28,7 @@ export function startRemovingOrganizations(
     `,
     decide: (idp: Aggregate<Idp>) => removedIdp(idp.organizationId, idp.state),
     type: 'idp',
-    notes,
+    statuses: tombstones,
     store,
     sql,
     nats,

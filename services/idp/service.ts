@@ -3,13 +3,13 @@ import { InternalServiceDefinition } from '#gen/roster/idp/v1/internal_service'
 import { OrganizationIdentityProviderServiceDefinition } from '#gen/roster/idp/v1/organization_identity_provider_service'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import { untilReachable } from '#lib/eventstore/database'
-import { reseal } from '#lib/eventstore/reseal'
+import { reEncrypt } from '#lib/eventstore/re-encrypt'
 import type { Parts, Service } from '#lib/process'
 import { createClient } from '#lib/rpc/call'
 import { served } from '#lib/rpc/serve'
 import { startStoringService, type StoringService } from '#lib/storing-service'
 import type { Config } from './config.ts'
-import { sealedSecrets } from './client-secrets.ts'
+import { encryptedSecrets } from './client-secrets.ts'
 import type { Context } from './context.ts'
 import { ofInstance } from './of-instance.ts'
 import { addJwtIdp } from './operations/add-jwt-idp.ts'
@@ -37,7 +37,7 @@ const idp: StoringService<Config, Context> = {
   vocabulary: model,
   async open({ config, nats, sql, store, log }) {
     const keys = config.ROSTER_ENCRYPTION_KEY
-    await untilReachable(nats.waits, () => reseal(sql, keys, log, sealedSecrets))
+    await untilReachable(nats.waits, () => reEncrypt(sql, keys, log, encryptedSecrets))
     const grants = createClient(nats, GrantsInternal, internalCalls.idp.grants)
     return {
       context: { store, keys, sql },
@@ -88,7 +88,7 @@ const idp: StoringService<Config, Context> = {
   ],
 }
 
-/** Starts the idp service: brings its schema and its sealed secrets up to date, and answers. */
+/** Starts the idp service: brings its schema and its encrypted secrets up to date, and answers. */
 export function startIdp(parts: Parts<Config>): Promise<Service> {
   return startStoringService(idp, new URL('./migrations/', import.meta.url), parts)
 }

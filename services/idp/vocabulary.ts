@@ -15,7 +15,7 @@ export interface IdpSettings {
   autoRegister: boolean
 }
 
-/** The settings of each protocol. Secrets are not among them: they are sealed in a table of their own. */
+/** The settings of each protocol. Secrets are not among them: they are encrypted in a table of their own. */
 export interface Configurations {
   oidc: { clientId: string; issuer: string; scopes: string[] }
   jwt: JWTConfig

@@ -1,5 +1,5 @@
 import { type Payloads, testPayloads } from '#test/support/event-payloads'
-import type { OrganizationNoted } from '../organization-notes.ts'
+import type { OrganizationStatusEvent } from '../organization-status.ts'
 import { organizationType } from './organizations.ts'
 import type { WebhookEvent } from './vocabulary.ts'
 
@@ -15,6 +15,6 @@ const webhook: Payloads<WebhookEvent> = {
   removed: {},
 }
 
-const organization: Payloads<OrganizationNoted> = { noted: { state: 'removed', sequence: 2 } }
+const organization: Payloads<OrganizationStatusEvent> = { noted: { state: 'removed', sequence: 2 } }
 
 testPayloads('notifier', { webhook, [organizationType]: organization })

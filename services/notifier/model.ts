@@ -1,14 +1,16 @@
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { evolveNote } from '../organization-notes.ts'
+import { evolveStatus } from '../organization-status.ts'
 import { organizationType } from './organizations.ts'
-import { project } from './views.ts'
+import { project } from './projections.ts'
 import { evolveWebhook } from './vocabulary.ts'
 
 /** The service's knowledge of its aggregates. */
 export const model: Vocabulary = {
-  evolve: { webhook: evolveWebhook, [organizationType]: evolveNote },
+  evolve: { webhook: evolveWebhook, [organizationType]: evolveStatus },
   project,
-  views: [{ table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] }],
+  projections: [
+    { table: 'webhooks', type: 'webhook', key: ['webhook_id'], without: ['quick', 'timeouts', 'retry_at'] },
+  ],
   watched: [
     { table: 'cursors' },
     { table: 'chains', columns: ['webhook_id', 'due_at'] },

@@ -3,16 +3,16 @@ import type { Decision } from '#lib/eventstore/command'
 import { portionSize } from '#lib/eventstore/in-portions'
 import type { Service } from '#lib/process'
 import type { Opened } from '#lib/storing-service'
-import { organizationNotes } from '../organization-notes.ts'
+import { organizationStatuses } from '../organization-status.ts'
 import { startOrganizationRemoval } from '../organization-removal.ts'
 import type { Feeds } from './feeds/read-events.ts'
 import type { Webhook, WebhookEvent } from './vocabulary.ts'
 
-/** The type of the aggregates that note which organizations were removed. */
+/** The type of the tombstones of removed organizations. */
 export const organizationType = 'webhook_organization'
 
-/** The notes which organizations were removed. */
-export const notes = organizationNotes(organizationType)
+/** The tombstones of removed organizations. */
+export const tombstones = organizationStatuses(organizationType)
 
 /** Removes the webhooks of removed organizations. */
 export function startRemovingOrganizations(
@@ -27,7 +27,7 @@ export function startRemovingOrganizations(
     decide: removed,
     type: 'webhook',
     feed,
-    notes,
+    statuses: tombstones,
     store,
     sql,
     nats,

@@ -12,7 +12,7 @@ import { createCheckpointList } from '#lib/eventstore/audit/chain-rows'
 import { createFeed } from '#lib/eventstore/feed'
 import { migrate } from '#lib/eventstore/migrate'
 import { Misfit } from '#lib/health/release'
-import { reseal } from '#lib/eventstore/reseal'
+import { reEncrypt } from '#lib/eventstore/re-encrypt'
 import { ownEvents } from '#lib/events/own-events'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
@@ -48,7 +48,7 @@ import { watchEvents } from './operations/watch-events.ts'
 import { watchOrganizationEvents } from './operations/watch-organization-events.ts'
 import { startRemovingOrganizations } from './organizations.ts'
 import { openWebhookQueue } from './webhooks/webhook-queue.ts'
-import { sealedSecrets } from './webhooks/secret.ts'
+import { encryptedSecrets } from './webhooks/secret.ts'
 import { startWebhookSweep } from './webhooks/webhook-sweep.ts'
 import { startWebhookWorker } from './webhooks/webhook-worker.ts'
 import { watchWebhooks } from './webhooks/watch-webhooks.ts'
@@ -85,7 +85,7 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
         misfit = error
         return 'done'
       }
-      await reseal(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, sealedSecrets)
+      await reEncrypt(sql, options.config.ROSTER_ENCRYPTION_KEY, options.log, encryptedSecrets)
       isMigrated = true
       waits.end('PostgreSQL')
       return 'done'
@@ -96,7 +96,7 @@ export function startWithDatabase(options: WithDatabaseOptions): Service {
   })
 
   const begun = migrating.finished.then(async () => {
-    // Nobody catches it, so it ends the process.
+    // It is not caught, so it ends the process.
     if (misfit) throw misfit
     const running = isMigrated ? await startAnswering(sql, options) : undefined
     starting.stop()

@@ -2,14 +2,14 @@ import type { JWTPayload } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { InternalServiceDefinition as GrantsInternal } from '#gen/roster/grants/v1/internal_service'
 import type { Sql } from '#lib/eventstore/database'
-import type { Personal } from '#lib/eventstore/personal/personal'
+import type { Personal } from '#lib/eventstore/encryption/personal'
 import type { Store } from '#lib/eventstore/store'
 import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import type { Client } from '#lib/rpc/call'
 import type { RolesElsewhere } from '#lib/rpc/roles-elsewhere'
 import type { Config } from './config.ts'
-import type { Later } from './later.ts'
+import type { AfterResponse } from './after-response.ts'
 import type { internalCalls } from '../internal-calls.ts'
 
 /** Everything that operations work with. */
@@ -23,7 +23,7 @@ export interface Context {
   grants: Client<typeof GrantsInternal, (typeof internalCalls.users.grants)[number]>
   rolesElsewhere: Pick<RolesElsewhere, 'find'>
   log: Log
-  later: Later
+  afterResponse: AfterResponse
 }
 
 /** The keys that access tokens are signed with. */

@@ -2,7 +2,7 @@ import type { Aggregate } from '#lib/eventstore/aggregate'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import { userNameKey, userNameKind } from './new-user.ts'
 import { singleUseKinds } from './oauth/single-use.ts'
-import { project } from './views.ts'
+import { project } from './projections.ts'
 import { codeMailType } from './vocabulary/code-mail.ts'
 import { evolve } from './vocabulary/evolve.ts'
 import { noticeType } from './vocabulary/notice.ts'
@@ -13,7 +13,7 @@ import type { User } from './vocabulary/user.ts'
 export const model: Vocabulary = {
   evolve,
   project,
-  views: [
+  projections: [
     { table: 'found_users', type: 'user', key: ['user_id'] },
     { table: 'found_addresses', type: 'user', key: ['user_id'] },
   ],
@@ -29,7 +29,7 @@ export const model: Vocabulary = {
     events: [codeMailType, passwordCodeType, noticeType],
     states: [passwordCodeType],
     keyKinds: [userNameKind],
-    isForgotten: (state) => (state as User).removed === true && !(state as User).former,
+    isErased: (state) => (state as User).removed === true && !(state as User).former,
   },
   forgotten: ['session'],
   watched: [

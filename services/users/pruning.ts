@@ -1,23 +1,23 @@
 import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
-import { forgetUses } from '#lib/eventstore/delete-in-portions'
+import { deleteUses } from '#lib/eventstore/delete-in-portions'
 import type { Context } from './context.ts'
-import { forgetAddresses } from './throttles/known-addresses.ts'
+import { deleteAddresses } from './throttles/known-addresses.ts'
 import { pruneSessions } from './sign-in/sessions.ts'
-import { forgetUsed } from './oauth/single-use.ts'
-import { forgetTurns } from './throttles/turns.ts'
+import { deleteUsed } from './oauth/single-use.ts'
+import { deleteFullBuckets } from './throttles/token-buckets.ts'
 
 const every = 10 * 60_000
 
 /**
  * Removes data that time has made useless. These are expired tokens, secrets, codes, assertions and proofs, and
- * counts of past times. Also addresses that nobody signs in from any more, and sessions that ended long ago.
+ * counts of past times. Also addresses that are no longer signed in from, and sessions that ended long ago.
  */
 export function startPruning({ sql, log }: Context): { stop(): void } {
   const prune = async () => {
-    await forgetAddresses(sql)
+    await deleteAddresses(sql)
     await pruneSessions(sql)
-    await forgetUsed(sql)
-    await forgetUses(sql)
+    await deleteUsed(sql)
+    await deleteUses(sql)
     for (const table of ['tokens', 'machine_secrets', 'unsent_email_codes', 'unsent_mails'])
       await deleteInPortions(sql, table, sql`expires_at < roster_now()`)
   }
@@ -25,7 +25,7 @@ export function startPruning({ sql, log }: Context): { stop(): void } {
   const timers = [
     setInterval(() => prune().catch(warn), every),
     // A caller who makes up names leaves one row for every failure, so this runs often.
-    setInterval(() => forgetTurns(sql).catch(warn), 60_000),
+    setInterval(() => deleteFullBuckets(sql).catch(warn), 60_000),
   ]
   return { stop: () => timers.forEach(clearInterval) }
 }

@@ -72,10 +72,10 @@ import { updateMyProfile } from './operations/user/update-my-profile.ts'
 import { traceUserState } from './operations/internal/trace-user-state.ts'
 import { useProof } from './operations/internal/use-proof.ts'
 import { verifyEmail } from './operations/user/verify-email.ts'
-import { startForgettingAgain } from './forgetting/forget-again.ts'
-import { startForgettingDue } from './forgetting/forget-due.ts'
-import { startForgetting } from './forgetting/forgetting.ts'
-import { startForgettingInStatistics } from './forgetting/forget-in-statistics.ts'
+import { startErasureAgain } from './erasure/erase-again.ts'
+import { startDueErasure } from './erasure/erase-due.ts'
+import { startErasure } from './erasure/erasure.ts'
+import { startErasureInStatistics } from './erasure/erase-in-statistics.ts'
 import { startExpiryWarnings } from './credentials/expiry-warnings.ts'
 import { ownerOfSession, ownerOfUser } from './owners.ts'
 import { startFollowingOrganizations } from './organizations/follow-organizations.ts'
@@ -84,10 +84,10 @@ import { startCountingFailures } from './sign-in/failures.ts'
 import { startEndingSurplus } from './sign-in/sessions.ts'
 import { fillFoundUsers } from './search/found-users.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
-import { openLater } from './later.ts'
+import { openAfterResponse } from './after-response.ts'
 import { model } from './model.ts'
 import { checkUserName } from './user-name.ts'
-import { callerChangedBy } from './views.ts'
+import { callerChangedBy } from './projections.ts'
 import { internalCalls } from '../internal-calls.ts'
 import { membershipsIn, rolesThere } from '../roles-there.ts'
 
@@ -100,12 +100,23 @@ const users: StoringService<Config, Context> = {
     const keys = config.ROSTER_ENCRYPTION_KEY
     const grants = createClient(nats, GrantsInternal, internalCalls.users.grants)
     const signingKeys = await untilReachable(nats.waits, () => openSigningKeys(sql, keys, config, log))
-    const later = openLater(log)
+    const afterResponse = openAfterResponse(log)
     const rolesElsewhere = createRolesElsewhere(nats, async (userId, organizationId) => {
       const call = { requestId: '', deadline: Date.now() + 5000 }
       return rolesThere(await grants.listMemberships(membershipsIn(userId, organizationId), call), organizationId)
     })
-    const context: Context = { config, sql, store, personal, keys, signingKeys, grants, rolesElsewhere, log, later }
+    const context: Context = {
+      config,
+      sql,
+      store,
+      personal,
+      keys,
+      signingKeys,
+      grants,
+      rolesElsewhere,
+      log,
+      afterResponse,
+    }
     await fillFoundUsers(sql, personal)
     await bootstrap(context, nats.waits)
     const background = [
@@ -114,12 +125,12 @@ const users: StoringService<Config, Context> = {
       startExpiryWarnings(context),
       startCountingFailures(context),
       ...startFollowingOrganizations(context, nats, log),
-      startForgettingDue(context),
-      startForgetting({ sql, nats, log, feed: (request) => feed({}, request) }),
-      startForgettingAgain({ sql, nats, log }),
-      startForgettingInStatistics({ sql, log }),
+      startDueErasure(context),
+      startErasure({ sql, nats, log, feed: (request) => feed({}, request) }),
+      startErasureAgain({ sql, nats, log }),
+      startErasureInStatistics({ sql, log }),
       signingKeys,
-      later,
+      afterResponse,
       rolesElsewhere,
     ]
     return { context, background }

@@ -7,7 +7,7 @@ import { testServers } from '#test/support/servers'
 import { RosterError } from '#lib/errors'
 import { openDatabase } from '#lib/eventstore/database'
 import { migrate } from '#lib/eventstore/migrate'
-import { openPersonal } from '#lib/eventstore/personal/personal'
+import { openPersonal } from '#lib/eventstore/encryption/personal'
 import { createStore } from '#lib/eventstore/store'
 import { createLog } from '#lib/log'
 import { connectNats } from '#lib/nats'
@@ -17,7 +17,7 @@ import { serve, served } from '#lib/rpc/serve'
 import { testCallerKeys, testReader } from '#test/support/caller-keys'
 import { readUsersConfig } from './config.ts'
 import type { Context } from './context.ts'
-import { openLater } from './later.ts'
+import { openAfterResponse } from './after-response.ts'
 import { openSigningKeys } from './oauth/signing-keys.ts'
 import { model } from './model.ts'
 import { internalCalls } from '../internal-calls.ts'
@@ -46,7 +46,7 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
   const personal = await openPersonal(sql, model.personal!, config.ROSTER_ENCRYPTION_KEY)
   const store = createStore(sql, model, silent, () => {}, undefined, { personal })
   const signingKeys = await openSigningKeys(sql, config.ROSTER_ENCRYPTION_KEY, config, silent)
-  const later = openLater(silent)
+  const afterResponse = openAfterResponse(silent)
   const nats = await connectNats(config.NATS_URL, 'users', silent)
   return {
     config,
@@ -56,12 +56,12 @@ export async function openUsers(databaseUrl: string, settings: Record<string, st
     keys: config.ROSTER_ENCRYPTION_KEY,
     signingKeys,
     log: silent,
-    later,
+    afterResponse,
     grants: createClient(nats, GrantsInternal, internalCalls.users.grants),
     rolesElsewhere: { find: async () => ({}) },
     tokenFile: config.ROSTER_ADMIN_TOKEN_FILE,
     async stop() {
-      await later.stop()
+      await afterResponse.stop()
       signingKeys.stop()
       await nats.connection.close()
       await sql.end({ timeout: 5 })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type ByFunction, orUnavailable } from '#lib/eventstore/database'
-import { subjectKeyOf } from '#lib/eventstore/personal/personal'
-import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
+import { subjectKeyOf } from '#lib/eventstore/encryption/personal'
+import type { StoredState } from '#lib/eventstore/encryption/encrypted-fields'
 import type { Context } from './context.ts'
 import { inOpenOrganization } from './organizations/in-open-organization.ts'
 import { isActive } from './states/user-state.ts'
@@ -89,7 +89,7 @@ export async function findToken(
   `)
   if (!row) return undefined
   const { state, sequence, key, ...found } = row
-  const user = personal.openState({ type: 'user', id: row.userId, sequence, state, key }) as User | undefined
+  const user = personal.decryptState({ type: 'user', id: row.userId, sequence, state, key }) as User | undefined
   if (!user || !isActive(user)) return undefined
   const { tokenId, scope, projectOrganizationId, issuedAt, dpopThumbprint, ...own } = found
   const token = { ...own, user }

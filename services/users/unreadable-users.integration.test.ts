@@ -102,11 +102,11 @@ describe.each(Object.entries(faults))('a user %s', (name, happens) => {
     expect(await reasonOf(addHuman(id, 'evil'))).toBe('USER_ID_TAKEN')
     expect(await reasonOf(lockUser(users, { userId: id }, call()))).toBe('INTERNAL')
     expect(await users.sql`select from found_users where user_id = ${id}`).toHaveLength(1)
-    const events = await users.personal.openEvents(
+    const events = await users.personal.decryptEvents(
       users.sql,
       await users.sql<StoredEvent[]>`select * from events where aggregate_id = ${id}`,
     )
-    expect(events.filter((event) => event.forgotten)).toEqual([])
+    expect(events.filter((event) => event.erased)).toEqual([])
   })
 
   test('cannot sign in, and its tokens are worth nothing', async () => {

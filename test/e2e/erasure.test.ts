@@ -152,7 +152,7 @@ test.skipIf(byUrl)(`whoever waits is forgotten by the service itself once the ti
   ok(await json('DeleteUser', { userId }, house.machine))
   const sql = postgres(house.servers.databaseUrl, { max: 1, onnotice: () => {} })
   try {
-    // The time in the state is sealed with the key, so here the key is lost, too.
+    // The time in the state is encrypted with the key, so here the key is lost, too.
     await sql`delete from roster_users.subject_keys where subject_id = ${userId}`
     await sql`update roster_users.forgettings set forget_at = now() where user_id = ${userId}`
     await house.restart('users')

@@ -129,12 +129,12 @@ test('an old event that the broker refuses is parked and logged, and the events 
     found.push(...(page.events ?? []))
     ;[cursor, endReached] = [page.cursor, page.endReached ?? false]
   }
-  const told = found.filter(({ aggregateId }) => [grantId, later].includes(aggregateId))
-  expect(told).toMatchObject([
+  const shown = found.filter(({ aggregateId }) => [grantId, later].includes(aggregateId))
+  expect(shown).toMatchObject([
     { aggregateId: grantId, type: 'roster.user_grant.added.v1' },
     { aggregateId: later, data: {} },
   ])
-  expect(told[0].data.roleKeys).toHaveLength(1830)
+  expect(shown[0].data.roleKeys).toHaveLength(1830)
   // A user's removal passes it, too, and takes the grant away.
   ok(await call('DeleteUser', { userId }, owner()))
   await vi.waitFor(

@@ -5,7 +5,7 @@ import { admin, newHuman, newMachine, newMember, newOrganization, ok, uniqueEmai
 import { newIdp, newProject } from '../examples/projects.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
-import { takeTurn } from './take-turn.ts'
+import { takeLock } from './take-lock.ts'
 
 const { house } = inject('roster')
 let home: string
@@ -14,7 +14,7 @@ let viewer: { token: string }
 let machine: string
 
 beforeAll(async () => {
-  const end = await takeTurn()
+  const end = await takeLock()
   ;[home, abroad] = [await newOrganization(), await newOrganization()]
   machine = await newMachine(home)
   await newProject(home, ['reader'])

@@ -71,13 +71,13 @@ describe.skipIf(!house)(`the stream of events${house ? '' : ' (a Roster by URL s
       const event = byId.get(id)
       if (leaves && !event) continue
       expect(event).toMatchObject({ 'ce-subject': aggregate, 'ce-sequence': sequence })
-      // What is personal is stored sealed, and told opened.
+      // What is personal is stored encrypted, and shown decrypted.
       const { $sealed: sealed, ...plain } = payload as Record<string, unknown>
-      const told = Object.keys(event!['data'] as object)
-      expect(told).toEqual(expect.arrayContaining(Object.keys(plain)))
-      expect(told).not.toContain('$sealed')
-      if (sealed === undefined) expect(told).toHaveLength(Object.keys(plain).length)
-      else if (!leaves) expect(told.length).toBeGreaterThan(Object.keys(plain).length)
+      const shown = Object.keys(event!['data'] as object)
+      expect(shown).toEqual(expect.arrayContaining(Object.keys(plain)))
+      expect(shown).not.toContain('$sealed')
+      if (sealed === undefined) expect(shown).toHaveLength(Object.keys(plain).length)
+      else if (!leaves) expect(shown.length).toBeGreaterThan(Object.keys(plain).length)
     }
   })
 })

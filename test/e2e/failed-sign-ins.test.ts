@@ -28,8 +28,8 @@ describe.each(over('grpc'))('failed sign-ins over $encoding', ({ call }) => {
     const before = await getUser(human.userId)
     await fail(human.userName)
     await fail(human.userName.toUpperCase())
-    const told = [['roster.user.signin.failed.v1', {}]]
-    await expect.poll(() => failuresOf(human), { timeout: 5000 }).toEqual(told)
+    const expected = [['roster.user.signin.failed.v1', {}]]
+    await expect.poll(() => failuresOf(human), { timeout: 5000 }).toEqual(expected)
     expect(await getUser(human.userId)).toEqual(before)
     const headers = { 'if-match': `"${before.details.sequence}"` }
     ok(await call('UpdateUserName', { userId: human.userId, userName: unique('human') }, { ...admin(home), headers }))
@@ -49,7 +49,7 @@ test('a wrong present password is told as well', async () => {
 })
 
 test.skipIf(!house)(
-  `their count is told at the end of the minute${house ? '' : ' (skipped: a Roster by URL shows no database)'}`,
+  `their count is recorded at the end of the minute${house ? '' : ' (skipped: a Roster by URL shows no database)'}`,
   async () => {
     const human = await newHuman(home, { password: unique('Password') })
     for (let count = 0; count < 3; count++)
@@ -62,10 +62,10 @@ test.skipIf(!house)(
       update roster_users.failed_sign_ins set since = since - interval '1 minute' where user_id = ${human.userId}
     `
     await sql.end()
-    const told = [
+    const expected = [
       ['roster.user.signin.failed.v1', {}],
       ['roster.user.signin.failures.counted.v1', { count: 3, since: expect.any(String) }],
     ]
-    await expect.poll(() => failuresOf(human), { timeout: 20_000 }).toEqual(told)
+    await expect.poll(() => failuresOf(human), { timeout: 20_000 }).toEqual(expected)
   },
 )

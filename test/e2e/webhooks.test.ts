@@ -9,7 +9,7 @@ import { deliveries, receiver, subscribe } from '../examples/webhooks.ts'
 import type { TestReceiver } from '../support/receiver.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, over } from './clients/encodings.ts'
-import { takeTurn } from './take-turn.ts'
+import { takeLock } from './take-lock.ts'
 
 const { house } = inject('roster')
 const why = house ? '' : ' (skipped: a Roster by URL sends to no private address)'
@@ -185,7 +185,7 @@ describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
     'of events committed after its creation, even if they were decided long before',
     { timeout: 150_000 },
     async () => {
-      onTestFinished(await takeTurn())
+      onTestFinished(await takeLock())
       const organization = await newOrganization()
       const hook = await receiver()
       const { userId } = await newHuman(organization)

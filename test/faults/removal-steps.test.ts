@@ -7,7 +7,7 @@ import { processOf } from './inflict.ts'
 import { type Inspection, openInspection } from './inspect.ts'
 import { askToRemove, checkReceipts, type Leaver, makeLeavers } from './leavers.ts'
 import { type Running, startRunning } from './running.ts'
-import { checkLeft, storesThatTell } from './still-told.ts'
+import { checkLeft, storesThatTell } from './still-readable.ts'
 
 // The suite kills at random. Here a lock of PostgreSQL, or a keeper that refuses, holds a removal at each step.
 
@@ -183,7 +183,7 @@ test('a receipt that is forged, missing or about another removal is a violation'
 
 /** Begins a removal, and holds it where the stream has the removal and all before it. */
 async function heldBeforePurge(leaver: Leaver) {
-  // This lock takes an id of a transaction, and the tail publishes nothing behind an open one. Followers wait, too.
+  // This lock takes an id of a transaction, and the outbox publishes nothing behind an open one. Followers wait, too.
   const gate = await lock('roster_users.followers', 'access exclusive')
   const removing = askToRemove(running, leaver)
   await vi.waitFor(async () => expect(await hasKey(leaver)).toBe(false), soon)

@@ -10,7 +10,7 @@ import type { Service } from '#lib/process'
 import { keys, type Replica, silent } from './counters.ts'
 import { counting, type Publishing, startPublishing } from './publishing.ts'
 
-/** Two replicas of a service, with a tail each, which may chain their events. */
+/** Two replicas of a service, with an outbox each, which may chain their events. */
 export interface Chains {
   publishing: Publishing
   a: Replica
@@ -19,7 +19,7 @@ export interface Chains {
   nats: Nats
   /** Statements of the chains so far. */
   asked(): number
-  /** Begins to chain, by a replica. `recent`: what its tail remembers, or `none`. `checkpointEvery`: milliseconds. */
+  /** Begins to chain, by a replica. `recent`: what its outbox remembers, or `none`. `checkpointEvery`: milliseconds. */
   start(replica?: number, options?: { recent?: RecentEvents | 'none'; checkpointEvery?: number }): void
   /** Something that ends with the chains. */
   run(service: Service): void

@@ -37,7 +37,7 @@ export const keys = encryptionKey.read(randomBytes(32).toString('base64'))
 
 export const silent = createLog('test', 'silent')
 
-/** A replica of a service that keeps counters. Its view is the table `counts`. */
+/** A replica of a service that keeps counters. Its projection is the table `counts`. */
 export interface Replica {
   sql: Sql
   store: Store
@@ -209,7 +209,7 @@ async function auditSnapshot(sql: Transaction): Promise<void> {
     wanted.map(([id, { sequence, state }]) => `${id} ${sequence} ${state.name} ${state.count}`),
   )
   same(
-    'view',
+    'projection',
     counts.map(({ id, name, count }) => `${id} ${name} ${count}`),
     wanted.map(([id, { state }]) => `${id} ${state.name} ${state.count}`),
   )

@@ -52,7 +52,7 @@ export async function openFeeds() {
     b,
     feedOf,
     feed,
-    /** All events, as a tail that has just read them has them. */
+    /** All events, as an outbox that has just read them has them. */
     async allInMemory(): Promise<RecentEvents> {
       const recent = keepRecentEvents()
       const rows = await read(b.sql, beginning, { transactionId: 2 ** 50, position: 0 }, filter({}), 10_000)

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest'
 import type { Sql } from '#lib/eventstore/database'
 
 /**
- * Waits until every transaction has ended that runs in another database now. Feeds and tails read up to the oldest
+ * Waits until every transaction has ended that runs in another database now. Feeds and outboxes read up to the oldest
  * transaction of the whole server, so that of another test would hide events that are committed.
  */
 export async function untilForeignTransactionsEnd(sql: Sql): Promise<void> {

@@ -1,13 +1,13 @@
 import { connectNats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import { silent } from './rpc.ts'
-import type { Forgettable } from '#lib/events/forget-in-stream'
+import type { Erasable } from '#lib/events/erase-in-stream'
 import { startStreamKeeper } from '#lib/events/stream-keeper'
 
 /** Starts a keeper of the stream over its own connection. Resolves once NATS knows the keeper's subscription. */
-export async function startTestKeeper(natsUrl: { keeper: string }, forgettable?: Forgettable): Promise<Service> {
+export async function startTestKeeper(natsUrl: { keeper: string }, erasable?: Erasable): Promise<Service> {
   const nats = await connectNats(natsUrl.keeper, 'keeper', silent)
-  const keeper = startStreamKeeper({ nats, log: silent, ...(forgettable && { forgettable }) })
+  const keeper = startStreamKeeper({ nats, log: silent, ...(erasable && { erasable }) })
   await nats.connection.flush()
   return {
     async stop() {

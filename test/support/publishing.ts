@@ -14,22 +14,22 @@ import type { Log } from '#lib/log'
 import { connectNats, type Nats } from '#lib/nats'
 import type { Sql } from '#lib/eventstore/database'
 import { createFeed } from '#lib/eventstore/feed'
-import { startTail, type Tail } from '#lib/eventstore/tail/start-tail'
+import { startOutbox, type Outbox } from '#lib/eventstore/outbox/start-outbox'
 import { type Cable, layCable } from './cable.ts'
 import { openReplica, type Replica, silent } from './counters.ts'
 
-/** Two replicas of a service, each with its tail, over their own database and NATS server. */
+/** Two replicas of a service, each with its outbox, over their own database and NATS server. */
 export interface Publishing {
   servers: Servers
   /** The replicas' way to the database. */
   cable: Cable
   replicas: [Replica, Replica]
-  tails: [Tail, Tail]
-  /** The servers that each tail waits for. */
+  outboxes: [Outbox, Outbox]
+  /** The servers that each outbox waits for. */
   waits: [Waits, Waits]
-  /** What each tail remembers. */
+  /** What each outbox remembers. */
   recent: [RecentEvents, RecentEvents]
-  /** The number of each tail's queries to the database. */
+  /** The number of each outbox's queries to the database. */
   asked: [number, number]
   /** Runs before each publishing of an event. */
   beforePublish: { run: () => Promise<unknown> }
@@ -76,8 +76,8 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
   const beforePublish = { run: async () => {} }
   const afterPublish = { run: async () => {} }
   const recent: [RecentEvents, RecentEvents] = [keepRecentEvents(), keepRecentEvents()]
-  const tails = replicas.map(({ sql }, index) =>
-    startTail({
+  const outboxes = replicas.map(({ sql }, index) =>
+    startOutbox({
       recent: recent[index]!,
       service: 'users',
       sql: counting(sql, () => asked[index]!++),
@@ -90,12 +90,12 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
       messages,
       callerChangedBy: (event) => (event.type === 'renamed' ? event.aggregate_id : undefined),
     }),
-  ) as [Tail, Tail]
+  ) as [Outbox, Outbox]
   return {
     servers,
     cable,
     replicas,
-    tails,
+    outboxes,
     waits: connections.map(({ waits }) => waits) as [Waits, Waits],
     recent,
     asked,
@@ -103,7 +103,7 @@ export async function startPublishing(log: Log = silent): Promise<Publishing> {
     afterPublish,
     admin,
     async stop() {
-      await Promise.all(tails.map((tail) => tail.stop()))
+      await Promise.all(outboxes.map((outbox) => outbox.stop()))
       await keeper.stop()
       await Promise.all([admin, ...connections].map((nats) => nats.connection.close()))
       await Promise.all(replicas.map((replica) => replica.stop()))
@@ -121,7 +121,7 @@ function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: (
   const isEvent = (subject: string, data?: unknown) => subject.startsWith('roster.events.') && data !== ''
   // Messages keep their order, however long each waits.
   let queue: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(send: () => T): Promise<T> => {
+  const queued = <T>(send: () => T): Promise<T> => {
     const sent = queue.then(before).then(send)
     queue = sent.catch(() => {})
     return sent
@@ -129,7 +129,7 @@ function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: (
   const ask: Nats['ask'] = (subject, ...rest) => {
     if (!isEvent(subject, rest[0])) return nats.ask(subject, ...rest)
     const publish = async () => {
-      const { answer } = await inTurn(() => nats.ask(subject, ...rest))
+      const { answer } = await queued(() => nats.ask(subject, ...rest))
       const ack = await answer
       await after()
       return ack
@@ -141,7 +141,7 @@ function intercepted({ ...nats }: Nats, before: () => Promise<unknown>, after: (
       if (key !== 'publish') return Reflect.get(target, key)
       return (subject: string, ...rest: []) => {
         if (!isEvent(subject)) return target.publish(subject, ...rest)
-        inTurn(() => target.publish(subject, ...rest)).catch(() => {})
+        queued(() => target.publish(subject, ...rest)).catch(() => {})
       }
     },
   })

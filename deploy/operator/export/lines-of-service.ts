@@ -1,8 +1,8 @@
 import { type AggregateKey, loadAggregates } from '#lib/eventstore/aggregate'
 import type { Sql } from '#lib/eventstore/database'
 import { readPage } from '#lib/eventstore/event-page'
-import type { Personal } from '#lib/eventstore/personal/personal'
-import { sealedPart } from '#lib/eventstore/personal/sealed-rows'
+import type { Personal } from '#lib/eventstore/encryption/personal'
+import { encryptedPart } from '#lib/eventstore/encryption/encrypted-fields'
 import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../provision.ts'
 import type { Prover } from './prove-events.ts'
@@ -26,8 +26,8 @@ const [pageSize, pageBytes] = [500, 4 * 1024 * 1024]
 
 /**
  * All that a service has of an organization. Every event is in it that was committed before. So the end is not the
- * oldest open transaction, which may be anybody's. Of transactions that were under way, some events may be in it: each of
- * them with all earlier ones of its object. An object comes after its first event, as it is at that moment.
+ * oldest open transaction, which may be anybody's. Of transactions that were under way, some events may be in it: each
+ * of them with all earlier ones of its object. An object comes after its first event, as it is at that moment.
  */
 export async function* linesOfService(source: Source): AsyncGenerator<ExportLine> {
   const { sql, organization, personal, prover } = source
@@ -42,7 +42,7 @@ export async function* linesOfService(source: Source): AsyncGenerator<ExportLine
     const stored: StoredEvent[] = await readPage(sql, where, pageSize, pageBytes)
     if (stored.length === 0) return
     if (prover) for await (const line of prover.lines(stored)) yield line as ExportLine
-    const events = personal ? await personal.openEvents(sql, stored) : stored
+    const events = personal ? await personal.decryptEvents(sql, stored) : stored
     for (const [index, event] of events.entries()) yield eventLine(source, event, stored[index]!)
     const first = stored.filter(({ sequence }) => sequence === '1')
     const keys = first.map((event) => ({ type: event.aggregate_type, id: event.aggregate_id }))
@@ -52,8 +52,8 @@ export async function* linesOfService(source: Source): AsyncGenerator<ExportLine
   }
 }
 
-function eventLine({ service, prover }: Source, event: StoredEvent & { forgotten?: boolean }, stored: StoredEvent) {
-  const sealed = sealedPart(stored.payload)
+function eventLine({ service, prover }: Source, event: StoredEvent, stored: StoredEvent) {
+  const sealed = encryptedPart(stored.payload)
   return {
     kind: 'event' as const,
     service,
@@ -64,7 +64,7 @@ function eventLine({ service, prover }: Source, event: StoredEvent & { forgotten
     creator: event.creator,
     cause: event.cause,
     traceparent: event.traceparent,
-    ...(event.forgotten && { forgotten: true }),
+    ...(event.erased && { forgotten: true }),
     aggregateType: event.aggregate_type,
     aggregateId: event.aggregate_id,
     organizationId: event.organization_id,
@@ -76,7 +76,7 @@ function eventLine({ service, prover }: Source, event: StoredEvent & { forgotten
   }
 }
 
-// What is sealed of a person who is forgotten has no state, and is left out.
+// What is encrypted of a person who is erased has no state, and is left out.
 async function readObjects(sql: Sql, keys: AggregateKey[], personal: Personal | undefined): Promise<object[]> {
   const loaded = await loadAggregates(sql, keys, personal)
   return loaded

@@ -27,8 +27,8 @@ test.each([true, false])('at each step, what one service closes its neighbour op
   for (const [index, ring] of rings.entries()) {
     const before = rings[index - 1]
     if (!before) continue
-    expect(ring.open('purpose', before.seal('purpose', 'text'))).toBe('text')
-    if (isRolling) expect(before.open('purpose', ring.seal('purpose', 'text'))).toBe('text')
+    expect(ring.decrypt('purpose', before.encrypt('purpose', 'text'))).toBe('text')
+    if (isRolling) expect(before.decrypt('purpose', ring.encrypt('purpose', 'text'))).toBe('text')
   }
   expect(rings.at(-1)!.currentId).not.toBe(rings[0]!.currentId)
 })

@@ -1,10 +1,10 @@
 import { keyId, decodeKey } from '#lib/keys'
 
-/** Where a change of the root stands. */
+/** Where a key rotation stands: a change of the root. */
 export interface Rotation {
   /**
-   * `known`: every service gets the new key, and the former one is in use. `used`: the new key is in use, and the former
-   * one still opens what it closed. Without a rotation, there is one key.
+   * `known`: every service gets the new key, and the former one is in use. `used`: the new key is in use, and the
+   * former one still opens what it closed. Without a rotation, there is one key.
    */
   step: 'known' | 'used'
   /** When that step was taken. */

@@ -1,5 +1,5 @@
-import { subjectKeyOf } from '#lib/eventstore/personal/personal'
-import { sealedAs } from '#lib/eventstore/personal/sealed-text'
+import { subjectKeyOf } from '#lib/eventstore/encryption/personal'
+import { encryptedAs } from '#lib/eventstore/encryption/encrypted-text'
 import { models } from '../models.ts'
 import { Refusal } from '../refusal.ts'
 import type { System } from '../system.ts'
@@ -23,8 +23,8 @@ const mostNamed = 5
 const atOnce = 1000
 
 /**
- * Looks whether users have the keys that open what is stored of them. Of a large table it looks at some blocks, which are
- * others each time: a lost encryption key shows at once, and `verify` finds each single user.
+ * Looks whether users have the keys that open what is stored of them. Of a large table it looks at some blocks, which
+ * are others each time: a lost encryption key shows at once, and `verify` finds each single user.
  */
 export async function lookAtKeys(system: System): Promise<KeyStatus> {
   const sql = system.sql('users')
@@ -39,7 +39,7 @@ export async function lookAtKeys(system: System): Promise<KeyStatus> {
   `
   const reading = sql<{ id: string; key: string | null }[]>`
     select id, ${subjectKeyOf(sql, sql`a.id`)} as key from aggregates a tablesample system (${share})
-    where type = ${subject} and state ? ${sealedAs}
+    where type = ${subject} and state ? ${encryptedAs}
   `
   const found = { looked: 0, isAll: share === 100, opened: personal !== undefined, lost: 0, users: [] as string[] }
   for await (const rows of reading.cursor(atOnce)) {

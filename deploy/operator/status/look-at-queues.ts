@@ -27,7 +27,7 @@ export interface StreamStatus {
 export async function lookAtStream(system: System): Promise<StreamStatus> {
   const manager = await system.jetstream()
   const { state } = await manager.streams.info(streamName)
-  const told = Object.entries(consumers).map(async ([name, subject]) => {
+  const looked = Object.entries(consumers).map(async ([name, subject]) => {
     const info = await manager.consumers.info(streamName, name)
     return [name, { ...pending(info), seconds: await ageOfFirst(manager, subject, info) }] as const
   })
@@ -36,7 +36,7 @@ export async function lookAtStream(system: System): Promise<StreamStatus> {
     first: state.first_seq,
     last: state.last_seq,
     bytes: state.bytes,
-    consumers: Object.fromEntries(await Promise.all(told)),
+    consumers: Object.fromEntries(await Promise.all(looked)),
   }
 }
 

@@ -25,11 +25,11 @@ const patience = 1000
 /** Asks each service, and hears the replicas that answer within a second. */
 export async function lookAtServices(system: System): Promise<Record<Answering, Replica[]>> {
   const heard = answering.map(async (service) => {
-    const [told, counted] = await Promise.all([
+    const [infos, counted] = await Promise.all([
       ask<Info>(system, `$SRV.INFO.${service}`),
       ask<Stats>(system, `$SRV.STATS.${service}`),
     ])
-    const replicas = told.map(({ id, version, metadata = {} }): Replica => {
+    const replicas = infos.map(({ id, version, metadata = {} }): Replica => {
       const { host = '', waiting = '', starting } = metadata
       const endpoints = counted.find((one) => one.id === id)?.endpoints ?? []
       const sum = (name: 'num_requests' | 'num_errors') => endpoints.reduce((all, one) => all + one[name], 0)
@@ -59,7 +59,7 @@ async function ask<Answer>(system: System, subject: string): Promise<Answer[]> {
   try {
     for await (const message of asked) answers.push(message.json<Answer>())
   } catch (error) {
-    // The server itself says so where nobody listens.
+    // The server itself says so where no service listens.
     if (!(error instanceof NatsError && error.code === ErrorCode.NoResponders)) throw error
   }
   return answers

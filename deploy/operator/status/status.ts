@@ -3,11 +3,11 @@ import { table } from '../output.ts'
 import { openAttempts } from './attempts.ts'
 import { most } from './backlog.ts'
 import { lookAtFollowers, lookAtIntake } from './look-at-followers.ts'
-import { lookAtForgettings, storesToClean } from './look-at-forgettings.ts'
+import { lookAtErasures, storesToClean } from './look-at-erasures.ts'
 import { type KeyStatus, lookAtKeys } from './look-at-keys.ts'
 import { lookAtDeliveries, lookAtDue, lookAtJobs, lookAtStream } from './look-at-queues.ts'
 import { lookAtServices, type Replica } from './look-at-services.ts'
-import { type ChainStatus, lookAtChain, lookAtTail, type TailStatus } from './look-at-store.ts'
+import { type ChainStatus, lookAtChain, lookAtOutbox, type OutboxStatus } from './look-at-store.ts'
 import { type Status, waitingOf } from './waiting.ts'
 
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
@@ -35,14 +35,14 @@ async function run({ system, output }: Called): Promise<number> {
   const [services, tails, intake, followers, deliveries, due, stream, jobs, forgettings, chains, keys] =
     await Promise.all([
       at('services', () => lookAtServices(system)),
-      inEach(lookAtTail),
+      inEach(lookAtOutbox),
       lookAtIntake(attempts),
       lookAtFollowers(attempts),
       inService('notifier', lookAtDeliveries),
       inService('notifier', lookAtDue),
       at('stream', () => lookAtStream(system)),
       at('jobs', () => lookAtJobs(system)),
-      lookAtForgettings(system, attempts),
+      lookAtErasures(system, attempts),
       inEach(lookAtChain),
       inService('users', () => lookAtKeys(system)),
     ])
@@ -61,7 +61,7 @@ function problemsOf(found: Status): string[] {
   const versions = new Set(Object.values(services ?? {}).flatMap((replicas) => replicas.map(({ version }) => version)))
   return [
     ...Object.entries(services ?? {}).flatMap(([name, replicas]) => replicaProblems(name, replicas)),
-    ...Object.entries(tails).flatMap(([name, tail]) => tailProblems(name, tail)),
+    ...Object.entries(tails).flatMap(([name, outbox]) => outboxProblems(name, outbox)),
     ...waits.flatMap(({ late: what, seconds }) => (what ? [`${what}; it has for ${Math.round(seconds!)} s`] : [])),
     ...toClean.map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`), // prettier-ignore
     ...Object.entries(chains).flatMap(([name, chain]) => chainProblems(name, chain)),
@@ -78,7 +78,7 @@ function replicaProblems(service: string, replicas: Replica[]): string[] {
   })
 }
 
-function tailProblems(service: string, { parked, parkedForFollowers, seconds }: TailStatus): string[] {
+function outboxProblems(service: string, { parked, parkedForFollowers, seconds }: OutboxStatus): string[] {
   return [
     ...(parked > 0 ? [`${service}: ${parked} events are parked`] : []),
     ...(parkedForFollowers > 0 ? [`${service}: followers went on without ${parkedForFollowers} events`] : []),

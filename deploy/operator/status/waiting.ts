@@ -1,15 +1,15 @@
 import type { StoringService } from '../../provision.ts'
 import type { Backlog } from './backlog.ts'
-import { type Forgettings, storesToClean } from './look-at-forgettings.ts'
+import { type Erasures, storesToClean } from './look-at-erasures.ts'
 import type { KeyStatus } from './look-at-keys.ts'
 import type { JobsStatus, lookAtDue, StreamStatus } from './look-at-queues.ts'
 import type { Answering, Replica } from './look-at-services.ts'
-import type { ChainStatus, TailStatus } from './look-at-store.ts'
+import type { ChainStatus, OutboxStatus } from './look-at-store.ts'
 
 /** What `status` found. Undefined is what could not be looked at. */
 export interface Status {
   services: Record<Answering, Replica[]> | undefined
-  tails: Partial<Record<StoringService, TailStatus>>
+  tails: Partial<Record<StoringService, OutboxStatus>>
   chains: Partial<Record<StoringService, ChainStatus>>
   intake: Record<string, Backlog> | undefined
   followers: Partial<Record<StoringService, Record<string, Backlog>>>
@@ -18,7 +18,7 @@ export interface Status {
   due: Awaited<ReturnType<typeof lookAtDue>> | undefined
   stream: StreamStatus | undefined
   jobs: Record<string, JobsStatus> | undefined
-  forgettings: Forgettings
+  forgettings: Erasures
   keys: KeyStatus | undefined
 }
 

@@ -1,8 +1,8 @@
 import { type Aggregate, type AggregateKey, keyText, loadAggregates, type Read } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql, Transaction } from '#lib/eventstore/database'
-import type { Personal } from '#lib/eventstore/personal/personal'
-import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
+import type { Personal } from '#lib/eventstore/encryption/personal'
+import type { Projection, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { differences, type Finding, rowName } from './finding.ts'
 import { foldEvents, type Folded } from './fold-events.ts'
@@ -18,7 +18,7 @@ type WantedKey = UniqueKey & { holder: AggregateKey }
 const pageSize = 200
 
 /**
- * Makes every aggregate anew from its events, and from it its rows of the views and its unique keys. Yields what
+ * Makes every aggregate anew from its events, and from it its rows of the projections and its unique keys. Yields what
  * differs, and after each page the number of aggregates that were looked at.
  */
 export async function* checkAggregates(
@@ -33,13 +33,13 @@ export async function* checkAggregates(
   for (let looked = 0; ;) {
     const page = await readPage(sql, schema, model, personal, last)
     if (page.stored.length === 0) return
-    // Of what nobody can read, nobody knows the rows.
+    // The rows of what is unreadable are unknown.
     const readable = page.stored.filter(({ unreadable }) => !unreadable)
     const anew = readable.map((stored) => page.folded.get(keyText(stored))!.aggregate)
     const expected = await projectRows(sql, model, [...page.rows.keys()], anew)
     const found = [
       ...page.stored.flatMap((stored) => compareAggregate(stored, page.folded.get(keyText(stored))!)),
-      ...[...page.rows].flatMap(([view, rows]) => compareRows(view, rows, expected.get(view)!)),
+      ...[...page.rows].flatMap(([projection, rows]) => compareRows(projection, rows, expected.get(projection)!)),
       ...page.wanted.flatMap((wanted) => compareKey(wanted, page.keys)),
     ]
     looked += page.stored.length
@@ -48,8 +48,8 @@ export async function* checkAggregates(
   }
 }
 
-// Some aggregates after this one, or the first ones, and all that was stored beside them. It comes from one snapshot, so
-// that it fits together while others write. The transaction only reads: it has no number, and holds up no tail.
+// Some aggregates after this one, or the first ones, and all that was stored beside them. It comes from one snapshot,
+// so that it fits together while others write. The transaction only reads: it has no number, and holds up no outbox.
 async function readPage(
   sql: Sql,
   schema: string,
@@ -66,10 +66,10 @@ async function readPage(
     const stored = await loadAggregates(transaction, names, personal)
     const folded = await foldEvents(transaction, model, personal, stored)
     const readable = stored.filter(({ unreadable }) => !unreadable)
-    const rows = new Map<View, Row[]>()
-    for (const view of model.views ?? []) {
-      const ids = readable.flatMap(({ type, id }) => (type === view.type ? [id] : []))
-      if (ids.length > 0) rows.set(view, await readRows(transaction, schema, view, ids))
+    const rows = new Map<Projection, Row[]>()
+    for (const projection of model.projections ?? []) {
+      const ids = readable.flatMap(({ type, id }) => (type === projection.type ? [id] : []))
+      if (ids.length > 0) rows.set(projection, await readRows(transaction, schema, projection, ids))
     }
     const wanted = readable.flatMap(({ type, id }): WantedKey[] => {
       const keys = model.keys?.(folded.get(keyText({ type, id }))!.aggregate) ?? []
@@ -82,13 +82,18 @@ async function readPage(
 }
 
 // By its schema: without it, the name is that of the temporary table.
-async function readRows(transaction: Transaction, schema: string, view: View, ids: string[]): Promise<Row[]> {
-  const from = transaction`${transaction(schema)}.${transaction(view.table)} v`
+async function readRows(
+  transaction: Transaction,
+  schema: string,
+  projection: Projection,
+  ids: string[],
+): Promise<Row[]> {
+  const from = transaction`${transaction(schema)}.${transaction(projection.table)} v`
   const rows = await transaction<{ row: Row }[]>`
     select to_jsonb(v) as row from ${
-      view.of === undefined
-        ? transaction`${from} where v.${transaction(view.key[0]!)} = any(${ids})`
-        : transaction`aggregates a join ${from} on ${transaction.unsafe(view.of)} where a.type = ${view.type} and a.id = any(${ids})`
+      projection.of === undefined
+        ? transaction`${from} where v.${transaction(projection.key[0]!)} = any(${ids})`
+        : transaction`aggregates a join ${from} on ${transaction.unsafe(projection.of)} where a.type = ${projection.type} and a.id = any(${ids})`
     }
   `
   return rows.map(({ row }) => row)
@@ -109,12 +114,12 @@ function compareAggregate(stored: Read<Aggregate>, { aggregate, problem }: Folde
   const { unreadable, readAt: _, ...row } = stored
   if (unreadable) return say(`its sealed state cannot be opened: ${(unreadable.cause as Error).message}`)
   if (problem !== undefined) return say(problem)
-  // A sealed state whose key is gone: nobody can tell.
+  // An encrypted state whose key is gone: it is unknown.
   const differing = differences(row, stored.state === undefined ? { ...aggregate, state: undefined } : aggregate)
   return differing.length > 0 ? say(`${differing.join(', ')}: not what its events say`) : []
 }
 
-function compareRows({ table, key, without = [] }: View, stored: Row[], expected: Row[]): Found[] {
+function compareRows({ table, key, without = [] }: Projection, stored: Row[], expected: Row[]): Found[] {
   const byName = (rows: Row[]) =>
     new Map(rows.map((row) => [rowName(table, Object.fromEntries(key.map((name) => [name, row[name]]))), row]))
   const [there, wanted] = [byName(stored), byName(expected)]

@@ -3,8 +3,8 @@ import type { StoredEvent } from '#lib/events/stored-event'
 import type { ChainPlace } from '#lib/eventstore/audit/page'
 import type { Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/event-page'
-import type { Personal } from '#lib/eventstore/personal/personal'
-import { isSealed } from '#lib/eventstore/personal/sealed-rows'
+import type { Personal } from '#lib/eventstore/encryption/personal'
+import { isEncrypted } from '#lib/eventstore/encryption/encrypted-fields'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import type { Finding } from './finding.ts'
@@ -50,7 +50,7 @@ export async function* checkEvents(
       from events e where position > ${last} and position <= ${end} order by e.position limit ${pageSize}
     `
     if (rows.length === 0) return
-    const events = personal ? await personal.openEvents(sql, [...rows]) : rows
+    const events = personal ? await personal.decryptEvents(sql, [...rows]) : rows
     const found = events.flatMap((event) => {
       const problem = problemOf(event)
       return problem === undefined ? [] : [{ service, row: `events position=${event.position}`, problem }]
@@ -63,15 +63,15 @@ export async function* checkEvents(
     const { aggregate_type: type, aggregate_id: id, person } = event
     if (!event.known && !forgotten.includes(type)) return `aggregates has no row for its object, ${type} ${id}`
     const parked = event.parked ? 'it is parked: ' : ''
-    if (isSealed(event)) return `${parked}its sealed part cannot be opened`
+    if (isEncrypted(event)) return `${parked}its sealed part cannot be opened`
     try {
       describeEvent(service, event)
     } catch (error) {
       return `${parked}it is not what proto/ says: ${(error as Error).message}`
     }
     if (!expected || !event.published || event.created_at < expected.since) return undefined
-    // The events of a forgotten person leave the stream.
-    if (person !== null && data?.isForgotten(person)) return undefined
+    // The events of an erased person leave the stream.
+    if (person !== null && data?.isErased(person)) return undefined
     return expected.inStream.has(Number(event.position)) ? undefined : `${parked}the stream does not have it`
   }
 }

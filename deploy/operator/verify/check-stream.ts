@@ -21,8 +21,8 @@ const pageSize = 200
 const atOnce = 8
 
 /**
- * Reads the whole stream, and yields the messages of these services that are not what the database says. Adds each event
- * to `seen`.
+ * Reads the whole stream, and yields the messages of these services that are not what the database says. Adds each
+ * event to `seen`.
  */
 export async function* checkStream(
   system: System,
@@ -76,22 +76,22 @@ async function compare(
   seen: Positions,
 ): Promise<Finding[]> {
   const sql = system.sql(service)
-  const told = messages.map((message) => {
+  const parsed = messages.map((message) => {
     const event = readMessage(message)
     const position = Number(new RegExp(`^${service}-(\\d{1,15})$`).exec(event?.id ?? '')?.[1])
     return { message, event, position, isCheckpoint: event?.type === checkpointType }
   })
-  const numbers = told.flatMap(({ event, isCheckpoint }) => (isCheckpoint ? (event?.sequence ?? []) : []))
+  const numbers = parsed.flatMap(({ event, isCheckpoint }) => (isCheckpoint ? (event?.sequence ?? []) : []))
   const checkpoints = await sql<{ number: number; jws: string }[]>`
     select number::float8, jws from audit_checkpoints where number = any(${numbers.filter(Number.isSafeInteger)}::bigint[])
   `
-  const positions = told.flatMap(({ position }) => (Number.isNaN(position) ? [] : [position]))
+  const positions = parsed.flatMap(({ position }) => (Number.isNaN(position) ? [] : [position]))
   const rows = await sql<StoredEvent[]>`
     select ${eventColumns(sql)} from events where position = any(${positions}::bigint[])
   `
-  const stored = (await (await system.personal(service))?.openEvents(sql, [...rows])) ?? rows
+  const stored = (await (await system.personal(service))?.decryptEvents(sql, [...rows])) ?? rows
 
-  return told.flatMap(({ message, event, position, isCheckpoint }) => {
+  return parsed.flatMap(({ message, event, position, isCheckpoint }) => {
     const row = stored.find((one) => Number(one.position) === position)
     if (row) seen.add(position)
     const jws = checkpoints.find(({ number }) => number === event?.sequence)?.jws
@@ -139,7 +139,7 @@ function eventProblem(
     return `event ${event.id} of the database is not what proto/ says: ${(error as Error).message}`
   }
   const { dataSchema: _, ...should } = expected
-  // Former versions told of no cause and no trace.
+  // Former versions named no cause and no trace.
   const is = { ...event, data: today(stored, event.data) }
   for (const name of ['cause', 'causationId', 'traceparent'] as const) if (is[name] === '') should[name] = ''
   const differing = differences(is, should)
@@ -147,14 +147,14 @@ function eventProblem(
 }
 
 // A former version wrote no field that came later.
-function today({ aggregate_type, type, forgotten }: StoredEvent, data: unknown): unknown {
+function today({ aggregate_type, type, erased }: StoredEvent, data: unknown): unknown {
   try {
     const { desc } = messageOf(aggregate_type, type)
     const read = fromJson(desc, data as JsonValue, { ignoreUnknownFields: true })
-    const told = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
-    // What the stream still has of a forgotten person is on its way out.
-    if (forgotten) for (const name of personalFields(aggregate_type, type)) delete told[name]
-    return told
+    const json = toJson(desc, read, { alwaysEmitImplicit: true }) as JsonObject
+    // What the stream still has of an erased person is on its way out.
+    if (erased) for (const name of personalFields(aggregate_type, type)) delete json[name]
+    return json
   } catch {
     return data
   }

@@ -1,24 +1,28 @@
 import { loadAggregates } from '#lib/eventstore/aggregate'
 import type { UniqueKey } from '#lib/eventstore/command'
 import type { Sql } from '#lib/eventstore/database'
-import type { Personal } from '#lib/eventstore/personal/personal'
-import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
+import type { Personal } from '#lib/eventstore/encryption/personal'
+import type { Projection, Vocabulary } from '#lib/eventstore/vocabulary'
 import type { StoringService } from '../../provision.ts'
 import { type Finding, rowName } from './finding.ts'
 
 const pageSize = 500
 
-/** Yields the rows of views and the unique keys that no aggregate accounts for. */
+/** Yields the rows of projections and the unique keys that no aggregate accounts for. */
 export async function* checkSurplus(
   sql: Sql,
   service: StoringService,
   model: Vocabulary,
   personal: Personal | undefined,
 ): AsyncGenerator<{ found: Finding[]; table: string }> {
-  for (const view of model.views ?? [])
-    for await (const rows of strangers(sql, `roster_${service}`, view)) {
-      const found = rows.map((row) => ({ service, row: rowName(view.table, row), problem: 'it belongs to no object' }))
-      yield { found, table: view.table }
+  for (const projection of model.projections ?? [])
+    for await (const rows of strangers(sql, `roster_${service}`, projection)) {
+      const found = rows.map((row) => ({
+        service,
+        row: rowName(projection.table, row),
+        problem: 'it belongs to no object',
+      }))
+      yield { found, table: projection.table }
     }
   for await (const rows of strayKeys(sql, model, personal)) {
     // A key may be a name or an address of a person.
@@ -27,7 +31,7 @@ export async function* checkSurplus(
   }
 }
 
-async function* strangers(sql: Sql, schema: string, { table, type, key, of }: View) {
+async function* strangers(sql: Sql, schema: string, { table, type, key, of }: Projection) {
   const columns = key.map((column) => sql`v.${sql(column)}`).reduce((all, next) => sql`${all}, ${next}`)
   for (let after: string[] | undefined; ;) {
     const values = after?.map((value) => sql`${value}`).reduce((all, next) => sql`${all}, ${next}`)
@@ -49,7 +53,7 @@ async function* strangers(sql: Sql, schema: string, { table, type, key, of }: Vi
 
 type KeyRow = UniqueKey & { aggregate_id: string }
 
-// Nobody holds a key of a kind that the service does not know. A holder that nobody can read has a finding of its own.
+// Nobody holds a key of a kind that the service does not know. An unreadable holder has a finding of its own.
 async function* strayKeys(
   sql: Sql,
   { keys, keyKinds = {}, keyKindsOfNobody = [] }: Vocabulary,

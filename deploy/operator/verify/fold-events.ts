@@ -1,8 +1,8 @@
 import { type Aggregate, type AggregateKey, keyText } from '#lib/eventstore/aggregate'
 import type { Transaction } from '#lib/eventstore/database'
 import type { Vocabulary } from '#lib/eventstore/vocabulary'
-import { findKeys, passingOver, type Personal } from '#lib/eventstore/personal/personal'
-import { isSealed, openEvent } from '#lib/eventstore/personal/sealed-rows'
+import { findKeys, passingOver, type Personal } from '#lib/eventstore/encryption/personal'
+import { isEncrypted, decryptEvent } from '#lib/eventstore/encryption/encrypted-fields'
 import type { StoredEvent } from '#lib/events/stored-event'
 
 /** An aggregate as its events make it. `problem`: why they do not. */
@@ -36,7 +36,7 @@ export async function foldEvents(
   `
   for await (const events of reading.cursor(atOnce))
     for (const row of events) {
-      const event = subjects ? openEvent(subjects.get(row.aggregate_id), row) : row
+      const event = subjects ? decryptEvent(subjects.get(row.aggregate_id), row) : row
       add(folded.get(`${event.aggregate_type}/${event.aggregate_id}`)!, event, model)
     }
   return folded
@@ -49,7 +49,7 @@ function add(folded: Folded, event: StoredEvent, { evolve }: Vocabulary): void {
   const evolved = evolve[event.aggregate_type]
   try {
     if (!evolved) throw new Error(`nobody knows how a ${event.aggregate_type} evolves`)
-    if (isSealed(event)) throw new Error('its sealed part cannot be opened')
+    if (isEncrypted(event)) throw new Error('its sealed part cannot be opened')
     aggregate.state = evolved(aggregate.state, event, event.created_at)
   } catch (error) {
     folded.problem ??= `event ${event.sequence} cannot be applied: ${(error as Error).message}`

@@ -1,7 +1,7 @@
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { toSteps } from '#lib/eventstore/append'
 import { callFunction, type Sql } from '#lib/eventstore/database'
-import type { View, Vocabulary } from '#lib/eventstore/vocabulary'
+import type { Projection, Vocabulary } from '#lib/eventstore/vocabulary'
 
 /** A row of a table, as JSON. */
 export type Row = Record<string, unknown>
@@ -38,14 +38,14 @@ const ofTheStore = (
   'audit_chain audit_pages audit_checkpoints audit_keys'
 ).split(' ')
 
-/** The rows of each view that the service would have written for these aggregates. */
+/** The rows of each projection that the service would have written for these aggregates. */
 export async function projectRows(
   sql: Sql,
   { project }: Vocabulary,
-  views: View[],
+  projections: Projection[],
   aggregates: Aggregate[],
-): Promise<Map<View, Row[]>> {
-  const types = new Set(views.map(({ type }) => type))
+): Promise<Map<Projection, Row[]>> {
+  const types = new Set(projections.map(({ type }) => type))
   // In the order of their changes: a row may have passed from one aggregate to another.
   const changed = aggregates
     .filter(({ type, state }) => types.has(type) && state !== undefined)
@@ -56,12 +56,12 @@ export async function projectRows(
   return sql.begin(async (transaction) => {
     for (const step of toSteps(writes))
       await (typeof step === 'function' ? step(transaction) : callFunction(transaction, step))
-    const rows = new Map<View, Row[]>()
-    for (const view of views) {
+    const rows = new Map<Projection, Row[]>()
+    for (const projection of projections) {
       const found = await transaction<{ row: Row }[]>`
-        select to_jsonb(v) as row from pg_temp.${transaction(view.table)} v
+        select to_jsonb(v) as row from pg_temp.${transaction(projection.table)} v
       `
-      rows.set(view, found.map(({ row }) => row)) // prettier-ignore
+      rows.set(projection, found.map(({ row }) => row)) // prettier-ignore
     }
     return rows
   })

@@ -87,7 +87,7 @@ async function verifyStored(
 ): Promise<boolean> {
   if ([options['checkpoints'], options['keys'], options['export']].some((option) => option !== undefined))
     throw new Refusal('--checkpoints, --keys and --export go with --audit.')
-  // First how far each tail is: by then the stream had all of that.
+  // First how far each outbox is: by then the stream had all of that.
   const published = new Map<StoringService, ChainPlace>()
   const isReadable = await eachService(services, output, async (service) => {
     await report(await checkSchema(system.sql(service), service))

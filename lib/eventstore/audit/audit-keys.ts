@@ -3,8 +3,8 @@ import type { Log } from '../../log.ts'
 import type { Transaction } from '../database.ts'
 import { makeAuditKey } from './checkpoint.ts'
 
-/** For `reseal`: where the private halves lie. */
-export const sealedAuditKeys = { purpose: 'audit-key', table: 'audit_keys', column: 'private_key' }
+/** For `reEncrypt`: where the private halves lie. */
+export const encryptedAuditKeys = { purpose: 'audit-key', table: 'audit_keys', column: 'private_key' }
 
 /** Days after which the next key signs. */
 const rotateAfter = 90
@@ -22,14 +22,14 @@ export interface Signer {
  * more after this transaction. Where no key can be opened, makes one that no former key vouches for, and says so.
  */
 export async function takeSigner(transaction: Transaction, keys: Keyring, log: Log): Promise<Signer> {
-  const rows = await transaction<{ kid: string; sealed: Buffer; isOld: boolean }[]>`
-    select kid, private_key as sealed, created_at < roster_now() - make_interval(days => ${rotateAfter}) as "isOld"
+  const rows = await transaction<{ kid: string; encrypted: Buffer; isOld: boolean }[]>`
+    select kid, private_key as encrypted, created_at < roster_now() - make_interval(days => ${rotateAfter}) as "isOld"
     from audit_keys where private_key is not null order by created_at desc, kid
   `
-  for (const { kid, sealed, isOld } of rows) {
+  for (const { kid, encrypted, isOld } of rows) {
     let secret: string
     try {
-      secret = keys.open(sealedAuditKeys.purpose, sealed)
+      secret = keys.decrypt(encryptedAuditKeys.purpose, encrypted)
     } catch (error) {
       log.error({ err: error, kid }, 'a key that signs checkpoints cannot be opened')
       continue
@@ -46,10 +46,10 @@ export async function takeSigner(transaction: Transaction, keys: Keyring, log: L
 
 async function addKey(transaction: Transaction, keys: Keyring): Promise<{ kid: string; secret: string }> {
   const { key, secret } = makeAuditKey()
-  const sealed = keys.seal(sealedAuditKeys.purpose, secret)
+  const encrypted = keys.encrypt(encryptedAuditKeys.purpose, secret)
   await transaction`
     insert into audit_keys (kid, public_key, private_key, created_at)
-    values (${key.kid}, ${JSON.stringify(key)}::text::jsonb, ${sealed}, roster_moment())
+    values (${key.kid}, ${JSON.stringify(key)}::text::jsonb, ${encrypted}, roster_moment())
   `
   return { kid: key.kid, secret }
 }

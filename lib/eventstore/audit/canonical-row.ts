@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../events/stored-event.ts'
 
-/** A row of `events` as it is stored. What is sealed in its payload was not opened. */
+/** A row of `events` as it is stored. What is encrypted in its payload was not opened. */
 export type AuditedRow = StoredEvent
 
 /**

@@ -34,7 +34,9 @@ export interface Checkpoint {
   nextKey?: string
 }
 
-/** A public key as a JSON Web Key (RFC 8037). Its `kid` is its thumbprint (RFC 7638), so nobody can exchange the key. */
+/**
+ * A public key as a JSON Web Key (RFC 8037). Its `kid` is its thumbprint (RFC 7638), so the key cannot be exchanged.
+ */
 export interface AuditKey {
   kty: string
   crv: string

@@ -79,7 +79,7 @@ test('a checkpoint that was on its way when the stream lost it is published anew
       if (isLost) return answer
       isLost = true
       const stored = await answer
-      // As the tail does, between the answer of the stream and its note.
+      // As the outbox does, between the answer of the stream and its note.
       await sql`update published set generation = generation + 1`
       return stored
     }

@@ -56,7 +56,7 @@ test('what was stored before the chain began is in it, in the order of commits',
   await everythingIsChained()
 })
 
-test('two replicas under load make one chain, with and without the events that the tail knows', async () => {
+test('two replicas under load make one chain, with and without the events that the outbox knows', async () => {
   start(0)
   start(1)
   await Promise.all(Array.from({ length: 20 }, (_, i) => [a!, b!][i % 2]!.store.execute(add(`c${i}`, `c${i}`))))
@@ -68,14 +68,14 @@ test('two replicas under load make one chain, with and without the events that t
   expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => index + 1))
 })
 
-test('an event that the tail parked is in the chain', async () => {
+test('an event that the outbox parked is in the chain', async () => {
   await insertEvent(sql, { id: 'parked', type: 'unheard.of' })
   await vi.waitFor(async () => expect((await sql`select from parked_events`).count).toBe(1), { timeout: 15_000 })
   start()
   await everythingIsChained()
 })
 
-test('the chain goes on where it stopped, however far the tail is meanwhile', async () => {
+test('the chain goes on where it stopped, however far the outbox is meanwhile', async () => {
   for (let i = 0; i < 30; i++) await b!.store.execute(count('c1'))
   await untilPublished()
   expect((await chains.state())['events']).toBeLessThan((await chains.state())['stored'])
@@ -105,7 +105,7 @@ test('while it is held, nothing is added; then it begins anew, and the next chec
   await sql`select audit_hold()`
   await a!.store.execute(count('old'))
   await untilPublished()
-  // The tail has told of it as it was before.
+  // The outbox has told of it as it was before.
   await sql`update events set creator = 'by hand' where position = (select max(position) from events)`
   const looked = chains.asked()
   await vi.waitFor(() => expect(chains.asked()).toBeGreaterThan(looked + 2), { timeout: 20_000 })
@@ -120,7 +120,7 @@ test('while it is held, nothing is added; then it begins anew, and the next chec
   await expectChained(await lastEvent())
 })
 
-test('after it began anew, a replica that had seen the end before takes no event as the tail knew it', async () => {
+test('after it began anew, a replica that had seen the end before takes no event as the outbox knew it', async () => {
   const recent = keepRecentEvents()
   start(0, { recent })
   await a!.store.execute(count('old'))

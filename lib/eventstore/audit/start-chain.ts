@@ -8,8 +8,8 @@ import { pause, repeat } from '../../repeat.ts'
 import { throttled } from '../../throttled.ts'
 import type { Sql } from '../database.ts'
 import { checkpointInterval } from '../measures.ts'
-import { reseal } from '../reseal.ts'
-import { sealedAuditKeys, takeSigner } from './audit-keys.ts'
+import { reEncrypt } from '../re-encrypt.ts'
+import { encryptedAuditKeys, takeSigner } from './audit-keys.ts'
 import { addPage, type ChainRow, type CheckpointRow, lastCheckpoint, nextRows, readChain } from './chain-rows.ts'
 import { type Checkpoint, readCheckpoint, signCheckpoint } from './checkpoint.ts'
 import { makePage } from './page.ts'
@@ -37,18 +37,18 @@ const lock = 7_265_010
 const skew = 60_000
 
 /**
- * Adds committed events to the service's audit chain, in the order of their commits, and signs checkpoints of it
- * (docs/decisions/22-audit.md). Begins with the first event that was ever stored. Writes do not wait for it, and it
- * waits neither for the tail nor for the stream. Any number of replicas may work at the same time.
+ * Adds committed events to the service's audit chain, which is a hash chain, in the order of their commits, and signs
+ * checkpoints of it (docs/decisions/22-audit.md). Begins with the first event that was ever stored. Writes do not wait
+ * for it, and it waits neither for the outbox nor for the stream. Any number of replicas may work at the same time.
  */
 export function startChain(options: ChainOptions): Service {
   const { service, sql, nats, log, keys, recent, checkpointEvery } = options
   const unwatch = checkpointInterval.watch(() => checkpointEvery / 1000)
-  let isResealed = false
+  let isReEncrypted = false
   /** The epoch in which this replica has seen the end of the events. */
   let caughtUpIn: number | undefined
 
-  const turns = repeat({
+  const ticks = repeat({
     async work(stopped) {
       const chain = await readChain(sql)
       const more = chain.hasMore && !chain.held && (await append(chain))
@@ -65,13 +65,13 @@ export function startChain(options: ChainOptions): Service {
   return {
     stop() {
       unwatch()
-      return turns.stop()
+      return ticks.stop()
     },
   }
 
   // Returns whether there may be more.
   async function append(chain: ChainRow): Promise<boolean> {
-    // What the tail read before an epoch began may have been changed since.
+    // What the outbox read before an epoch began may have been changed since.
     const { rows, endReached } = await nextRows(sql, chain, caughtUpIn === chain.epoch ? recent : undefined)
     if (endReached) caughtUpIn = chain.epoch
     if (rows.length === 0) return false
@@ -87,9 +87,9 @@ export function startChain(options: ChainOptions): Service {
   }
 
   async function signNext(): Promise<void> {
-    // What was sealed with a former key of the service.
-    if (!isResealed) await reseal(sql, keys, log, sealedAuditKeys)
-    isResealed = true
+    // What was encrypted with a former key of the service.
+    if (!isReEncrypted) await reEncrypt(sql, keys, log, encryptedAuditKeys)
+    isReEncrypted = true
     await sql.begin(async (transaction) => {
       const [{ leads }] = await transaction<[{ leads: boolean }]>`
         select pg_try_advisory_xact_lock(hashtextextended(current_schema(), ${lock})) as leads
@@ -134,7 +134,7 @@ export function startChain(options: ChainOptions): Service {
     `
     for (const { key, generation, signedAt, ...checkpoint } of waiting) {
       await publishCheckpoint(nats, { service, key, generation }, { ...checkpoint, signedAt })
-      // Where the stream was lost meanwhile, it is published anew. `for share` waits for the tail, which notes that.
+      // Where the stream was lost meanwhile, it is published anew. `for share` waits for the outbox, which notes that.
       await sql`
         with same as materialized (select from published where generation = ${generation} for share)
         update audit_checkpoints set published = true where number = ${checkpoint.number} and exists (select from same)

@@ -4,13 +4,13 @@ import { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/
 import type { Nats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError } from '#lib/errors'
-import { createMemory } from '#lib/memory'
+import { createCache } from '#lib/cache'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
 import { callersChanged, organizationOf } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { lookups } from '#lib/telemetry/lookups'
-import { within } from '#lib/within'
+import { withTimeout } from '#lib/with-timeout'
 import { costOfRead, type Strangers } from '../limits/strangers.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import { createDirectory, type Holder, type Home, ownCall, type Place } from './directory.ts'
@@ -47,7 +47,7 @@ export interface Authenticator {
    * Gives the caller, and the organization that it acts for. For a public method it does not look at the token: a stale
    * one must keep nobody from signing in again. The organization is then the one that the request names, unchecked.
    *
-   * `admit` is told the caller as soon as that is proved, before the organization is checked. Its errors are thrown.
+   * `admit` gets the caller as soon as that is proved, before the organization is checked. Its errors are thrown.
    *
    * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID, TOKEN_FOR_PROJECT, DPOP_PROOF_INVALID; PERMISSION_DENIED for an
    * organization that is unknown, or where the caller has no role; INVALID_ARGUMENT for two organizations;
@@ -63,7 +63,7 @@ const idPattern = /^[\x21-\x7e]{1,200}$/
 /** Bytes that the answers of each kind may take, about. */
 const capacity = 16 * 1024 * 1024
 
-/** Authenticates by the answers of users and grants, which it remembers for at most `maxAge` milliseconds. */
+/** Authenticates by the answers of users and grants, which it caches for at most `maxAge` milliseconds. */
 export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
   const users = createClient(nats, UsersDefinition, internalCalls.gateway.users)
   const grants = createClient(nats, GrantsDefinition, internalCalls.gateway.grants)
@@ -72,29 +72,29 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   const directory = createDirectory({ users, grants, accessTokens })
   const tellCaller = createTeller()
   const bounds = { capacity, sizeOf, maxAge }
-  const holders = createMemory<Holder>(bounds)
+  const holders = createCache<Holder>(bounds)
   // All tokens of a user share these.
-  const homes = createMemory<Home>(bounds)
-  const places = createMemory<Place>(bounds)
-  const organizations = createMemory<string>({ capacity: 10_000, maxAge })
+  const homes = createCache<Home>(bounds)
+  const places = createCache<Place>(bounds)
+  const organizations = createCache<string>({ capacity: 10_000, maxAge })
 
   const subscription = nats.connection.subscribe(callersChanged, {
     callback: (_error, message) => {
       const changed = message.string()
       const organizationId = organizationOf(changed)
       if (organizationId === undefined) {
-        holders.forget(({ user }) => user.userId === changed)
-        homes.forget(({ userId }) => userId === changed)
-        places.forget(({ userId }) => userId === changed)
+        holders.evict(({ user }) => user.userId === changed)
+        homes.evict(({ userId }) => userId === changed)
+        places.evict(({ userId }) => userId === changed)
       } else {
-        organizations.forget((known) => known === organizationId)
-        homes.forget((home) => home.organizationId === organizationId)
-        places.forget((place) => place.organizationId === organizationId)
+        organizations.evict((known) => known === organizationId)
+        homes.evict((home) => home.organizationId === organizationId)
+        places.evict((place) => place.organizationId === organizationId)
       }
     },
   })
   const unwatch = nats.onDisconnect(() => {
-    for (const memory of [holders, homes, places]) memory.forgetAll()
+    for (const cache of [holders, homes, places]) cache.clear()
   })
 
   // A known token costs an address nothing, so callers go on where strangers have used up its rate.
@@ -193,7 +193,7 @@ function tokenForProject(): RosterError {
 
 // A lookup is shared: the deadline of one caller does not end it for the others that wait.
 function waitFor<T>(lookup: Promise<T>, { deadline, signal }: Credentials): Promise<T> {
-  return within(lookup, { timeout: deadline - Date.now(), late: deadlineExceeded, signal, gone: clientGone })
+  return withTimeout(lookup, { timeout: deadline - Date.now(), late: deadlineExceeded, signal, gone: clientGone })
 }
 
 function clientGone() {

@@ -1,7 +1,7 @@
 import type { InternalServiceDefinition as GrantsDefinition } from '#gen/roster/grants/v1/internal_service'
 import type { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/v1/internal_service'
 import { codes, RosterError } from '#lib/errors'
-import type { Remembered } from '#lib/memory'
+import type { Cached } from '#lib/cache'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Caller, RolesThere } from '#lib/rpc/caller'
 import type { Client } from '#lib/rpc/call'
@@ -35,13 +35,13 @@ export interface Home extends Place {
 /** Asks other services about callers. */
 export interface Directory {
   /** Finds the holder of a token, until the token ends. UNAUTHENTICATED TOKEN_INVALID; errors of the services. */
-  findHolder(token: string, tokenHash: string): Promise<Remembered<Holder>>
+  findHolder(token: string, tokenHash: string): Promise<Cached<Holder>>
   /** Errors of grants. */
-  findHome(userId: string, organizationId: string): Promise<Remembered<Home>>
+  findHome(userId: string, organizationId: string): Promise<Cached<Home>>
   /** Errors of grants. */
-  findPlace(userId: string, organizationId: string): Promise<Remembered<Place>>
+  findPlace(userId: string, organizationId: string): Promise<Cached<Place>>
   /** The id of an organization that exists. PERMISSION_DENIED where there is none; errors of the services. */
-  checkOrganization(organizationId: string): Promise<Remembered<string>>
+  checkOrganization(organizationId: string): Promise<Cached<string>>
 }
 
 /** The services that the directory asks. */

@@ -1,7 +1,7 @@
 import type { Caller } from '#lib/rpc/caller'
 import type { Holder, Home, Place } from './directory.ts'
 
-type Told = Pick<Caller, 'hasRole' | 'instanceRoles' | 'organizationRoles' | 'projectRoles'>
+type Roles = Pick<Caller, 'hasRole' | 'instanceRoles' | 'organizationRoles' | 'projectRoles'>
 
 /** Makes the caller of a token, who acts at a place. */
 export type TellCaller = (holder: Holder, home: Home, place?: Place) => Caller
@@ -11,18 +11,19 @@ export type TellCaller = (holder: Holder, home: Home, place?: Place) => Caller
  * roles.
  */
 export function createTeller(): TellCaller {
-  const told = new WeakMap<Place, { home: Home; roles: Told; callers: WeakMap<Holder, Caller> }>()
+  const cache = new WeakMap<Place, { home: Home; roles: Roles; callers: WeakMap<Holder, Caller> }>()
 
   return (holder, home, place = home) => {
-    let known = told.get(place)
-    if (known?.home !== home) told.set(place, (known = { home, roles: tellRoles(home, place), callers: new WeakMap() }))
+    let known = cache.get(place)
+    if (known?.home !== home)
+      cache.set(place, (known = { home, roles: tellRoles(home, place), callers: new WeakMap() }))
     let caller = known.callers.get(holder)
     if (!caller) known.callers.set(holder, (caller = { ...holder.user, ...known.roles }))
     return caller
   }
 }
 
-function tellRoles(home: Home, place: Place): Told {
+function tellRoles(home: Home, place: Place): Roles {
   const { hasRole, instanceRoles } = home
   const places = place === home ? [home] : [home, place]
   return {

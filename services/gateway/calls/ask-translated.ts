@@ -14,7 +14,7 @@ import { translateRequest } from '../compatibility/translate-request.ts'
 
 /**
  * Asks the service in Roster's words, and gives its answer in those of the reference system. The request is decoded
- * here and written anew, so nobody else reads the client's own bytes. Errors of `parse`, `translateRequest`, `actIn`
+ * here and written anew, so no service reads the client's own bytes. Errors of `parse`, `translateRequest`, `actIn`
  * and `ask`.
  */
 export async function askTranslated(

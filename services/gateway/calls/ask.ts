@@ -24,12 +24,12 @@ const retryAfter = 250
 // even when it is sent twice, so it is sent once more.
 function askInDoubtTwice(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
   const { gateway, method, signal } = call
-  const told = call.tell()
-  const askOnce = () => callBytes(gateway.nats, method.subject, request, told, signal)
-  if (told.idempotencyKey === undefined) return askOnce()
+  const serviceCall = call.tell()
+  const askOnce = () => callBytes(gateway.nats, method.subject, request, serviceCall, signal)
+  if (serviceCall.idempotencyKey === undefined) return askOnce()
   return askOnce().catch(async (error: unknown) => {
     const inDoubt = error instanceof RosterError && error.code === codes.UNAVAILABLE
-    if (!inDoubt || told.deadline < Date.now() + 2 * retryAfter) throw error
+    if (!inDoubt || serviceCall.deadline < Date.now() + 2 * retryAfter) throw error
     await sleep(retryAfter)
     return askOnce()
   })

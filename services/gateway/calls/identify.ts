@@ -15,7 +15,7 @@ import type { Gateway } from './gateway.ts'
 export interface IdentifiedCall {
   gateway: Gateway
   method: Method
-  /** Aborted once nobody waits for an answer. */
+  /** Aborted once the caller no longer waits for an answer. */
   signal: AbortSignal
   /** Gives the facts of the call for its service, with the caller as of the last look. */
   tell(): Call

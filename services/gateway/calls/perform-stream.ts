@@ -9,7 +9,7 @@ import { type Arrival, startCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
 import { type IdentifiedCall, identify } from './identify.ts'
 import { logCall } from './log-call.ts'
-import { noteRefusal } from './note-refusal.ts'
+import { recordRefusal } from './record-refusal.ts'
 
 /** How a stream is answered. */
 export interface StreamAnswer {
@@ -79,7 +79,7 @@ export async function performStream(
   clearTimeout(timer)
   leave?.()
   logCall(arrived, error, { messages })
-  noteRefusal(arrived, error)
+  recordRefusal(arrived, error)
   return error
 }
 

@@ -8,7 +8,7 @@ import { countBulk } from './count-bulk.ts'
 import type { CallSettings, Gateway } from './gateway.ts'
 import { identify } from './identify.ts'
 import { logCall } from './log-call.ts'
-import { noteRefusal } from './note-refusal.ts'
+import { recordRefusal } from './record-refusal.ts'
 import { traceCall } from './trace-call.ts'
 
 /**
@@ -54,7 +54,7 @@ async function performCall<Answer>(
   } catch (thrown) {
     const error = toRosterError(thrown)
     logCall(arrived, error)
-    noteRefusal(arrived, error, translation ? undefined : request)
+    recordRefusal(arrived, error, translation ? undefined : request)
     return error
   }
 }

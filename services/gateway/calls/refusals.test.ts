@@ -15,59 +15,59 @@ const refusal = (userId: string, requestId: string): Refusal => ({
 })
 
 function begin(fails = false) {
-  const told: Refusal[][] = []
+  const recorded: Refusal[][] = []
   const recordRefusals = ({ refusals }: { refusals: Refusal[] }) => {
-    told.push(refusals)
+    recorded.push(refusals)
     return fails ? Promise.reject(new Error('nobody is there')) : Promise.resolve({})
   }
-  return { told, refusals: createRefusals({ recordRefusals }) }
+  return { recorded, refusals: createRefusals({ recordRefusals }) }
 }
 
-test('a flood of refused calls of one caller is told by its newest alone, a message a second, and hides no other', async () => {
-  const { told, refusals } = begin()
-  for (let n = 0; n < 100_000; n++) refusals.note(refusal('flooder', `flood-${n}`), 'home')
-  refusals.note(refusal('other', 'one'), 'home')
+test('a flood of refused calls of one caller is recorded by its newest alone, a message a second, and hides no other', async () => {
+  const { recorded, refusals } = begin()
+  for (let n = 0; n < 100_000; n++) refusals.record(refusal('flooder', `flood-${n}`), 'home')
+  refusals.record(refusal('other', 'one'), 'home')
   await vi.advanceTimersByTimeAsync(999)
-  expect(told).toHaveLength(1)
-  expect(told[0]).toHaveLength(11)
-  expect(told[0]!.slice(0, 2)).toEqual([refusal('flooder', 'flood-99999'), refusal('other', 'one')])
-  refusals.note(refusal('other', 'two'), 'home')
+  expect(recorded).toHaveLength(1)
+  expect(recorded[0]).toHaveLength(11)
+  expect(recorded[0]!.slice(0, 2)).toEqual([refusal('flooder', 'flood-99999'), refusal('other', 'one')])
+  refusals.record(refusal('other', 'two'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
-  expect(told.slice(1)).toEqual([[refusal('other', 'two')]])
+  expect(recorded.slice(1)).toEqual([[refusal('other', 'two')]])
 })
 
 test('many callers take turns, and what waits has an end', async () => {
-  const { told, refusals } = begin()
+  const { recorded, refusals } = begin()
   for (let user = 0; user < 5000; user++)
-    for (let n = 0; n < 3; n++) refusals.note(refusal(`user-${user}`, `${n}`), 'home')
+    for (let n = 0; n < 3; n++) refusals.record(refusal(`user-${user}`, `${n}`), 'home')
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(told.map((list) => list.length)).toEqual(Array.from({ length: 15 }, () => 200))
-  const first = told.slice(0, 5).flat()
+  expect(recorded.map((list) => list.length)).toEqual(Array.from({ length: 15 }, () => 200))
+  const first = recorded.slice(0, 5).flat()
   expect(new Set(first.map(({ userId }) => userId)).size).toBe(1000)
   expect(new Set(first.map(({ requestId }) => requestId))).toEqual(new Set(['2']))
 })
 
 test('a thousand callers of one organization take neither the room nor the turns of those of others', async () => {
-  const { told, refusals } = begin()
+  const { recorded, refusals } = begin()
   const flood = () => {
-    for (let user = 0; user < 1500; user++) refusals.note(refusal(`flooder-${user}`, 'flood'), 'evil')
+    for (let user = 0; user < 1500; user++) refusals.record(refusal(`flooder-${user}`, 'flood'), 'evil')
   }
   flood()
-  for (const user of ['one', 'two']) refusals.note(refusal(user, 'call'), 'good')
+  for (const user of ['one', 'two']) refusals.record(refusal(user, 'call'), 'good')
   await vi.advanceTimersByTimeAsync(999)
   flood()
-  refusals.note(refusal('three', 'call'), 'good')
+  refusals.record(refusal('three', 'call'), 'good')
   await vi.advanceTimersByTimeAsync(1000)
-  const others = told.map((list) => list.map(({ userId }) => userId).filter((id) => !id.startsWith('flooder')))
+  const others = recorded.map((list) => list.map(({ userId }) => userId).filter((id) => !id.startsWith('flooder')))
   expect(others).toEqual([['one', 'two'], ['three']])
-  expect(told.map((list) => list.length)).toEqual([200, 200])
+  expect(recorded.map((list) => list.length)).toEqual([200, 200])
 })
 
-test('what grants does not take is lost, and later calls are told all the same', async () => {
-  const { told, refusals } = begin(true)
-  refusals.note(refusal('user', 'one'), 'home')
+test('what grants does not take is lost, and later calls are recorded all the same', async () => {
+  const { recorded, refusals } = begin(true)
+  refusals.record(refusal('user', 'one'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
-  refusals.note(refusal('user', 'two'), 'home')
+  refusals.record(refusal('user', 'two'), 'home')
   await vi.advanceTimersByTimeAsync(1000)
-  expect(told).toEqual([[refusal('user', 'one')], [refusal('user', 'two')]])
+  expect(recorded).toEqual([[refusal('user', 'one')], [refusal('user', 'two')]])
 })

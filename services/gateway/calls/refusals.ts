@@ -2,17 +2,17 @@ import type { Refusal } from '#gen/roster/grants/v1/internal_service'
 import type { InternalServiceDefinition } from '#gen/roster/grants/v1/internal_service'
 import type { Client } from '#lib/rpc/call'
 
-/** Notes refused calls, so that grants can explain them. What is too much is dropped, and nobody waits. */
+/** Records refused calls, so that grants can explain them. What is too much is dropped, and no call waits. */
 export interface Refusals {
   /** `home`: the organization of the caller. The one that the call acted in may be of the caller's choice. */
-  note(refusal: Refusal, home: string): void
+  record(refusal: Refusal, home: string): void
   stop(): void
 }
 
 /** The refused calls of an organization's callers that wait, by the caller. */
 type Callers = Map<string, Refusal[]>
 
-/** Refused calls of one caller that wait, callers with some, and calls that are told at a time. */
+/** Refused calls of one caller that wait, callers with some, and calls that are sent at a time. */
 const [mostOfCaller, mostCallers, mostAtOnce] = [10, 1000, 200]
 /** Milliseconds between two messages, and until the first. */
 const [every, soon] = [1000, 50]
@@ -64,7 +64,7 @@ export function createRefusals(grants: Client<typeof InternalServiceDefinition, 
   }
 
   return {
-    note(refusal, home) {
+    record(refusal, home) {
       const callersOf = waiting.get(home) ?? new Map<string, Refusal[]>()
       waiting.set(home, callersOf)
       const own = callersOf.get(refusal.userId)

@@ -50,8 +50,8 @@ test.each([
   expect(client).toMatchObject({ traceId: root.traceId, parentId: root.spanId })
   expect(spans.find((span) => span.kind === 'server' && span.parentId === client.spanId)).toMatchObject({ name: rpc })
   expect(calls).toMatchObject([{ traceparent: `00-${root.traceId}-${client.spanId}-01` }])
-  const told = JSON.stringify(spans, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
-  expect(told).not.toMatch(/user-of-the-path|someone|example\.com/)
+  const text = JSON.stringify(spans, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  expect(text).not.toMatch(/user-of-the-path|someone|example\.com/)
 })
 
 test('a stranger neither chooses the trace nor has it sampled: the trace is new, and linked', async () => {

@@ -131,11 +131,11 @@ function takeLeave(stream: ServerHttp2Stream, patience: number) {
   if (others >= mostLeaving) {
     // Node would close the stream at once, were it neither read nor paused.
     stream.pause()
-    const lookSoon = (turns: number) => {
+    const lookSoon = (ticks: number) => {
       look()
-      if (turns > 1) setImmediate(lookSoon, turns - 1)
+      if (ticks > 1) setImmediate(lookSoon, ticks - 1)
     }
-    // The end leaves within a few turns of the event loop, unless the connection is blocked.
+    // The end leaves within a few ticks of the event loop, unless the connection is blocked.
     return void setImmediate(lookSoon, 10)
   }
   stream.on('data', ({ length }: Buffer) => {

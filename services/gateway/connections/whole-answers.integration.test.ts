@@ -92,7 +92,7 @@ function open({ port } = gateway) {
         .filter((one) => one.type === windowUpdate && one.stream === stream)
         .reduce((sum, { payload }) => sum + payload.readUInt32BE(), 0),
     /** Waits until the gateway has seen all that was sent so far. */
-    async turn() {
+    async roundTrip() {
       const answers = () => frames.filter(({ type }) => type === ping).length
       const before = answers()
       socket.write(frame(ping, 0, 0, Buffer.alloc(8)))
@@ -116,10 +116,10 @@ test.each([
   ['an error of gRPC', head('POST', grpcEmail, 'application/grpc'), ''],
   ['the answer to a HEAD', head('HEAD', '/healthz'), ''],
 ])('%s is whole; only then is a client that never ends its request told to stop', async (_name, fields, text) => {
-  const { socket, of, course, turn } = open(hasty)
+  const { socket, of, course, roundTrip } = open(hasty)
   socket.write(frame(headers, ended | headEnded, 1, fields))
   await expect.poll(() => course(1)).toMatch(/ end/)
-  await turn()
+  await roundTrip()
   const whole = course(1)
   expect(whole).toMatch(/^headers( data)?( data)? end$/)
   expect(
@@ -145,14 +145,14 @@ test('answers are whole also where many wait behind a client that reads late and
 })
 
 test('of the streams of a connection that go on after their answers, four are read on, and the others reset at once', async () => {
-  const { socket, course, turn } = open()
+  const { socket, course, roundTrip } = open()
   const streams = Array.from({ length: 12 }, (_, at) => 2 * at + 1)
   for (const stream of streams) socket.write(frame(headers, headEnded, stream, head('GET', '/healthz')))
-  const told = () => streams.filter((stream) => course(stream).includes('reset')).length
-  await expect.poll(told, { interval: 5 }).toBe(8)
-  await turn()
-  expect(told()).toBe(8)
-  await expect.poll(told, { timeout: 30_000 }).toBe(12)
+  const resets = () => streams.filter((stream) => course(stream).includes('reset')).length
+  await expect.poll(resets, { interval: 5 }).toBe(8)
+  await roundTrip()
+  expect(resets()).toBe(8)
+  await expect.poll(resets, { timeout: 30_000 }).toBe(12)
   for (const stream of streams) expect(course(stream)).toMatch(/^headers data( data)? end reset 0$/)
 })
 
@@ -171,7 +171,7 @@ test('nothing is kept of requests that end after their answers, whether they are
 })
 
 test('a client that looks at its answer only once all of its body was sent can send all of it', async () => {
-  const { socket, course, updates, turn } = open()
+  const { socket, course, updates, roundTrip } = open()
   const piece = 10_000
   let left = 2_000_000
   socket.write(frame(headers, headEnded, 1, head('POST', '/v2/sessions')))
@@ -181,6 +181,6 @@ test('a client that looks at its answer only once all of its body was sent can s
     left -= piece
     socket.write(frame(data, left === 0 ? ended : 0, 1, Buffer.alloc(piece, ' ')))
   }
-  await turn()
+  await roundTrip()
   expect(course(1)).toMatch(/^headers data( data)? end$/)
 })

@@ -57,12 +57,12 @@ async function startAnother() {
 }
 
 test('two gateways of different versions are shown, and the log says so once, and once that it is over', async () => {
-  const told = said('services of different versions run side by side').length
+  const logged = said('services of different versions run side by side').length
   const older = `${roster.former}.7`
   const other = await alsoRuns(info(older, { instance: 'another' }), await connectGateway(), 'gateway')
   await vi.waitFor(async () => expect((await readyz()).versions['gateway']).toEqual([older, roster.version]), soon)
   for (let n = 0; n < 5; n++) await readyz()
-  expect(said('services of different versions run side by side')).toHaveLength(told + 1)
+  expect(said('services of different versions run side by side')).toHaveLength(logged + 1)
   expect(said('services of different versions run side by side').at(-1)).toMatchObject({
     versions: { gateway: [older, roster.version], users: [roster.version] },
   })
@@ -132,13 +132,13 @@ describe('a service that was taken over', () => {
       for (const version of (await readyz()).versions['users']!) seen.add(version)
       expect(seen.size).toBeGreaterThan(10)
     }, soon)
-    const told = said('services of different versions run side by side').length - lines
-    expect(told).toBeLessThanOrEqual(4)
+    const logged = said('services of different versions run side by side').length - lines
+    expect(logged).toBeLessThanOrEqual(4)
   })
 
   test('cannot fill them by many answers, and by new ones each time', async () => {
     const lines = JSON.stringify(gateway.log).length
-    const told = said('services of different versions run side by side').length
+    const logged = said('services of different versions run side by side').length
     let asked = 0
     const { connection } = gateway.nats.users
     const many = connection.subscribe('$SRV.INFO.users', {
@@ -152,7 +152,7 @@ describe('a service that was taken over', () => {
     // Once a whole second of answers was heard.
     await vi.waitFor(async () => expect((await readyz()).versions['users']).toHaveLength(5), soon)
     for (let n = 0; n < 20; n++) expect(JSON.stringify(await readyz()).length).toBeLessThan(1000)
-    expect(said('services of different versions run side by side').length - told).toBeLessThanOrEqual(4)
+    expect(said('services of different versions run side by side').length - logged).toBeLessThanOrEqual(4)
     expect(JSON.stringify(gateway.log).length - lines).toBeLessThan(5000)
   })
 })

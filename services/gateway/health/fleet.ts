@@ -13,7 +13,7 @@ export interface Replica {
   former?: string | undefined
   /** Whether it cannot answer calls yet. */
   starting: boolean
-  parked: number
+  deadLetters: number
   /** The servers that it waits for, each with the time since when, in RFC 3339. */
   waiting: Record<string, string>
 }
@@ -42,7 +42,7 @@ export async function askReplicas(
       maxWait: listenFor,
     })
     for await (const answer of answers) {
-      // The server itself answers like this where nobody listens.
+      // The server itself answers like this where no service listens.
       if (answer.headers?.code === 503) break
       const replica = readReplica(service, answer.string())
       heard(replica)
@@ -57,8 +57,8 @@ export async function askReplicas(
   await ready
 }
 
-// A service lists all its endpoints, and nothing of them counts here. A service that was taken over may answer anything.
-// Its words must not fill the log, nor the answers to strangers.
+// A service lists all its endpoints, and nothing of them counts here. A service that was taken over may answer
+// anything. Its words must not fill the log, nor the answers to strangers.
 function readReplica(service: string, info: string): Replica {
   const read = (name: string, pattern: string) => new RegExp(`"${name}":"(${pattern})"`).exec(info)?.[1]
   return {
@@ -67,7 +67,7 @@ function readReplica(service: string, info: string): Replica {
     version: read('version', '\\d+\\.\\d+\\.\\d+[\\w.-]{0,20}') ?? untold,
     former: read('former', '\\d+\\.\\d+'),
     starting: read('starting', 'true') !== undefined,
-    parked: Number(read('parked', '\\d{1,15}') ?? 0),
+    deadLetters: Number(read('parked', '\\d{1,15}') ?? 0),
     waiting: readWaits(read('waiting', '[\\w:., -]{1,300}') ?? ''),
   }
 }

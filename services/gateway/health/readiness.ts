@@ -185,7 +185,7 @@ function reportOf(nats: Nats, missing: string[], replicas: Replica[], missingSin
   const own = { ...readWaits(String(nats.waits)), ...missedServices }
   if (Object.keys(own).length > 0) waiting['gateway'] = own
   for (const { service, ...replica } of replicas) {
-    if (replica.parked > 0) parked[service] = Math.max(parked[service] ?? 0, replica.parked)
+    if (replica.deadLetters > 0) parked[service] = Math.max(parked[service] ?? 0, replica.deadLetters)
     for (const [server, at] of Object.entries(replica.waiting)) {
       const servers = (waiting[service] ??= {})
       if (servers[server] === undefined || at < servers[server]) servers[server] = at

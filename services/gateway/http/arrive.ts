@@ -62,7 +62,7 @@ function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange):
 }
 
 // A client that closes its half of a connection may still wait for an answer. Calls have a deadline, so they go on. A
-// stream has none, and would write to nobody: it ends.
+// stream has none, and would write to no client: it ends.
 function onEnd({ request, response }: Exchange, ended: () => void) {
   if ('stream' in request) return
   const { socket } = request

@@ -1,4 +1,4 @@
-/** The part of a budget that was taken, as far as it has not worn off yet. */
+/** A token bucket: the part of a budget that was taken, as far as it has not worn off yet. */
 export interface Bucket {
   used: number
   /** When it last wore off: milliseconds of a clock that never goes back. */

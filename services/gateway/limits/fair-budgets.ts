@@ -2,13 +2,13 @@ import { type Bucket, burstSeconds, createBucket, wait, wear } from './bucket.ts
 import { rateLimited } from './rate-limited.ts'
 import { createRecent } from './recent.ts'
 
-/** Budgets of callers that share the budgets of their organizations. */
+/** Rate limits of callers, whose budgets share those of their organizations. */
 export interface FairBudgets {
   /**
    * Takes so many calls from the caller's budget of `rate` a second, and as many from the organization's. Ten seconds'
-   * worth may be taken at once, and a rate of 0 is no limit. No caller may use more of the organization's budget than it
-   * leaves to the others. So a caller that takes less than its share always finds some. More calls than a
-   * quarter of a budget take a quarter of it, so that they may come at all. RESOURCE_EXHAUSTED RATE_LIMITED takes nothing.
+   * worth may be taken at once, and a rate of 0 is no limit. No caller may use more of the organization's budget than
+   * it leaves to the others. So a caller that takes less than its share always finds some. More calls than a quarter of
+   * a budget take a quarter of it, so that they may come at all. RESOURCE_EXHAUSTED RATE_LIMITED takes nothing.
    */
   take(userId: string, rate: number, organizationId: string, now: number, calls?: number): void
 }

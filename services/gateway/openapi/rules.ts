@@ -7,7 +7,7 @@ export interface Constraints {
   text: string[]
 }
 
-/** What `buf.validate` says of a field. Throws for a rule that nobody has told the meaning of. */
+/** What `buf.validate` says of a field. Throws for a rule that has no meaning here. */
 export function constraintsOf(field: DescField): Constraints {
   return translate(rulesOf(field), field.name)
 }

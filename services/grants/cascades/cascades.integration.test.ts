@@ -20,7 +20,7 @@ import { addProjectGrant } from '../operations/project-grant/add-project-grant.t
 import { removeProjectGrant } from '../operations/project-grant/remove-project-grant.ts'
 import { addProjectRole } from '../operations/project-role/add-project-role.ts'
 import { removeProjectRole } from '../operations/project-role/remove-project-role.ts'
-import { project } from '../views.ts'
+import { project } from '../projections.ts'
 import { evolve } from '../vocabulary/evolve.ts'
 import { readCause } from './cause.ts'
 import { clearProject } from './clear-project.ts'

@@ -28,7 +28,7 @@ import { addUserGrant } from '../operations/user-grant/add-user-grant.ts'
 import { getUserGrant } from '../operations/user-grant/get-user-grant.ts'
 import { portion } from './in-portions.ts'
 import { startUserRemoval } from './user-removal.ts'
-import { project } from '../views.ts'
+import { project } from '../projections.ts'
 import { evolve } from '../vocabulary/evolve.ts'
 import { internalCalls } from '../../internal-calls.ts'
 

@@ -6,7 +6,7 @@ import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
 import type { Service } from '#lib/process'
 import type { Context } from '../context.ts'
-import { removalNote } from '../holdings.ts'
+import { removalTombstone } from '../holdings.ts'
 import { portion } from './in-portions.ts'
 import { removedHolding } from './removed-holding.ts'
 import type { RemovedUserEvent } from '../vocabulary/removed-user.ts'
@@ -31,8 +31,12 @@ async function removeHoldings({ sql, store }: Context, event: Event): Promise<vo
   // The removal can be undone, and then the user has all roles again.
   if (event.data?.['forgetAt'] !== undefined) return
   const call = because(event)
-  // The note comes first. A gift that was stored before the note is found below.
-  await store.execute({ aggregate: removalNote(userId), call, decide: (note) => noted(note, organizationId) })
+  // The tombstone comes first. A gift that was stored before it is found below.
+  await store.execute({
+    aggregate: removalTombstone(userId),
+    call,
+    decide: (tombstone) => noted(tombstone, organizationId),
+  })
   for (;;) {
     const holdings = await sql<AggregateKey[]>`
       select type, id from aggregates

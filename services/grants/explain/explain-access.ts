@@ -3,7 +3,7 @@ import type { TraceUserStateResponse } from '#gen/roster/users/v1/internal_servi
 import type { Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
-import type { Asker } from '#lib/search/in-turn'
+import type { Asker } from '#lib/search/search-queue'
 import type { Member } from '../vocabulary/member.ts'
 import { isClosed, type Organization } from '../vocabulary/organization.ts'
 import { type AccessQuestion, passes } from './access-question.ts'

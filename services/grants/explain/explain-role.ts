@@ -7,7 +7,7 @@ import {
 } from '#gen/roster/grants/v1/permission_service'
 import type { TraceUserStateResponse } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
-import type { Asker } from '#lib/search/in-turn'
+import type { Asker } from '#lib/search/search-queue'
 import type { Context } from '../context.ts'
 import { isClosed, type Organization } from '../vocabulary/organization.ts'
 import type { Project } from '../vocabulary/project.ts'

@@ -1,5 +1,5 @@
 import type { Sql } from '#lib/eventstore/database'
-import { type Asker, inTurn } from '#lib/search/in-turn'
+import { type Asker, runQueued } from '#lib/search/search-queue'
 
 /** Grants that an explanation looks at, at most. */
 const most = 100
@@ -23,7 +23,7 @@ export async function findGrants(
   { userId, projectId, organizationId }: RoleQuestion,
 ): Promise<{ owner: string | undefined; userGrants: string[]; projectGrants: string[]; incomplete: boolean }> {
   const newest = sql`g.state ? 'removed', g.created_at desc`
-  const rows = await inTurn(
+  const rows = await runQueued(
     sql,
     asker,
     sql<{ id: string; type: string }[]>`

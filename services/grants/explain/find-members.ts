@@ -1,6 +1,6 @@
 import type { Sql } from '#lib/eventstore/database'
 import { instance } from '#lib/instance'
-import { type Asker, inTurn } from '#lib/search/in-turn'
+import { type Asker, runQueued } from '#lib/search/search-queue'
 import type { AccessQuestion } from './access-question.ts'
 import { type Sight, sightAt } from './sight.ts'
 import type { Until } from './until.ts'
@@ -29,7 +29,7 @@ export async function findMembers(
   const earlier = until ? sql`and m.created_at <= ${new Date(until.time.getTime() + tolerance)}` : sql``
   const own = sql`m.type = 'member' and m.state ->> 'userId' = ${userId} ${earlier}`
   const isPlace = sql`(organization_id, coalesce(state ->> 'projectId', '')) in (select * from places)`
-  const rows = await inTurn(
+  const rows = await runQueued(
     sql,
     asker,
     sql<Row[]>`

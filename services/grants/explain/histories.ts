@@ -2,7 +2,7 @@ import { type AggregateKey, keyText } from '#lib/eventstore/aggregate'
 import type { Fragment, Sql } from '#lib/eventstore/database'
 import { eventColumns } from '#lib/eventstore/event-page'
 import type { StoredEvent } from '#lib/events/stored-event'
-import { type Asker, inTurn } from '#lib/search/in-turn'
+import { type Asker, runQueued } from '#lib/search/search-queue'
 import { evolve } from '../vocabulary/evolve.ts'
 import { happenedBy, type Until } from './until.ts'
 
@@ -31,7 +31,7 @@ const newest = 50
 
 /**
  * Reads the newest events of objects up to a moment, and folds them as the service does. Of earlier events it reads
- * those that the state takes. Of projects it reads the one role alone. Errors of `inTurn`.
+ * those that the state takes. Of projects it reads the one role alone. Errors of `runQueued`.
  */
 export async function readHistories(
   sql: Sql,
@@ -44,7 +44,7 @@ export async function readHistories(
     and (e.type <> all(${names}) or e.aggregate_type not in ('organization', 'project'))
     and (e.type not like 'role.%' or e.payload ->> 'roleKey' = ${roleKey})
   `
-  const read = (from: Fragment) => inTurn(sql, asker, sql<StoredEvent[]>`select ${eventColumns(sql)} from ${from}`)
+  const read = (from: Fragment) => runQueued(sql, asker, sql<StoredEvent[]>`select ${eventColumns(sql)} from ${from}`)
   const rows = await read(sql`
     unnest(${unique.map(({ type }) => type)}::text[], ${unique.map(({ id }) => id)}::text[]) wanted (kind, id)
     cross join lateral (select * from events e where ${ofObject} order by e.sequence desc limit ${newest}) newest

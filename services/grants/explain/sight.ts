@@ -23,7 +23,7 @@ export interface Sight {
 /** Who asks for an explanation, and the organization that it acts for. */
 type Asker = Pick<Call, 'caller' | 'organizationId'>
 
-/** The sight of a caller that asks about a user, as far as its roles are told. */
+/** The sight of a caller that asks about a user, as far as its roles are known. */
 export function sightOf(asker: Asker, userId: string): Sight {
   const { caller } = asker
   const isSelf = caller.userId === userId

@@ -3,7 +3,7 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
-import { refuseRemoved, removalNote } from '../holdings.ts'
+import { refuseRemoved, removalTombstone } from '../holdings.ts'
 import type { Member } from '../vocabulary/member.ts'
 import { addedMember } from './new-member.ts'
 import { ownMemberships, permitByMemberships } from './own-roles.ts'
@@ -32,11 +32,11 @@ export async function addMember(
   const objects = await objectsOf(context, place)
   return context.store.execute({
     aggregate: { type: 'member', id: uuid() },
-    reads: [removalNote(userId), ...own, ...objects],
+    reads: [removalTombstone(userId), ...own, ...objects],
     call,
-    decide(_, _now, [note, ...reads]: Aggregate[]) {
+    decide(_, _now, [tombstone, ...reads]: Aggregate[]) {
       permitByMemberships(reads.slice(0, own.length) as Aggregate<Member>[], permission, roles)
-      refuseRemoved(note!)
+      refuseRemoved(tombstone!)
       refuseForeign(place, roles, reads)
       const { organizationId, ...project } = place
       return addedMember(organizationId, { userId, ...project, roles })

@@ -31,12 +31,12 @@ export async function keepOwner<T>(
 }
 
 /**
- * Changes grants while users counts nobody of these as an owner of the instance. Afterwards they count if the change
+ * Changes grants while users counts none of these as an owner of the instance. Afterwards they count if the change
  * made them owners, or if it was refused. Where its outcome is open they do not count, so that the last owner stays in
  * any case. A change that comes too late must fail: whatever makes somebody an owner again stores an event first, and
  * whatever ends an owner is refused after that event.
  *
- * `change` is told whether an earlier one had an open outcome. FAILED_PRECONDITION LAST_IAM_OWNER; PERMISSION_DENIED
+ * `change` learns whether an earlier one had an open outcome. FAILED_PRECONDITION LAST_IAM_OWNER; PERMISSION_DENIED
  * where one of the untouchable users is among them.
  */
 export async function whileReleased<T>(

@@ -4,7 +4,7 @@ import type { Existing } from '#lib/eventstore/aggregate'
 import type { Fragment } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import { type Asked, readCursor, writeCursor } from '#lib/search/cursor'
-import { inTurn } from '#lib/search/in-turn'
+import { runQueued } from '#lib/search/search-queue'
 import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../context.ts'
 import { showUserGrant } from '../show.ts'
@@ -56,7 +56,7 @@ async function grantsOf(
   limit: number,
 ): Promise<Existing<UserGrant>[]> {
   if (userIds.length === 0) return []
-  return inTurn(
+  return runQueued(
     sql,
     call,
     sql<Existing<UserGrant>[]>`

@@ -28,7 +28,7 @@ interface Waiter {
 
 /** Milliseconds between two looks. */
 const lookEvery = 1_000
-/** Milliseconds for which the looks go on when nobody waits: most callers come again. */
+/** Milliseconds for which the looks go on when no call waits: most callers come again. */
 const restAfter = 30_000
 /** Milliseconds in which other events may join the first one. */
 const gather = 10

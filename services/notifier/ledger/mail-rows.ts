@@ -38,7 +38,7 @@ export function mailRows(events: Event[]) {
   })
 }
 
-// How mails ended is told of aggregates of their own, with the user's id, and of the user by earlier versions.
+// How mails ended is an event of aggregates of their own, with the user's id, and of the user by earlier versions.
 const aggregateTypes = new Set(['user', 'user.email.code', 'user.password.code', 'user.email.notice'])
 
 /** A code is dead after so many wrong tries. */

@@ -45,11 +45,11 @@ export interface TakeInOptions {
  */
 export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails }: TakeInOptions): Service {
   // The hint only wakes. The events come from PostgreSQL.
-  const hints = nats.connection.subscribe(hintSubject(service), { callback: () => turns.wake() })
+  const hints = nats.connection.subscribe(hintSubject(service), { callback: () => ticks.wake() })
 
   const span = { name: 'take in events', kind: 'consumer', attributes: { 'roster.source': service } } as const
 
-  const turns = repeat({
+  const ticks = repeat({
     async work(stopped) {
       const more = await takeIn()
       await pause(collectFor, stopped)
@@ -103,7 +103,7 @@ export function startTakingIn({ service, feed, sql, nats, log, wake, queueMails 
     async stop() {
       hints.unsubscribe()
       watching.stop()
-      await turns.stop()
+      await ticks.stop()
     },
   }
 }

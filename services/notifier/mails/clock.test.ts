@@ -3,7 +3,7 @@ import { createClock } from './clock.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-test('it goes on from the time that users told, even if the clock of this host is set', () => {
+test('it goes on from the time that users gave, even if the clock of this host is set', () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout'], now: 1_000_000 })
   const clock = createClock()
   expect(clock.time()).toBe(1_000_000)

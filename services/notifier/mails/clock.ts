@@ -1,12 +1,12 @@
 /** The time of users' database. Mails must not wait for a database of their own, so users tells it. */
 export interface Clock {
-  /** Unix time in milliseconds; that of this host before users told any. */
+  /** Unix time in milliseconds; that of this host before users gave any. */
   time(): number
-  /** Users told its time. Users of an earlier version does not. */
+  /** Users gave its time. Users of an earlier version does not. */
   hear(time: Date | undefined): void
 }
 
-/** Goes on from what users told last, however the clock of this host is set. */
+/** Goes on from the time that users gave last, however the clock of this host is set. */
 export function createClock(): Clock {
   let offset: number | undefined
   return {

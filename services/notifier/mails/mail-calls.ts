@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EmailCode, InternalServiceDefinition, MailEnd, MailKey } from '#gen/roster/users/v1/internal_service'
 import { RosterError } from '#lib/errors'
-import { batched } from '#lib/batched'
+import { batchCalls } from '#lib/batch-calls'
 import type { Clock } from './clock.ts'
 import type { Client } from '#lib/rpc/call'
 
@@ -19,12 +19,12 @@ const answerWithin = 10_000
 const together = { every: 20, most: 100, span: { name: 'share call' } }
 
 export function openMailCalls(users: MailUsers, clock: Clock): MailCalls {
-  const contents = batched(async (mails: MailKey[]) => {
+  const contents = batchCalls(async (mails: MailKey[]) => {
     const answer = await ask(users.getEmailCode({ ...none, mails }, call()))
     clock.hear(answer.time)
     return mails.map((_, index) => answer.contents[index] ?? { unknown: true })
   }, together)
-  const ends = batched(async (mails: MailEnd[]) => {
+  const ends = batchCalls(async (mails: MailEnd[]) => {
     const answer = await ask(users.recordEmailCode({ ...none, mails }, call()))
     return mails.map((_, index) => answer.recorded[index] === true)
   }, together)

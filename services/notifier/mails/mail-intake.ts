@@ -1,6 +1,6 @@
 import type { PublishedEvent } from '#lib/events/cloud-event'
 import { consume } from '#lib/events/consume'
-import { batched } from '#lib/batched'
+import { batchCalls } from '#lib/batch-calls'
 import type { consumers } from '#lib/events/consumers'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
@@ -20,7 +20,7 @@ export interface IntakeOptions {
 
 /** Makes a job of every request for a code. Acknowledges an event once its job is in Redis. */
 export function startMailIntake({ nats, queue, clock, log }: IntakeOptions): Service {
-  const add = batched(
+  const add = batchCalls(
     async (jobs: MailJob[]) => {
       await queue.add(jobs)
       return jobs

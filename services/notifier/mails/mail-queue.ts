@@ -2,7 +2,7 @@ import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Log } from '#lib/log'
 import type { NewSpan } from '#lib/telemetry/tracing'
-import { within } from '#lib/within'
+import { withTimeout } from '#lib/with-timeout'
 import { throttled } from '#lib/throttled'
 import { longest } from './mail-backoff.ts'
 import type { MailKind } from './templates.ts'
@@ -61,7 +61,7 @@ const addDeadline = 5000
 const tooLong = 2 * longest
 /** BullMQ's lowest priority. */
 const last = 2_097_152
-/** Milliseconds for which an organization's mails count against its turn. */
+/** Milliseconds for which an organization's mails count against its priority. */
 const countFor = 10 * 60_000
 
 /** Opens the queue. A job has its code's id, so a code has one job however often it is added. */
@@ -86,20 +86,23 @@ export function openMailQueue(redis: Redis, log: Log): MailQueue {
 
   // The first mail of each organization goes before the second mail of any. So ten thousand mails of one organization
   // delay no other organization.
-  function turnOf(organizationId: string): number {
+  function priorityOf(organizationId: string): number {
     if (Date.now() > countUntil) [counts, countUntil] = [new Map(), Date.now() + countFor]
-    const turn = (counts.get(organizationId) ?? 0) + 1
-    counts.set(organizationId, turn)
-    return Math.min(turn, last)
+    const priority = (counts.get(organizationId) ?? 0) + 1
+    counts.set(organizationId, priority)
+    return Math.min(priority, last)
   }
 
   return {
     async add(codes) {
       const jobs = codes.map((data) => {
-        return { name: 'mail', data, opts: { jobId: data.codeId, priority: turnOf(data.organizationId) } }
+        return { name: 'mail', data, opts: { jobId: data.codeId, priority: priorityOf(data.organizationId) } }
       })
       // Late is harmless: when Redis is back it takes the job after all, and a second one of that id is none.
-      await within(queue.addBulk(jobs), { timeout: addDeadline, late: () => new Error('Redis does not take jobs') })
+      await withTimeout(queue.addBulk(jobs), {
+        timeout: addDeadline,
+        late: () => new Error('Redis does not take jobs'),
+      })
     },
     async hurry() {
       const ids = await redis.zrangebyscore(queue.toKey('delayed'), (Date.now() + tooLong) * 2 ** 12, '+inf')

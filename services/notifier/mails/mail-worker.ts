@@ -61,10 +61,10 @@ export function startMailWorker({ redis, users, concurrency, mailer, clock, log 
   worker.on('completed', (job, end) => log.info({ ...ids(job), end }, 'job done'))
   worker.on('failed', (job, { message: reason }) => {
     if (!job) return
-    const told = { ...ids(job), tries: job.attemptsMade, reason }
+    const fields = { ...ids(job), tries: job.attemptsMade, reason }
     // While the mail server is away, each job comes here again and again. The log says why, once.
-    if (job.finishedOn === undefined) log.info(told, 'job is tried again')
-    else log.warn(told, 'job given up: its code has expired')
+    if (job.finishedOn === undefined) log.info(fields, 'job is tried again')
+    else log.warn(fields, 'job given up: its code has expired')
   })
   worker.on('stalled', (codeId) => log.warn({ codeId }, 'a job lost its worker and is taken up again'))
   return {

@@ -95,7 +95,7 @@ function duration(milliseconds: number, language: string): string {
   ).format(count)
 }
 
-// Nobody knows the reader's time zone.
+// The reader's time zone is unknown.
 function moment(time: Date, language: string): string {
   return formatOf(
     language,

@@ -1,5 +1,5 @@
 import SMTPPool from 'nodemailer/lib/smtp-pool'
-import { within } from '#lib/within'
+import { withTimeout } from '#lib/with-timeout'
 
 export interface SmtpPoolOptions extends SMTPPool.Options {
   /** Milliseconds that the server may take to be ready for a mail. */
@@ -64,7 +64,7 @@ export function openSmtpPool({ readyWithin, ...options }: SmtpPoolOptions): Smtp
 
   return {
     send,
-    verify: () => within(pool.verify(), { timeout: readyWithin, late: notReady }),
+    verify: () => withTimeout(pool.verify(), { timeout: readyWithin, late: notReady }),
     close: () => pool.close({ force: true }),
   }
 }

@@ -7,8 +7,8 @@ import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../context.ts'
-import { notes } from '../organizations.ts'
-import { refuseRemovedOrganization } from '../../organization-notes.ts'
+import { tombstones } from '../organizations.ts'
+import { refuseRemovedOrganization } from '../../organization-status.ts'
 import { permitInstance } from '../visible.ts'
 import type { WebhookEvent } from '../vocabulary.ts'
 import { newSecret } from '../webhooks/secret.ts'
@@ -29,10 +29,10 @@ export const addWebhook = {
     const { secret, store: storeSecret } = newSecret(keys, id)
     return store.execute({
       aggregate: { type: 'webhook', id },
-      reads: [notes.key(organizationId)],
+      reads: [tombstones.key(organizationId)],
       call,
-      decide(_webhook, _now, [note]): Decision<WebhookEvent> {
-        refuseRemovedOrganization(note!)
+      decide(_webhook, _now, [tombstone]): Decision<WebhookEvent> {
+        refuseRemovedOrganization(tombstone!)
         return {
           organizationId,
           events: [{ type: 'added', payload: { url, eventTypes, description, allOrganizations } }],

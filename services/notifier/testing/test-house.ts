@@ -30,7 +30,7 @@ import { startUsers } from '../../users/service.ts'
 import { states } from '../show.ts'
 import { readNotifierConfig } from '../config.ts'
 import { eventColumns } from '#lib/eventstore/event-page'
-import { openPersonal } from '#lib/eventstore/personal/personal'
+import { openPersonal } from '#lib/eventstore/encryption/personal'
 import type { StoredEvent } from '#lib/events/stored-event'
 import { encryptionKey } from '#lib/keys'
 import { startNotifier } from '../service.ts'
@@ -38,7 +38,7 @@ import { startTestMailServer } from './test-mail-server.ts'
 import { internalCalls } from '../../internal-calls.ts'
 
 // As far as events are opened with it.
-const ofUsers = { subject: 'user', events: [], states: [], keyKinds: [], isForgotten: () => false }
+const ofUsers = { subject: 'user', events: [], states: [], keyKinds: [], isErased: () => false }
 
 export type TestHouse = Awaited<ReturnType<typeof openHouse>>
 
@@ -222,7 +222,7 @@ export async function openHouse() {
         order by events.position
       `
       const keys = encryptionKey.read(environment['ROSTER_ENCRYPTION_KEY']!)
-      const events = await (await openPersonal(sql, ofUsers, keys)).openEvents(sql, rows)
+      const events = await (await openPersonal(sql, ofUsers, keys)).decryptEvents(sql, rows)
       return events.map(({ aggregate_type, type, payload }) => {
         const what = `${aggregate_type}.${type}`.replace('user.email.code.', '')
         return [what, (payload as { failure?: string }).failure].filter(Boolean).join(': ')

@@ -20,7 +20,7 @@ export interface Taken {
   /** The organization that has the webhook. */
   organizationId: string
   url: string
-  /** Sealed. The one in use comes first. */
+  /** Encrypted. The one in use comes first. */
   secrets: Buffer[]
   aggregate: string
   takenBy: string

@@ -23,7 +23,7 @@ export interface Outcome {
 
 /**
  * Posts a body. Follows no redirect and does not look at the answer's body. Rejects only if `signal` is aborted: then
- * nobody knows whether the body arrived. The answer's head has `within` milliseconds. Waits one second more for the
+ * it is unknown whether the body arrived. The answer's head has `within` milliseconds. Waits one second more for the
  * answer's end.
  */
 export async function post(
@@ -83,7 +83,7 @@ async function exchange(
 function guarded(destinations: Destinations, tls: boolean, over: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
     const answer = (addresses: LookupAddress[]) => {
-      // One forbidden address is enough: nobody controls which address is used.
+      // One forbidden address is enough: which address is used cannot be controlled.
       if (addresses.some(({ address }) => !destinations.allows(address, tls))) callback(new NotAllowed(), '')
       else if (options.all) callback(null, addresses)
       else callback(null, addresses[0]!.address, addresses[0]!.family)
@@ -111,7 +111,7 @@ function passOver(sent: ClientRequest, answer: IncomingMessage, then: () => void
   })
 }
 
-// An unknown name and a name that leads to a private network get the same error: nobody may find out the names inside.
+// An unknown name and a name that leads to a private network get the same error, so that the names inside stay secret.
 const noAddress = 'no address that may be sent to'
 const names: Record<string, string> = {
   NOT_ALLOWED: noAddress,

@@ -44,7 +44,7 @@ export function startWebhookSweep({ sql, worker, log, every, retryFor }: SweepOp
     pruneAt = Date.now() + pruneEvery
   }
 
-  // Gives up deliveries that nobody will send. Their webhook was removed, was paused for too long, or had too slow a
+  // Gives up deliveries that will never be sent. Their webhook was removed, was paused for too long, or had too slow a
   // receiver for too long. Or they are mails of a code that died without an event.
   async function giveUp(stopped: AbortSignal) {
     await giveUpRemoved(stopped)

@@ -5,7 +5,7 @@ import { coversRole } from '#lib/rpc/roles'
 import { type Caller, holds } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { rolesCovered } from '../roles-covered.ts'
+import { requireRolesCovered } from '../may-act-on.ts'
 
 /**
  * Permits the user itself, and a caller whose roles cover the user's. A credential lets its holder do what the user
@@ -19,7 +19,7 @@ export async function permitCredential(
 ): Promise<void> {
   const { caller } = call
   if (userId === caller.userId || coversRole(caller.instanceRoles, instance.administratorRole)) return
-  await rolesCovered(context, userId, call)
+  await requireRolesCovered(context, userId, call)
 }
 
 /**

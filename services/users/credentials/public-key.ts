@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { RosterError } from '#lib/errors'
-import { createFairGate, type Place } from '#lib/fair-gate'
+import { createFairSemaphore, type Place } from '#lib/fair-semaphore'
 import type { PublicKey } from '../vocabulary/credentials.ts'
 
 /** A public key with the one algorithm, named as in JOSE, that it is used with. */
@@ -102,7 +102,7 @@ function judge(key: KeyObject): ReadKey | Unreadable {
 const generate = promisify(generateKeyPair)
 
 // A pair for RSA takes a tenth of a second, on one of the threads that passwords need.
-const through = createFairGate(
+const through = createFairSemaphore(
   { atOnce: 1, waiting: 50 },
   () =>
     new RosterError('RESOURCE_EXHAUSTED', 'KEYS_THROTTLED', 'Too many new keys are waiting to be made.', {

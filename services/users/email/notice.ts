@@ -78,7 +78,7 @@ async function findFormerAddress(
       )
     order by events.sequence desc limit 2
   `)
-  const changes = await orUnavailable(personal.openEvents(sql, rows))
+  const changes = await orUnavailable(personal.decryptEvents(sql, rows))
   const former: { email?: string } | undefined = changes[1]?.payload
   return former?.email
 }

@@ -13,8 +13,8 @@ import { issuerOf } from './issuer.ts'
 import type { Roles } from './scoped-roles.ts'
 import type { Scope } from './scope.ts'
 import { newToken, storeToken } from '../token.ts'
-import { notes } from '../organizations/notes.ts'
-import { isOpen } from '../../organization-notes.ts'
+import { statuses } from '../organizations/statuses.ts'
+import { isOpen } from '../../organization-status.ts'
 import { isActive } from '../states/user-state.ts'
 import { living } from '../vocabulary/credentials.ts'
 import { credentialsOf, type User } from '../vocabulary/user.ts'
@@ -51,10 +51,10 @@ export async function issueAccessToken(context: Context, grant: Grant, call: Cal
   const userId = grant.client.machine.id
   return context.store.execute<object, AuthenticationEvent, void, IssueTokenResponse>({
     aggregate: { type: 'authentication', id: userId },
-    reads: [{ type: 'user', id: userId }, notes.key(grant.client.machine.organizationId)],
+    reads: [{ type: 'user', id: userId }, statuses.key(grant.client.machine.organizationId)],
     call: { caller: { ...anonymous, userId }, requestId, deadline, ...(once && { once }) },
-    decide(_, now, [user, note]) {
-      if (!isOpen(note!)) throw grant.client.refusal
+    decide(_, now, [user, status]) {
+      if (!isOpen(status!)) throw grant.client.refusal
       return decide(grant, token, user!, now)
     },
     respond: () => ({

@@ -60,7 +60,7 @@ export function issuerNamedBy(text: string): string {
 
 /**
  * Whether a machine signed the assertion, for this service and for now (RFC 7523 section 3). Without a machine or its
- * key, a key of nobody is tried, so that the answer takes as long.
+ * key, a random key is tried, so that the answer takes as long.
  */
 export async function verifyAssertion(
   config: Config,

@@ -10,8 +10,8 @@ import type { Context } from '../context.ts'
 import { findSecret } from '../credentials/machine-credentials.ts'
 import { findMachine, type Machine } from './machines.ts'
 import { useUp } from './single-use.ts'
-import { notes } from '../organizations/notes.ts'
-import { isOpen, type OrganizationNote } from '../../organization-notes.ts'
+import { statuses } from '../organizations/statuses.ts'
+import { isOpen, type OrganizationStatus } from '../../organization-status.ts'
 import { isActive } from '../states/user-state.ts'
 import type { Credential } from '../vocabulary/credentials.ts'
 
@@ -125,8 +125,8 @@ async function admit(
 }
 
 async function isOrganizationOpen({ store }: Context, { organizationId }: Machine): Promise<boolean> {
-  const { type, id } = notes.key(organizationId)
-  return isOpen({ state: (await store.load<OrganizationNote>(type, id))?.state })
+  const { type, id } = statuses.key(organizationId)
+  return isOpen({ state: (await store.load<OrganizationStatus>(type, id))?.state })
 }
 
 // A client that does not exist has no history to add to.

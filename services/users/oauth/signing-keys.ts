@@ -2,7 +2,7 @@ import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import type { SigningKey } from '#gen/roster/users/v1/signing_key'
 import { orUnavailable, type Sql, type Transaction } from '#lib/eventstore/database'
-import { reseal } from '#lib/eventstore/reseal'
+import { reEncrypt } from '#lib/eventstore/re-encrypt'
 import type { Keyring } from '#lib/keys'
 import type { Log } from '#lib/log'
 import { type Config, longestAccessToken } from '../config.ts'
@@ -11,7 +11,7 @@ import { receiptType, signNow } from './sign-now.ts'
 
 const lock = 7_265_004
 const refreshEvery = 60_000
-const sealedFor = 'signing-key'
+const encryptedFor = 'signing-key'
 /** Seconds that a key is published before it signs: longer than anybody caches the list of keys. */
 const ahead = 3600
 /**
@@ -42,14 +42,14 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
         await transaction`select pg_advisory_xact_lock(hashtextextended(current_schema(), ${lock}))`
         rows = await load(transaction, config)
         if (isDue(rows)) await add(transaction, rows.some(canOpen) ? ahead : 0)
-        await forgetOld(transaction)
+        await deleteOld(transaction)
       })
       rows = await load(sql, config)
     }
     const current = rows.findLast((row) => row.signs && canOpen(row))
     if (!current) throw new Error('there is no key to sign access tokens with')
     if (signer?.row.kid === current.kid) return
-    const own = JSON.parse(keys.open(sealedFor, current.privateKey)) as JWK & JsonWebKey
+    const own = JSON.parse(keys.decrypt(encryptedFor, current.privateKey)) as JWK & JsonWebKey
     const key = await importJWK(own, current.algorithm)
     signer = { row: current, key: key as CryptoKey, own: createPrivateKey({ format: 'jwk', key: own }) }
   }
@@ -58,7 +58,7 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
   // open.
   function canOpen({ kid, privateKey }: Row) {
     try {
-      return keys.open(sealedFor, privateKey) !== ''
+      return keys.decrypt(encryptedFor, privateKey) !== ''
     } catch (error) {
       log.error({ err: error, kid }, 'a signing key cannot be opened')
       return false
@@ -75,17 +75,17 @@ export async function openSigningKeys(sql: Sql, keys: Keyring, config: Config, l
     const pair = await generateKeyPair(algorithm, { extractable: true })
     const [publicKey, privateKey] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)])
     const kid = await calculateJwkThumbprint(publicKey)
-    const sealed = keys.seal(sealedFor, JSON.stringify(privateKey))
+    const encrypted = keys.encrypt(encryptedFor, JSON.stringify(privateKey))
     const published = { ...publicKey, use: 'sig', alg: algorithm, kid }
     await transaction`
       insert into signing_keys (kid, algorithm, public_key, private_key, signs_from)
-      values (${kid}, ${algorithm}, ${JSON.stringify(published)}::text::jsonb, ${sealed},
+      values (${kid}, ${algorithm}, ${JSON.stringify(published)}::text::jsonb, ${encrypted},
         roster_now() + make_interval(secs => ${seconds}))
     `
     log.info({ kid, algorithm, seconds }, 'made a key that will sign access tokens')
   }
 
-  await reseal(sql, keys, log, { purpose: sealedFor, table: 'signing_keys', column: 'private_key' })
+  await reEncrypt(sql, keys, log, { purpose: encryptedFor, table: 'signing_keys', column: 'private_key' })
   await refresh()
   const timer = setInterval(
     () => refresh().catch((error: unknown) => log.warn({ err: error }, 'signing keys')),
@@ -115,7 +115,7 @@ function load(sql: Sql | Transaction, config: Config): Promise<Row[]> {
   `)
 }
 
-async function forgetOld(sql: Transaction) {
+async function deleteOld(sql: Transaction) {
   await sql`
     delete from signing_keys where kid in (
       select kid from (select kid, lead(signs_from) over (order by signs_from, kid) as until from signing_keys) k

@@ -20,7 +20,7 @@ export function singleUse(kind: (typeof singleUseKinds)[number], id: string, end
 
 /**
  * Uses a key up without storing anything else; false where it was used before, or where its end is long past, since it
- * may be forgotten then. UNAVAILABLE STORE_UNAVAILABLE.
+ * may be deleted then. UNAVAILABLE STORE_UNAVAILABLE.
  */
 export async function useUp(sql: Sql, { kind, scope, key }: UniqueKey): Promise<boolean> {
   const used = await orUnavailable(sql`
@@ -35,8 +35,8 @@ export async function useUp(sql: Sql, { kind, scope, key }: UniqueKey): Promise<
 /** Seconds. The clocks of gateways may be wrong. */
 const margin = 60
 
-/** Forgets keys whose end is past, with twice the margin: none that `useUp` still takes. */
-export async function forgetUsed(sql: Sql): Promise<void> {
+/** Deletes keys whose end is past, with twice the margin: none that `useUp` still takes. */
+export async function deleteUsed(sql: Sql): Promise<void> {
   const over = String(Math.floor((await readNow(sql)).getTime() / 1000) - 2 * margin).padStart(10, '0')
   for (const kind of singleUseKinds) await deleteInPortions(sql, 'unique_keys', sql`kind = ${kind} and scope < ${over}`)
 }

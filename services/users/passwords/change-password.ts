@@ -6,10 +6,10 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { existing } from '../states/user-state.ts'
-import { networkOf } from '../throttles/turns.ts'
+import { networkOf } from '../throttles/token-buckets.ts'
 import { passwordOf, type User, type UserEvent } from '../vocabulary/user.ts'
 import { passwordInvalid, proveCurrentPassword } from './current-password.ts'
-import { notes } from '../organizations/notes.ts'
+import { statuses } from '../organizations/statuses.ts'
 import { codeInvalid, countTry, judge, keysOf } from './reset-code.ts'
 import { storePassword } from './store-password.ts'
 
@@ -62,9 +62,9 @@ async function prove(context: Context, userId: string, proof: Proof | undefined,
   if (proof?.kind === 'code') {
     const organizationId = await countTry(context, userId, proof.code, call)
     return {
-      reads: [keysOf(userId)[0], notes.key(organizationId)],
-      holds(user, [code, note], now) {
-        const judged = { user, code: code!.state, note: note!.state, typed: proof.code }
+      reads: [keysOf(userId)[0], statuses.key(organizationId)],
+      holds(user, [code, status], now) {
+        const judged = { user, code: code!.state, status: status!.state, typed: proof.code }
         const { answer, codeId } = judge(context.keys, userId, judged, now)
         if (answer !== 'right') throw codeInvalid()
         return codeId

@@ -6,7 +6,7 @@ import { findUserById } from '../sign-in/login-user.ts'
 import { verifyPassword } from '../sign-in/password.ts'
 import { findKnown } from '../throttles/known-addresses.ts'
 import { countAttempt } from '../throttles/sign-in-attempts.ts'
-import { networkOf } from '../throttles/turns.ts'
+import { networkOf } from '../throttles/token-buckets.ts'
 import { passwordOf } from '../vocabulary/user.ts'
 
 /**

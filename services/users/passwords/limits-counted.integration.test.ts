@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { startTestMetrics } from '#test/support/metrics'
-import { openLater } from '../later.ts'
+import { openAfterResponse } from '../after-response.ts'
 import { setEmail } from '../operations/user/set-email.ts'
 import { newAddress, openRecoveries, returned, root, verified } from './testing/recoveries.ts'
 
@@ -45,10 +45,10 @@ test('notices that are left out are counted', async () => {
 })
 
 test('work after an answer that finds no place is counted', async () => {
-  const later = openLater(users.log)
+  const afterResponse = openAfterResponse(users.log)
   const { promise, resolve } = Promise.withResolvers<void>()
-  for (let n = 0; n < 1010; n++) later.run('lane', () => promise)
+  for (let n = 0; n < 1010; n++) afterResponse.run('lane', () => promise)
   await expect.poll(() => hits('STORE_OVERLOADED')).toBe(2)
   resolve()
-  await later.stop()
+  await afterResponse.stop()
 })

@@ -5,12 +5,12 @@ import type { Keyring } from '#lib/keys'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import { deriveCode, matchesCode } from '../email/code.ts'
-import { isOpen, type OrganizationNote } from '../../organization-notes.ts'
-import { notes } from '../organizations/notes.ts'
+import { isOpen, type OrganizationStatus } from '../../organization-status.ts'
+import { statuses } from '../organizations/statuses.ts'
 import { isActive } from '../states/user-state.ts'
 import type { NewCode } from '../vocabulary/code.ts'
 import { canRenew, type PasswordCode, type PasswordCodeEvent, passwordCodeType } from '../vocabulary/password-code.ts'
-import { stillCover } from '../still-covers.ts'
+import { mayStillActOn } from '../may-act-on.ts'
 import { seersOf } from './recovery.ts'
 import type { User } from '../vocabulary/user.ts'
 
@@ -24,11 +24,11 @@ export function keysOf(userId: string): [code: AggregateKey, user: AggregateKey]
 
 type Answer = 'right' | 'wrong' | 'dead'
 
-/** What a code is judged by. `note`: of the user's organization. */
+/** What a code is judged by. `status`: of the user's organization. */
 interface Judged {
   user: User | undefined
   code: PasswordCode | undefined
-  note?: OrganizationNote | undefined
+  status?: OrganizationStatus | undefined
   typed: string
 }
 
@@ -36,10 +36,10 @@ interface Judged {
 export function judge(
   keys: Keyring,
   userId: string,
-  { user, code, note, typed }: Judged,
+  { user, code, status, typed }: Judged,
   now: Date,
 ): { answer: Answer; codeId: string } {
-  const human = isActive(user) && isOpen({ state: note }) ? user?.human : undefined
+  const human = isActive(user) && isOpen({ state: status }) ? user?.human : undefined
   const living = human && canRenew(code, human, now) ? code : undefined
   const known = living ?? codeOfNobody(keys)
   const matches = matchesCode(typed, deriveCode(keys, known, userId, human?.email ?? '', 'password-code'))
@@ -60,17 +60,25 @@ export async function countTry(context: Context, userId: string, typed: string, 
   ])
   const seen = judge(keys, userId, { user: user?.state, code: code?.state, typed }, user?.readAt ?? anyTime)
   // Only where the code is right, so that a wrong one takes the same work for all.
-  if (seen.answer === 'right' && !(await stillCover(context, seersOf(code!.state, user!.state.human!), userId, call)))
+  if (
+    seen.answer === 'right' &&
+    !(await mayStillActOn(context, seersOf(code!.state, user!.state.human!), userId, call))
+  )
     seen.answer = 'dead'
   const organizationId = user?.organizationId ?? ''
   const { caller, requestId, deadline, once } = call
   await store.execute({
     aggregate: codeKey,
-    reads: [userKey, notes.key(organizationId)],
+    reads: [userKey, statuses.key(organizationId)],
     // If-Match is about the user. The answer to a right code is yet to be made, so only a refusal is stored here.
     call: { caller, requestId, deadline, ...(once && seen.answer !== 'right' && { once }) },
-    decide({ state }: Aggregate<PasswordCode>, now, [of, note]): Decision<PasswordCodeEvent> {
-      const { answer, codeId } = judge(keys, userId, { user: of!.state, code: state, note: note!.state, typed }, now)
+    decide({ state }: Aggregate<PasswordCode>, now, [of, status]): Decision<PasswordCodeEvent> {
+      const { answer, codeId } = judge(
+        keys,
+        userId,
+        { user: of!.state, code: state, status: status!.state, typed },
+        now,
+      )
       if (answer === 'right' && seen.answer === 'right') return { events: [], answer: undefined }
       const refused = { answer: undefined, error: codeInvalid() }
       if (answer === 'wrong') return { events: [{ type: 'rejected', payload: { codeId } }], ...refused }

@@ -2,8 +2,8 @@ import { Type } from '#gen/roster/users/v1/user'
 import { canonicalName } from '#lib/canonical-name'
 import type { Aggregate } from '#lib/eventstore/aggregate'
 import { callFunction, type FunctionCall, type Sql, type Write } from '#lib/eventstore/database'
-import { type Personal, subjectKeyOf } from '#lib/eventstore/personal/personal'
-import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
+import { type Personal, subjectKeyOf } from '#lib/eventstore/encryption/personal'
+import type { StoredState } from '#lib/eventstore/encryption/encrypted-fields'
 import { canonicalAddress } from '../email/address.ts'
 import { shownState } from '../states/user-state.ts'
 import type { User } from '../vocabulary/user.ts'
@@ -22,8 +22,8 @@ export function projectFoundUser({ state: was }: Aggregate<User>, after: Aggrega
 }
 
 /**
- * Makes these tables from the aggregates, once: a backup may leave out what is in them (docs/erasure.md). Other replicas
- * wait meanwhile.
+ * Makes these tables from the aggregates, once: a backup may leave out what is in them (docs/erasure.md). Other
+ * replicas wait meanwhile.
  */
 export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void> {
   await sql.begin(async (transaction) => {
@@ -49,10 +49,10 @@ export async function fillFoundUsers(sql: Sql, personal: Personal): Promise<void
   })
 }
 
-// A user whom nobody can read is found by nobody.
+// An unreadable user is not found.
 function openAll(personal: Personal, user: Omit<Stored, 'state'> & StoredState): Stored[] {
   try {
-    return [{ ...user, state: personal.openState(user) as User }]
+    return [{ ...user, state: personal.decryptState(user) as User }]
   } catch {
     return []
   }

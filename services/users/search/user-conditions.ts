@@ -85,7 +85,7 @@ export function userConditions(sql: Sql, queries: SearchQuery[], organizationId:
     return textCondition(sql, { exact, canonical: sql`u.${sql(column)}` }, text, method)
   }
 
-  // States are sealed, so what is exact stands here too.
+  // States are encrypted, so what is exact stands here too.
   function stored(table: Fragment, path: string): Fragment {
     return sql`${table}.exact #>> ${path}::text[]`
   }

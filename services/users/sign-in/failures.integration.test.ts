@@ -77,7 +77,7 @@ test('a sign-in of an unknown name is no event, and one of a removed user goes w
   const user = await human('gone')
   await expect(createSession(users, { loginName: 'nobody', password: 'x' }, callIn(''))).rejects.toThrow()
   await expect(createSession(users, { loginName: 'gone', password: 'x' }, callIn(''))).rejects.toThrow()
-  await users.later.stop()
+  await users.afterResponse.stop()
   expect(await eventsOf('gone')).toEqual([['failed', undefined]])
   await users.store.execute({
     aggregate: { type: 'user', id: 'gone' },

@@ -17,7 +17,7 @@ const mostAtOnce = 500
 
 /** Records a failed sign-in of a human after the answer, so that the time of the answer tells nothing of the user. */
 export function recordLater(context: Context, lane: string, user: LoginUser | undefined, call: Call): void {
-  if (user?.state.human) context.later.run(lane, () => recordFailure(context, user, call.requestId))
+  if (user?.state.human) context.afterResponse.run(lane, () => recordFailure(context, user, call.requestId))
 }
 
 /** Counts a failed sign-in. The first one of a minute is an event. */
@@ -57,7 +57,7 @@ async function tellCount(context: Context, userId: string): Promise<void> {
   `)
   if (!row) return
   const payload = { count: row.count, since: row.since.toISOString() }
-  // Another replica may have told it already, and the next failure as well.
+  // Another replica may have recorded it already, and the next failure as well.
   await tell(context, userId, 'failed-sign-ins', ({ sequence }) =>
     sequence === Number(row.sequence)
       ? { events: [{ type: 'failures.counted', payload }], answer: undefined }
@@ -86,7 +86,7 @@ function first({ userId, organizationId }: LoginUser, { state, sequence }: Aggre
 
 const nothing: Decision<SignInEvent> = { events: [], answer: undefined }
 
-// Whether an event was told, or the user is gone.
+// Whether an event was recorded, or the user is gone.
 function tell(
   { store }: Context,
   userId: string,

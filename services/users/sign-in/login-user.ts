@@ -1,7 +1,7 @@
 import { canonicalName } from '#lib/canonical-name'
 import { orUnavailable } from '#lib/eventstore/database'
-import { subjectKeyOf } from '#lib/eventstore/personal/personal'
-import type { StoredState } from '#lib/eventstore/personal/sealed-rows'
+import { subjectKeyOf } from '#lib/eventstore/encryption/personal'
+import type { StoredState } from '#lib/eventstore/encryption/encrypted-fields'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
 import type { KnownAddress } from '../throttles/known-addresses.ts'
@@ -91,7 +91,7 @@ type Row = Omit<LoginUser, 'state'> & Omit<StoredState, 'type' | 'id'>
 function open(personal: Context['personal'], rows: Row[], failed = rethrow): LoginUser[] {
   return rows.flatMap(({ sequence, key, ...row }) => {
     try {
-      const state = personal.openState({ type: 'user', id: row.userId, sequence, state: row.state, key })
+      const state = personal.decryptState({ type: 'user', id: row.userId, sequence, state: row.state, key })
       return state === undefined ? [] : [{ ...row, state: state as User }]
     } catch (error) {
       failed(error, row.userId)

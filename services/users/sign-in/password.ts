@@ -2,7 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { RosterError } from '#lib/errors'
-import { createFairGate, type Place } from '#lib/fair-gate'
+import { createFairSemaphore, type Place } from '#lib/fair-semaphore'
 
 // OWASP's first choice for Argon2id: 19 MiB, two passes, one lane.
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
@@ -10,7 +10,7 @@ const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const argon2Async = promisify(argon2)
 
 // Each computation takes 19 MiB and one of the four threads that Node also uses for files and host names.
-const through = createFairGate(
+const through = createFairSemaphore(
   { atOnce: Math.min(3, availableParallelism()), waiting: 200 },
   () =>
     new RosterError('RESOURCE_EXHAUSTED', 'PASSWORDS_THROTTLED', 'Too many passwords are waiting for their check.', {
@@ -18,13 +18,13 @@ const through = createFairGate(
     }),
 )
 
-/** Argon2id in the PHC string format, with a random salt. Throws as the gate does. */
+/** Argon2id in the PHC string format, with a random salt. Throws as the semaphore does. */
 export async function hashPassword(password: string, place: Place = { lane: '' }): Promise<string> {
   const salt = randomBytes(16)
   return format(salt, await through(place, () => derive(password, salt, parameters)))
 }
 
-/** Whether the password matches the hash. Without a hash it works as long and says no. Throws as the gate does. */
+/** Whether the password matches the hash. Without a hash it works as long and says no. Throws as the semaphore does. */
 export async function verifyPassword(
   password: string,
   hash: string | undefined,

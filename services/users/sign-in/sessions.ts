@@ -9,7 +9,7 @@ import type { Session, SessionEvent } from '../vocabulary/session.ts'
 
 const mostAtOnce = 200
 const every = 10_000
-// Milliseconds after its end during which a session can be told from one that never existed.
+// Milliseconds after its end during which a session can be distinguished from one that never existed.
 const keptFor = 30 * 86_400_000
 const portion = 1000
 
@@ -75,7 +75,7 @@ export async function ownerOf(
 }
 
 /**
- * Forgets the state of sessions that ended or expired thirty days ago. Their events stay, and no other session gets
+ * Deletes the state of sessions that ended or expired thirty days ago. Their events stay, and no other session gets
  * their id. So a decision on the missing state can only be that no such session exists.
  */
 export async function pruneSessions(sql: Sql): Promise<void> {

@@ -5,7 +5,7 @@ import type { Decision } from '#lib/eventstore/command'
 import { instance } from '#lib/instance'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../context.ts'
-import { rolesCovered } from '../roles-covered.ts'
+import { requireRolesCovered } from '../may-act-on.ts'
 import { findOthers, type Owners, ownershipOf } from './owners.ts'
 import { endsUse, existing } from './user-state.ts'
 import type { User, UserEvent } from '../vocabulary/user.ts'
@@ -32,7 +32,7 @@ export async function changeState<More = unknown>(
   const ownership = ownershipOf(ended)
   // Before the roles: whatever makes the user an owner after this look changes it.
   const known = await store.load(ownership.type, ownership.id)
-  const roles = await rolesCovered(context, userId, call)
+  const roles = await requireRolesCovered(context, userId, call)
   const isOwner = roles.includes(instance.administratorRole)
   const others =
     isOwner && (await findOthers(store, (await context.grants.listInstanceOwners({}, call)).userIds, ended))

@@ -28,7 +28,7 @@ export interface OthersLeft {
 /** Looks for the owners of the instance, by their ids, that are left when some end. */
 export async function findOthers(store: Store, ownerIds: string[], ended: Owners): Promise<OthersLeft> {
   const owners = await Promise.all(ownerIds.map((id) => evenUnreadable(store.load<User>('user', id))))
-  // Of one whom nobody can read, nobody knows whether it is active.
+  // Of an unreadable one, it is unknown whether it is active.
   const others = owners
     .filter((owner) => owner?.state !== undefined)
     .map((owner) => owner as Existing<User>)

@@ -13,7 +13,7 @@ export function removedUser({ userName }: User, organizationId: string): Decisio
 }
 
 /**
- * Removes for good a user whose state nobody can read. What hangs on the state otherwise is found by the user's id.
+ * Removes for good a user whose state is unreadable. What hangs on the state otherwise is found by the user's id.
  * This cannot be undone, whatever the delay.
  */
 export function removedUnreadable(userId: string): Decision<UserEvent> {
@@ -32,13 +32,13 @@ export function clearUnreadable(userId: string): Write[] {
   ]
 }
 
-/** Removes a user that is there. The name stays taken until the user is forgotten. */
+/** Removes a user that is there. The name stays taken until the user is erased. */
 export function removedUntil(forgetAt: Date): Decision<UserEvent> {
   return { events: [{ type: 'removed', payload: { forgetAt: forgetAt.toISOString() } }], answer: undefined }
 }
 
-/** Forgets a user whose removal could still be undone, as it was before the removal. */
-export function forgottenUser({ userName }: User, organizationId: string): Decision<UserEvent> {
+/** Erases a user whose removal could still be undone, as it was before the removal. */
+export function erasedUser({ userName }: User, organizationId: string): Decision<UserEvent> {
   return {
     releases: [userNameKey(organizationId, userName)],
     events: [{ type: 'forgotten', payload: {} }],

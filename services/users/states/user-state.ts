@@ -13,7 +13,7 @@ export function existing(user: User | undefined): User {
   return user
 }
 
-/** The user, also one whose removal can be undone. NOT_FOUND USER_NOT_FOUND where there is none, or it is forgotten. */
+/** The user, also one whose removal can be undone. NOT_FOUND USER_NOT_FOUND where there is none, or it is erased. */
 export function existingOrFormer(user: User | undefined): User {
   if (user?.former) return user
   return existing(user)

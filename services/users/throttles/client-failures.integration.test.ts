@@ -55,7 +55,7 @@ test('an address may have five hundred failures, of any clients, and further one
   const rows = async () => (await users.sql<{ n: number }[]>`select count(*)::int as n from turns`)[0]!.n
   const seen = await Promise.all(Array.from({ length: 500 }, (_, n) => fail(`client ${n}`, from)))
   expect(seen).toEqual(Array(500).fill('in'))
-  // Takes away the turns that came back with time.
+  // Takes away the tokens that came back with time.
   await users.sql`update turns set paid_until = paid_until + interval '1 minute' where paid_until > now() + interval '200 seconds'`
   const before = await rows()
   for (let n = 500; n < 505; n++) expect(await fail(`client ${n}`, from)).toBe('CLIENT_THROTTLED')

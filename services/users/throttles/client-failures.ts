@@ -1,13 +1,13 @@
 import { canonicalName } from '#lib/canonical-name'
 import { RosterError } from '#lib/errors'
 import type { Context } from '../context.ts'
-import { limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
+import { type NamedRateLimit, networkOf, rateLimitsFor, takeFromBuckets } from './token-buckets.ts'
 
 /**
- * Counts a failure of a client, the same for every spelling of its name. RESOURCE_EXHAUSTED CLIENT_THROTTLED after
- * too many failures: of the client from the address, of the address or its /48, or of the client from anywhere. Only
- * a failing caller gets this error. Secrets and keys are too long to guess, and failures of others must not keep out
- * the owner of the right one.
+ * The rate limits of clients. Counts a failure of a client, the same for every spelling of its name. RESOURCE_EXHAUSTED
+ * CLIENT_THROTTLED after too many failures: of the client from the address, of the address or its /48, or of the client
+ * from anywhere. Only a failing caller gets this error. Secrets and keys are too long to guess, and failures of others
+ * must not keep out the owner of the right one.
  */
 export async function countFailure(
   { sql, keys }: Pick<Context, 'sql' | 'keys'>,
@@ -15,13 +15,13 @@ export async function countFailure(
   address: string,
 ): Promise<void> {
   const [name, network] = [canonicalName(clientId), networkOf(address)]
-  const limits: NamedLimit[] = [
+  const limits: NamedRateLimit[] = [
     { name: ['clients from', address], most: 500, pause: 0.6, kind: 'always' },
     { name: ['client from', name, address], most: 10, pause: 30, kind: 'always' },
     { name: ['client', name], most: 100, pause: 36, kind: 'always' },
   ]
   if (network !== undefined) limits.push({ name: ['clients from', network], most: 5000, pause: 0.06, kind: 'always' })
-  const retryAfter = await takeTurns(sql, limitsFor(keys, limits))
+  const retryAfter = await takeFromBuckets(sql, rateLimitsFor(keys, limits))
   if (retryAfter !== undefined)
     throw new RosterError('RESOURCE_EXHAUSTED', 'CLIENT_THROTTLED', 'There were too many failed attempts.', {
       retryAfter,

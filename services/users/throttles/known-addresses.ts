@@ -55,8 +55,8 @@ export async function rememberAddress(
   `)
 }
 
-/** Forgets addresses that were not used for half a year. */
-export async function forgetAddresses(sql: Sql): Promise<void> {
+/** Deletes addresses that were not used for half a year. */
+export async function deleteAddresses(sql: Sql): Promise<void> {
   await deleteInPortions(sql, 'known_addresses', sql`used_at < roster_now() - interval '180 days'`)
 }
 

@@ -3,7 +3,7 @@ import type { RosterError } from '#lib/errors'
 import { createDatabase, type TestDatabase } from '#test/support/database'
 import { countAttempt } from './sign-in-attempts.ts'
 import { openUsers, type TestUsers } from '../test-users.ts'
-import { forgetTurns } from './turns.ts'
+import { deleteFullBuckets } from './token-buckets.ts'
 
 let database: TestDatabase
 let replicas: TestUsers[]
@@ -110,7 +110,7 @@ describe('attempts to sign in', () => {
     const from = fresh()
     expect(await passing(100, () => attempt(newName(), from))).toBe(100)
     const rows = async () => (await replicas[0]!.sql<{ n: number }[]>`select count(*)::int as n from turns`)[0]!.n
-    // Takes away the turns that came back with time.
+    // Takes away the tokens that came back with time.
     await replicas[0]!
       .sql`update turns set paid_until = paid_until + interval '1 minute' where paid_until > now() + interval '200 seconds'`
     const before = await rows()
@@ -126,16 +126,16 @@ describe('attempts to sign in', () => {
     expect(await passing(6, () => attempt(name, from))).toBe(5)
   })
 
-  test('are forgotten once they delay nobody', async () => {
+  test('leave no row once their buckets are full again', async () => {
     await attempt(newName(), fresh())
     await passes(86_400)
-    await forgetTurns(replicas[0]!.sql)
+    await deleteFullBuckets(replicas[0]!.sql)
     expect(await replicas[0]!.sql`select from turns`).toHaveLength(0)
   })
 })
 
 describe('while a name is attacked', () => {
-  test('a new address has its usual turns', async () => {
+  test('a new address has full buckets', async () => {
     const name = newName()
     await attack(name)
     expect(await passing(6, () => attempt(name, fresh()))).toBe(6)
@@ -159,7 +159,7 @@ describe('while a name is attacked', () => {
     expect(await waitOf(attempt(name, from))).toBe(0)
   })
 
-  test('its user has own turns at a known address, and nobody else there can use them up', async () => {
+  test('its user has buckets of its own at a known address, and nobody else there can empty them', async () => {
     const [name, from] = [newName(), fresh()]
     await attack(name)
     await passing(101, () => attempt(newName(), from))

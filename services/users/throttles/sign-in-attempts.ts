@@ -2,7 +2,7 @@ import { RosterError } from '#lib/errors'
 import { canonicalName } from '#lib/canonical-name'
 import type { Context } from '../context.ts'
 import { meantName } from '../user-name.ts'
-import { giveTurnsBack, limitsFor, type NamedLimit, networkOf, takeTurns } from './turns.ts'
+import { type NamedRateLimit, networkOf, rateLimitsFor, returnToBuckets, takeFromBuckets } from './token-buckets.ts'
 
 /** A counted attempt to sign in. */
 export interface Attempt {
@@ -25,27 +25,28 @@ export interface Attempted {
 }
 
 /**
- * Counts an attempt to sign in before its password is checked, so that simultaneous attempts count too. Every spelling
- * of a name counts alike, whether the user exists or not. RESOURCE_EXHAUSTED SIGN_IN_THROTTLED with the seconds to
- * wait; then nothing was counted. docs/decisions/11-sign-in.md explains the numbers.
+ * The rate limits of sign-in. Counts an attempt to sign in before its password is checked, so that simultaneous
+ * attempts count too. Every spelling of a name counts alike, whether the user exists or not. RESOURCE_EXHAUSTED
+ * SIGN_IN_THROTTLED with the seconds to wait; then nothing was counted. docs/decisions/11-sign-in.md explains the
+ * numbers.
  */
 export async function countAttempt({ sql, keys }: Pick<Context, 'sql' | 'keys'>, tried: Attempted): Promise<Attempt> {
   const named = limitsOf(tried)
-  const limits = limitsFor(keys, named)
-  const retryAfter = await takeTurns(sql, limits)
+  const limits = rateLimitsFor(keys, named)
+  const retryAfter = await takeFromBuckets(sql, limits)
   if (retryAfter !== undefined)
     throw new RosterError('RESOURCE_EXHAUSTED', 'SIGN_IN_THROTTLED', 'There were too many attempts to sign in.', {
       retryAfter,
     })
   const ofGuess = limits.filter((_, index) => !['address', 'network'].includes(named[index]!.name[0]!))
-  return { takeBack: () => giveTurnsBack(sql, limits), takeBackGuess: () => giveTurnsBack(sql, ofGuess) }
+  return { takeBack: () => returnToBuckets(sql, limits), takeBackGuess: () => returnToBuckets(sql, ofGuess) }
 }
 
-function limitsOf({ loginName, address, knownUserId }: Attempted): NamedLimit[] {
+function limitsOf({ loginName, address, knownUserId }: Attempted): NamedRateLimit[] {
   // At a known address, attempts of other callers do not count against the user.
   if (knownUserId !== undefined) return [{ name: ['known', knownUserId, address], most: 5, pause: 30, kind: 'always' }]
   const [subject, network] = [subjectOf(loginName), networkOf(address)]
-  const limits: NamedLimit[] = [
+  const limits: NamedRateLimit[] = [
     { name: ['address', address], most: 100, pause: 3, kind: 'always' },
     { name: ['pair', subject, address], most: 5, pause: 60, kind: 'always' },
     // Where one name gets more than a hundred attempts an hour, a caller who failed ten times waits longer. Nobody else

@@ -1,15 +1,15 @@
-/** The type of the aggregates that note what users knows of an organization. */
+/** The type of the aggregates with what users knows of an organization. */
 export const organizationType = 'user_organization'
 
-/** The events of such a note. It has the organization's id. */
-export type OrganizationEvent = { type: 'noted'; payload: OrganizationNote }
+/** The events of such a status. It has the organization's id. */
+export type OrganizationEvent = { type: 'noted'; payload: OrganizationStatus }
 
-export interface OrganizationNote {
+export interface OrganizationStatus {
   state: 'active' | 'inactive' | 'removed'
   sequence: number
 }
 
-/** The note after an event. */
-export function evolveOrganization(_: unknown, { payload }: OrganizationEvent): OrganizationNote {
+/** The status after an event. */
+export function evolveOrganization(_: unknown, { payload }: OrganizationEvent): OrganizationStatus {
   return payload
 }

@@ -10,7 +10,7 @@ export type OwnershipEvent =
   | { type: 'restored'; payload: { releaseIds: string[] } }
 
 export interface Ownership {
-  /** Those that were not taken back. With any, nobody counts. */
+  /** Those that were not taken back. With any, no user counts. */
   releaseIds: string[]
 }
 

@@ -16,7 +16,7 @@ type StateEvent =
   | { type: 'reactivated'; payload: {} }
   | { type: 'locked'; payload: {} }
   | { type: 'unlocked'; payload: {} }
-  /** `forgetAt`: until then the removal can be undone. Missing: the user is forgotten at once. */
+  /** `forgetAt`: until then the removal can be undone. Missing: the user is erased at once. */
   | { type: 'removed'; payload: { forgetAt?: string } }
   | { type: 'restored'; payload: {} }
   | { type: 'forgotten'; payload: {} }
@@ -47,7 +47,7 @@ export function evolveUser(user: User | undefined, event: UserEvent, at: Date): 
     const { userName, ...machine } = event.payload
     return { userName, machine }
   }
-  // Also of a user whom nobody can read.
+  // Also of an unreadable user.
   if (event.type === 'removed' && event.payload.forgetAt === undefined) return gone
   if (event.type === 'forgotten') return gone
   if (user === undefined) throw new Error(`a user begins with ${event.type}`)

@@ -107,17 +107,17 @@ const named = offered
 
 describe.skipIf(byUrl)(`an object of another organization is answered as an unknown one${why}:`, () => {
   test.each(named)('%s', async (_name, method, field) => {
-    const told: unknown[] = []
+    const differing: unknown[] = []
     for (const column of walkers)
       for (const [own, foreign] of foreignTo(column, field)) {
         const caller = stage.callers[column]!
         const ids = idsOf(method, own)
         const found = await attempt(method, { ...ids, [field]: idsOf(method, foreign)[field]! }, caller, true)
         const unknown = await attempt(method, { ...ids, [field]: `unknown-${ids[field]}`.slice(0, 36) }, caller, true)
-        if (!isDeepStrictEqual(found, unknown)) told.push({ column, found, unknown })
+        if (!isDeepStrictEqual(found, unknown)) differing.push({ column, found, unknown })
       }
-    if (mayBeForeign.has(`${method.desc.name}.${field}`)) expect(told).not.toEqual([])
-    else expect(told).toEqual([])
+    if (mayBeForeign.has(`${method.desc.name}.${field}`)) expect(differing).not.toEqual([])
+    else expect(differing).toEqual([])
   })
 })
 

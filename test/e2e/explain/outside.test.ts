@@ -21,9 +21,9 @@ describe('what stands outside', () => {
     const { userId } = await newHuman(home)
     ok(await json('AddInstanceMember', { userId, roles: ['IAM_OWNER_VIEWER'] }, admin()))
     const question = { permission: 'org.read' }
-    const told = await explain(userId, question, { token: manager.token })
-    expect(told).toMatchObject({ allowed: true, hidden: true })
-    expect(told).not.toHaveProperty('grounds')
+    const answer = await explain(userId, question, { token: manager.token })
+    expect(answer).toMatchObject({ allowed: true, hidden: true })
+    expect(answer).not.toHaveProperty('grounds')
     const seen = await explain(userId, question, admin(home))
     expect(seen.hidden).toBeUndefined()
     expect(seen.grounds).toMatchObject([{ organizationId: 'roster', roles: ['IAM_OWNER_VIEWER'], allows: true }])
@@ -77,8 +77,8 @@ describe('what stands outside', () => {
     const asker = await newMember(home, ['ORG_OWNER'])
     const question = { role: { projectId, roleKey: 'reader' } }
     ok(await json('DeactivateProject', { projectId }, admin(abroad)))
-    const told = await explain(userId, question, { token: asker.token })
-    expect([kinds(told.obstacles), told.obstacles[0].events]).toEqual([['PROJECT_CLOSED'], undefined])
+    const answer = await explain(userId, question, { token: asker.token })
+    expect([kinds(answer.obstacles), answer.obstacles[0].events]).toEqual([['PROJECT_CLOSED'], undefined])
     ok(await json('RemoveProjectGrant', { projectId, grantId }, admin(abroad)))
     const { grounds, obstacles, allowed } = await explain(userId, question, { token: asker.token })
     expect([allowed, obstacles, grounds.map(faults)]).toEqual([undefined, undefined, [['REMOVED']]])
@@ -89,8 +89,8 @@ describe('what stands outside', () => {
     const manager = await newMember(home, ['ORG_USER_MANAGER'])
     const viewer = await newMember(home, ['ORG_OWNER_VIEWER'])
     const question = { permission: 'project.write' }
-    const told = await explain(user.userId, question, { token: manager.token })
-    expect(told).toEqual({ userId: user.userId, organizationId: home, permission: 'project.write', allowed: true, hidden: true }) // prettier-ignore
+    const answer = await explain(user.userId, question, { token: manager.token })
+    expect(answer).toEqual({ userId: user.userId, organizationId: home, permission: 'project.write', allowed: true, hidden: true }) // prettier-ignore
     for (const { token } of [user, viewer])
       expect((await explain(user.userId, question, { token })).grounds).toMatchObject([{ roles: ['ORG_OWNER'] }])
   })
@@ -102,8 +102,8 @@ describe('what stands outside', () => {
     for (const projectId of projects)
       ok(await json('AddProjectMember', { userId: user.userId, projectId, roles: ['PROJECT_OWNER'] }, admin(abroad)))
     const question = { permission: 'project.write' }
-    const told = await explain(user.userId, question, { token: owner.token })
-    expect(told).toEqual({ userId: user.userId, organizationId: home, permission: 'project.write' })
+    const answer = await explain(user.userId, question, { token: owner.token })
+    expect(answer).toEqual({ userId: user.userId, organizationId: home, permission: 'project.write' })
     const own = await explain(user.userId, question, { token: user.token })
     expect([own.grounds.length, own.incomplete]).toEqual([20, true])
   })

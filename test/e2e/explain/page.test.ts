@@ -50,8 +50,8 @@ test('the page has three worked examples', () => {
 
 test.each(examples)('the answer of the page is the true one: $title', async ({ request, answer }) => {
   const asked = JSON.parse(withIds(JSON.stringify(request))) as JsonObject
-  const told = async () => (await call('ExplainPermission', asked, owner)).ok
-  await expect.poll(async () => plain(await told()), { timeout: 10_000 }).toEqual(plain(JSON.parse(withIds(JSON.stringify(answer))))) // prettier-ignore
+  const explained = async () => (await call('ExplainPermission', asked, owner)).ok
+  await expect.poll(async () => plain(await explained()), { timeout: 10_000 }).toEqual(plain(JSON.parse(withIds(JSON.stringify(answer))))) // prettier-ignore
 })
 
 test('as of the event that gave it, the first example is allowed', async () => {

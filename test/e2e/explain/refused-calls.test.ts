@@ -40,15 +40,15 @@ describe.each(over('json'))('a refused call, explained over $encoding,', ({ call
     const asUser = { token: user.token, headers: { 'x-request-id': requestId } }
     expect(factsOf(await call('AddProject', { name: 'Mine' }, asUser)).code).toBe(7)
     ok(await json('UpdateOrganizationMember', { userId, roles: ['ORG_OWNER'] }, admin(home)))
-    const told = async () => (await call('ExplainPermission', { userId, requestId }, admin(home))).ok
-    await expect.poll(told, patience).toMatchObject({
+    const explanation = async () => (await call('ExplainPermission', { userId, requestId }, admin(home))).ok
+    await expect.poll(explanation, patience).toMatchObject({
       userId,
       organizationId: home,
       permission: 'project.write',
       grounds: [{ roles: ['ORG_OWNER_VIEWER'], faults: ['GROUND_FAULT_LACKS_ROLE'] }],
       refusedCall: { requestId, operation: '/roster.grants.v1.ProjectService/AddProject' },
     })
-    expect(await told()).not.toHaveProperty('allowed')
+    expect(await explanation()).not.toHaveProperty('allowed')
     expect(ok(await call('ExplainPermission', { userId, requestId }, { token: user.token }))).toHaveProperty('refusedCall') // prettier-ignore
   })
 })
@@ -84,13 +84,13 @@ test('a call in a project is explained for that project', async () => {
 
 test('an organization where the caller has no role gets the same explanation as an unknown one', async () => {
   const user = await newMember(home, [])
-  const told = async (organization: string) => {
+  const explainFrom = async (organization: string) => {
     const id = await refused('SearchMyGrants', {}, { token: user.token, organization })
     const { organizationId, refusedCall: _, ...answer } = await explained(user.userId, id, { token: user.token })
     expect(organizationId).toBe(organization)
     return answer
   }
-  const answers = [await told(abroad), await told('unknown')]
+  const answers = [await explainFrom(abroad), await explainFrom('unknown')]
   expect(answers[0]).toMatchObject({ obstacles: [{ kind: 'OBSTACLE_KIND_NO_ROLE' }] })
   expect(answers[0]).not.toHaveProperty('allowed')
   expect(answers[1]).toEqual(answers[0])

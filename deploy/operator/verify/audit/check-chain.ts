@@ -26,18 +26,18 @@ export async function* checkChain(
     if (pages.length === 0) break
     const found: Finding[] = []
     for (const page of pages) {
-      const { number, told } = page
+      const { number, parsed } = page
       const row = rowName('audit_pages', { number })
       for (const problem of pageProblems(page, before, service, end.epoch)) found.push({ service, row, problem })
       for (const witness of witnesses.get(number) ?? []) {
-        if (witness.hash !== page.hash) found.push(contradiction(service, witness, agreed, told.last.position))
-        else if (witness.isKept) agreed = told.last.position
+        if (witness.hash !== page.hash) found.push(contradiction(service, witness, agreed, parsed.last.position))
+        else if (witness.isKept) agreed = parsed.last.position
       }
       witnesses.delete(number)
       found.push(...(await compareEvents(sql, service, page, before)))
       before = page
     }
-    yield { found, events: before!.told.events }
+    yield { found, events: before!.parsed.events }
   }
   const found = [...witnesses].flatMap(([page, some]) =>
     some.map((one) => ({ service, row: witnessName(one), problem: `page ${page}, which it signed, is missing` })),
@@ -48,30 +48,30 @@ export async function* checkChain(
 }
 
 async function readPages(sql: Sql, after: number, upTo: number): Promise<StoredPage[]> {
-  const rows = await sql<Omit<StoredPage, 'told' | 'hash'>[]>`
+  const rows = await sql<Omit<StoredPage, 'parsed' | 'hash'>[]>`
     select number::float8, header, salt, entries from audit_pages p
     where number > ${after} and number <= ${upTo} order by p.number limit ${pagesAtOnce}
   `
-  return rows.map((row) => ({ ...row, told: JSON.parse(row.header) as PageHeader, hash: hash('sha256', row.header) }))
+  return rows.map((row) => ({ ...row, parsed: JSON.parse(row.header) as PageHeader, hash: hash('sha256', row.header) }))
 }
 
 // Each header counts the events of its epoch, so it proves where the epoch begins.
 function pageProblems(
-  { number, told, entries }: StoredPage,
+  { number, parsed, entries }: StoredPage,
   before: StoredPage | undefined,
   service: string,
   epoch: number,
 ): string[] {
   const found: string[] = []
   const follows = before?.number === number - 1
-  const count = told.events - entries.length / 40
+  const count = parsed.events - entries.length / 40
   if (before && !follows) found.push(missingBefore(before.number + 1, number))
-  if (told.service !== service || told.page !== number) found.push('it stands in the place of another one')
-  if (follows && told.previous !== before.hash) found.push('it does not name the one before it')
-  if (told.entries !== hash('sha256', entries) || (follows && count !== before.told.events))
+  if (parsed.service !== service || parsed.page !== number) found.push('it stands in the place of another one')
+  if (follows && parsed.previous !== before.hash) found.push('it does not name the one before it')
+  if (parsed.entries !== hash('sha256', entries) || (follows && count !== before.parsed.events))
     found.push('its entries were altered')
   if (!before && count !== 0) found.push('pages of the epoch are missing before it')
-  if (told.epoch !== epoch) found.push('it is of another epoch')
+  if (parsed.epoch !== epoch) found.push('it is of another epoch')
   return found
 }
 
@@ -84,5 +84,10 @@ function contradiction(service: StoringService, witness: Witness, agreed: string
 function isLast(last: StoredPage | undefined, { page, hash: own, events, transactionId, position }: ChainEnd): boolean {
   const end = { page, hash: own, events, last: { transactionId, position } }
   if (!last) return isDeepStrictEqual(end, { ...end, events: 0, last: { transactionId: '0', position: '0' } })
-  return isDeepStrictEqual(end, { page: last.number, hash: last.hash, events: last.told.events, last: last.told.last })
+  return isDeepStrictEqual(end, {
+    page: last.number,
+    hash: last.hash,
+    events: last.parsed.events,
+    last: last.parsed.last,
+  })
 }

@@ -11,7 +11,7 @@ export interface StoredPage {
   header: string
   salt: string
   entries: Buffer
-  told: PageHeader
+  parsed: PageHeader
   hash: string
 }
 
@@ -22,7 +22,7 @@ const [pageSize, pageBytes] = [1000, 4 * 1024 * 1024]
 export async function compareEvents(
   sql: Sql,
   service: StoringService,
-  { number, salt, entries, told }: StoredPage,
+  { number, salt, entries, parsed }: StoredPage,
   before: StoredPage | undefined,
 ): Promise<Finding[]> {
   const found: Finding[] = []
@@ -31,11 +31,13 @@ export async function compareEvents(
   const missing = readEntries(entries)
   // Events between two pages would be in none. Where a page is missing, its events are not known.
   const isGap = before && before.number !== number - 1
-  let place: ChainPlace = isGap ? justBefore(told.first) : (before?.told.last ?? { transactionId: '0', position: '0' })
+  let place: ChainPlace = isGap
+    ? justBefore(parsed.first)
+    : (before?.parsed.last ?? { transactionId: '0', position: '0' })
   for (;;) {
     const where = sql`
       (transaction_id, position) > (${place.transactionId}::xid8, ${place.position}::bigint)
-      and (transaction_id, position) <= (${told.last.transactionId}::xid8, ${told.last.position}::bigint)
+      and (transaction_id, position) <= (${parsed.last.transactionId}::xid8, ${parsed.last.position}::bigint)
     `
     const rows = await readPage(sql, where, pageSize, pageBytes)
     if (rows.length === 0) break

@@ -26,7 +26,7 @@ export async function endOrganization(
 ): Promise<{ details: ObjectDetails }> {
   const known = await context.store.load<Organization>('organization', id)
   if (!known) throw organizationNotFound()
-  // Where this is refused anyway, nobody is released.
+  // Where this is refused anyway, no owner is released.
   decide(existingOrganization(known))
   const refuse = refuseChanged(known)
   const end = () =>

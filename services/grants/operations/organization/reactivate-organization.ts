@@ -20,7 +20,7 @@ export async function reactivateOrganization(
 ): Promise<ReactivateOrganizationResponse> {
   const known = await context.store.load<Organization>('organization', call.organizationId)
   if (!known) throw organizationNotFound()
-  // Where this is refused anyway, nobody is released.
+  // Where this is refused anyway, no owner is released.
   decide(known)
   return whileReleased(context, { $case: 'organizationId', value: call.organizationId }, 'gets', call, () =>
     context.store.execute({

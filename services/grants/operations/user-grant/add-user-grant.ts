@@ -8,7 +8,7 @@ import { permitChosenId, refuseTakenId } from '../../chosen-id.ts'
 import { refuseInactive } from '../../organizations/active-organization.ts'
 import type { Context } from '../../context.ts'
 import { findProjectGrant } from '../../projects/find-project-grant.ts'
-import { refuseRemoved, removalNote, userGrantKey } from '../../holdings.ts'
+import { refuseRemoved, removalTombstone, userGrantKey } from '../../holdings.ts'
 import { refuseInactiveProject } from '../../projects/own-project.ts'
 import { userGrantKeys } from '../../projects/role-keys.ts'
 import type { NewUserGrant, UserGrant, UserGrantEvent } from '../../vocabulary/user-grant.ts'
@@ -38,14 +38,14 @@ export function createUserGrant(
     aggregate: { type: 'user_grant', id: request.userGrantId ?? uuid() },
     creates: true,
     reads: [
-      removalNote(request.userId),
+      removalTombstone(request.userId),
       { type: 'organization', id: call.organizationId },
       { type: 'project', id: request.projectId },
       ...(grantId === undefined ? [] : [{ type: 'project_grant', id: grantId }]),
     ],
     call,
-    decide(userGrant, _now, [note, organization, project, grant]) {
-      refuseRemoved(note!)
+    decide(userGrant, _now, [tombstone, organization, project, grant]) {
+      refuseRemoved(tombstone!)
       refuseInactive(organization!)
       const decision = decide(project!, grant, request, call.organizationId, config.GRANT_MAX_ROLE_KEYS)
       refuseTakenId(userGrant)

@@ -1,6 +1,6 @@
 import type { MatchUsersRequest, MatchUsersResponse } from '#gen/roster/users/v1/internal_service'
 import type { Call } from '#lib/rpc/headers'
-import { inTurn } from '#lib/search/in-turn'
+import { runQueued } from '#lib/search/search-queue'
 import type { Context } from '../../context.ts'
 import { userConditions } from '../../search/user-conditions.ts'
 
@@ -9,7 +9,7 @@ export async function matchUsers(
   { organizationId, queries, after, limit }: MatchUsersRequest,
   { deadline }: Call,
 ): Promise<MatchUsersResponse> {
-  const rows = await inTurn(
+  const rows = await runQueued(
     sql,
     { organizationId, deadline },
     sql<{ userId: string }[]>`

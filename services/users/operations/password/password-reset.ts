@@ -8,10 +8,9 @@ import type { Context } from '../../context.ts'
 import { checkTemplate, linkTargets } from '../../email/link.ts'
 import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
-import { isOpen } from '../../../organization-notes.ts'
-import { notes } from '../../organizations/notes.ts'
-import { stillCover } from '../../still-covers.ts'
+import { mayStillActOn, requireMayActOn } from '../../may-act-on.ts'
+import { isOpen } from '../../../organization-status.ts'
+import { statuses } from '../../organizations/statuses.ts'
 import { existing, isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
@@ -24,7 +23,7 @@ export const passwordReset = {
     // The own code must come by mail: a stolen session is no proof of the mailbox.
     const isSeen = medium?.$case === 'returnCode' || templateOf(request) !== undefined
     if (userId === call.caller.userId && isSeen) throw permissionDenied()
-    await permitAddressOf(context, userId, call)
+    await requireMayActOn(context, userId, call)
   },
 
   check({ config }: Context, request: PasswordResetRequest): Violation[] {
@@ -39,16 +38,16 @@ export const passwordReset = {
     const [codeId, returned] = [randomUUID(), medium?.$case === 'returnCode']
     const before = await context.store.load<User>('user', userId)
     const setBy = before?.state.human?.emailSetBy
-    const isTrusted = returned || (await stillCover(context, [setBy], userId, call))
+    const isTrusted = returned || (await mayStillActOn(context, [setBy], userId, call))
     return context.store.execute({
       aggregate: code,
-      reads: [user, notes.key(before?.organizationId ?? '')],
+      reads: [user, statuses.key(before?.organizationId ?? '')],
       matchesRead: true,
       call,
-      decide({ state }: Aggregate<PasswordCode>, now, [of, note]) {
+      decide({ state }: Aggregate<PasswordCode>, now, [of, status]) {
         const { human } = existing((of as Aggregate<User>).state)
         if (!human) throw new RosterError('FAILED_PRECONDITION', 'NOT_A_HUMAN', 'Only a human has a password.')
-        if (!isActive(of!.state) || !isOpen(note!)) throw notActive()
+        if (!isActive(of!.state) || !isOpen(status!)) throw notActive()
         const mayRecover = isTrusted && human.emailSetBy === setBy && canRecover(human, context.config, now)
         if (!returned && !mayRecover) throw cannotRecover()
         const requests = withinAnHour(state?.requests ?? [], now)

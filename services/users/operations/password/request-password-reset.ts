@@ -10,12 +10,12 @@ import type { Context } from '../../context.ts'
 import { canRecover, makeCode } from '../../passwords/recovery.ts'
 import { keysOf } from '../../passwords/reset-code.ts'
 import { findLoginUser } from '../../sign-in/login-user.ts'
-import { isOpen } from '../../../organization-notes.ts'
-import { notes } from '../../organizations/notes.ts'
-import { stillCover } from '../../still-covers.ts'
+import { isOpen } from '../../../organization-status.ts'
+import { statuses } from '../../organizations/statuses.ts'
+import { mayStillActOn } from '../../may-act-on.ts'
 import { isActive } from '../../states/user-state.ts'
 import { throttle } from '../../throttles/throttle.ts'
-import { limitsFor, type NamedLimit, networkOf, takeTurns } from '../../throttles/turns.ts'
+import { type NamedRateLimit, networkOf, rateLimitsFor, takeFromBuckets } from '../../throttles/token-buckets.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
 import type { PasswordCode, PasswordCodeEvent } from '../../vocabulary/password-code.ts'
 import type { User } from '../../vocabulary/user.ts'
@@ -25,7 +25,7 @@ const workFor = 30_000
 
 /**
  * Answers before anything is looked up, so that neither the answer nor its time depends on the user. The work comes
- * later, in turns by network.
+ * after the response, in turns by network.
  */
 export async function requestPasswordReset(
   context: Context,
@@ -33,31 +33,31 @@ export async function requestPasswordReset(
   call: Call,
 ): Promise<RequestPasswordResetResponse> {
   const lane = networkOf(call.clientAddress) ?? call.clientAddress
-  context.later.run(lane, () => mailCode(context, loginName, { ...call, deadline: Date.now() + workFor }))
+  context.afterResponse.run(lane, () => mailCode(context, loginName, { ...call, deadline: Date.now() + workFor }))
   return {}
 }
 
 /** Mails a code to the user of a login name, where it may have one. */
 export async function mailCode(context: Context, loginName: string, call: Call): Promise<void> {
-  // Whoever asked is told of no limit. So these counts alone tell the operator.
-  if (await takeTurns(context.sql, limitsFor(context.keys, limitsOf(call.clientAddress))))
+  // Whoever asked learns of no limit. So only these counts show it to the operator.
+  if (await takeFromBuckets(context.sql, rateLimitsFor(context.keys, limitsOf(call.clientAddress))))
     return limitsHit.add(1, 'password_resets')
   const found = await findLoginUser(context, loginName, call)
   const [codeId, nobody] = [randomUUID(), randomUUID()]
   const [code, user] = keysOf(found?.userId ?? nobody)
   const { requestId, deadline, once } = call
   const setBy = found?.state.human?.emailSetBy
-  const isTrusted = !found || (await stillCover(context, [setBy], found.userId, call))
+  const isTrusted = !found || (await mayStillActOn(context, [setBy], found.userId, call))
   let throttled: unknown
   const store = (isAllowed: boolean) =>
     context.store.execute({
       aggregate: code,
-      reads: [user, notes.key(found?.organizationId ?? '')],
+      reads: [user, statuses.key(found?.organizationId ?? '')],
       // If-Match is left out: a mismatch would reveal the user.
       call: { caller: anonymous, requestId, deadline, ...(once && { once }) },
-      decide({ state }: Aggregate<PasswordCode>, now, [of, note]) {
+      decide({ state }: Aggregate<PasswordCode>, now, [of, status]) {
         throttled = undefined
-        if (!isAllowed || !isOpen(note!) || !mayRecover(context, of!, now)) return nothing
+        if (!isAllowed || !isOpen(status!) || !mayRecover(context, of!, now)) return nothing
         throttled = tooManyCodes(state, now)
         if (throttled) return nothing
         const { human } = (of as Aggregate<User>).state!
@@ -95,9 +95,9 @@ function tooManyCodes(code: PasswordCode | undefined, now: Date): unknown {
   }
 }
 
-function limitsOf(address: string): NamedLimit[] {
+function limitsOf(address: string): NamedRateLimit[] {
   const network = networkOf(address)
-  const limits: NamedLimit[] = [{ name: ['resets from', address], most: 20, pause: 30, kind: 'always' }]
+  const limits: NamedRateLimit[] = [{ name: ['resets from', address], most: 20, pause: 30, kind: 'always' }]
   if (network !== undefined) limits.push({ name: ['resets from', network], most: 200, pause: 3, kind: 'always' })
   return limits
 }

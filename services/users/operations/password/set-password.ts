@@ -4,11 +4,11 @@ import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { changePassword, type Proof } from '../../passwords/change-password.ts'
 import { countGuess } from '../../passwords/current-password.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { requireMayActOn } from '../../may-act-on.ts'
 
 export const setPassword = {
   permit: ({ userId }: SetPasswordRequest, call: Call, _holdsPermission: boolean, context: Context): Promise<void> =>
-    permitAddressOf(context, userId, call),
+    requireMayActOn(context, userId, call),
 
   // Otherwise a stolen session would be enough to keep its owner out, also that of an administrator.
   check: (_context: Context, { userId, verification }: SetPasswordRequest, { caller }: Call): Violation[] =>

@@ -12,9 +12,9 @@ import { verifyPassword } from '../../sign-in/password.ts'
 import { endSurplus, storeSession } from '../../sign-in/sessions.ts'
 import { countAttempt } from '../../throttles/sign-in-attempts.ts'
 import { newToken } from '../../token.ts'
-import { networkOf } from '../../throttles/turns.ts'
-import { notes } from '../../organizations/notes.ts'
-import { isOpen } from '../../../organization-notes.ts'
+import { networkOf } from '../../throttles/token-buckets.ts'
+import { statuses } from '../../organizations/statuses.ts'
+import { isOpen } from '../../../organization-status.ts'
 import { isActive } from '../../states/user-state.ts'
 import type { SessionEvent } from '../../vocabulary/session.ts'
 import { passwordOf, type User } from '../../vocabulary/user.ts'
@@ -75,11 +75,11 @@ async function open({ config, store }: Context, user: LoginUser, call: Call): Pr
     aggregate: { type: 'session', id: sessionId },
     // If-Match is left out: a mismatch would reveal a right password and leave no session.
     call: { caller: { ...caller, userId }, requestId, deadline, ...(once && { once }) },
-    reads: [{ type: 'user', id: userId }, notes.key(organizationId)],
-    decide(_session, now, [user, note]): Decision<SessionEvent, Date> {
+    reads: [{ type: 'user', id: userId }, statuses.key(organizationId)],
+    decide(_session, now, [user, status]): Decision<SessionEvent, Date> {
       const { state } = user as Aggregate<User>
       // The password that was checked may have been changed meanwhile.
-      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(note!)) throw credentialsInvalid()
+      if (!isActive(state) || passwordOf(state) !== checked || !isOpen(status!)) throw credentialsInvalid()
       const end = new Date(now.getTime() + config.SESSION_LIFETIME * 1000)
       return {
         organizationId,

@@ -5,14 +5,14 @@ import type { Decision, Outcome } from '#lib/eventstore/command'
 import { orUnavailable } from '#lib/eventstore/database'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { requireMayActOn } from '../../may-act-on.ts'
 import { existing } from '../../states/user-state.ts'
 import type { Session, SessionEvent } from '../../vocabulary/session.ts'
 import type { User } from '../../vocabulary/user.ts'
 
 export const deleteUserSessions = {
   permit: ({ userId }: DeleteUserSessionsRequest, call: Call, _holdsPermission: boolean, context: Context) =>
-    permitAddressOf(context, userId, call),
+    requireMayActOn(context, userId, call),
   handle,
 }
 

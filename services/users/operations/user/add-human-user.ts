@@ -9,8 +9,8 @@ import type { Context } from '../../context.ts'
 import { checkAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { claimUserName, refuseTakenId } from '../../new-user.ts'
-import { notes } from '../../organizations/notes.ts'
-import { refuseRemovedOrganization } from '../../../organization-notes.ts'
+import { statuses } from '../../organizations/statuses.ts'
+import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import { hashPassword } from '../../sign-in/password.ts'
 import { checkUserName } from '../../user-name.ts'
 import type { Profile } from '../../vocabulary/human.ts'
@@ -51,10 +51,10 @@ export function createHuman(
   return {
     aggregate: { type: 'user', id: userId },
     creates: true,
-    reads: [notes.key(call.organizationId)],
+    reads: [statuses.key(call.organizationId)],
     call,
-    decide(user, now, [note]) {
-      refuseRemovedOrganization(note!)
+    decide(user, now, [status]) {
+      refuseRemovedOrganization(status!)
       const { organizationId } = call
       const code = requestCode(context, request.email!.verification, { codeId, userId, email, organizationId }, now)
       return decide(user, request, call, code, passwordHash)

@@ -5,8 +5,8 @@ import type { Call } from '#lib/rpc/headers'
 import { v7 as uuid } from 'uuid'
 import type { Context } from '../../context.ts'
 import { claimUserName, refuseTakenId } from '../../new-user.ts'
-import { notes } from '../../organizations/notes.ts'
-import { refuseRemovedOrganization } from '../../../organization-notes.ts'
+import { statuses } from '../../organizations/statuses.ts'
+import { refuseRemovedOrganization } from '../../../organization-status.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export async function addMachineUser(
@@ -25,10 +25,10 @@ export function createMachine(
   return {
     aggregate: { type: 'user', id: request.userId ?? uuid() },
     creates: true,
-    reads: [notes.key(call.organizationId)],
+    reads: [statuses.key(call.organizationId)],
     call,
-    decide(user, _now, [note]) {
-      refuseRemovedOrganization(note!)
+    decide(user, _now, [status]) {
+      refuseRemovedOrganization(status!)
       return decide(user, request, call.organizationId)
     },
     respond: ({ after }) => ({ userId: after.id, details: details(after) }),

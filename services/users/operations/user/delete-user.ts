@@ -1,9 +1,9 @@
 import type { DeleteUserRequest, DeleteUserResponse } from '#gen/roster/users/v1/user_service'
 import type { Call } from '#lib/rpc/headers'
 import { changeState } from '../../states/change-state.ts'
-import { forgottenUser, removedUnreadable, removedUntil, removedUser } from '../../states/removed-user.ts'
+import { erasedUser, removedUnreadable, removedUntil, removedUser } from '../../states/removed-user.ts'
 import { existing, existingOrFormer } from '../../states/user-state.ts'
-import { receiptOf } from '../../forgetting/receipt.ts'
+import { receiptOf } from '../../erasure/receipt.ts'
 import type { Decision } from '#lib/eventstore/command'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 import type { Context } from '../../context.ts'
@@ -31,6 +31,6 @@ export async function deleteUser(
 }
 
 function ended(user: User, organizationId: string, days: number, now: Date): Decision<UserEvent> {
-  if (user.former) return forgottenUser(user.former, organizationId)
+  if (user.former) return erasedUser(user.former, organizationId)
   return days > 0 ? removedUntil(new Date(now.getTime() + days * day)) : removedUser(user, organizationId)
 }

@@ -7,7 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import { permissionDenied } from '#lib/rpc/authorize'
 import type { Context } from '../../context.ts'
 import { checkVerification, codeRequested, requestCode, templateOf } from '../../email/verification.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { requireMayActOn } from '../../may-act-on.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { humanOf, type User, type UserEvent } from '../../vocabulary/user.ts'
 
@@ -17,7 +17,7 @@ export const resendEmailCode = {
     const isReturned = verification?.$case === 'returnCode'
     if (isReturned && !holdsPermission) throw permissionDenied()
     // A caller's own link brings the code to the caller as well.
-    if (isReturned || templateOf(verification) !== undefined) await permitAddressOf(context, userId, call)
+    if (isReturned || templateOf(verification) !== undefined) await requireMayActOn(context, userId, call)
   },
 
   check: (

@@ -3,10 +3,10 @@ import { RosterError } from '#lib/errors'
 import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
-import { isOpen } from '../../../organization-notes.ts'
+import { isOpen } from '../../../organization-status.ts'
 import type { Context } from '../../context.ts'
-import { notes } from '../../organizations/notes.ts'
-import { rolesCovered } from '../../roles-covered.ts'
+import { statuses } from '../../organizations/statuses.ts'
+import { requireRolesCovered } from '../../may-act-on.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 import { userNotFound } from '../../vocabulary/user-not-found.ts'
 
@@ -16,16 +16,16 @@ export async function restoreUser(
   call: Call,
 ): Promise<RestoreUserResponse> {
   const { store } = context
-  await rolesCovered(context, userId, call)
+  await requireRolesCovered(context, userId, call)
   const known = await store.load<User>('user', userId)
   if (!known) throw userNotFound()
   return store.execute({
     aggregate: { type: 'user', id: userId },
-    reads: [notes.key(known.organizationId)],
+    reads: [statuses.key(known.organizationId)],
     call,
-    decide(user: Aggregate<User>, now, [note]) {
+    decide(user: Aggregate<User>, now, [status]) {
       const decision = restored(user, now)
-      if (!isOpen(note!))
+      if (!isOpen(status!))
         throw new RosterError('FAILED_PRECONDITION', 'ORGANIZATION_INACTIVE', 'The organization is not active.')
       return decision
     },
@@ -36,7 +36,7 @@ export async function restoreUser(
 function restored({ state }: Aggregate<User>, now: Date): Decision<UserEvent> {
   if (!state) throw userNotFound()
   if (!state.removed) throw new RosterError('FAILED_PRECONDITION', 'USER_NOT_REMOVED', 'The user is not removed.')
-  // The time may be over a little before the user is forgotten.
+  // The time may be over a little before the user is erased.
   if (!state.former || !(Date.parse(state.forgetAt!) > now.getTime())) throw userNotFound()
   return { events: [{ type: 'restored', payload: {} }], answer: undefined }
 }

@@ -10,7 +10,7 @@ import type { Context } from '../../context.ts'
 import { checkAddress, sameAddress } from '../../email/address.ts'
 import { checkVerification, type CodeRequest, codeRequested, requestCode } from '../../email/verification.ts'
 import { type Notice, noticeDropped, requestNotice } from '../../email/notice.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { requireMayActOn } from '../../may-act-on.ts'
 import { throttle } from '../../throttles/throttle.ts'
 import { withinAnHour } from '../../vocabulary/human.ts'
 import { humanOf, type User, type UserEvent } from '../../vocabulary/user.ts'
@@ -22,7 +22,7 @@ export const setEmail = {
     const { userId, verification } = request
     const needsPermission = verification?.$case === 'returnCode' || verification?.$case === 'isVerified'
     if (needsPermission && !holdsPermission) throw permissionDenied()
-    await permitAddressOf(context, userId, call)
+    await requireMayActOn(context, userId, call)
   },
 
   check: (

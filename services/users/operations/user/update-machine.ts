@@ -5,13 +5,13 @@ import { type Aggregate, details } from '#lib/eventstore/aggregate'
 import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { requireMayActOn } from '../../may-act-on.ts'
 import { existing } from '../../states/user-state.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export const updateMachine = {
   permit: ({ userId }: UpdateMachineRequest, call: Call, _holdsPermission: boolean, context: Context) =>
-    permitAddressOf(context, userId, call),
+    requireMayActOn(context, userId, call),
 
   async handle({ store }: Context, request: UpdateMachineRequest, call: Call): Promise<UpdateMachineResponse> {
     return store.execute({

@@ -4,14 +4,14 @@ import type { Decision } from '#lib/eventstore/command'
 import type { Call } from '#lib/rpc/headers'
 import type { Context } from '../../context.ts'
 import { claimUserName, userNameKey } from '../../new-user.ts'
-import { permitAddressOf } from '../../roles-covered.ts'
+import { requireMayActOn } from '../../may-act-on.ts'
 import { existing } from '../../states/user-state.ts'
 import { checkUserName } from '../../user-name.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export const updateUserName = {
   permit: ({ userId }: UpdateUserNameRequest, call: Call, _holdsPermission: boolean, context: Context) =>
-    permitAddressOf(context, userId, call),
+    requireMayActOn(context, userId, call),
 
   check: (_context: Context, { userName }: UpdateUserNameRequest) => checkUserName(userName),
 

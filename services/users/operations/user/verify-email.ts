@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import { deriveCode, matchesCode } from '../../email/code.ts'
 import { isAlive, type NewCode } from '../../vocabulary/code.ts'
 import type { Human } from '../../vocabulary/human.ts'
-import { stillCover } from '../../still-covers.ts'
+import { mayStillActOn } from '../../may-act-on.ts'
 import type { User, UserEvent } from '../../vocabulary/user.ts'
 
 export async function verifyEmail(
@@ -21,7 +21,7 @@ export async function verifyEmail(
   const code = seen?.state.human?.code
   // Only where the code is right, so that a wrong one takes the same work for all.
   const isRight = judge(userId, seen?.state.human, typed, keys, seen?.readAt ?? anyTime) === 'right'
-  const accepted = isRight && (await stillCover(context, [code?.askedBy], userId, call)) ? code?.codeId : undefined
+  const accepted = isRight && (await mayStillActOn(context, [code?.askedBy], userId, call)) ? code?.codeId : undefined
   return store.execute({
     aggregate: { type: 'user', id: userId },
     call,

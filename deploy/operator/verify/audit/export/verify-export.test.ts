@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
-import { beginning, chain, changedLine, checkpointOf, exportOf, found, keys, lines, of, pageLines, replaced, signed, type Told } from './testing/true-export.ts' // prettier-ignore
+import { beginning, chain, changedLine, checkpointOf, exportOf, found, keys, lines, of, pageLines, replaced, signed, type Line } from './testing/true-export.ts' // prettier-ignore
 
 test('a true export has no finding, whatever ends of lines its names have', async () => {
   expect(await found(lines)).toEqual([])
@@ -10,7 +10,7 @@ test('a true export has no finding, whatever ends of lines its names have', asyn
 describe('a line', () => {
   const event = of('event')[0]!
 
-  test.each<[string, Told | string, string]>([
+  test.each<[string, Line | string, string]>([
     ['that is no JSON', 'x', 'Unexpected token'],
     ['of another kind', { kind: 'constructor', service: 'users' }, 'its kind is unknown'],
     ['of a service that is none', { ...event, service: 'gateway' }, 'its service is unknown'],
@@ -40,7 +40,7 @@ describe('a line', () => {
 describe('an event', () => {
   const event = of('event')[0]!
 
-  test.each<[string, Told]>([
+  test.each<[string, Line]>([
     ['another text', { creator: 'framed' }],
     ['another id', { aggregateId: 'c' }],
     ['a cause', { cause: 'users-9' }],
@@ -53,7 +53,7 @@ describe('an event', () => {
     expect(await found(changedLine(event, other))).toContainEqual('event users-1: it does not say what is proven')
   })
 
-  test('that is sealed is told with its personal fields, and with nothing else that is not proven', async () => {
+  test('that is encrypted is shown with its personal fields, and with nothing else that is not proven', async () => {
     const one = of('event').find(({ sealed }) => sealed)!
     const problem = `event users-${one['position']}: it does not say what is proven`
     expect(await found(changedLine(one, { payload: { ...one['payload'], roles: ['ORG_OWNER'] } }))).toEqual([problem])
@@ -62,7 +62,7 @@ describe('an event', () => {
     expect(await found(changedLine(one, { payload: { state: 1 }, forgotten: true }))).toEqual([])
   })
 
-  test('that is told twice is found, also with another body', async () => {
+  test('that stands there twice is found, also with another body', async () => {
     const some = [...lines.slice(0, -1), { ...event, creator: 'framed' }, { kind: 'end', events: 5, objects: 0 }]
     expect(await found(some)).toEqual([
       'event users-1: events before it are missing: user a, sequence 3',
@@ -85,7 +85,7 @@ describe('a forged page', () => {
     event: { ...event, creator: 'framed', proof: { ...event['proof'], row } },
   }
 
-  test.each<[string, Told[], string]>([
+  test.each<[string, Line[], string]>([
     ['in place of the true one', [forged.page, forged.entries, forged.event], 'no signed page has it'],
     ['before the true one', [forged.page, page, forged.entries, forged.event], 'no signed page has it'],
     ['after the true one', [page, forged.page, forged.entries, forged.event], 'no signed page has it'],
@@ -109,7 +109,7 @@ describe('a forged page', () => {
 
 describe('a checkpoint', () => {
   const { pages } = chain('users')
-  const withLater = (...more: Told[]) => [...lines.slice(0, -1), ...more, lines.at(-1)!]
+  const withLater = (...more: Line[]) => [...lines.slice(0, -1), ...more, lines.at(-1)!]
 
   test('of another epoch, or of another page of the same number, is found', async () => {
     const anew = chain('users', { ...beginning, epoch: 2, page: 3, hash: pages[2]!.hash })

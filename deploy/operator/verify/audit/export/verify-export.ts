@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { sealedAs } from '#lib/eventstore/personal/sealed-text'
+import { encryptedAs } from '#lib/eventstore/encryption/encrypted-text'
 import { personalFields } from '#lib/events/personal-fields'
 import { storingServices, type StoringService } from '../../../../provision.ts'
 import type { Called } from '../../../command.ts'
@@ -19,7 +19,7 @@ type Line =
   | { kind: 'object'; service: StoringService; organizationId: string }
   | { kind: 'end'; events: number; objects: number }
 
-/** An event as it is told. */
+/** An event as the export has it. */
 interface EventLine {
   kind: 'event'
   service: StoringService
@@ -29,14 +29,14 @@ interface EventLine {
   position: string
   sequence: string
   payload: Record<string, unknown>
-  /** What is sealed of it, as it is stored. */
+  /** What is encrypted of it, as it is stored. */
   sealed?: string
   forgotten?: boolean
   proof?: { page: number; key: string; row: string }
   [name: string]: unknown
 }
 
-/** An event that was told, until all pages are known. */
+/** An event that was read, until all pages are known. */
 interface ToldEvent {
   service: StoringService
   position: string
@@ -62,7 +62,7 @@ export async function verifyExport(
   const services = new Map(
     storingServices.map((service) => [
       service,
-      new SignedPages(service, keys(service), (...told) => say(service, ...told)),
+      new SignedPages(service, keys(service), (...problem) => say(service, ...problem)),
     ]),
   )
   const events: ToldEvent[] = []
@@ -141,21 +141,21 @@ export async function verifyExport(
 const others = new Set(['kind', 'service', 'payload', 'sealed', 'forgotten', 'proof'])
 
 /**
- * Whether an event is told as its proven row has it. What was sealed is told opened, too, so the payload may have more
- * than the row: the personal fields of such an event, and no others.
+ * Whether the export has an event as its proven row has it. It also has in plain what was encrypted, so the payload may
+ * have more than the row: the personal fields of such an event, and no others.
  */
 function isTold(line: EventLine, row: string): boolean {
   const { payload: stored, transaction_id: _, ...columns } = JSON.parse(row) as Record<string, unknown>
-  const told = Object.entries(line).filter(([name, value]) => !others.has(name) && value !== null)
+  const shown = Object.entries(line).filter(([name, value]) => !others.has(name) && value !== null)
   const proven = Object.entries(columns).map(([name, value]) => [memberOf(name), value] as const)
-  if (!isDeepStrictEqual(Object.fromEntries(told), Object.fromEntries(proven))) return false
+  if (!isDeepStrictEqual(Object.fromEntries(shown), Object.fromEntries(proven))) return false
 
-  const { [sealedAs]: sealed, ...open } = stored as Record<string, unknown>
+  const { [encryptedAs]: sealed, ...open } = stored as Record<string, unknown>
   if (sealed !== line.sealed || (line.forgotten !== undefined && sealed === undefined)) return false
   const personal = sealed === undefined ? [] : personalFields(line.aggregateType, String(line['type']))
-  // What nobody could open is told as it is sealed.
+  // What nobody could decrypt stands there encrypted.
   const mayBeAdded = (name: string, value: unknown) =>
-    personal.includes(name) || (sealed !== undefined && name === sealedAs && value === sealed)
+    personal.includes(name) || (sealed !== undefined && name === encryptedAs && value === sealed)
   const payload = Object.entries(line.payload).filter(
     ([name, value]) => Object.hasOwn(open, name) || !mayBeAdded(name, value),
   )

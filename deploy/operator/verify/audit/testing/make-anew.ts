@@ -8,8 +8,8 @@ import { eventColumns } from '#lib/eventstore/event-page'
 /** Makes pages and checkpoints anew, as the owner of the database can. */
 export interface Anew {
   /**
-   * Makes the pages after one of them anew from the events as they are, each with the events that it had. `headers`: what
-   * each says besides.
+   * Makes the pages after one of them anew from the events as they are, each with the events that it had. `headers`:
+   * what each says besides.
    */
   chain(how?: { headers?: Partial<ChainEnd>; after?: number }): Promise<void>
   /** Signs the checkpoints anew, each with one of the keys, for the pages as they are. */
@@ -24,9 +24,9 @@ export function makeAnew(admin: postgres.Sql): Anew {
       `
       const [last] = await admin<{ header: string }[]>`select header from audit_pages where number = ${after}`
       const beginning = { events: 0, last: { transactionId: '0', position: '0' } }
-      const told = last ? (JSON.parse(last.header) as PageHeader) : beginning
+      const parsed = last ? (JSON.parse(last.header) as PageHeader) : beginning
       await admin`delete from audit_pages where number > ${after}`
-      let end: ChainEnd = { epoch: 1, page: after, events: told.events, hash: last ? hash('sha256', last.header) : '', ...told.last } // prettier-ignore
+      let end: ChainEnd = { epoch: 1, page: after, events: parsed.events, hash: last ? hash('sha256', last.header) : '', ...parsed.last } // prettier-ignore
       for (const place of ends) {
         const rows = await admin<AuditedRow[]>`
           select ${eventColumns(admin)} from events

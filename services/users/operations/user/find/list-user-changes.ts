@@ -8,7 +8,7 @@ import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
 import type { Call } from '#lib/rpc/headers'
 import { cursorInvalid, readCursor, writeCursor } from '#lib/search/cursor'
-import { inTurn } from '#lib/search/in-turn'
+import { runQueued } from '#lib/search/search-queue'
 import { cutPage, defaultLimit } from '#lib/search/search'
 import type { Context } from '../../../context.ts'
 import { existing } from '../../../states/user-state.ts'
@@ -19,7 +19,8 @@ import { passwordCodeType } from '../../../vocabulary/password-code.ts'
 import { signInType } from '../../../vocabulary/sign-in.ts'
 import type { User } from '../../../vocabulary/user.ts'
 
-// The aggregates that have the id of their user. Each is read backwards by its own sequence, and the sessions by position.
+// The aggregates that have the id of their user. Each is read backwards by its own sequence, and the sessions by
+// position.
 const aggregates = ['user', codeMailType, passwordCodeType, noticeType, signInType, 'authentication']
 const aboutCredentials = [...credentialEvents, 'machine.dpop.changed']
 const theEnd = String(2n ** 63n - 1n)
@@ -37,7 +38,7 @@ export async function listUserChanges(
   // The former release knows fewer.
   if (places.length !== aggregates.length + 1) throw cursorInvalid()
   const limit = request.limit || defaultLimit
-  const read = await inTurn(
+  const read = await runQueued(
     sql,
     call,
     select(sql, userId, await hiddenFrom(call, userId, user!.organizationId), places, limit + 1),
@@ -47,7 +48,7 @@ export async function listUserChanges(
     const last = page.findLast((event) => event.aggregate_type === type)
     return (type === 'session' ? last?.position : last?.sequence) ?? places[index]!
   })
-  const changes = (await orUnavailable(personal.openEvents(sql, page))).map(show)
+  const changes = (await orUnavailable(personal.decryptEvents(sql, page))).map(show)
   return { changes, nextCursor: page.length === read.length ? '' : writeCursor(keys, asked, next) }
 }
 
@@ -98,7 +99,7 @@ function select(sql: Sql, userId: string, hidden: Hidden, places: string[], numb
 function show(row: StoredEvent): Event {
   const time = row.created_at
   try {
-    return { ...describeEvent('users', row), dataOmitted: row.forgotten ? 'forgotten' : '', time }
+    return { ...describeEvent('users', row), dataOmitted: row.erased ? 'forgotten' : '', time }
   } catch {
     // One that proto/ does not know hides no other.
     return { ...describeEnvelope('users', row), data: undefined, dataOmitted: 'unreadable', time }

@@ -1,6 +1,6 @@
 import { type SearchUsersRequest, type SearchUsersResponse, UserFieldName } from '#gen/roster/users/v1/user_search'
 import type { Violation } from '#lib/errors'
-import { subjectKeyOf } from '#lib/eventstore/personal/personal'
+import { subjectKeyOf } from '#lib/eventstore/encryption/personal'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { holds } from '#lib/rpc/caller'
 import { callerIn } from '#lib/rpc/caller-in'
@@ -113,7 +113,7 @@ function selectStored({ sql }: Context) {
 function show({ personal, log }: Context, { createdAt, changedAt, key, ...stored }: StoredUser) {
   const user = { ...stored, type: 'user', createdAt: new Date(createdAt), changedAt: new Date(changedAt) }
   try {
-    const state = personal.openState({ ...user, key }) as User | undefined
+    const state = personal.decryptState({ ...user, key }) as User | undefined
     return state ? [showUser({ ...user, state })] : []
   } catch (error) {
     log.error({ err: error, userId: user.id }, 'the state of a user cannot be opened: searches leave the user out')

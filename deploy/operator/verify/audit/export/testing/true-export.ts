@@ -10,7 +10,7 @@ import { readKeys } from '../../kept.ts'
 import { verifyExport } from '../verify-export.ts'
 
 /** A line of an export. */
-export type Told = Record<string, any>
+export type Line = Record<string, any>
 type Signer = ReturnType<typeof makeAuditKey>
 
 export const salt = 'salt'
@@ -71,7 +71,7 @@ export function checkpointOf({ header, hash: digest }: Page, number: number): Ch
 }
 
 /** The lines of pages and entries. */
-export function pageLines({ service, pages }: Chain): Told[] {
+export function pageLines({ service, pages }: Chain): Line[] {
   return pages.flatMap((page) => [
     { kind: 'page', service, header: page.headerText },
     { kind: 'entries', service, page: page.header.page, entries: page.entries.toString('base64') },
@@ -79,12 +79,12 @@ export function pageLines({ service, pages }: Chain): Told[] {
 }
 
 /** The line of a checkpoint, signed by a key. */
-export function signed(checkpoint: Checkpoint, { key, secret } = keys.users): Told {
+export function signed(checkpoint: Checkpoint, { key, secret } = keys.users): Line {
   return { kind: 'checkpoint', service: checkpoint.service, jws: signCheckpoint(checkpoint, key.kid, secret) }
 }
 
-function eventOf(service: string, page: number, stored: AuditedRow): Told {
-  const { $sealed, ...payload } = stored.payload as Told
+function eventOf(service: string, page: number, stored: AuditedRow): Line {
+  const { $sealed, ...payload } = stored.payload as Line
   return {
     kind: 'event',
     service,
@@ -105,7 +105,7 @@ function eventOf(service: string, page: number, stored: AuditedRow): Told {
 }
 
 /** The lines of an export: what proves the events, then the events. */
-export function exportOf(...chains: Chain[]): Told[] {
+export function exportOf(...chains: Chain[]): Line[] {
   const events = chains.flatMap(({ service, pages }) =>
     pages.flatMap(({ header, rows }) => rows.map((one) => eventOf(service, header.page, one))),
   )
@@ -122,10 +122,10 @@ export const allKeys = () =>
   JSON.stringify({ keys: Object.entries(keys).map(([service, { key }]) => ({ ...key, service })) })
 
 /** The lines of a true export of users. Nobody changes them. */
-export const lines: readonly Told[] = exportOf(chain('users'))
+export const lines: readonly Line[] = exportOf(chain('users'))
 
 /** What `verify` finds in an export of these lines. `trusted`: the file of keys. */
-export async function found(some: readonly (Told | string)[], trusted = allKeys()): Promise<string[]> {
+export async function found(some: readonly (Line | string)[], trusted = allKeys()): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'roster-export-'))
   try {
     const [file, keyFile] = [join(folder, 'export'), join(folder, 'keys')]
@@ -143,6 +143,6 @@ export async function found(some: readonly (Told | string)[], trusted = allKeys(
 /** The true lines of a kind. */
 export const of = (kind: string) => lines.filter((line) => line['kind'] === kind)
 /** The true lines, with others in place of one. */
-export const replaced = (line: Told, ...others: (Told | string)[]) => lines.flatMap((one): (Told | string)[] => (one === line ? others : [one])) // prettier-ignore
+export const replaced = (line: Line, ...others: (Line | string)[]) => lines.flatMap((one): (Line | string)[] => (one === line ? others : [one])) // prettier-ignore
 /** The true lines, with other members in one. */
-export const changedLine = (line: Told, other: Told) => replaced(line, { ...line, ...other })
+export const changedLine = (line: Line, other: Line) => replaced(line, { ...line, ...other })

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { Event } from '#gen/roster/feed/v1/feed'
+import { erasable } from '#lib/events/erase-in-stream'
+import { openDatabase, type Sql } from '#lib/eventstore/database'
+import { migrate } from '#lib/eventstore/migrate'
+import { createDatabase, type TestDatabase } from '#test/support/database'
+import { silent } from '#test/support/rpc'
+import { mailRows, mostWrongTries } from './mail-rows.ts'
+import { webhookRows } from './webhook-rows.ts'
+
+let database: TestDatabase
+let sql: Sql
+let taken = 0
+
+beforeAll(async () => {
+  database = await createDatabase()
+  sql = openDatabase(database.urls.notifier, 'notifier', silent)
+  await migrate(sql, new URL('../migrations/', import.meta.url), silent)
+})
+afterAll(async () => {
+  await sql.end()
+  await database.drop()
+})
+beforeEach(async () => void (await sql`truncate deliveries, chains`))
+
+const receiver = {
+  webhook_id: 'hook',
+  organization_id: 'acme',
+  all_organizations: false,
+  event_types: [],
+  created_at: new Date(0),
+}
+
+function event(userId: string, type: string, data: Event['data'] = {}, aggregateType = 'user'): Event {
+  return {
+    ...Event.decode(new Uint8Array()),
+    id: `users-${++taken}`,
+    type: `roster.${aggregateType}.${type}.v1`,
+    organizationId: 'acme',
+    aggregateType,
+    aggregateId: userId,
+    time: new Date(),
+    data,
+  }
+}
+
+async function takeIn(service: string, ...events: Event[]) {
+  const place = (position: unknown) => JSON.stringify({ transaction_id: 1, position })
+  const [cursor] = await sql`select position from cursors where service = ${service}`
+  await sql`
+    select take_in(
+      ${service}, ${cursor ? place(cursor['position']) : null}::text::jsonb, ${place(taken)}::text::jsonb,
+      ${JSON.stringify(webhookRows(events, [receiver]))}::text::jsonb,
+      ${JSON.stringify(mailRows(events))}::text::jsonb, ${mostWrongTries}
+    )
+  `
+}
+
+const deliveries = async (userId: string) =>
+  (
+    await sql<{ payload: string }[]>`
+      select payload from deliveries where aggregate like ${`%/${userId}`} order by position
+    `
+  ).map(({ payload }) => JSON.parse(payload) as { type: string; data: object; dataOmitted?: string; id: string })
+
+const added = (userId: string) =>
+  event(userId, 'human.added', {
+    userName: 'gigi',
+    profile: { firstName: 'Gigi', lastName: 'Giraffe' },
+    email: 'gigi@example.com',
+    isVerified: true,
+  })
+
+test('when a user is removed, its deliveries lose what is personal and keep everything else and their order', async () => {
+  const events = [
+    added('u'),
+    event('u', 'email.changed', { email: 'gigi2@example.com', isVerified: false, setBy: 'boss' }),
+    event('u', 'failed', { codeId: 'c', failure: 'SMTP 550: gigi2@example.com is unknown' }, 'user.email.code'),
+    event('u', 'deactivated'),
+  ]
+  await takeIn('users', ...events)
+  await takeIn('users', event('u', 'removed'))
+  const kept = await deliveries('u')
+  expect(JSON.stringify(kept)).not.toMatch(/gigi/i)
+  expect(kept.map(({ id }) => id)).toEqual([...events.map(({ id }) => id), `users-${taken}`])
+  expect(kept.map(({ data, dataOmitted }) => [data, dataOmitted])).toEqual([
+    [{ isVerified: true }, 'forgotten'],
+    [{ isVerified: false, setBy: 'boss' }, 'forgotten'],
+    [{ codeId: 'c' }, 'forgotten'],
+    [{}, undefined],
+    [{}, undefined],
+  ])
+})
+
+test('a delivery that was sent, failed or belongs to the page of the removal is no exception', async () => {
+  await takeIn('users', added('v'), added('v'))
+  await sql`update deliveries set state = case when position % 2 = 0 then 'sent' else 'failed' end`
+  await takeIn('users', added('v'), event('v', 'removed'))
+  expect(JSON.stringify(await deliveries('v'))).not.toMatch(/gigi/i)
+})
+
+test.each(erasable['users']!)('a delivery of the type %s loses it, too', async (type) => {
+  const failure = 'SMTP 550: gigi@example.com is unknown'
+  await takeIn('users', event('t', 'failed', { codeId: 'c', failure }, type))
+  expect(JSON.stringify(await deliveries('t'))).toContain('gigi')
+  await takeIn('users', event('t', 'removed'))
+  expect((await deliveries('t')).map(({ data }) => data)).toEqual([{ codeId: 'c' }, {}])
+})
+
+test('other users keep theirs, as does an aggregate of another kind with the same id', async () => {
+  const project = event('w', 'added', { name: 'Gigi' }, 'project')
+  await takeIn('users', added('x'), added('ww'), project)
+  const before = [...(await deliveries('x')), ...(await deliveries('ww')), ...(await deliveries('w'))]
+  await takeIn('users', event('w', 'removed'))
+  expect([...(await deliveries('x')), ...(await deliveries('ww')), ...(await deliveries('w'))].slice(0, 3)).toEqual(
+    before,
+  )
+})
+
+test('a removal that can be undone takes nothing, until the user is forgotten', async () => {
+  await takeIn('users', added('y'), event('y', 'removed', { forgetAt: '2030-01-01T00:00:00Z' }))
+  expect(JSON.stringify(await deliveries('y'))).toContain('gigi@example.com')
+  await takeIn('users', event('y', 'forgotten'))
+  expect(JSON.stringify(await deliveries('y'))).not.toMatch(/gigi/i)
+})
+
+test('PostgreSQL’s own samples have nothing of the deliveries', async () => {
+  const samples = async () =>
+    JSON.stringify(
+      await sql`
+        select attname, most_common_vals::text, histogram_bounds::text from pg_stats
+        where schemaname = current_schema() and tablename = 'deliveries'
+      `,
+    )
+  await takeIn('users', ...Array.from({ length: 50 }, (_, n) => added(`sampled-${n}`)))
+  await sql`analyze deliveries`
+  expect(await samples()).not.toMatch(/gigi/)
+  expect(await samples()).toContain('event_id')
+})
+
+test('another service cannot make users forgotten', async () => {
+  await takeIn('users', added('z'))
+  await takeIn('grants', event('z', 'removed'))
+  expect(JSON.stringify(await deliveries('z'))).toContain('gigi@example.com')
+})
+
+test('a removal looks at the deliveries of its user alone, however many there are', async () => {
+  for (let page = 0; page < 10; page++)
+    await takeIn('users', ...Array.from({ length: 200 }, (_, n) => added(`many-${page}-${n}`)))
+  const read = async () => {
+    await sql`select pg_stat_force_next_flush()`
+    const [row] = await sql<[{ count: string }]>`
+      select coalesce(sum(idx_tup_read), 0) + coalesce(sum(seq_tup_read), 0) as count
+      from pg_stat_user_indexes i full join pg_stat_user_tables t using (relname) where relname = 'deliveries'
+    `
+    return Number(row.count)
+  }
+  const before = await read()
+  await takeIn('users', event('many-0-0', 'removed'))
+  expect((await read()) - before).toBeLessThan(500)
+})

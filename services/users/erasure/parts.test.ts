@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest'
+import { erasable } from '#lib/events/erase-in-stream'
+import { partTypes } from './parts.ts'
+
+test('the keeper of the stream forgets all that tells of a user, and nothing else', () => {
+  expect(erasable).toEqual({ users: expect.any(Array) })
+  expect(erasable['users']!.toSorted()).toEqual(partTypes.toSorted())
+})

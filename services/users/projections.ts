@@ -1,0 +1,140 @@
+import type { Aggregate } from '#lib/eventstore/aggregate'
+import type { ByFunction, Write } from '#lib/eventstore/database'
+import type { Happened } from '#lib/events/announcer'
+import { projectCredentials } from './credentials/project-credentials.ts'
+import { projectFoundUser } from './search/found-users.ts'
+import { beginErasure, endErasure } from './erasure/erasure.ts'
+import { endsUse, isActive } from './states/user-state.ts'
+import { type Code, maxWrongTries } from './vocabulary/code.ts'
+import { type CodeMail, codeMailType } from './vocabulary/code-mail.ts'
+import { type Notices, noticeType } from './vocabulary/notice.ts'
+import { type PasswordCode, passwordCodeType, roundOf } from './vocabulary/password-code.ts'
+import type { Session } from './vocabulary/session.ts'
+import type { User } from './vocabulary/user.ts'
+
+/** The projections: keeps the service's own tables in step with a change. */
+export function project({ before, after }: { before: Aggregate; after: Aggregate }): Write[] {
+  if (after.type === 'user') return projectUser(before as Aggregate<User>, after as Aggregate<User>)
+  if (after.type === codeMailType) return projectCodeMail(after as Aggregate<CodeMail>)
+  if (after.type === passwordCodeType) return projectPasswordCode(after as Aggregate<PasswordCode>)
+  if (after.type === noticeType) return projectNotices(after as Aggregate<Notices>)
+  if (after.type === 'session') return projectSession(after as Aggregate<Session>)
+  return []
+}
+
+function projectUser(before: Aggregate<User>, after: Aggregate<User>): Write[] {
+  return [
+    ...projectUnsentCode(before, after),
+    ...projectCredentials(before, after),
+    ...projectPasswordChange(before, after),
+    ...projectState(before, after),
+    ...projectFoundUser(before, after),
+  ]
+}
+
+function projectUnsentCode(before: Aggregate<User>, after: Aggregate<User>): Write[] {
+  const [was, is] = [unsent(before.state), unsent(after.state)]
+  if (was?.codeId === is?.codeId) return []
+  const code = is && { code_id: is.codeId, requested_at: after.changedAt, expires_at: is.expiresAt }
+  // The mail of a code is recorded in a later transaction, so it does not matter which comes first.
+  return [{ row: { user_id: after.id, ...code }, calls: unsentCodes, anywhere: true }]
+}
+
+// A transaction may change a user more than once, but a statement changes a row only once.
+const unsentCodes: ByFunction<{ user_id: string; code_id?: string }>['calls'] = (rows) => {
+  const last = [...new Map(rows.map((row) => [row.user_id, row])).values()]
+  return [{ name: 'keep_unsent_codes', rows: last }]
+}
+
+function projectCodeMail({ id, state }: Aggregate<CodeMail>): Write[] {
+  return state ? [(sql) => sql`delete from unsent_email_codes where user_id = ${id} and code_id = ${state.codeId}`] : []
+}
+
+function projectPasswordCode({ id, state }: Aggregate<PasswordCode>): Write[] {
+  if (state?.delivery !== 'pending' || state.wrongTries >= maxWrongTries) return [withoutResets(id)]
+  const { codeId, expiresAt } = state
+  return [
+    (sql) => sql`
+      delete from unsent_mails where user_id = ${id} and kind = 'password-reset' and mail_id <> ${codeId}
+    `,
+    (sql) => sql`
+      insert into unsent_mails (mail_id, user_id, kind, requested_at, expires_at)
+      values (${codeId}, ${id}, 'password-reset', roster_now(), ${expiresAt})
+      on conflict (mail_id) do nothing
+    `,
+  ]
+}
+
+// A code that can no longer renew the password is not mailed.
+function projectPasswordChange(before: Aggregate<User>, { id, state }: Aggregate<User>): Write[] {
+  const [was, is] = [before.state?.human, state?.human]
+  const isOver = is !== undefined && was !== undefined && (roundOf(was) !== roundOf(is) || !isActive(state))
+  return isOver ? [withoutResets(id)] : []
+}
+
+function withoutResets(userId: string): Write {
+  return { row: { user_id: userId }, calls: withoutResetsOf }
+}
+
+const withoutResetsOf: ByFunction['calls'] = (rows) => [{ name: 'forget_unsent_resets', rows }]
+
+function projectNotices({ state }: Aggregate<Notices>): Write[] {
+  const last = state?.settled.at(-1)
+  return last === undefined ? [] : [(sql) => sql`delete from unsent_mails where mail_id = ${last}`]
+}
+
+function unsent(user: User | undefined): Code | undefined {
+  const code = user?.human?.code
+  return code?.delivery === 'pending' && code.wrongTries < maxWrongTries ? code : undefined
+}
+
+// Sessions and access tokens end for good. So do unbound tokens when bound ones become mandatory. Personal access
+// tokens stay, but are refused until their user is active again or removed.
+function projectState(before: Aggregate<User>, { id, organizationId, changedAt, state }: Aggregate<User>): Write[] {
+  if (state?.removed && !state.former)
+    return [
+      ...['tokens', 'passwords', 'known_addresses', 'unsent_mails', 'failed_sign_ins'].map(
+        (table): Write =>
+          (sql) =>
+            sql`delete from ${sql(table)} where user_id = ${id}`,
+      ),
+      beginErasure({ userId: id, organizationId, removedAt: changedAt }),
+    ]
+  if (state?.machine?.dpopRequired && !before.state?.machine?.dpopRequired)
+    return [(sql) => sql`delete from tokens where user_id = ${id} and token_id is not null and dpop_thumbprint is null`]
+  const { forgetAt } = state ?? {}
+  const ended = forgetAt !== undefined && !before.state?.removed
+  const restored = before.state?.former && !state?.removed
+  return [
+    ...(ended ? [beginErasure({ userId: id, organizationId, removedAt: changedAt, forgetAt })] : []),
+    ...(restored ? [endErasure(id)] : []),
+    ...(isActive(before.state) && !isActive(state) ? [withoutSessions(id)] : []),
+  ]
+}
+
+function withoutSessions(userId: string): Write {
+  return (sql) => sql`delete from tokens where user_id = ${userId} and (session_id <> '' or token_id is not null)`
+}
+
+// An ended session leaves no row that could pass for a token.
+function projectSession({ id, state }: Aggregate<Session>): Write[] {
+  return state?.ended ? [(sql) => sql`delete from tokens where session_id = ${id}`] : []
+}
+
+/** The user whose tokens an event ends. */
+export function callerChangedBy(event: Happened): string | undefined {
+  if (event.aggregate_type === 'user' && (endsCredential.has(event.type) || endsUse.has(event.type)))
+    return event.aggregate_id
+  if (event.aggregate_type === 'authentication' && event.type === 'token.revoked') return event.aggregate_id
+  return event.aggregate_type === 'session' && event.type === 'ended'
+    ? (event.payload as { userId: string } | null)?.userId
+    : undefined
+}
+
+const endsCredential = new Set([
+  'pat.removed',
+  'key.removed',
+  'secret.removed',
+  'machine.dpop.changed',
+  'password.changed',
+])

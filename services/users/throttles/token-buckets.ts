@@ -1,0 +1,67 @@
+import { deleteInPortions } from '#lib/eventstore/delete-in-portions'
+import { orUnavailable, type Sql } from '#lib/eventstore/database'
+import type { Keyring } from '#lib/keys'
+
+/**
+ * A rate limit, as a token bucket: it holds `most` tokens at the most, and gets one back after each pause. The table
+ * `turns` has a row for each bucket that is not full.
+ */
+export interface RateLimit {
+  /** A name in hex. */
+  key: string
+  most: number
+  /** Seconds. */
+  pause: number
+  /** `meter`: stops nobody. `metered`: applies while a meter among the limits is exceeded. */
+  kind: 'always' | 'meter' | 'metered'
+}
+
+/** A rate limit with a readable name. */
+export type NamedRateLimit = Omit<RateLimit, 'key'> & { name: string[] }
+
+/** The limits with their names as MACs, so that the database shows neither names nor addresses. */
+export function rateLimitsFor(keys: Keyring, named: NamedRateLimit[]): RateLimit[] {
+  return named.map(({ name, ...limit }) => ({ ...limit, key: keys.mac('turns', keys.currentId, name).toString('hex') }))
+}
+
+/** The /48 of an IPv6 address. The holder of a /48 has 65,536 of the networks that count as one address each. */
+export function networkOf(address: string): string | undefined {
+  return address.includes(':') ? address.split(':', 3).join(':') : undefined
+}
+
+/**
+ * Takes a token from the bucket of every limit before the work is done, so that simultaneous work counts too. Returns
+ * undefined; or the seconds to wait, where nothing was taken. Replicas share the buckets. UNAVAILABLE
+ * STORE_UNAVAILABLE.
+ */
+export async function takeFromBuckets(sql: Sql, limits: RateLimit[]): Promise<number | undefined> {
+  const [row] = await orUnavailable(sql<[{ wait: number | null }]>`
+    select take_turns(${JSON.stringify(limits)}::text::jsonb) as wait
+  `)
+  return row.wait ? Math.max(1, Math.ceil(row.wait)) : undefined
+}
+
+/**
+ * Returns a token to the bucket of every limit, because the work succeeded or was not done. UNAVAILABLE
+ * STORE_UNAVAILABLE.
+ */
+export async function returnToBuckets(sql: Sql, limits: RateLimit[]): Promise<void> {
+  // Locks rows in the order in which they are taken, so that two transactions cannot wait for each other.
+  await orUnavailable(sql`
+    update turns t set paid_until = t.paid_until - make_interval(secs => locked.pause)
+    from (
+      select key, l.pause from turns join (
+        select decode(key, 'hex') as key, pause
+        from jsonb_to_recordset(${JSON.stringify(limits)}::text::jsonb) as l (key text, pause float8)
+      ) l using (key)
+      order by key
+      for update of turns
+    ) locked
+    where t.key = locked.key
+  `)
+}
+
+/** Deletes the rows of buckets that are full again. */
+export async function deleteFullBuckets(sql: Sql): Promise<void> {
+  await deleteInPortions(sql, 'turns', sql`paid_until < roster_now()`)
+}

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { lookForUser } from '../../deploy/operator/erasure/look-for-user.ts'
+import { openSystem, type System } from '../../deploy/operator/system.ts'
+import type { Inspection } from './inspect.ts'
+import type { Left } from './leavers.ts'
+import type { Running } from './running.ts'
+
+const forgottenWithin = 60_000
+
+/**
+ * Waits until nothing can be read of them. Gives the places where something still can. `except`: stores of the command
+ * `forgotten` that may take longer.
+ */
+export async function checkLeft(
+  { operator }: Running,
+  inspection: Inspection,
+  left: Left[],
+  except: string[] = [],
+): Promise<string[]> {
+  const system = openSystem(operator)
+  try {
+    const wrong: string[] = []
+    const end = Date.now() + forgottenWithin
+    for (const leaver of left)
+      for (; ; await sleep(300)) {
+        const told = [...(await inspection.readable(leaver)), ...(await storesThatTell(system, leaver))]
+        const places = told.filter((place) => !except.includes(place))
+        if (places.length === 0) break
+        if (Date.now() < end) continue
+        wrong.push(...places.map((place) => `${place} still tells who ${leaver.userId} was`))
+        break
+      }
+    return wrong
+  } finally {
+    await system.close()
+  }
+}
+
+/** What the operator's command `forgotten` says: the stores that still tell who a user was. */
+export async function storesThatTell(system: System, { userId }: { userId: string }): Promise<string[]> {
+  const found = await lookForUser(system, userId)
+  if (!found) throw new Error(`there never was a user ${userId}`)
+  return found.filter(({ readable }) => readable > 0).map(({ store }) => store)
+}
