@@ -17,7 +17,7 @@ export const secondTier = [
   'lib/eventstore/erased-in-stream.integration.test.ts',
   'lib/eventstore/republish.integration.test.ts',
   'lib/eventstore/set-back.integration.test.ts',
-  'lib/eventstore/outbox/{outbox,outbox-outages}.integration.test.ts',
+  'lib/eventstore/outbox/outbox-outages.integration.test.ts',
   'lib/eventstore/take-over.integration.test.ts',
   'lib/events/stream-keeper.integration.test.ts',
   'services/gateway/connections/{listener,whole-answers}.integration.test.ts',

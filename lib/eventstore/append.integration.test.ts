@@ -45,9 +45,11 @@ const append = ({
   events?: object[]
   claims?: object[]
 }) => {
-  const [changesText, eventsText, restText] = [changes, events, rest].map((part) => JSON.stringify(part))
+  const [changesText, eventsText] = [changes, events].map((part) => JSON.stringify(part))
+  // Where there is nothing else, `append_rest` does not run.
+  const restText = rest.claims ? JSON.stringify(rest) : null
   return replica.sql`
-    select append(${changesText!}::text::json, ${eventsText!}::text::json, now(), ${restText!}::text::jsonb)
+    select append(${changesText!}::text::json, ${eventsText!}::text::json, now(), ${restText}::text::jsonb)
   `
 }
 const eventsOf = (id: string) => replica.sql`select sequence from events where aggregate_id = ${id}`
@@ -87,6 +89,11 @@ describe('append, the last guard of the stored data,', () => {
     expect(JSON.parse((error as { detail: string }).detail)).toEqual({
       stale: [{ type: 'counter', id }],
       taken: [{ kind: 'name', scope: '', key: 'k' }],
+    })
+    const alone = append({ changes: [change(id, 2, 3)], events: [event(id, 3)] })
+    await expect(alone).rejects.toMatchObject({
+      code: 'RS001',
+      detail: expect.stringContaining(`"stale": [{"id": "${id}", "type": "counter"}]`),
     })
   })
 })

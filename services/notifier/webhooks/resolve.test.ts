@@ -14,7 +14,8 @@ let before: string[]
 /** The names whose questions get no answer. */
 let silentFor: string[]
 
-// A name server that knows names in `example` and no others. It does not answer for names that begin with `silent`.
+// A name server that knows names in `example` and no others. It does not answer for names that begin with `silent`. A
+// name that begins with `both` has two addresses.
 beforeEach(async () => {
   before = dns.getServers()
   silentFor = []
@@ -26,10 +27,12 @@ beforeEach(async () => {
     const question = query.subarray(12, at + 5)
     if (labels[0]!.startsWith('silent')) return void silentFor.push(labels.join('.'))
     const known = labels.at(-1) === 'example'
-    const answers = known && question.readUInt16BE(question.length - 4) === 1 ? 1 : 0
-    const head = Buffer.from([query[0]!, query[1]!, 0x81, known ? 0x80 : 0x83, 0, 1, 0, answers, 0, 0, 0, 0])
-    const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1])
-    server.send(Buffer.concat([head, question, ...(answers ? [record] : [])]), port, address)
+    const hosts = known && question.readUInt16BE(question.length - 4) === 1 ? [1, 2] : []
+    const records = hosts
+      .slice(0, labels[0]!.startsWith('both') ? 2 : 1)
+      .map((host) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, host]))
+    const head = Buffer.from([query[0]!, query[1]!, 0x81, known ? 0x80 : 0x83, 0, 1, 0, records.length, 0, 0, 0, 0])
+    server.send(Buffer.concat([head, question, ...records]), port, address)
   })
   server.bind(0, '127.0.0.1')
   await once(server, 'listening')
@@ -56,6 +59,16 @@ test('names whose name server is silent hold up no other name', async () => {
   expect(ended).toBe(0)
   over.abort()
   await Promise.all(silent)
+})
+
+test('to a name one of whose addresses may not be sent to, nothing is sent', async () => {
+  const receiver = await startTestReceiver()
+  onTestFinished(() => receiver.stop())
+  const addresses = await resolve('both.example', never)
+  expect(addresses.map(({ address }) => address)).toEqual(['127.0.0.1', '127.0.0.2'])
+  const answer = await post(receiver.url.replace('127.0.0.1', 'both.example'), {}, '{}', here, never, 15_000)
+  expect(answer).toEqual({ status: undefined, error: 'no address that may be sent to' })
+  expect(receiver.received).toEqual([])
 })
 
 test('a silent name server is a timeout', async () => {
