@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from 'vitest/node'
 /** Milliseconds that a file may always take. */
 const enough = 10_000
 /** Beyond that, a file may take as many times as long as the one in the middle. It has its servers beside two others. */
-const timesTheMiddle = 15
+const timesTheMiddle = 20
 
 /**
  * Fails a run of the first tier in which a file takes far longer than others: it belongs to the second (tiers.ts), or can
