@@ -4,7 +4,7 @@ import { patience, projects } from './vitest.config.ts'
 /** The second tier, `npm run test:all`: every test, each scenario in every encoding, and programs that others wrote. */
 export default defineConfig({
   test: {
-    env: { ROSTER_TEST_LONG: '1' },
+    env: { ROSTER_TEST_TIER: 'all', ROSTER_TEST_LONG: process.env['ROSTER_TEST_LONG'] ?? '1' },
     projects: [
       ...projects([]),
       {

@@ -5,7 +5,7 @@ import { newIdp, newProject } from '../examples/projects.ts'
 import { addressOf, optionsOf, type Place, requestOf } from '../model/requests.ts'
 import { apply, type Model, type ModelUser, type Outcome, shownState } from '../model/rules.ts'
 import { type Step, steps } from '../model/steps.ts'
-import { isLong } from '../support/long.ts'
+import { isSecondTier } from '../support/long.ts'
 import { factsOf } from './clients/call.ts'
 import { call as json, encodings } from './clients/encodings.ts'
 import { hasMailbox, mailTo } from './mailbox.ts'
@@ -122,6 +122,10 @@ test('the API behaves like a model of its rules, in any order of commands', { ti
       const began = await begin()
       await fc.asyncModelRun(() => began, chosen)
     }),
-    { seed: Number(process.env['ROSTER_MODEL_SEED'] ?? 3), numRuns: isLong ? 60 : 4, interruptAfterTimeLimit: 25_000 },
+    {
+      seed: Number(process.env['ROSTER_MODEL_SEED'] ?? 3),
+      numRuns: isSecondTier ? 60 : 4,
+      interruptAfterTimeLimit: 25_000,
+    },
   )
 })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
-import { isLong } from '#test/support/long'
+import { isSecondTier } from '#test/support/long'
 import { admin, newHuman, newMember, newOrganization, ok, uniqueEmail } from '../examples/people.ts'
 import { newProject } from '../examples/projects.ts'
 import { deliveries, receiver, subscribe } from '../examples/webhooks.ts'
@@ -199,7 +199,7 @@ describe.skipIf(!house)(`a webhook loses nothing${why}`, () => {
         const options = { ...admin(organization), headers: { 'x-request-timeout': '25' } }
         const answer = json('SetEmail', { userId, email: uniqueEmail(), isVerified: true }, options)
         // Only real time shows that so much time has passed, in the second tier.
-        if (isLong) await sleep(11_000)
+        if (isSecondTier) await sleep(11_000)
         await subscribe(organization, { url: hook.url, eventTypes: ['user.email.changed'] })
         return { answer }
       })

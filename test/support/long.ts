@@ -1,3 +1,6 @@
+/** Whether this is a run of both tiers, which leaves nothing out. */
+export const isSecondTier = process.env['ROSTER_TEST_TIER'] === 'all'
+
 /** Whether tests run in their long form, which takes minutes more. */
 export const isLong = process.env['ROSTER_TEST_LONG'] === '1'
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Method, methods } from '#lib/rpc/methods'
 import { ok } from '../../examples/people.ts'
 import { callGrpc } from '../clients/grpc.ts'
-import { isLong } from '../../support/long.ts'
+import { isSecondTier } from '../../support/long.ts'
 import { startOwnHouse } from '../own-house.ts'
 import { attempt, fieldsOf, idsOf, type Outcome } from './attempt.ts'
 import { type Objects, setStage, type Stage } from './stage.ts'
@@ -21,8 +21,10 @@ const [header, ...lines] = readFileSync(new URL('outcomes.txt', import.meta.url)
   .split('\n')
 const columns = header!.trim().split(/\s+/).slice(1)
 // The first tier walks with those who differ most.
-const walkers = isLong ? columns : ['nobody', 'ordinary', 'owner', 'other-owner', 'project-owner', 'project-token']
-const strangers = isLong ? columns : ['owner', 'project-owner', 'project-token']
+const walkers = isSecondTier
+  ? columns
+  : ['nobody', 'ordinary', 'owner', 'other-owner', 'project-owner', 'project-token']
+const strangers = isSecondTier ? columns : ['owner', 'project-owner', 'project-token']
 const rows = new Map(lines.map((line) => [line.split(/\s+/)[0]!, line.trim().split(/\s+/).slice(1)]))
 
 let house: Awaited<ReturnType<typeof startOwnHouse>>
