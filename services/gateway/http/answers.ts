@@ -1,6 +1,7 @@
 import { proofAlgorithms } from '#lib/dpop'
 import type { RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
+import { answerEarly } from './early-answer.ts'
 import { httpStatus } from '../http-status.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -18,11 +19,13 @@ export function send(
   own: object,
   body: string | Uint8Array,
 ) {
-  if (response.headersSent || response.destroyed) return
-  const length = Buffer.byteLength(body)
-  hold?.add(length)
-  response.writeHead(status, { ...headers, ...own, 'content-length': length })
-  response.end(request.method === 'HEAD' ? undefined : body)
+  answerEarly(request, response, () => {
+    if (response.headersSent || response.destroyed) return
+    const length = Buffer.byteLength(body)
+    hold?.add(length)
+    response.writeHead(status, { ...headers, ...own, 'content-length': length })
+    response.end(request.method === 'HEAD' ? undefined : body)
+  })
 }
 
 /** Sends the head of a stream at once. Its messages may be long in coming. */
