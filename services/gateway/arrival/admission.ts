@@ -1,5 +1,5 @@
 import { RosterError } from '#lib/errors'
-import { type Hold, type Kind, type UnderWay, unreadBytes } from '../limits/under-way.ts'
+import { type Hold, type Kind, type UnderWay, unreadBytes } from '../rate-limits/under-way.ts'
 import { checkHost, checkTransferEncoding } from './header-reader.ts'
 
 /** Where a request came from, and its head. */

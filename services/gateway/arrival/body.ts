@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
-import { type Hold, unreadBytes } from '../limits/under-way.ts'
+import { type Hold, unreadBytes } from '../rate-limits/under-way.ts'
 import type { Header } from './header-reader.ts'
 
 /** How much a request may send, and in which time. */

@@ -1,6 +1,6 @@
 import type { Server } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
-import { byGrpcPath } from '../calls/routes.ts'
+import { byGrpcPath } from '../call/routes.ts'
 import { translationOf } from '../compatibility/compatible-methods.ts'
 import { isReady } from './readiness.ts'
 

@@ -3,7 +3,7 @@ import { Misfit, releaseOf } from '#lib/health/release'
 import { readWaits } from '#lib/health/waits'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
-import { offered } from '../calls/routes.ts'
+import { offered } from '../call/routes.ts'
 import { answers, ready } from '../measures.ts'
 import { askReplicas, findMisfit, type Replica, versionsOf } from './fleet.ts'
 

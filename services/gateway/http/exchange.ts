@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Header, readHeaders } from '../arrival/header-reader.ts'
 import { requestIdOf } from '../arrival/request-id.ts'
-import type { Hold } from '../limits/under-way.ts'
+import type { Hold } from '../rate-limits/under-way.ts'
 
 /** One request over HTTP/1.1, or over HTTP/2 in its shape, and its answer. */
 export interface Exchange {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { offered } from '../calls/routes.ts'
-import { createUnderWay } from '../limits/under-way.ts'
+import { offered } from '../call/routes.ts'
+import { createUnderWay } from '../rate-limits/under-way.ts'
 import { compress, frameAnswer, inflate, mayCompress, ways } from './compression.ts'
 
 const reads = offered.filter((method) => mayCompress(method, 'gzip'))

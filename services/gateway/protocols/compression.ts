@@ -3,7 +3,7 @@ import { constants, gunzip, gzip as gzipPlain, inflate as inflateZlib } from 'no
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import { type Allowance, tooLarge } from '../arrival/body.ts'
-import type { Hold } from '../limits/under-way.ts'
+import type { Hold } from '../rate-limits/under-way.ts'
 import { frame, type Framed } from './frames.ts'
 
 /** The ways to compress a message. HTTP calls two formats "deflate", so that Connect takes gzip alone. */

@@ -1,5 +1,5 @@
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js'
-import { unreadBytes } from '../limits/under-way.ts'
+import { unreadBytes } from '../rate-limits/under-way.ts'
 
 /** The settings of the server: see `config.ts`. */
 export interface GrpcServerSettings {

@@ -2,7 +2,7 @@ import { toJson } from '@bufbuild/protobuf'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { RosterError } from '#lib/errors'
-import { findRoutes } from '../calls/routes.ts'
+import { findRoutes } from '../call/routes.ts'
 import { readRequest } from './json-request.ts'
 
 function read(verb: string, path: string, body?: string | Uint8Array, query = '') {

@@ -5,7 +5,7 @@ import type { RosterError } from '#lib/errors'
 import { method } from '#lib/rpc/methods'
 import { readHeaders } from '../arrival/header-reader.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { createUnderWay } from '../limits/under-way.ts'
+import { createUnderWay } from '../rate-limits/under-way.ts'
 import { readForm } from './oauth-form.ts'
 
 const { desc } = method('roster.users.v1.OAuthService.IssueToken')

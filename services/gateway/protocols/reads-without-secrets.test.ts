@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
-import { byGrpcPath } from '../calls/routes.ts'
+import { byGrpcPath } from '../call/routes.ts'
 import { mayCompress } from './compression.ts'
 import { verbsOf } from './connect/connect.ts'
 

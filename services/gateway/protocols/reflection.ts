@@ -13,7 +13,7 @@ import {
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { type Server, type ServiceDefinition, status } from '@grpc/grpc-js'
 import { registry } from '#lib/registry'
-import { byGrpcPath } from '../calls/routes.ts'
+import { byGrpcPath } from '../call/routes.ts'
 
 /** Adds server reflection for the services that the gateway answers, and no others. */
 export function addReflection(server: Server): void {

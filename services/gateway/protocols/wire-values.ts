@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { countValues } from '#lib/rpc/wire'
 import { tooManyValues } from '../arrival/body.ts'
-import { fewValues, isMany, type ValueLimit } from '../limits/value-limit.ts'
+import { fewValues, isMany, type ValueLimit } from '../rate-limits/value-limit.ts'
 
 /**
  * Refuses a message in bytes that has too many values. Its service finds every other fault of it.

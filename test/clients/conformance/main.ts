@@ -9,7 +9,7 @@ const replaced = new Map(
     'lib/registry.ts': 'registry.ts',
     'lib/rpc/methods.ts': 'methods.ts',
     'lib/rpc/call.ts': 'call.ts',
-    'services/gateway/calls/perform-stream.ts': 'perform-stream.ts',
+    'services/gateway/call/perform-stream.ts': 'perform-stream.ts',
     // Its answers have headers, trailers and details of the suite's choice, and its streams may end well.
     'services/gateway/http-handler.ts': 'http-handler.ts',
     'services/gateway/protocols/grpc.ts': 'grpc.ts',

@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
-import { performStream as performRosterStream } from '../../../services/gateway/calls/perform-stream.ts'
+import { performStream as performRosterStream } from '../../../services/gateway/call/perform-stream.ts'
 import { readRequest } from './call.ts'
 
 /**

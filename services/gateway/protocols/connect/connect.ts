@@ -1,5 +1,5 @@
 import type { Method } from '#lib/rpc/methods'
-import type { Gateway } from '../../calls/gateway.ts'
+import type { Gateway } from '../../call/gateway.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { unknownMethod } from '../grpc-status.ts'
 import { receiveBody, receiveQuery, serveUnary } from './serve-unary.ts'

@@ -1,7 +1,7 @@
 import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
 import type { Method } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
-import type { ValueLimit } from '../../limits/value-limit.ts'
+import type { ValueLimit } from '../../rate-limits/value-limit.ts'
 import { readRequest } from '../json-request.ts'
 import { limitValues } from '../wire-values.ts'
 

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Server } from '@grpc/grpc-js'
 import { limitsHit } from '#lib/limits-hit'
-import { createBucket, wait, wear } from '../limits/bucket.ts'
-import { unreadBytes } from '../limits/under-way.ts'
+import { createBucket, wait, wear } from '../rate-limits/bucket.ts'
+import { unreadBytes } from '../rate-limits/under-way.ts'
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 

@@ -7,7 +7,7 @@ import type { Call } from '#lib/rpc/headers'
 import type { Method } from '#lib/rpc/methods'
 import { readConditions } from '../arrival/conditions.ts'
 import type { Header } from '../arrival/header-reader.ts'
-import type { Credentials } from '../callers/authenticate.ts'
+import type { Credentials } from '../auth/authenticate.ts'
 import type { Arrival, ArrivedCall } from './arrived-call.ts'
 import type { Gateway } from './gateway.ts'
 

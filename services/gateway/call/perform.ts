@@ -1,6 +1,6 @@
 import { type RosterError, toRosterError } from '#lib/errors'
 import { type Arrival, startCall } from './arrived-call.ts'
-import type { ValueLimit } from '../limits/value-limit.ts'
+import type { ValueLimit } from '../rate-limits/value-limit.ts'
 import { askTranslated } from './ask-translated.ts'
 import { translationOf } from '../compatibility/compatible-methods.ts'
 import { ask, revokedWithin } from './ask.ts'

@@ -2,11 +2,11 @@ import type { Log } from '#lib/log'
 import type { AskingNats } from '#lib/rpc/call'
 import type { BodySettings } from '../arrival/body.ts'
 import type { ClientAddresses } from '../arrival/client-addresses.ts'
-import type { Authenticator } from '../callers/authenticate.ts'
-import type { Rates } from '../limits/rates.ts'
-import type { StreamPlaces } from '../limits/stream-places.ts'
+import type { Authenticator } from '../auth/authenticate.ts'
+import type { Rates } from '../rate-limits/rates.ts'
+import type { StreamPlaces } from '../rate-limits/stream-places.ts'
 import type { Refusals } from './refusals.ts'
-import type { UnderWay } from '../limits/under-way.ts'
+import type { UnderWay } from '../rate-limits/under-way.ts'
 
 /** The parts of a running gateway that every call needs. */
 export interface Gateway {

@@ -1,6 +1,6 @@
 import type { DescField } from '@bufbuild/protobuf'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
-import { fewValues, type ValueLimit } from '../limits/value-limit.ts'
+import { fewValues, type ValueLimit } from '../rate-limits/value-limit.ts'
 import type { IdentifiedCall } from './identify.ts'
 
 /** The count of a call that may have many items. */
