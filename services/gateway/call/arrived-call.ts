@@ -1,5 +1,5 @@
 import type { Method } from '#lib/rpc/methods'
-import type { Header } from '../arrival/header-reader.ts'
+import type { Header } from '../listen/headers.ts'
 import type { Gateway } from './gateway.ts'
 
 export type Encoding = 'json' | 'oauth' | 'grpc' | 'grpc-web' | 'connect'

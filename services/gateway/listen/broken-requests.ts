@@ -2,10 +2,10 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net'
 import { RosterError } from '#lib/errors'
 import { statusToJson } from '#lib/status'
-import { breakBody, requestTimeout } from '../arrival/body.ts'
-import { requestIdOf } from '../arrival/request-id.ts'
-import { protective } from '../http/answers.ts'
-import { httpStatus } from '../http-status.ts'
+import { breakBody, requestTimeout } from './body.ts'
+import { requestIdOf } from './request-id.ts'
+import { protective } from './answers.ts'
+import { httpStatus } from './http-status.ts'
 import { brokenRequests } from '../measures.ts'
 
 /**

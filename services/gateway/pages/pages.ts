@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { send } from '../http/answers.ts'
-import type { Exchange } from '../http/exchange.ts'
+import { send } from '../listen/answers.ts'
+import type { Exchange } from '../listen/exchange.ts'
 
 /** A file that the gateway serves. */
 export interface Page {

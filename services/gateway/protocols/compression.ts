@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { constants, gunzip, gzip as gzipPlain, inflate as inflateZlib } from 'node:zlib'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
-import { type Allowance, tooLarge } from '../arrival/body.ts'
+import { type Allowance, tooLarge } from '../listen/body.ts'
 import type { Hold } from '../rate-limits/under-way.ts'
 import { frame, type Framed } from './frames.ts'
 

@@ -1,5 +1,5 @@
 import { RosterError } from '#lib/errors'
-import { tooLarge } from '../arrival/body.ts'
+import { tooLarge } from '../listen/body.ts'
 
 /** The payload of a frame, and whether its flag calls it compressed. */
 export interface Framed {

@@ -2,7 +2,7 @@ import type { DescMessage } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
 import { byGrpcPath } from '../call/routes.ts'
 import { mayCompress } from './compression.ts'
-import { verbsOf } from './connect/connect.ts'
+import { verbsOf } from './connect/serve.ts'
 
 const offered = [...byGrpcPath.values()]
 const secret = /\.(\w*_)?(secret|password|token|code|key_details|private_key|assertion|credential)$/

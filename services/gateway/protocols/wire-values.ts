@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { countValues } from '#lib/rpc/wire'
-import { tooManyValues } from '../arrival/body.ts'
+import { tooManyValues } from '../listen/body.ts'
 import { fewValues, isMany, type ValueLimit } from '../rate-limits/value-limit.ts'
 
 /**

@@ -2,7 +2,7 @@ import { fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
 import type { Method } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
 import type { ValueLimit } from '../../rate-limits/value-limit.ts'
-import { readRequest } from '../json-request.ts'
+import { readRequest } from '../json/read.ts'
 import { limitValues } from '../wire-values.ts'
 
 /** Gives the request message in bytes. JSON is read as at the HTTP path of the method: see `readRequest`. */

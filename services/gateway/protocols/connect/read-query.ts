@@ -1,5 +1,5 @@
 import type { Violation } from '#lib/errors'
-import { malformed } from '../json-message.ts'
+import { malformed } from '../json/fields.ts'
 import { checkVersion } from './check-version.ts'
 
 /** The call in a query. */
