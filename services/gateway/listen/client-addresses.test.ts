@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { describe, expect, test } from 'vitest'
-import { createClientAddresses } from './client-addresses.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createClientAddresses, networkOf, watchProxies } from './client-addresses.ts'
 
 const silent = pino({ level: 'silent' })
 const peer = '192.0.2.9'
@@ -49,4 +49,69 @@ describe('X-Forwarded-For', () => {
 
 test('the peer may have an IPv6 address with a zone', () => {
   expect(read(undefined, 0, 'fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+})
+
+test.each([
+  ['10.0.0.1', '10.0.0.1'],
+  ['::ffff:10.0.0.1', '10.0.0.1'],
+  ['::FFFF:0a00:0001', '10.0.0.1'],
+  ['0:0:0:0:0:ffff:10.0.0.1', '10.0.0.1'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:0DB8:0001:0002:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+  ['2001:db8::5:6:7:8', '2001:db8:0:0::/64'],
+  ['2001:db8::1:2:3:4:5', '2001:db8:0:1::/64'],
+  ['2001:db8:1:2:3:4:10.0.0.1', '2001:db8:1:2::/64'],
+  ['64:ff9b::10.0.0.1', '64:ff9b:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['1::', '1:0:0:0::/64'],
+  ['', ''],
+])('%s counts as %s', (address, network) => {
+  expect(networkOf(address)).toBe(network)
+})
+
+describe('the log of contradictions with TRUSTED_PROXIES', () => {
+  let lines: { level: number; msg: string }[]
+
+  beforeEach(() => {
+    lines = []
+  })
+
+  function watch(proxies: number) {
+    return watchProxies(proxies, pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) }))
+  }
+
+  test('the log warns once of an uncounted proxy, also where it is one of a few', () => {
+    const see = watch(0)
+    for (let n = 0; n < 99; n++) see(`10.0.0.${n % 3}`, true)
+    expect(lines).toEqual([])
+    for (let n = 0; n < 1000; n++) see('10.0.0.1', true)
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 40, msg: expect.stringContaining('set TRUSTED_PROXIES to') }),
+    ])
+  })
+
+  test('clients that send the header themselves are no proxies: other clients send none, or they are many', () => {
+    const see = watch(0)
+    for (let n = 0; n < 1000; n++) see(n % 50 === 0 ? '10.0.0.2' : '10.0.0.1', n % 50 !== 0)
+    for (let n = 0; n < 1000; n++) see(`10.0.0.${n % 5}`, true)
+    expect(lines).toEqual([])
+  })
+
+  test('the log warns once of a counted proxy that is missing', () => {
+    const see = watch(1)
+    for (let n = 0; n < 1000; n++) see(`10.0.0.${n % 99}`, n % 99 === 0)
+    expect(lines).toEqual([])
+    for (let n = 0; n < 1000; n++) see(`10.0.0.${n % 99}`, false)
+    expect(lines).toEqual([expect.objectContaining({ level: 40, msg: expect.stringContaining('set it to 0') })])
+  })
+
+  test('calls that agree with the setting cause no warning', () => {
+    const [none, one] = [watch(0), watch(1)]
+    for (let n = 0; n < 1000; n++) {
+      none('10.0.0.1', false)
+      one('10.0.0.1', true)
+    }
+    expect(lines).toEqual([])
+  })
 })

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Log } from '#lib/log'
 import { limitsHit } from '#lib/limits-hit'
-import { networkOf } from './network-of.ts'
+import { networkOf } from './client-addresses.ts'
 import { certificateEnd, connections } from '../measures.ts'
 import { sniff } from './sniff.ts'
 
