@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Server } from '@grpc/grpc-js'
 import { limitsHit } from '#lib/limits-hit'
-import { createBucket, wait, wear } from '../rate-limits/bucket.ts'
+import { createBucket, wait, wear } from '../rate-limits/token-bucket.ts'
 import { unreadBytes } from '../rate-limits/under-way.ts'
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void

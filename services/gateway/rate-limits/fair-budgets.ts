@@ -1,6 +1,4 @@
-import { type Bucket, burstSeconds, createBucket, wait, wear } from './bucket.ts'
-import { rateLimited } from './rate-limited.ts'
-import { createRecent } from './recent.ts'
+import { type Bucket, burstSeconds, createBucket, createRecent, rateLimited, wait, wear } from './token-bucket.ts'
 
 /** Rate limits of callers, whose budgets share those of their organizations. */
 export interface FairBudgets {

@@ -1,6 +1,4 @@
-import { burstSeconds, createBucket, wait, wear } from './bucket.ts'
-import { rateLimited } from './rate-limited.ts'
-import { createRecent } from './recent.ts'
+import { burstSeconds, createBucket, createRecent, rateLimited, wait, wear } from './token-bucket.ts'
 
 /** What a read costs, and whatever reads nothing, such as a path that does not exist. A call costs 1. */
 export const costOfRead = 0.1

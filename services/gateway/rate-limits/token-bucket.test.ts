@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRecent } from './recent.ts'
+import { createRecent } from './token-bucket.ts'
 
 test('a value that is asked for stays, and one that is not goes', () => {
   let made = 0
