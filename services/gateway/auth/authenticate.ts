@@ -4,19 +4,16 @@ import { InternalServiceDefinition as UsersDefinition } from '#gen/roster/users/
 import type { Nats } from '#lib/nats'
 import { createClient } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError } from '#lib/errors'
-import { createCache } from '#lib/cache'
 import { actsIn, anonymous, type Caller } from '#lib/rpc/caller'
-import { callersChanged, organizationOf } from '#lib/events/hints'
 import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { lookups } from '#lib/telemetry/lookups'
 import { withTimeout } from '#lib/with-timeout'
 import { costOfRead, type Strangers } from '../rate-limits/strangers.ts'
-import { createAccessTokens } from './access-tokens.ts'
-import { createDirectory, type Holder, type Home, ownCall, type Place } from './directory.ts'
+import { createAccessTokens, readToken, tokenInvalid } from './access-tokens.ts'
+import { createCallerCache } from './caller-cache.ts'
+import { createDirectory, type Holder, type Home, ownCall } from './directory.ts'
 import { createProofs } from './proofs.ts'
-import { createTeller } from './tell-caller.ts'
-import { readToken, tokenInvalid } from './token-header.ts'
 import { internalCalls } from '../../internal-calls.ts'
 
 export interface Credentials {
@@ -36,6 +33,14 @@ export interface Credentials {
   signal: AbortSignal
 }
 
+/** A caller that has proved itself. Without a holder and a home, it is the anonymous caller of a public method. */
+export interface Proved {
+  /** The caller as it acts for its own organization. */
+  caller: Caller
+  holder?: Holder
+  home?: Home
+}
+
 export interface Identity {
   caller: Caller
   /** The acting organization. */
@@ -44,24 +49,27 @@ export interface Identity {
 
 export interface Authenticator {
   /**
-   * Gives the caller, and the organization that it acts for. For a public method it does not look at the token: a stale
-   * one must keep nobody from signing in again. The organization is then the one that the request names, unchecked.
+   * Gives the caller. For a public method it does not look at the token: a caller with a stale one must be able to sign
+   * in again.
    *
-   * `admit` gets the caller as soon as that is proved, before the organization is checked. Its errors are thrown.
-   *
-   * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID, TOKEN_FOR_PROJECT, DPOP_PROOF_INVALID; PERMISSION_DENIED for an
-   * organization that is unknown, or where the caller has no role; INVALID_ARGUMENT for two organizations;
-   * RESOURCE_EXHAUSTED RATE_LIMITED for an address that sent too many false tokens; errors of the services that it
-   * asks.
+   * UNAUTHENTICATED TOKEN_MISSING, TOKEN_INVALID, TOKEN_FOR_PROJECT, DPOP_PROOF_INVALID; RESOURCE_EXHAUSTED RATE_LIMITED
+   * for an address that sent too many false tokens; errors of the services that it asks.
    */
-  authenticate(access: Access, credentials: Credentials, admit?: (caller: Caller) => void): Promise<Identity>
+  authenticate(access: Access, credentials: Credentials): Promise<Proved>
+  /**
+   * Gives the caller as it acts for the organization that it names, or for its own. For a public method, it is the
+   * organization that the request names, unchecked.
+   *
+   * PERMISSION_DENIED for an organization that is unknown, or where the caller has no role; INVALID_ARGUMENT for two
+   * organizations; errors of the services that it asks.
+   */
+  actFor(proved: Proved, credentials: Credentials): Promise<Identity>
   stop(): void
 }
 
 const idPattern = /^[\x21-\x7e]{1,200}$/
 
-/** Bytes that the answers of each kind may take, about. */
-const capacity = 16 * 1024 * 1024
+const publicCaller: Proved = { caller: anonymous }
 
 /** Authenticates by the answers of users and grants, which it caches for at most `maxAge` milliseconds. */
 export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
@@ -70,51 +78,22 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   const accessTokens = createAccessTokens(() => users.getSigningKeys({}, ownCall()))
   const proofs = createProofs(users, () => accessTokens.issuer())
   const directory = createDirectory({ users, grants, accessTokens })
-  const tellCaller = createTeller()
-  const bounds = { capacity, sizeOf, maxAge }
-  const holders = createCache<Holder>(bounds)
-  // All tokens of a user share these.
-  const homes = createCache<Home>(bounds)
-  const places = createCache<Place>(bounds)
-  const organizations = createCache<string>({ capacity: 10_000, maxAge })
+  const cache = createCallerCache(nats, maxAge)
 
-  const subscription = nats.connection.subscribe(callersChanged, {
-    callback: (_error, message) => {
-      const changed = message.string()
-      const organizationId = organizationOf(changed)
-      if (organizationId === undefined) {
-        holders.evict(({ user }) => user.userId === changed)
-        homes.evict(({ userId }) => userId === changed)
-        places.evict(({ userId }) => userId === changed)
-      } else {
-        organizations.evict((known) => known === organizationId)
-        homes.evict((home) => home.organizationId === organizationId)
-        places.evict((place) => place.organizationId === organizationId)
-      }
-    },
-  })
-  const unwatch = nats.onDisconnect(() => {
-    for (const cache of [holders, homes, places]) cache.clear()
-  })
-
-  // A known token costs an address nothing, so callers go on where strangers have used up its rate.
-  async function identify(token: string, credentials: Credentials): Promise<{ holder: Holder; home: Home }> {
+  // A known token costs an address nothing, so callers go on where others have used up its rate.
+  async function find(token: string, credentials: Credentials): Promise<{ holder: Holder; home: Home }> {
     const { clientAddress } = credentials
     const key = hash('sha256', token, 'base64')
-    const known = holders.get(key)
+    const known = cache.holders.get(key)
     if (!known) strangers.check(clientAddress)
     try {
-      const holder =
-        known ??
-        (await waitFor(
-          holders.obtain(key, () => directory.findHolder(token, key)),
-          credentials,
-        ))
+      const findHolder = () => cache.holders.obtain(key, () => directory.findHolder(token, key))
+      const holder = known ?? (await waitFor(findHolder(), credentials))
       const { userId, organizationId } = holder.user
-      const knownHome = homes.get(userId)
+      const knownHome = cache.homes.get(userId)
       lookups.add(1, 'callers', known && knownHome ? 'hit' : 'miss')
-      const lookup = () => homes.obtain(userId, () => directory.findHome(userId, organizationId))
-      const home = knownHome ?? (await waitFor(lookup(), credentials))
+      const findHome = () => cache.homes.obtain(userId, () => directory.findHome(userId, organizationId))
+      const home = knownHome ?? (await waitFor(findHome(), credentials))
       if (home.closed) throw tokenInvalid()
       return { holder, home }
     } catch (error) {
@@ -123,31 +102,16 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
     }
   }
 
-  /** The caller as it acts for the organization that it names; or for its own. */
-  async function actFor(holder: Holder, home: Home, credentials: Credentials): Promise<Identity> {
-    const organization = credentials.organization() || home.organizationId
-    if (organization === home.organizationId) return { caller: tellCaller(holder, home), organizationId: organization }
-    if (!home.hasRole || !idPattern.test(organization)) throw permissionDenied()
-    const { userId } = home
-    const key = JSON.stringify([userId, organization])
-    const known = places.get(key)
-    lookups.add(1, 'callers', known ? 'hit' : 'miss')
-    const lookup = () => places.obtain(key, () => directory.findPlace(userId, organization))
-    const caller = tellCaller(holder, home, known ?? (await waitFor(lookup(), credentials)))
-    if (!actsIn(caller, organization)) await checkOrganization(caller, organization, credentials)
-    return { caller, organizationId: organization }
-  }
-
   async function checkOrganization({ instanceRoles }: Caller, organization: string, credentials: Credentials) {
     if (instanceRoles.length === 0) throw permissionDenied()
-    const known = organizations.get(organization)
+    const known = cache.organizations.get(organization)
     lookups.add(1, 'organizations', known ? 'hit' : 'miss')
     if (known) return
-    const lookup = organizations.obtain(organization, () => directory.checkOrganization(organization))
+    const lookup = cache.organizations.obtain(organization, () => directory.checkOrganization(organization))
     await waitFor(lookup, credentials)
   }
 
-  // Whoever shows no token is a stranger, whatever is asked for.
+  // A caller without a token counts by its address, whatever it asks for.
   function read({ authorization, clientAddress }: Credentials) {
     try {
       return readToken(authorization)
@@ -158,33 +122,36 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
   }
 
   return {
-    async authenticate(access, credentials, admit = () => {}) {
-      if (access.rule === 'public') {
-        admit(anonymous)
-        const organization = credentials.organization() ?? ''
-        if (organization !== '' && !idPattern.test(organization)) throw permissionDenied()
-        return { caller: anonymous, organizationId: organization }
-      }
+    async authenticate(access, credentials) {
+      if (access.rule === 'public') return publicCaller
       const { token, isBound } = read(credentials)
-      const { holder, home } = await identify(token, credentials)
+      const { holder, home } = await find(token, credentials)
       const { thumbprint, forProject } = holder
       // A bound token without its proof proves nothing, and an unbound token must not pass for a bound one.
       if (isBound !== (thumbprint !== undefined)) throw tokenInvalid()
       if (thumbprint !== undefined) await proofs.check(token, thumbprint, credentials)
       if (forProject && !access.anyAudience) throw tokenForProject()
-      admit(tellCaller(holder, home))
-      return actFor(holder, home, credentials)
+      return { caller: cache.callerOf(holder, home), holder, home }
     },
-    stop() {
-      subscription.unsubscribe()
-      unwatch()
+    async actFor({ caller, holder, home }, credentials) {
+      const named = credentials.organization() || (home?.organizationId ?? '')
+      if (named === home?.organizationId) return { caller, organizationId: named }
+      if (!holder || !home) {
+        if (named !== '' && !idPattern.test(named)) throw permissionDenied()
+        return { caller, organizationId: named }
+      }
+      if (!home.hasRole || !idPattern.test(named)) throw permissionDenied()
+      const { userId } = home
+      const key = JSON.stringify([userId, named])
+      const known = cache.places.get(key)
+      lookups.add(1, 'callers', known ? 'hit' : 'miss')
+      const lookup = () => cache.places.obtain(key, () => directory.findPlace(userId, named))
+      const acting = cache.callerOf(holder, home, known ?? (await waitFor(lookup(), credentials)))
+      if (!actsIn(acting, named)) await checkOrganization(acting, named, credentials)
+      return { caller: acting, organizationId: named }
     },
+    stop: () => cache.stop(),
   }
-}
-
-// Objects take several times the text that tells them.
-function sizeOf(answer: object): number {
-  return 500 + 4 * JSON.stringify(answer).length
 }
 
 function tokenForProject(): RosterError {

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '#lib/errors'
 import { telemetry } from '#lib/telemetry/telemetry'
 import { isTraceparent } from '#lib/telemetry/traceparent'
-import type { Caller } from '#lib/rpc/caller'
 import type { Call } from '#lib/rpc/headers'
 import type { Method } from '#lib/rpc/methods'
 import { readConditions } from './conditions.ts'
@@ -41,21 +40,25 @@ export interface Wait {
 /** Proves the caller, counts the call against the caller's rates, and reads its conditions. Errors of these three. */
 export async function identify(call: ArrivedCall, wait: Wait): Promise<IdentifiedCall> {
   const { gateway, arrival } = call
+  const { authenticator, rates } = gateway
   const { method, requestId, clientAddress, header } = arrival
   let organization = () => organizationOf(header)
-  const authenticate = (admit?: (caller: Caller) => void) =>
-    gateway.authenticator.authenticate(method.access, { ...credentialsOf(arrival, wait), organization }, admit)
-  let identity = await authenticate((caller) => {
-    call.userId = caller.userId
-    call.home = caller.organizationId
-    gateway.rates.admit(caller, method, clientAddress)
-  })
+  const credentials = credentialsOf(arrival, wait, organization)
+  const proved = await authenticator.authenticate(method.access, credentials)
+  call.userId = proved.caller.userId
+  call.home = proved.caller.organizationId
+  rates.admit(proved.caller, method, clientAddress)
+  let identity = await authenticator.actFor(proved, credentials)
+  const authenticateAgain = async () => {
+    const credentials = credentialsOf(arrival, wait, organization)
+    return authenticator.actFor(await authenticator.authenticate(method.access, credentials), credentials)
+  }
   const isTrusted = gateway.config.TRUST_TRACEPARENT === 'true'
-  // What is traced here tells of itself when it asks.
+  // What is traced here names its own span in the request to the service.
   const foreign = isTrusted && !telemetry.tracing ? header('traceparent') : undefined
   const traceparent = isTraceparent(foreign) ? foreign : ''
   const facts = { requestId, clientAddress, traceparent, ...readConditions(method, header) }
-  if (facts.idempotencyKey !== undefined) gateway.rates.admitKey(method, clientAddress)
+  if (facts.idempotencyKey !== undefined) rates.admitKey(method, clientAddress)
   return {
     gateway,
     method,
@@ -63,19 +66,23 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
     tell: () => ({ ...facts, ...identity, deadline: wait.deadline() }),
     async identifyAgain() {
       const before = identity
-      identity = await authenticate()
+      identity = await authenticateAgain()
       return before === identity || isDeepStrictEqual(before, identity)
     },
     async actIn(organizationId, field) {
       const inHeader = organization()
       if (inHeader && inHeader !== organizationId) throw organizationAmbiguous(field)
       organization = () => organizationId
-      identity = await authenticate()
+      identity = await authenticateAgain()
     },
   }
 }
 
-function credentialsOf(arrival: Arrival, { deadline, signal }: Wait): Omit<Credentials, 'organization'> {
+function credentialsOf(
+  arrival: Arrival,
+  { deadline, signal }: Wait,
+  organization: Credentials['organization'],
+): Credentials {
   const { header, requestId, verb, path, clientAddress } = arrival
   return {
     authorization: header('authorization'),
@@ -83,6 +90,7 @@ function credentialsOf(arrival: Arrival, { deadline, signal }: Wait): Omit<Crede
     proof: header('dpop'),
     verb,
     path,
+    organization,
     clientAddress,
     requestId,
     deadline: deadline(),
