@@ -1,4 +1,5 @@
 import type { Method } from '#lib/rpc/methods'
+import type { Incoming } from '../listen/admission.ts'
 import type { Header } from '../listen/headers.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -13,20 +14,17 @@ export interface Arrival {
   verb: string
   path: string
   header: Header
-  /** Lets the request in, before anything else is done for it. Throws RosterError where there is no room for it. */
-  admit(): void
-  /**
-   * Milliseconds that the client gives the call; undefined where it names none. Throws RosterError where it is
-   * malformed.
-   */
-  timeout(): number | undefined
+  /** The request that brought it. It is not admitted yet. */
+  incoming: Incoming
+  /** Reads how many milliseconds the client gives the call; undefined where it names none. INVALID_ARGUMENT TIMEOUT_MALFORMED. */
+  timeout(header: Header): number | undefined
   /** The client's address as limits count it: see `ClientAddresses`. */
   clientAddress: string
   /** Aborted once the client went away. */
   signal: AbortSignal
 }
 
-/** A call on its way through the gateway: it is let in, identified, asked of its service, and written into the log. */
+/** A call on its way through the gateway: it is admitted, identified, sent to its service, and written into the log. */
 export interface ArrivedCall {
   gateway: Gateway
   arrival: Arrival
@@ -40,11 +38,11 @@ export interface ArrivedCall {
   actsIn?: string
   /** The method, for the log. The request may choose another one than the path. */
   subject: string
-  /** A stream that was open for as long as it may be. Its client hears of an error, but nothing failed. */
+  /** A stream that was open for as long as it may be. Its client gets an error, but nothing failed. */
   hasLasted?: boolean
 }
 
-/** Starts the way of a call. */
+/** The call, as it arrives now. */
 export function startCall(gateway: Gateway, arrival: Arrival): ArrivedCall {
   return { gateway, arrival, started: performance.now(), userId: '', home: '', subject: arrival.method.subject }
 }

@@ -1,6 +1,6 @@
 import type { DescField } from '@bufbuild/protobuf'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
-import { fewValues, type ValueLimit } from '../rate-limits/value-limit.ts'
+import type { ValueLimit } from '../rate-limits/value-limit.ts'
 import type { IdentifiedCall } from './identify.ts'
 
 /** The count of a call that may have many items. */
@@ -16,11 +16,13 @@ const valuesPerItem = 20
 
 /**
  * Counts each item of a bulk as one call against the rates of the caller. Many values count before they are read, so
- * that no caller makes the gateway read more than it may. Other calls have no items. RESOURCE_EXHAUSTED RATE_LIMITED.
+ * that no caller makes the gateway read more than it may. RESOURCE_EXHAUSTED RATE_LIMITED.
  */
-export function countBulk({ gateway, method, tell }: IdentifiedCall, clientAddress: string): BulkCount {
-  const { items } = method
-  if (!items) return { values: fewValues, countItems: () => {} }
+export function countBulk(
+  { gateway, method, tell }: IdentifiedCall,
+  items: DescField,
+  clientAddress: string,
+): BulkCount {
   // `identify` counted the call.
   let counted = 1
   const raise = (calls: number) => {

@@ -1,6 +1,6 @@
 import type { Log } from '#lib/log'
 import type { AskingNats } from '#lib/rpc/call'
-import type { BodySettings } from '../listen/body.ts'
+import type { BodySettings } from '../listen/admission.ts'
 import type { ClientAddresses } from '../listen/client-addresses.ts'
 import type { Authenticator } from '../auth/authenticate.ts'
 import type { Rates } from '../rate-limits/rates.ts'

@@ -4,12 +4,13 @@ import { reflect } from '@bufbuild/protobuf/reflect'
 import { callBytes } from '#lib/rpc/call'
 import { codes, deadlineExceeded, RosterError, toRosterError } from '#lib/errors'
 import { parse } from '#lib/rpc/validate'
-import { fewValues, type ValueLimit } from '../rate-limits/value-limit.ts'
+import { admitCall } from '../listen/admission.ts'
+import { fewValues } from '../rate-limits/value-limit.ts'
 import { type Arrival, startCall } from './arrived-call.ts'
+import { endCall } from './end-call.ts'
 import type { Gateway } from './gateway.ts'
 import { type IdentifiedCall, identify } from './identify.ts'
-import { logCall } from './log-call.ts'
-import { recordRefusal } from './record-refusal.ts'
+import type { Read } from './perform.ts'
 
 /** How a stream is answered. */
 export interface StreamAnswer {
@@ -33,19 +34,19 @@ const [retryAfter, retryAtMost] = [250, 2_000]
 export async function performStream(
   gateway: Gateway,
   arrival: Arrival,
-  read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,
+  read: Read,
   answer: StreamAnswer,
 ): Promise<RosterError> {
   const arrived = startCall(gateway, arrival)
-  const { method, signal: gone } = arrival
+  const { method, incoming, clientAddress, header, signal: gone } = arrival
   let [messages, error] = [0, streamEnded()]
   const ended = new AbortController()
   const over = AbortSignal.any([gone, gateway.stopping, ended.signal])
   let timer: NodeJS.Timeout | undefined
   let leave: (() => void) | undefined
   try {
-    arrival.admit()
-    const timeout = arrival.timeout() ?? Infinity
+    const allowance = admitCall(gateway, method, incoming, clientAddress)
+    const timeout = arrival.timeout(header) ?? Infinity
     const { STREAM_MAX_AGE_MS: age } = gateway.config
     timer = setTimeout(
       () => {
@@ -56,7 +57,7 @@ export async function performStream(
     )
     const call = await identify(arrived, { deadline: () => Date.now() + pollTimeout, signal: over })
     leave = gateway.streamPlaces(call.tell().caller)
-    const request = parse(method.desc.input, await read(fewValues))
+    const request = parse(method.desc.input, await read(allowance, fewValues))
     answer.begin()
     for (let first = true; ; first = false) {
       const asked = performance.now()
@@ -78,8 +79,7 @@ export async function performStream(
   }
   clearTimeout(timer)
   leave?.()
-  logCall(arrived, error, { messages })
-  recordRefusal(arrived, error)
+  endCall(arrived, error, undefined, { messages })
   return error
 }
 

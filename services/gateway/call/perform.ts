@@ -1,25 +1,31 @@
 import { type RosterError, toRosterError } from '#lib/errors'
-import { type Arrival, startCall } from './arrived-call.ts'
-import type { ValueLimit } from '../rate-limits/value-limit.ts'
-import { askTranslated } from './ask-translated.ts'
+import { type Allowance, admitCall } from '../listen/admission.ts'
+import { fewValues, type ValueLimit } from '../rate-limits/value-limit.ts'
 import { translationOf } from '../compatibility/compatible-methods.ts'
+import { type Arrival, startCall } from './arrived-call.ts'
 import { ask, revokedWithin } from './ask.ts'
+import { askTranslated } from './ask-translated.ts'
 import { countBulk } from './count-bulk.ts'
+import { endCall } from './end-call.ts'
 import type { CallSettings, Gateway } from './gateway.ts'
 import { identify } from './identify.ts'
-import { logCall } from './log-call.ts'
-import { recordRefusal } from './record-refusal.ts'
 import { traceCall } from './trace-call.ts'
 
+/** Reads the request message of a call, in bytes. */
+export type Read = (allowance: Allowance, values: ValueLimit) => Uint8Array | Promise<Uint8Array>
+
+/** Writes the answer of a service as its protocol has it. `headers` belong to it. */
+export type Write<Answer> = (answer: Uint8Array, headers: Record<string, string>) => Answer
+
 /**
- * Takes one call all its way: lets it in, identifies its caller, reads its bytes, asks the service, writes the answer,
- * logs it. Gives the result of `write`, or the error. Never throws.
+ * Performs one call: admits it, identifies its caller, reads its request, asks its service, writes the answer, logs it.
+ * Gives the result of `write`, or the error. Never throws.
  */
 export function perform<Answer>(
   gateway: Gateway,
   arrival: Arrival,
-  read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,
-  write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
+  read: Read,
+  write: Write<Answer>,
 ): Promise<Answer | RosterError> {
   return traceCall(gateway, arrival, () => performCall(gateway, arrival, read, write))
 }
@@ -27,20 +33,21 @@ export function perform<Answer>(
 async function performCall<Answer>(
   gateway: Gateway,
   arrival: Arrival,
-  read: (values: ValueLimit) => Uint8Array | Promise<Uint8Array>,
-  write: (answer: Uint8Array, headers: Record<string, string>) => Answer,
+  read: Read,
+  write: Write<Answer>,
 ): Promise<Answer | RosterError> {
   const arrived = startCall(gateway, arrival)
-  const translation = translationOf(arrival.method)
+  const { method, incoming, clientAddress, header, signal } = arrival
+  const translation = translationOf(method)
   let request: Uint8Array | undefined
   try {
-    arrival.admit()
-    const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout())
-    const call = await identify(arrived, { deadline: () => deadline, signal: arrival.signal })
+    const allowance = admitCall(gateway, method, incoming, clientAddress)
+    const deadline = Date.now() + limitTimeout(gateway.config, arrival.timeout(header))
+    const call = await identify(arrived, { deadline: () => deadline, signal })
     const identified = performance.now()
-    const { values, countItems } = countBulk(call, arrival.clientAddress)
-    request = await read(values)
-    countItems(request)
+    const bulk = method.items && countBulk(call, method.items, clientAddress)
+    request = await read(allowance, bulk?.values ?? fewValues)
+    bulk?.countItems(request)
     // A caller that sends slowly may have lost the right to the call meanwhile.
     if (performance.now() - identified >= revokedWithin) await call.identifyAgain()
     const asked = translation ? askTranslated(arrived, call, translation, request) : ask(call, request)
@@ -49,12 +56,11 @@ async function performCall<Answer>(
       ...(sequence !== undefined && { etag: `"${sequence}"` }),
       ...(replayed && { 'idempotent-replayed': 'true' }),
     })
-    logCall(arrived)
+    endCall(arrived)
     return answer
   } catch (thrown) {
     const error = toRosterError(thrown)
-    logCall(arrived, error)
-    recordRefusal(arrived, error, translation ? undefined : request)
+    endCall(arrived, error, translation ? undefined : request)
     return error
   }
 }

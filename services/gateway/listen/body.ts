@@ -1,32 +1,11 @@
 import { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { RosterError } from '#lib/errors'
-import type { Method } from '#lib/rpc/methods'
-import { type Hold, unreadBytes } from '../rate-limits/under-way.ts'
+import { unreadBytes } from '../rate-limits/under-way.ts'
+import type { Allowance } from './admission.ts'
 import type { Header } from './headers.ts'
 
-/** How much a request may send, and in which time. */
-export interface Allowance {
-  /** The most bytes of its message. */
-  bytes: number
-  /** Milliseconds within which the whole body must arrive. */
-  patience: number
-  hold: Hold
-}
-
-/** The settings that bound a body: see `config.ts`. */
-export interface BodySettings {
-  PUBLIC_REQUEST_BYTES: number
-  REQUEST_TIMEOUT_MS: number
-}
-
 const mebibyte = 1024 * 1024
-
-/** The allowance of a request. Without a token, a client may send little. */
-export function allow(config: BodySettings, { access }: Method, hold: Hold): Allowance {
-  const bytes = access.rule === 'public' ? config.PUBLIC_REQUEST_BYTES : mebibyte
-  return { bytes, patience: config.REQUEST_TIMEOUT_MS, hold }
-}
 
 /**
  * Reads the body of a request, of up to `limit` bytes. `announced` is its Content-Length. RESOURCE_EXHAUSTED
@@ -127,12 +106,6 @@ const brokenBodies = new WeakMap<Readable, RosterError>()
 export function breakBody(request: Readable, error: RosterError): void {
   brokenBodies.set(request, error)
   request.emit(broken, error)
-}
-
-/** The error of a message with more than `most` values. */
-export function tooManyValues(most: number): RosterError {
-  const text = `The request has more than ${most.toLocaleString('en')} values.`
-  return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', text)
 }
 
 /** The error of a message with more than `limit` bytes. */

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startTestMetrics } from '#test/support/metrics'
 import { frameOf, send } from '../testing/test-client.ts'
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.ts'
-import { inOrder } from './in-order.ts'
+import { inOrder } from './http1-requests.ts'
 
 const read = startTestMetrics()
 

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { invalid, RosterError } from '#lib/errors'
+import { invalid } from '#lib/errors'
 
 /** Gives the value of a header, or of metadata, by its lower-case name. INVALID_ARGUMENT HEADER_REPEATED. */
 export type Header = (name: string) => string | undefined
@@ -32,30 +33,6 @@ export function readHeaders(headers: IncomingHttpHeaders, raw: readonly string[]
   }
 }
 
-/**
- * INVALID_ARGUMENT HTTP_MALFORMED for a request that names its host twice, or with characters that no host name has.
- */
-export function checkHost(raw: readonly string[]): void {
-  const hosts: string[] = []
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = raw[at]!
-    if (name === ':authority' || (name.length === 4 && name.toLowerCase() === 'host')) hosts.push(raw[at + 1]!)
-  }
-  const isTwice = hosts.length > 1 && (raw[0]?.[0] !== ':' || hosts.some((host) => host !== hosts[0]))
-  if (isTwice || hosts.some((host) => !/^[\w.\-~!$&'()*+,;=:%[\]]*$/.test(host))) throw hostMalformed()
-}
-
-/** UNIMPLEMENTED TRANSFER_ENCODING_UNSUPPORTED for a body that is coded otherwise than in chunks. */
-export function checkTransferEncoding(raw: readonly string[]): void {
-  for (let at = 0; at < raw.length; at += 2)
-    if (raw[at]!.length === 17 && raw[at]!.toLowerCase() === 'transfer-encoding' && !/^chunked$/i.test(raw[at + 1]!))
-      throw new RosterError(
-        'UNIMPLEMENTED',
-        'TRANSFER_ENCODING_UNSUPPORTED',
-        'The header transfer-encoding must say chunked and nothing else.',
-      )
-}
-
 function findRepeated(raw: readonly string[]): Set<string> {
   const [seen, repeated] = [new Set<string>(), new Set<string>()]
   for (let at = 0; at < raw.length; at += 2) {
@@ -66,10 +43,7 @@ function findRepeated(raw: readonly string[]): Set<string> {
   return repeated
 }
 
-function hostMalformed() {
-  return new RosterError(
-    'INVALID_ARGUMENT',
-    'HTTP_MALFORMED',
-    'The request must name its host once, with a valid host name.',
-  )
+/** The request id that the client sent where it is 1 to 128 visible ASCII characters, else a new one. */
+export function requestIdOf(sent: string | undefined): string {
+  return sent !== undefined && /^[\x21-\x7e]{1,128}$/.test(sent) ? sent : randomUUID()
 }

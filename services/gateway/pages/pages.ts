@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { send } from '../listen/answers.ts'
-import type { Exchange } from '../listen/exchange.ts'
+import { type Exchange, send } from '../listen/exchange.ts'
 
 /** A file that the gateway serves. */
 export interface Page {

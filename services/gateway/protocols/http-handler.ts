@@ -2,21 +2,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, RosterError, toRosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import { measures } from '#lib/telemetry/instruments'
-import { checkHost } from '../listen/headers.ts'
+import { checkHost } from '../listen/admission.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { byGrpcPath, findRoutes, offeredVerbs } from '../call/routes.ts'
 import { isReady, type Readiness } from '../health/readiness.ts'
-import { protective, send, sendError, sendJson } from '../listen/answers.ts'
-import { countStranger, letIn } from './arrive.ts'
+import { admitOther, countOther } from './arrive.ts'
 import type { Cors } from '../listen/cors.ts'
-import { type Exchange, openExchange } from '../listen/exchange.ts'
+import { type Exchange, openExchange, protective, send } from '../listen/exchange.ts'
 import { httpStatus } from '../listen/http-status.ts'
 import { requests } from '../measures.ts'
 import { type Pages, servePage } from '../pages/pages.ts'
 import { findConnect, isConnect, refuseUnknown, typesOf, verbsOf } from './connect/serve.ts'
 import { sendConnectError } from './connect/errors.ts'
 import { isGrpcWeb, serveGrpcWeb } from './grpc-web/serve.ts'
-import { serveJson, unsupportedType } from './json/serve.ts'
+import { sendError, unsupportedType } from './json/errors.ts'
+import { serveJson } from './json/serve.ts'
+import { sendJson } from './json/write.ts'
 import { serveOAuth } from './oauth/serve.ts'
 
 /** The parts of the gateway that the handler needs. */
@@ -51,8 +52,8 @@ export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptio
     }
     const page = pages.get(path)
     measure(exchange, page ? path : '_OTHER')
-    letIn(gateway, exchange, 'public')
-    countStranger(gateway, exchange)
+    admitOther(gateway, exchange)
+    countOther(gateway, exchange)
     if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
     if (routes.size > 0) return refuseVerb(exchange, offeredVerbs(routes))
     if (page && verb === 'GET') return servePage(exchange, page)

@@ -12,8 +12,8 @@ export const performStream: typeof performRosterStream = (gateway, arrival, read
   return performRosterStream(
     gateway,
     arrival,
-    async (values) => {
-      const bytes = await read(values)
+    async (allowance, values) => {
+      const bytes = await read(allowance, values)
       readRequest(input, bytes)
       return bytes
     },

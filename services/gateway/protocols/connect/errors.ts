@@ -1,9 +1,9 @@
 import { codes, type RosterError } from '#lib/errors'
 import { statusToJson, toStatus } from '#lib/status'
-import { errorHeaders, protective, send } from '../../listen/answers.ts'
+import { type Exchange, protective, send } from '../../listen/exchange.ts'
 import { statusOfCode } from '../../listen/http-status.ts'
-import type { Exchange } from '../../listen/exchange.ts'
 import { ways } from '../compression.ts'
+import { errorHeaders } from '../error-headers.ts'
 
 const names = new Map<number, string>(
   Object.entries(codes).map(([name, code]) => [code, code === codes.CANCELLED ? 'canceled' : name.toLowerCase()]),

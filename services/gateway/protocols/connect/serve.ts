@@ -1,10 +1,15 @@
+import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
 import type { Gateway } from '../../call/gateway.ts'
+import { perform } from '../../call/perform.ts'
 import type { Exchange } from '../../listen/exchange.ts'
+import { arrive } from '../arrive.ts'
 import { unknownMethod } from '../grpc/errors.ts'
-import { receiveBody, receiveQuery, serveUnary } from './serve-unary.ts'
-import { serveStream } from './stream.ts'
+import { readConnectTimeout } from '../timeout.ts'
 import { sendConnectError } from './errors.ts'
+import { readCall, type Receive, receiveBody, receiveQuery } from './read.ts'
+import { serveStream } from './stream.ts'
+import { sendAnswer, writeMessage } from './write.ts'
 
 type Serve = (gateway: Gateway, exchange: Exchange) => Promise<void>
 
@@ -25,6 +30,27 @@ export function findConnect({ request }: Exchange, method: Method): Serve | unde
     method.streams
       ? serveStream(gateway, exchange, method, isJson)
       : serveUnary(gateway, exchange, method, receiveBody(isJson))
+}
+
+async function serveUnary(gateway: Gateway, exchange: Exchange, method: Method, receive: Receive): Promise<void> {
+  const { headers } = exchange
+  if (method.deprecatedSince !== undefined) headers.deprecation = `@${method.deprecatedSince}`
+  let isJson = false
+  const answer = await perform(
+    gateway,
+    arrive(gateway, exchange, method, 'connect', readConnectTimeout),
+    async (allowance, values) => {
+      const call = await readCall(exchange, method, receive, allowance, values)
+      isJson = call.isJson
+      return call.request
+    },
+    (bytes, more) => {
+      Object.assign(headers, more)
+      return writeMessage(method, isJson, bytes)
+    },
+  )
+  if (answer instanceof RosterError) return sendConnectError(exchange, answer)
+  return sendAnswer(exchange, method, isJson, answer)
 }
 
 /** The verbs that the gRPC path of a method takes. */

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RosterError } from '#lib/errors'
-import { decodeText, isGrpcWeb } from './serve.ts'
+import { decodeText } from './read.ts'
+import { isGrpcWeb } from './serve.ts'
 
 test('base64 text of very many pieces is refused', () => {
   expect(() => decodeText('QQ=='.repeat(100_000))).toThrow(expect.objectContaining({ reason: 'FRAME_MALFORMED' }))

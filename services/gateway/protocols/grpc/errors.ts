@@ -1,7 +1,7 @@
 import { RosterError } from '#lib/errors'
 import { encodeStatus } from '#lib/status'
 import { isForeign } from '../../compatibility/compatible-methods.ts'
-import { errorHeaders } from '../../listen/answers.ts'
+import { errorHeaders } from '../error-headers.ts'
 
 /** The trailers of an error, with its `google.rpc.Status`. */
 export function toGrpcTrailers(error: RosterError): Record<string, string> {

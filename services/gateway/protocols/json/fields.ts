@@ -8,22 +8,12 @@ import {
   mergeFromJson,
   ScalarType,
 } from '@bufbuild/protobuf'
-import { RosterError, type Violation } from '#lib/errors'
+import type { Violation } from '#lib/errors'
 import { registry } from '#lib/registry'
+import { malformed, maxFaults } from './errors.ts'
 import { type Json, type JsonPath, wholeNumber } from './text.ts'
 
-/** The most faults of a request that an error tells. */
-export const maxFaults = 100
 const maxNameLength = 200
-
-/** INVALID_ARGUMENT REQUEST_MALFORMED for these fields. */
-export function malformed(violations: Violation[]): RosterError {
-  const sentences = violations.map(({ field, description }) =>
-    field === '' ? `it ${description}` : `${field} ${description}`,
-  )
-  const message = `The request cannot be read: ${sentences.join('; ')}.`
-  return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', message, { violations })
-}
 
 /**
  * Reads the fields of a JSON value into a message. INVALID_ARGUMENT REQUEST_MALFORMED names every fault, up to a hundred,

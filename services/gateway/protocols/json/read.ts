@@ -1,14 +1,45 @@
-import { create, type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
-import { reflect } from '@bufbuild/protobuf/reflect'
-import { RosterError, type Violation } from '#lib/errors'
-import { tooManyValues } from '../../listen/body.ts'
+import { create, type DescMessage, type Message, toBinary } from '@bufbuild/protobuf'
+import { RosterError } from '#lib/errors'
 import type { Match } from '../../call/routes.ts'
-import { fewValues, isMany, type ValueLimit } from '../../rate-limits/value-limit.ts'
-import { findField, malformed, maxFaults, readFields, spellPath } from './fields.ts'
+import type { Allowance } from '../../listen/admission.ts'
+import { checkContentEncoding, readBody } from '../../listen/body.ts'
+import type { Exchange } from '../../listen/exchange.ts'
+import { countMany, fewValues, tooManyValues, type ValueLimit } from '../../rate-limits/value-limit.ts'
+import { bindQuery, bindVariables } from './bind.ts'
+import { bodyNotAllowed, malformed, unsupportedType } from './errors.ts'
+import { readFields, spellPath } from './fields.ts'
 import { type Json, parseText, TextFault } from './text.ts'
-import { splitPair, unescapePart } from '../percent-encoding.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Reads a call over the HTTP path of a method into its request message, in bytes. */
+export async function readCall(
+  exchange: Exchange,
+  match: Match,
+  allowance: Allowance,
+  values: ValueLimit,
+): Promise<Uint8Array> {
+  const body = await readJsonBody(exchange, match.method.http!.hasBody, allowance)
+  return toBinary(match.method.desc.input, readRequest(match, exchange.query, body, values))
+}
+
+// RFC 9110 allows a semicolon without a parameter.
+const jsonType = /^application\/json *(; *(charset="?utf-8"? *)?)*$/i
+
+async function readJsonBody(
+  { request, header }: Exchange,
+  hasBody: boolean,
+  allowance: Allowance,
+): Promise<Uint8Array | undefined> {
+  const type = header('content-type')
+  if (hasBody && type !== undefined && !jsonType.test(type)) throw unsupportedType()
+  if (hasBody) checkContentEncoding(header)
+  const body = await readBody(request, header('content-length'), allowance)
+  if (body.length === 0) return undefined
+  if (!hasBody) throw bodyNotAllowed()
+  if (type === undefined) throw unsupportedType()
+  return body
+}
 
 /**
  * Reads the request message of a call over HTTP from its body, path variables and query string, strictly.
@@ -23,9 +54,7 @@ export function readRequest(
 ): Message {
   const desc = method.desc.input
   const message = readBodyMessage(desc, body, limit)
-  const violations: Violation[] = []
-  for (const { field, text } of variables) bindVariable(desc, message, field, text, violations)
-  if (violations.length > 0) throw malformed(violations)
+  bindVariables(desc, message, variables)
   if (query !== '') {
     const bound = method.http?.hasBody ? desc.fields : variables.map(({ field }) => field)
     bindQuery(desc, message, query, bound)
@@ -33,14 +62,13 @@ export function readRequest(
   return message
 }
 
-function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined, { most, count }: ValueLimit): Message {
+function readBodyMessage(desc: DescMessage, body: Uint8Array | undefined, limit: ValueLimit): Message {
   const message = create(desc)
   if (body === undefined) return message
   const text = decode(body)
   if (/^[ \t\r\n]*$/.test(text)) return message
-  const values = countSeparators(body)
-  if (isMany(values)) count(Math.min(values, most))
-  readFields(desc, message, parse(desc, text, most))
+  countMany(countSeparators(body), limit)
+  readFields(desc, message, parse(desc, text, limit.most))
   return message
 }
 
@@ -91,51 +119,4 @@ function explain(desc: DescMessage, text: string, fault: TextFault, most: number
   const metadata = { line: String(lines.length), column: String(lines.at(-1)!.length + 1) }
   const sentence = `The body is not valid JSON at line ${metadata.line}, column ${metadata.column}: ${fault.message}.`
   return new RosterError('INVALID_ARGUMENT', 'REQUEST_MALFORMED', sentence, { metadata })
-}
-
-function bindVariable(desc: DescMessage, message: Message, field: DescField, text: string, violations: Violation[]) {
-  const value = unescapePart(text)
-  const description = `the path has it as ${JSON.stringify(value)}`
-  if (value === undefined) {
-    violations.push({ field: field.jsonName, description: 'is not percent-encoded UTF-8 in the path' })
-    return
-  }
-  const target = reflect(desc, message)
-  const before = target.isSet(field) ? target.get(field) : undefined
-  bind(desc, message, field, value)
-  if (before !== undefined && before !== target.get(field))
-    violations.push({ field: field.jsonName, description: `must be left out or be the same: ${description}` })
-}
-
-function bind(desc: DescMessage, message: Message, field: DescField, text: string) {
-  if (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING) reflect(desc, message).set(field, text)
-  else readFields(desc, message, { [field.jsonName]: toJsonValue(field, text) })
-}
-
-function bindQuery(desc: DescMessage, message: Message, query: string, bound: readonly DescField[]) {
-  const json: Record<string, Json> = {}
-  const violations: Violation[] = []
-  for (const pair of query.split('&')) {
-    if (pair === '') continue
-    if (violations.length === maxFaults) break
-    const [name, value] = splitPair(pair)
-    const field = name === undefined ? undefined : findField(desc, name)
-    if (name === undefined || value === undefined)
-      violations.push({ field: name ?? '', description: 'is not percent-encoded UTF-8 in the query' })
-    else if (!field || bound.includes(field))
-      violations.push({ field: name.slice(0, 200), description: 'is not a query parameter of this request' })
-    else if (field.fieldKind === 'list') ((json[field.jsonName] ??= []) as Json[]).push(toJsonValue(field, value))
-    else if (Object.hasOwn(json, field.jsonName))
-      violations.push({ field: field.jsonName, description: 'is given twice' })
-    else json[field.jsonName] = toJsonValue(field, value)
-  }
-  if (violations.length > 0) throw malformed(violations)
-  readFields(desc, message, json)
-}
-
-// JSON takes a string for a number, an enum name and a time as well. Booleans and enum numbers need their own form.
-function toJsonValue(field: DescField, text: string): Json {
-  if (field.scalar === ScalarType.BOOL && (text === 'true' || text === 'false')) return text === 'true'
-  if (field.enum && /^-?\d{1,10}$/.test(text)) return Number(text)
-  return text
 }

@@ -1,6 +1,6 @@
 import { codes, type RosterError } from '#lib/errors'
-import { errorHeaders } from '../../listen/answers.ts'
 import { httpStatus } from '../../listen/http-status.ts'
+import { errorHeaders } from '../error-headers.ts'
 
 /** OAuth's name of an error: by its reason, else by its code. */
 const byReason = new Map([

@@ -1,11 +1,11 @@
 import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { RosterError, type Violation } from '#lib/errors'
-import { type Allowance, checkContentEncoding, readBody } from '../../listen/body.ts'
+import type { Allowance } from '../../listen/admission.ts'
+import { checkContentEncoding, readBody } from '../../listen/body.ts'
 import type { Exchange } from '../../listen/exchange.ts'
-import { malformed, maxFaults } from '../json/fields.ts'
-import { unsupportedType } from '../json/serve.ts'
-import { splitPair } from '../percent-encoding.ts'
+import { splitPair } from '../json/bind.ts'
+import { malformed, maxFaults, unsupportedType } from '../json/errors.ts'
 
 const formType = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)*$/i
 

@@ -1,6 +1,5 @@
-import type { Violation } from '#lib/errors'
-import { malformed } from '../json/fields.ts'
-import { checkVersion } from './check-version.ts'
+import { RosterError, type Violation } from '#lib/errors'
+import { malformed } from '../json/errors.ts'
 
 /** The call in a query. */
 export interface QueryCall {
@@ -66,4 +65,11 @@ function fromBase64(sent: Buffer): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   const written = bytes.toString('base64url')
   return text === written || text === written.padEnd(Math.ceil(written.length / 4) * 4, '=') ? bytes : undefined
+}
+
+/** A client may name the version of Connect, and it must be 1 then. INVALID_ARGUMENT PROTOCOL_VERSION_UNSUPPORTED. */
+export function checkVersion(named: string | undefined, wanted: '1' | 'v1'): void {
+  if (named === undefined || named === wanted) return
+  const message = `The version of the Connect protocol must be ${wanted}.`
+  throw new RosterError('INVALID_ARGUMENT', 'PROTOCOL_VERSION_UNSUPPORTED', message)
 }
