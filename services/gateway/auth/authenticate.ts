@@ -9,11 +9,11 @@ import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { lookups } from '#lib/telemetry/lookups'
 import { withTimeout } from '#lib/with-timeout'
-import { costOfRead, type Strangers } from '../rate-limits/strangers.ts'
+import { costOfRead, type Strangers } from '../rate-limits/address-rates.ts'
 import { createAccessTokens, readToken, tokenInvalid } from './access-tokens.ts'
 import { createCallerCache } from './caller-cache.ts'
 import { createDirectory, type Holder, type Home, ownCall } from './directory.ts'
-import { createProofs } from './proofs.ts'
+import { createProofs } from './dpop-proofs.ts'
 import { internalCalls } from '../../internal-calls.ts'
 
 export interface Credentials {

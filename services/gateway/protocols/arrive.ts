@@ -3,7 +3,7 @@ import type { Arrival, Encoding } from '../call/arrived-call.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { admit } from '../listen/admission.ts'
 import type { Exchange } from '../listen/exchange.ts'
-import { costOfRead } from '../rate-limits/strangers.ts'
+import { costOfRead } from '../rate-limits/address-rates.ts'
 
 /** A call over HTTP/1.1, or over HTTP/2 in its shape, as it arrives. */
 export function arrive(

@@ -1,7 +1,7 @@
 import type { Caller } from '#lib/rpc/caller'
 import type { Method } from '#lib/rpc/methods'
 import { createFairBudgets } from './fair-budgets.ts'
-import { costOfRead, createStrangers, type Strangers } from './strangers.ts'
+import { costOfRead, createStrangers, type Strangers } from './address-rates.ts'
 
 /** Limits the calls a second that this gateway takes. */
 export interface Rates {
