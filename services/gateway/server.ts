@@ -46,7 +46,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const { config, log, clock = () => performance.now() } = options
   const nats: AskingNats = { ...options.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
   const rates = createRates(config, clock)
-  const authenticator = createAuthenticator(nats, rates.strangers)
+  const authenticator = createAuthenticator(nats, rates.byAddress)
   const stopping = new AbortController()
   const { UNDER_WAY_BYTES: inAll, UNDER_WAY_BYTES_PER_CONNECTION: perConnection } = config
   const gateway: Gateway = {

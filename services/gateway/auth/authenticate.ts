@@ -9,7 +9,7 @@ import type { Access } from '#lib/rpc/methods'
 import { permissionDenied } from '#lib/rpc/authorize'
 import { lookups } from '#lib/telemetry/lookups'
 import { withTimeout } from '#lib/with-timeout'
-import { costOfRead, type Strangers } from '../rate-limits/address-rates.ts'
+import { type AddressRates, costOfRead } from '../rate-limits/address-rates.ts'
 import { createAccessTokens, readToken, tokenInvalid } from './access-tokens.ts'
 import { createCallerCache } from './caller-cache.ts'
 import { createDirectory, type Holder, type Home, ownCall } from './directory.ts'
@@ -72,7 +72,7 @@ const idPattern = /^[\x21-\x7e]{1,200}$/
 const publicCaller: Proved = { caller: anonymous }
 
 /** Authenticates by the answers of users and grants, which it caches for at most `maxAge` milliseconds. */
-export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 30_000): Authenticator {
+export function createAuthenticator(nats: Nats, addressRates: AddressRates, maxAge = 30_000): Authenticator {
   const users = createClient(nats, UsersDefinition, internalCalls.gateway.users)
   const grants = createClient(nats, GrantsDefinition, internalCalls.gateway.grants)
   const accessTokens = createAccessTokens(() => users.getSigningKeys({}, ownCall()))
@@ -85,7 +85,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
     const { clientAddress } = credentials
     const key = hash('sha256', token, 'base64')
     const known = cache.holders.get(key)
-    if (!known) strangers.check(clientAddress)
+    if (!known) addressRates.check(clientAddress)
     try {
       const findHolder = () => cache.holders.obtain(key, () => directory.findHolder(token, key))
       const holder = known ?? (await waitFor(findHolder(), credentials))
@@ -97,7 +97,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
       if (home.closed) throw tokenInvalid()
       return { holder, home }
     } catch (error) {
-      if (error instanceof RosterError && error.code === codes.UNAUTHENTICATED) strangers.count(clientAddress)
+      if (error instanceof RosterError && error.code === codes.UNAUTHENTICATED) addressRates.count(clientAddress)
       throw error
     }
   }
@@ -116,7 +116,7 @@ export function createAuthenticator(nats: Nats, strangers: Strangers, maxAge = 3
     try {
       return readToken(authorization)
     } catch (error) {
-      strangers.admit(clientAddress, costOfRead)
+      addressRates.admit(clientAddress, costOfRead)
       throw error
     }
   }

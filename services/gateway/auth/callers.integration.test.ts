@@ -83,7 +83,7 @@ test('an announcement changes roles at once', async () => {
   expect(await call(token)).toBe('PERMISSION_DENIED')
 })
 
-test('an announcement about an organization shuts out its users and forgets roles there, and nobody else', async () => {
+test('an announcement about an organization refuses its users and drops roles there, and no others', async () => {
   const [inside, elsewhere] = [
     { ...owner, userId: 'inside', organizationId: 'acme' },
     { ...owner, userId: 'elsewhere' },
@@ -109,7 +109,7 @@ test('an announcement about an organization shuts out its users and forgets role
   expect(await call(ofAcme)).toBe('ok')
 })
 
-test('a lookup that an announcement overtook is not remembered, and no later call joins it', async () => {
+test('a lookup that an announcement overtook is not cached, and no later call joins it', async () => {
   const [token] = [newToken({ ...owner, userId: 'raced' }), newToken({ ...owner, userId: 'raced' })]
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { promise: started, resolve: start } = Promise.withResolvers<void>()
@@ -142,7 +142,7 @@ test('a request whose body comes after its token has ended is refused', async ()
   expect(calls).toEqual([])
 })
 
-test('a token is not remembered past its end', async () => {
+test('a token is not cached past its end', async () => {
   const token = newToken({ ...owner, userId: 'brief', expirationDate: new Date(Date.now() + 400).toISOString() })
   expect(await call(token)).toBe('ok')
   gateway.backstage.callers.delete(token)
@@ -150,7 +150,7 @@ test('a token is not remembered past its end', async () => {
   expect(await call(token)).toBe('TOKEN_INVALID')
 })
 
-test('a lost connection to the broker forgets everybody: an announcement may have been missed', async () => {
+test('a lost connection to the broker empties the cache: an announcement may have been missed', async () => {
   const token = newToken({ ...owner, userId: 'offline' })
   expect(await call(token)).toBe('ok')
   await gateway.broker.kill()
@@ -158,7 +158,7 @@ test('a lost connection to the broker forgets everybody: an announcement may hav
   gateway.backstage.callers.delete(token)
   await gateway.broker.restart()
   await expect.poll(() => call(token), { timeout: 10_000 }).toBe('TOKEN_INVALID')
-  await announce('nobody')
+  await announce('unknown')
   const other = newToken({ ...owner, userId: 'back' })
   await expect.poll(() => call(other), { timeout: 10_000 }).toBe('ok')
   gateway.backstage.callers.delete(other)
@@ -233,7 +233,7 @@ test('a caller with roles in an organization may act there, and no service is as
   expect(gateway.backstage.asked.lookupOrganization).toBe(0)
 })
 
-test('all tokens of a user share its roles, and a service is told those at home and where it acts, with their projects', async () => {
+test('all tokens of a user share its roles, and a service gets those at home and where it acts, with their projects', async () => {
   const places = ['home', 'away', ...Array.from({ length: 200 }, (_, index) => `o-${1000 + index}`)]
   const memberships = places.map((organizationId) => ({ organizationId, roles: ['ORG_USER_MANAGER'] }))
   const projectMemberships = places.slice(0, 10).flatMap((organizationId) =>
@@ -257,7 +257,7 @@ test('all tokens of a user share its roles, and a service is told those at home 
 })
 
 test.each(['nowhere', 'x'.repeat(500), 'ü', '__proto__', 'a b', '>', '*'])(
-  'nobody acts for the organization %j that does not exist',
+  'no caller acts for the organization %j that does not exist',
   async (organization) => {
     const name = Buffer.from(organization).toString('latin1')
     expect(await call(newToken({ ...owner, userId: 'lost' }), { 'x-service-orgid': name })).toBe('PERMISSION_DENIED')
@@ -281,7 +281,7 @@ test('an unknown organization is asked for again at the next call', async () => 
 })
 
 test.each(['Bearer', 'Bearer ', 'Bearer a b', 'Bearer ü', 'Token x', 'x', `Bearer ${'x'.repeat(12_001)}`])(
-  'the credentials %j are refused without asking anybody',
+  'the credentials %j are refused without asking a service',
   async (authorization) => {
     expect(await call('', { authorization: Buffer.from(authorization).toString('latin1') })).toBe('TOKEN_INVALID')
     expect(gateway.backstage.asked.authenticate).toBe(0)

@@ -41,7 +41,7 @@ export async function askPages(
   const taken: unknown[] = []
   let [seen, bytes, total] = [0, 0, 0]
   for (let pages = 1; ; pages++) {
-    if (pages > 1) gateway.rates.admit(call.tell().caller, call.method, arrival.clientAddress)
+    if (pages > 1) gateway.rates.admit(call.forService().caller, call.method, arrival.clientAddress)
     if (paging) {
       request.set(paging.limit, Math.min(mostLimit, seen < offset ? offset - seen : limit - taken.length))
       request.set(paging.withTotal, pages === 1)

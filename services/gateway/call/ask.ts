@@ -24,7 +24,7 @@ const retryAfter = 250
 // even when it is sent twice, so it is sent once more.
 function askInDoubtTwice(call: IdentifiedCall, request: Uint8Array): Promise<Answered> {
   const { gateway, method, signal } = call
-  const serviceCall = call.tell()
+  const serviceCall = call.forService()
   const askOnce = () => callBytes(gateway.nats, method.subject, request, serviceCall, signal)
   if (serviceCall.idempotencyKey === undefined) return askOnce()
   return askOnce().catch(async (error: unknown) => {

@@ -19,14 +19,14 @@ const valuesPerItem = 20
  * that no caller makes the gateway read more than it may. RESOURCE_EXHAUSTED RATE_LIMITED.
  */
 export function countBulk(
-  { gateway, method, tell }: IdentifiedCall,
+  { gateway, method, forService }: IdentifiedCall,
   items: DescField,
   clientAddress: string,
 ): BulkCount {
   // `identify` counted the call.
   let counted = 1
   const raise = (calls: number) => {
-    if (calls > counted) gateway.rates.admit(tell().caller, method, clientAddress, calls - counted)
+    if (calls > counted) gateway.rates.admit(forService().caller, method, clientAddress, calls - counted)
     counted = Math.max(counted, calls)
   }
   return {

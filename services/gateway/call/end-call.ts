@@ -18,7 +18,7 @@ function logCall(call: ArrivedCall, error: RosterError | undefined, own: object 
   const { gateway, arrival, started, userId, subject } = call
   const { encoding, requestId } = arrival
   const code = error?.code ?? 0
-  measureCall(isOfStranger(call) ? '_OTHER' : subject, encoding, started, call.hasLasted ? 0 : code)
+  measureCall(isUnproved(call) ? '_OTHER' : subject, encoding, started, call.hasLasted ? 0 : code)
   const line = {
     method: subject,
     encoding,
@@ -34,8 +34,8 @@ function logCall(call: ArrivedCall, error: RosterError | undefined, own: object 
     gateway.log.error({ err: error.cause, method: subject, requestId }, 'failed')
 }
 
-// Strangers could otherwise make a series of numbers for each method, encoding and status.
-function isOfStranger({ userId, arrival }: ArrivedCall): boolean {
+// Clients without a token could otherwise make a time series for each method, encoding and status.
+function isUnproved({ userId, arrival }: ArrivedCall): boolean {
   return userId === '' && arrival.method.access.rule !== 'public'
 }
 
@@ -66,7 +66,7 @@ function recordRefusal(call: ArrivedCall, error: RosterError, request: Uint8Arra
   gateway.refusals.record(refusal, call.home)
 }
 
-// What is no id is no place where anybody has a role.
+// What is no id is no place where a caller could have a role.
 function idOf(text: string): string {
   return /^[\x21-\x7e]{1,200}$/.test(text) ? text : ''
 }

@@ -16,10 +16,10 @@ export interface IdentifiedCall {
   method: Method
   /** Aborted once the caller no longer waits for an answer. */
   signal: AbortSignal
-  /** Gives the facts of the call for its service, with the caller as of the last look. */
-  tell(): Call
+  /** Gives the call as its service gets it, with the caller as last authenticated. */
+  forService(): Call
   /**
-   * Authenticates the caller again; `tell` speaks of that one from then on. False where it is another caller, or the
+   * Authenticates the caller again; `forService` gives that one from then on. False where it is another caller, or the
    * same one with other rights. Errors of `identify`.
    */
   identifyAgain(): Promise<boolean>
@@ -63,7 +63,7 @@ export async function identify(call: ArrivedCall, wait: Wait): Promise<Identifie
     gateway,
     method,
     signal: wait.signal,
-    tell: () => ({ ...facts, ...identity, deadline: wait.deadline() }),
+    forService: () => ({ ...facts, ...identity, deadline: wait.deadline() }),
     async identifyAgain() {
       const before = identity
       identity = await authenticateAgain()

@@ -56,7 +56,7 @@ export async function performStream(
       Math.min(timeout, age),
     )
     const call = await identify(arrived, { deadline: () => Date.now() + pollTimeout, signal: over })
-    leave = gateway.streamPlaces(call.tell().caller)
+    leave = gateway.streamPlaces(call.forService().caller)
     const request = parse(method.desc.input, await read(allowance, fewValues))
     answer.begin()
     for (let first = true; ; first = false) {
@@ -86,7 +86,7 @@ export async function performStream(
 async function poll(call: IdentifiedCall, request: Message) {
   const { gateway, method, signal } = call
   const bytes = toBinary(method.desc.input, request)
-  const answer = await callBytes(gateway.nats, method.subject, bytes, call.tell(), signal)
+  const answer = await callBytes(gateway.nats, method.subject, bytes, call.forService(), signal)
   return { bytes: answer.bytes, isSameCaller: await call.identifyAgain() }
 }
 

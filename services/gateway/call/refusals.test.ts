@@ -18,7 +18,7 @@ function begin(fails = false) {
   const recorded: Refusal[][] = []
   const recordRefusals = ({ refusals }: { refusals: Refusal[] }) => {
     recorded.push(refusals)
-    return fails ? Promise.reject(new Error('nobody is there')) : Promise.resolve({})
+    return fails ? Promise.reject(new Error('no service is there')) : Promise.resolve({})
   }
   return { recorded, refusals: createRefusals({ recordRefusals }) }
 }
@@ -36,7 +36,7 @@ test('a flood of refused calls of one caller is recorded by its newest alone, a 
   expect(recorded.slice(1)).toEqual([[refusal('other', 'two')]])
 })
 
-test('many callers take turns, and what waits has an end', async () => {
+test('many callers are served round robin, and what waits is bounded', async () => {
   const { recorded, refusals } = begin()
   for (let user = 0; user < 5000; user++)
     for (let n = 0; n < 3; n++) refusals.record(refusal(`user-${user}`, `${n}`), 'home')
@@ -47,7 +47,7 @@ test('many callers take turns, and what waits has an end', async () => {
   expect(new Set(first.map(({ requestId }) => requestId))).toEqual(new Set(['2']))
 })
 
-test('a thousand callers of one organization take neither the room nor the turns of those of others', async () => {
+test('a thousand callers of one organization hold up no callers of others, and push out none', async () => {
   const { recorded, refusals } = begin()
   const flood = () => {
     for (let user = 0; user < 1500; user++) refusals.record(refusal(`flooder-${user}`, 'flood'), 'evil')

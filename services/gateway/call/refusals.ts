@@ -19,18 +19,18 @@ const [every, soon] = [1000, 50]
 const timeout = 5_000
 
 /**
- * Tells grants of refused calls, a message a second at most. Of many calls of one caller it tells the newest alone.
- * Organizations take turns, and their callers within them. Of too many callers, the last one goes of the organization
- * with the most. Where grants does not take them, calls are lost.
+ * Sends refused calls to grants, a message a second at most. Of many calls of one caller it sends the newest alone.
+ * Organizations are served round robin, and so are the callers within them. Of too many callers, the last one of the
+ * organization with the most is dropped. Where grants does not take them, calls are lost.
  */
 export function createRefusals(grants: Client<typeof InternalServiceDefinition, 'recordRefusals'>): Refusals {
   const waiting = new Map<string, Callers>()
   let callers = 0
   let timer: NodeJS.Timeout | undefined
-  let toldAt = -every
+  let sentAt = -every
 
-  async function tell() {
-    toldAt = performance.now()
+  async function send() {
+    sentAt = performance.now()
     const refusals = take()
     const call = { requestId: '', deadline: Date.now() + timeout }
     await grants.recordRefusals({ refusals }, call).catch(() => {})
@@ -39,10 +39,10 @@ export function createRefusals(grants: Client<typeof InternalServiceDefinition, 
   }
 
   function schedule() {
-    timer ??= setTimeout(() => void tell(), Math.max(soon, toldAt + every - performance.now()))
+    timer ??= setTimeout(() => void send(), Math.max(soon, sentAt + every - performance.now()))
   }
 
-  // One of each organization in turn. One that has more goes to the end, where this loop finds it again.
+  // One call of each organization. An organization that has more goes to the end, where this loop finds it again.
   function take(): Refusal[] {
     const taken: Refusal[] = []
     for (const [home, own] of waiting) {
@@ -82,7 +82,7 @@ export function createRefusals(grants: Client<typeof InternalServiceDefinition, 
   }
 }
 
-// The newest call of the caller whose turn it is.
+// The newest call of the caller who waited longest.
 function takeOne(callers: Callers): Refusal {
   const [userId, own] = callers.entries().next().value!
   const newest = own.pop()!

@@ -54,7 +54,7 @@ test.each([
   expect(text).not.toMatch(/user-of-the-path|someone|example\.com/)
 })
 
-test('a stranger neither chooses the trace nor has it sampled: the trace is new, and linked', async () => {
+test('a caller who is not trusted neither chooses the trace nor has it sampled: the trace is new, and linked', async () => {
   const tracing = await startTracing({ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' })
   const traceparent = `00-${traceId}-${spanId}-01`
   await callJson(gateways.strict.url, setEmail, request, { ...admin, traceparent })

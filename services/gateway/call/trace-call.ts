@@ -45,7 +45,7 @@ function spanOf(subject: string): NewSpan {
 
 const systems = { grpc: 'grpc', 'grpc-web': 'grpc', connect: 'connectrpc' } as const
 
-// The path itself holds ids, and a query may hold anything. The template of the route tells enough.
+// The path itself holds ids, and a query may hold anything. The template of the route is enough.
 function describe(
   { method, encoding, verb, path }: Pick<Arrival, 'method' | 'encoding' | 'verb' | 'path'>,
   error: RosterError | undefined,

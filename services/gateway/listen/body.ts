@@ -102,7 +102,7 @@ export function checkContentEncoding(header: Header): void {
 const broken = Symbol('broken')
 const brokenBodies = new WeakMap<Readable, RosterError>()
 
-/** Tells the reader of this request's body that the rest will not come: `readBody` throws the error, now or later. */
+/** Fails the reader of this request's body, whose rest will not come: `readBody` throws the error, now or later. */
 export function breakBody(request: Readable, error: RosterError): void {
   brokenBodies.set(request, error)
   request.emit(broken, error)

@@ -17,7 +17,7 @@ async function start(environment: Record<string, string>) {
   return gateway
 }
 
-/** Opens a connection, keeps it, and tells whether the gateway refused it. */
+/** Opens a connection, keeps it, and says whether the gateway refused it. */
 async function join({ port }: TestGateway, localAddress: string, host = '127.0.0.1'): Promise<[Socket, boolean]> {
   const socket = connect({ port, host, localAddress })
   onTestFinished(() => void socket.destroy())
@@ -88,7 +88,7 @@ test.each([
   ['health', '/grpc.health.v1.Health/Watch', Buffer.alloc(0)],
   ['reflection', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', Buffer.from([0x3a, 0])],
 ])(
-  'of strangers that keep watching %s only some are served, and no other client waits for them',
+  'of clients without a token that keep watching %s only some are served, and no other client waits for them',
   async (_name, path, message) => {
     const gateway = await start({ UNDER_WAY_BYTES: String(16 * 1024 * 1024) })
     const { answers, streams, ask } = watch(gateway, '127.0.0.1', path, message, 90)

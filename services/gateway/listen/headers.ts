@@ -19,7 +19,7 @@ const lists = new Set([
 
 /**
  * Reads headers, or metadata, that have one value. It refuses a header that comes twice: a proxy may take the first
- * value where this gateway takes the last. `raw` is names and values in turn.
+ * value where this gateway takes the last. `raw` is names and values, alternating.
  */
 export function readHeaders(headers: IncomingHttpHeaders, raw: readonly string[]): Header {
   let repeated: ReadonlySet<string> | undefined

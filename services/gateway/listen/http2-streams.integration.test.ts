@@ -142,7 +142,7 @@ test.each([
   deaf.close()
 })
 
-test('a client that resets stream after stream is told to be calm, and one that resets some goes on', async () => {
+test('a client that resets stream after stream gets ENHANCE_YOUR_CALM, and one that resets some goes on', async () => {
   const slow = { ':path': '/v2/users/u1', authorization: 'Bearer admin' }
   const resetting = async (streams: number) => {
     const client = connect(gateway.url)

@@ -32,7 +32,7 @@ const ownServices = /^\/grpc\.(health|reflection)\./
 export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: number): void {
   const servers: unknown = Reflect.get(grpc, 'http2Servers')
   if (!(servers instanceof Map)) return
-  // Tell the server of each stream: else it would close a connection in use as idle.
+  // Report each stream to the server: else it would close a connection in use as idle.
   const opened = Reflect.get(grpc, 'onStreamOpened') as ((stream: ServerHttp2Stream) => void) | undefined
   const others = createServer()
   others.on('request', (request, response) => {
@@ -78,7 +78,7 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
 const [resetRate, resetBurst] = [100, 200]
 
 // Rapid reset (CVE-2023-44487): each reset frees a place for another stream, and its work is done already. Streams that
-// are reset by the bytes that open them count as open until Node tells of their end.
+// are reset by the bytes that open them count as open until Node reports their end.
 function countResets(session: ServerHttp2Session): (stream: ServerHttp2Stream) => boolean {
   const resets = createBucket()
   let open = 0
@@ -108,8 +108,8 @@ const lookEvery = 5_000
 const leaving = new WeakMap<object, number>()
 
 // Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
-// It is told to stop where it pauses, goes on for longer than `patience` milliseconds or for too many bytes, or is one
-// of many. RFC 9113 section 8.1 allows that only once the end of the answer has left. No event tells when that is.
+// The stream is reset where the client pauses, goes on for longer than `patience` milliseconds or for too many bytes, or
+// is one of many. RFC 9113 section 8.1 allows that only once the end of the answer has left. No event says when that is.
 function takeLeave(stream: ServerHttp2Stream, patience: number) {
   const { session } = stream
   if (!session || stream.endAfterHeaders || stream.readableEnded) return void stream.resume()

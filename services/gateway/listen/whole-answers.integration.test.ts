@@ -115,7 +115,7 @@ test.each([
   ['an error of gRPC-web', head('POST', grpcEmail, 'application/grpc-web'), 'grpc-status:16'],
   ['an error of gRPC', head('POST', grpcEmail, 'application/grpc'), ''],
   ['the answer to a HEAD', head('HEAD', '/healthz'), ''],
-])('%s is whole; only then is a client that never ends its request told to stop', async (_name, fields, text) => {
+])('%s is whole; only then is the request of a client that never ends it reset', async (_name, fields, text) => {
   const { socket, of, course, roundTrip } = open(hasty)
   socket.write(frame(headers, ended | headEnded, 1, fields))
   await expect.poll(() => course(1)).toMatch(/ end/)

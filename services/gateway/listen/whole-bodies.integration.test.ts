@@ -55,7 +55,7 @@ test.each([
   expect(asked).toEqual(['whole@example.com'])
 })
 
-test('bodies of requests that come together are told apart', async () => {
+test('bodies of requests that come together stay apart', async () => {
   const [one, other] = ['{"email":"one@example.com"}', '{"email":"other@example.com"}']
   const answer = await answerTo(setEmail() + withLength(one) + one, setEmail(json + close) + withLength(other) + other)
   expect(answer.match(/HTTP\/1.1 200 /g)).toHaveLength(2)
@@ -96,7 +96,7 @@ test.each([
   ['gzip, chunked', 'transfer-encoding: gzip, chunked\r\n'],
   ['gzip and then chunked in two headers', 'transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n'],
   ['chunked twice', 'transfer-encoding: chunked, chunked\r\n'],
-])('a transfer coding of %s is refused by the name of its header, and reaches nobody', async (_, coding) => {
+])('a transfer coding of %s is refused by the name of its header, and reaches no service', async (_, coding) => {
   for (const plain of [Buffer.from('{"email":"a@example.com"}'), packed]) {
     const body = [`${plain.length.toString(16)}\r\n`, plain, '\r\n0\r\n\r\n']
     const answer = await answerTo(setEmail(json + close), `${coding}\r\n`, ...body)

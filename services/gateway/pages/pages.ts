@@ -57,7 +57,7 @@ export function readPages(folder: string): Pages {
   return pages
 }
 
-/** A page whose content is read when somebody first asks for it. */
+/** A page whose content is read at the first request for it. */
 export function createPage(type: string, read: () => Buffer, options: Pick<Page, 'policy' | 'immutable'> = {}): Page {
   let content: Pick<Page, 'body' | 'etag'> | undefined
   const load = () => (content ??= withTag(read()))

@@ -40,7 +40,7 @@ export function admitOther(gateway: Gateway, exchange: Exchange): void {
 
 /** Counts such a request against its address. RESOURCE_EXHAUSTED RATE_LIMITED. */
 export function countOther(gateway: Gateway, exchange: Exchange): void {
-  gateway.rates.strangers.admit(addressOf(gateway, exchange), costOfRead)
+  gateway.rates.byAddress.admit(addressOf(gateway, exchange), costOfRead)
 }
 
 function addressOf({ clientAddresses }: Gateway, { request, header }: Exchange): string {

@@ -56,7 +56,7 @@ const deflating = 128 * 1024
 
 /**
  * Whether answers of the method may be compressed for a client that takes `accepted`. Only answers to reads are: they
- * hold no secret. The size of a compressed answer could tell a secret to somebody who chooses text beside it.
+ * hold no secret. The size of a compressed answer could reveal a secret to an attacker who chooses text beside it.
  */
 export function mayCompress({ reads }: Method, accepted: string | undefined): boolean {
   return reads && (accepted ?? '').split(',').some((part) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(part))

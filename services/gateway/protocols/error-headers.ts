@@ -12,7 +12,7 @@ export function errorHeaders({ code, reason, retryAfter, replayed }: RosterError
   return headers
 }
 
-// RFC 6750 section 3 and RFC 9449 section 7.1: a challenge tells the fault, and names both schemes.
+// RFC 6750 section 3 and RFC 9449 section 7.1: a challenge names the fault and both schemes.
 function challengeOf(reason: string): string {
   const [error, algorithms] = [tokenErrors.get(reason), `algs="${proofAlgorithms.join(' ')}"`]
   if (error === 'invalid_dpop_proof') return `DPoP realm="roster", error="${error}", ${algorithms}`

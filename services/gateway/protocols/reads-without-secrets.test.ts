@@ -22,7 +22,7 @@ function secretsIn(descs: DescMessage[]): string[] {
   return [...found].filter((field) => secret.test(field) && field !== 'google.rpc.Status.code')
 }
 
-// Their sizes could tell the secret.
+// Their sizes could reveal the secret.
 test('no answer that may be compressed has a field for a secret', () => {
   const methods = offered.filter((method) => mayCompress(method, 'gzip'))
   expect(methods.length).toBeGreaterThan(20)

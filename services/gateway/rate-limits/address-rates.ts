@@ -3,8 +3,8 @@ import { burstSeconds, createBucket, createRecent, rateLimited, wait, wear } fro
 /** What a read costs, and whatever reads nothing, such as a path that does not exist. A call costs 1. */
 export const costOfRead = 0.1
 
-/** Limits calls that prove no caller, by address: calls of public methods, and calls with a false token. */
-export interface Strangers {
+/** The rate limit of each address, for calls without a proved caller: of public methods, or with a false token. */
+export interface AddressRates {
   /** Counts a call at `cost`, where 1 is a whole call. RESOURCE_EXHAUSTED RATE_LIMITED counts nothing. */
   admit(address: string, cost: number): void
   /** Checks that a call would pass, and counts none. RESOURCE_EXHAUSTED RATE_LIMITED. */
@@ -17,7 +17,7 @@ export interface Strangers {
  * Takes `rate` calls a second of an address, and `burst` seconds' worth at once. A rate of 0 is no limit. The machine's
  * own addresses have none.
  */
-export function createStrangers(rate: number, clock: () => number, burst = burstSeconds): Strangers {
+export function createAddressRates(rate: number, clock: () => number, burst = burstSeconds): AddressRates {
   const addresses = createRecent(createBucket, burst * 1000)
 
   function bucketOf(address: string) {

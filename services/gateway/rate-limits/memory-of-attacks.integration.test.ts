@@ -134,14 +134,14 @@ const checkGrowth = (attack: string, most = 100) => {
 }
 
 describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows little', () => {
-  test('while strangers send 500 messages of 1 MiB over gRPC that never end and hear that a token is needed', async () => {
+  test('while clients without a token send 500 messages of 1 MiB over gRPC that never end, and are refused for it', async () => {
     const answers = flood([session(), session()], 250, grpc, large.subarray(0, large.length - 1), false)
     await expect.poll(() => answers.total() === 500 || growth() > 300, wait).toBe(true)
     checkGrowth('gRPC, anonymous, 500 messages that never end')
     expect([...answers.counts]).toEqual([['16', 500]])
   })
 
-  test('while 20 strangers send bodies over JSON that never end', async () => {
+  test('while 20 clients without a token send bodies over JSON that never end', async () => {
     const over = Array.from({ length: 20 }, () => session())
     const answers = flood(over, 100, { ...json, authorization: 'Bearer unknown' }, Buffer.alloc(60_000), false)
     await expect.poll(() => answers.streams.every((stream) => stream.closed || stream.destroyed), wait).toBe(true)
@@ -151,7 +151,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
 
   // Discarded bytes stay in memory until the collector runs: 80 to 140 MB of the 300 that come. Kept bodies would be
   // more than that.
-  test('while strangers send 1 MiB each over 300 connections of HTTP/1.1', async () => {
+  test('while clients without a token send 1 MiB each over 300 connections of HTTP/1.1', async () => {
     const head = `POST ${setEmail} HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: ${mebibyte}\r\n\r\n`
     let answered = 0
     for (let i = 0; i < 300; i++) {
@@ -165,7 +165,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
     checkGrowth('gRPC-web over HTTP/1.1, anonymous', 200)
   })
 
-  test('while strangers send messages without end to a public method, byte by byte', async () => {
+  test('while clients without a token send messages without end to a public method, byte by byte', async () => {
     const made = [session(), session()]
     const head = frameOf(Buffer.alloc(0), 0, 16_000)
     const { streams } = flood(made, 100, { ...grpc, ':path': createSession }, head, false)
@@ -186,7 +186,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('the memory of a gateway grows
     await servesOthers()
   })
 
-  test('while strangers ask for pages and read no answer', async () => {
+  test('while clients without a token ask for pages and read no answer', async () => {
     const over = Array.from({ length: 20 }, () => session('127.0.0.1', { initialWindowSize: 0 }))
     const streams = over.flatMap((made) =>
       Array.from({ length: 100 }, () => made.request({ ':path': '/ui/verify-email.js' }).on('error', () => {})),

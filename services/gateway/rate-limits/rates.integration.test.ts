@@ -230,12 +230,10 @@ describe('over json', () => {
     for (let n = 0; n < 20; n++)
       expect(outcome(await one(other, 'UpdateMyProfile', { 'if-match': 'x' }))).toBe('IF_MATCH_MALFORMED')
     expect(outcome(await one(other))).toBe('RATE_LIMITED caller')
-    const stranger = newCaller()
+    const foreign = newCaller()
     for (let n = 0; n < 20; n++)
-      expect(outcome(await one(stranger, 'UpdateMyProfile', { 'x-service-orgid': 'nowhere' }))).toBe(
-        'PERMISSION_DENIED',
-      )
-    expect(outcome(await one(stranger))).toBe('RATE_LIMITED caller')
+      expect(outcome(await one(foreign, 'UpdateMyProfile', { 'x-service-orgid': 'nowhere' }))).toBe('PERMISSION_DENIED')
+    expect(outcome(await one(foreign))).toBe('RATE_LIMITED caller')
   })
 })
 

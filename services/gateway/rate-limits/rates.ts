@@ -1,7 +1,7 @@
 import type { Caller } from '#lib/rpc/caller'
 import type { Method } from '#lib/rpc/methods'
 import { createFairBudgets } from './fair-budgets.ts'
-import { costOfRead, createStrangers, type Strangers } from './address-rates.ts'
+import { type AddressRates, costOfRead, createAddressRates } from './address-rates.ts'
 
 /** Limits the calls a second that this gateway takes. */
 export interface Rates {
@@ -16,7 +16,7 @@ export interface Rates {
    * of public methods. RESOURCE_EXHAUSTED RATE_LIMITED.
    */
   admitKey(method: Method, address: string): void
-  strangers: Strangers
+  byAddress: AddressRates
 }
 
 const readsPerWrite = 10
@@ -36,15 +36,15 @@ export interface RateSettings {
 export function createRates(config: RateSettings, clock: () => number): Rates {
   const writes = createFairBudgets(config.WRITES_PER_ORGANIZATION)
   const reads = createFairBudgets(config.WRITES_PER_ORGANIZATION * readsPerWrite)
-  const strangers = createStrangers(config.CALLS_PER_ADDRESS, clock)
-  const keys = createStrangers(config.CALLS_PER_ADDRESS / callsPerKey, clock, keysAtOnce)
+  const byAddress = createAddressRates(config.CALLS_PER_ADDRESS, clock)
+  const keys = createAddressRates(config.CALLS_PER_ADDRESS / callsPerKey, clock, keysAtOnce)
   return {
-    strangers,
+    byAddress,
     admitKey(method, address) {
       if (method.access.rule === 'public') keys.admit(address, 1)
     },
     admit(caller, method, address, calls = 1) {
-      if (method.access.rule === 'public') return strangers.admit(address, calls * costOf(method))
+      if (method.access.rule === 'public') return byAddress.admit(address, calls * costOf(method))
       if (caller.instanceRoles.includes('IAM_OWNER')) return
       const rate = caller.hasRole ? config.WRITES_PER_MEMBER : config.WRITES_PER_CALLER
       const { userId, organizationId } = caller

@@ -21,7 +21,7 @@ test('a value is kept for its age after it was last asked for', () => {
   }
 })
 
-test('beyond its capacity it forgets the older keys, so it never grows without end', () => {
+test('beyond its capacity it drops the older keys, so it never grows without end', () => {
   let made = 0
   const recent = createRecent(() => ++made, 1000, 10)
   for (let n = 0; n < 21; n++) recent(`key-${n}`, 0)

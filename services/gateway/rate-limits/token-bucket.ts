@@ -35,13 +35,13 @@ export function wait({ used }: Bucket, rate: number, cost = 1, burst = burstSeco
 export function createRecent<Value>(make: () => Value, maxAge: number, capacity = 50_000) {
   let young = new Map<string, Value>()
   let old = new Map<string, Value>()
-  let turned = -Infinity
+  let renewed = -Infinity
 
   return (key: string, now: number): Value => {
-    if (now - turned >= maxAge || young.size >= capacity) {
+    if (now - renewed >= maxAge || young.size >= capacity) {
       old = young
       young = new Map()
-      turned = now
+      renewed = now
     }
     let value = young.get(key)
     if (value === undefined) young.set(key, (value = old.get(key) ?? make()))

@@ -4,7 +4,7 @@ import { limitsHit } from '#lib/limits-hit'
 import { bytesUnderWay } from '../measures.ts'
 
 /**
- * The kind of a request: `call` shows a token, `public` needs none, and `watch` is a stream that anybody may keep open.
+ * The kind of a request: `call` shows a token, `public` needs none, and `watch` is a stream that any client may keep open.
  * Each kind has a share of its own, so that clients without a token never take the place of clients with one.
  */
 export type Kind = keyof typeof shares

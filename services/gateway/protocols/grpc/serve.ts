@@ -32,7 +32,7 @@ export function createGrpcHandler(gateway: Gateway) {
   }
 }
 
-/** Lets calls of health and reflection begin while the share of streams that anybody may keep open has room. */
+/** Lets calls of health and reflection begin while the share of streams that any client may keep open has room. */
 export function createWatchGuard(gateway: Gateway) {
   return (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]): boolean => {
     const call = open(stream, headers, raw)

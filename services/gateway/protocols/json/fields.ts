@@ -17,7 +17,7 @@ const maxNameLength = 200
 
 /**
  * Reads the fields of a JSON value into a message. INVALID_ARGUMENT REQUEST_MALFORMED names every fault, up to a hundred,
- * with its whole path in JSON spelling: protobuf-es tells the first one alone, in its own words.
+ * with its whole path in JSON spelling: protobuf-es reports the first one alone, in its own words.
  */
 export function readFields(desc: DescMessage, message: Message, json: Json): void {
   tidy(desc, json)
