@@ -41,8 +41,3 @@ export interface ArrivedCall {
   /** A stream that was open for as long as it may be. Its client gets an error, but nothing failed. */
   hasLasted?: boolean
 }
-
-/** The call, as it arrives now. */
-export function startCall(gateway: Gateway, arrival: Arrival): ArrivedCall {
-  return { gateway, arrival, started: performance.now(), userId: '', home: '', subject: arrival.method.subject }
-}

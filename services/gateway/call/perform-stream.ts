@@ -6,7 +6,7 @@ import { codes, deadlineExceeded, RosterError, toRosterError } from '#lib/errors
 import { parse } from '#lib/rpc/validate'
 import { admitCall } from '../listen/admission.ts'
 import { fewValues } from '../rate-limits/value-limit.ts'
-import { type Arrival, startCall } from './arrived-call.ts'
+import type { Arrival, ArrivedCall } from './arrived-call.ts'
 import { endCall } from './end-call.ts'
 import type { Gateway } from './gateway.ts'
 import { type IdentifiedCall, identify } from './identify.ts'
@@ -21,12 +21,12 @@ export interface StreamAnswer {
 
 /** Milliseconds within which a service answers a poll. After its client has gone, a service may still wait as long. */
 const pollTimeout = 10_000
-/** Milliseconds for which an open stream bears with services that do not answer. */
+/** Milliseconds for which an open stream waits for a service that does not answer. */
 const patience = 30_000
 const [retryAfter, retryAtMost] = [250, 2_000]
 
 /**
- * Takes one stream all its way, from `admit` to the line in the log. It polls the service again and again, each time
+ * Performs one stream, from `admit` to the line in the log. It polls the service again and again, each time
  * with the `cursor` of the last answer. An answer with a new cursor is a message, written once the message before it
  * has left. The caller is identified anew before each message. A stream ends only by an error, which this gives. Never
  * throws.
@@ -37,13 +37,14 @@ export async function performStream(
   read: Read,
   answer: StreamAnswer,
 ): Promise<RosterError> {
-  const arrived = startCall(gateway, arrival)
   const { method, incoming, clientAddress, header, signal: gone } = arrival
+  const { subject } = method
+  const arrived: ArrivedCall = { gateway, arrival, started: performance.now(), userId: '', home: '', subject }
   let [messages, error] = [0, streamEnded()]
   const ended = new AbortController()
   const over = AbortSignal.any([gone, gateway.stopping, ended.signal])
   let timer: NodeJS.Timeout | undefined
-  let leave: (() => void) | undefined
+  let freePlace: (() => void) | undefined
   try {
     const allowance = admitCall(gateway, method, incoming, clientAddress)
     const timeout = arrival.timeout(header) ?? Infinity
@@ -56,12 +57,12 @@ export async function performStream(
       Math.min(timeout, age),
     )
     const call = await identify(arrived, { deadline: () => Date.now() + pollTimeout, signal: over })
-    leave = gateway.streamPlaces(call.forService().caller)
+    freePlace = gateway.streamPlaces(call.forService().caller)
     const request = parse(method.desc.input, await read(allowance, fewValues))
     answer.begin()
     for (let first = true; ; first = false) {
       const asked = performance.now()
-      const { bytes, isSameCaller } = await (first ? poll(call, request) : patiently(() => poll(call, request), over))
+      const { bytes, isSameCaller } = await (first ? poll(call, request) : retry(() => poll(call, request), over))
       const cursor = cursorOf(method.desc.output, fromBinary(method.desc.output, bytes))
       const moved = cursor.get() !== cursorOf(method.desc.input, request).get()
       // An answer for another caller, or for other rights, is dropped: the next poll asks for it again.
@@ -75,10 +76,10 @@ export async function performStream(
   } catch (thrown) {
     if (gone.aborted) error = new RosterError('CANCELLED', 'CANCELLED', 'The client went away.')
     else if (!over.aborted) error = toRosterError(thrown)
-    else arrived.hasLasted = leave !== undefined
+    else arrived.hasLasted = freePlace !== undefined
   }
   clearTimeout(timer)
-  leave?.()
+  freePlace?.()
   endCall(arrived, error, undefined, { messages })
   return error
 }
@@ -90,7 +91,7 @@ async function poll(call: IdentifiedCall, request: Message) {
   return { bytes: answer.bytes, isSameCaller: await call.identifyAgain() }
 }
 
-async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function retry<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const until = Date.now() + patience
   for (let wait = retryAfter; ; wait = Math.min(2 * wait, retryAtMost)) {
     try {

@@ -1,8 +1,9 @@
 import { type RosterError, toRosterError } from '#lib/errors'
+import { telemetry } from '#lib/telemetry/telemetry'
 import { type Allowance, admitCall } from '../listen/admission.ts'
 import { fewValues, type ValueLimit } from '../rate-limits/value-limit.ts'
 import { translationOf } from '../compatibility/compatible-methods.ts'
-import { type Arrival, startCall } from './arrived-call.ts'
+import type { Arrival, ArrivedCall } from './arrived-call.ts'
 import { ask, revokedWithin } from './ask.ts'
 import { askTranslated } from './ask-translated.ts'
 import { countBulk } from './count-bulk.ts'
@@ -27,7 +28,9 @@ export function perform<Answer>(
   read: Read,
   write: Write<Answer>,
 ): Promise<Answer | RosterError> {
-  return traceCall(gateway, arrival, () => performCall(gateway, arrival, read, write))
+  const { tracing } = telemetry
+  if (!tracing) return performCall(gateway, arrival, read, write)
+  return traceCall(tracing, gateway, arrival, () => performCall(gateway, arrival, read, write))
 }
 
 async function performCall<Answer>(
@@ -36,8 +39,9 @@ async function performCall<Answer>(
   read: Read,
   write: Write<Answer>,
 ): Promise<Answer | RosterError> {
-  const arrived = startCall(gateway, arrival)
   const { method, incoming, clientAddress, header, signal } = arrival
+  const { subject } = method
+  const arrived: ArrivedCall = { gateway, arrival, started: performance.now(), userId: '', home: '', subject }
   const translation = translationOf(method)
   let request: Uint8Array | undefined
   try {

@@ -1,6 +1,5 @@
 import { RosterError } from '#lib/errors'
 import { nameOf, tellAnswer } from '#lib/rpc/spans'
-import { telemetry } from '#lib/telemetry/telemetry'
 import { type More, type NewSpan, type Span, tell, type Tracing } from '#lib/telemetry/tracing'
 import { httpStatus } from '../listen/http-status.ts'
 import type { Arrival } from './arrived-call.ts'
@@ -8,25 +7,24 @@ import type { Gateway } from './gateway.ts'
 import { findRoutes } from './routes.ts'
 
 /**
- * Takes a call its way in a span, which begins a trace. A caller whose `traceparent` is trusted has it go on with its
+ * Performs a call in a span, which begins a trace. A caller whose `traceparent` is trusted has it go on with its
  * own trace. That of any other caller is only linked: it must neither choose the trace nor have it sampled.
  */
 export function traceCall<Answer>(
+  tracing: Tracing,
   { config }: Gateway,
   arrival: Arrival,
   work: () => Promise<Answer | RosterError>,
 ): Promise<Answer | RosterError> {
-  const { tracing } = telemetry
-  if (!tracing) return work()
   const isTrusted = config.TRUST_TRACEPARENT === 'true'
   const { method, encoding, verb, path } = arrival
   // Most calls are not sampled. They need no step of their own.
   return tracing.enter(spanOf(method.subject), isTrusted ? arrival.header('traceparent') : undefined, (span) =>
-    span ? tracedWork(tracing, span) : work(),
+    span ? tracedWork(span) : work(),
   )
 
-  async function tracedWork({ link }: Tracing, span: Span) {
-    if (!isTrusted) link(span, arrival.header('traceparent') ?? '')
+  async function tracedWork(span: Span) {
+    if (!isTrusted) tracing.link(span, arrival.header('traceparent') ?? '')
     const answer = await work()
     const error = answer instanceof RosterError ? answer : undefined
     tell(span, describe({ method, encoding, verb, path }, error))

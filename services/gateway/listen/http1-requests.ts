@@ -28,29 +28,29 @@ const [mostWaiting, mostBytes] = [16, 64 * 1024]
  * connection that sends more requests or bytes than may wait is destroyed.
  */
 export function inOrder(handle: Handle): Handle {
-  const lines = new WeakMap<Socket, Waiting[]>()
-  const begin = (request: IncomingMessage, response: ServerResponse, line: Waiting[]) => {
+  const queues = new WeakMap<Socket, Waiting[]>()
+  const begin = (request: IncomingMessage, response: ServerResponse, queue: Waiting[]) => {
     const { socket } = request
     response.on('close', () => {
-      const next = line.shift()
-      if (!next) lines.delete(socket)
+      const next = queue.shift()
+      if (!next) queues.delete(socket)
       // The answer may have ended the connection.
-      else if (socket.writable) begin(next.request, next.response, line)
+      else if (socket.writable) begin(next.request, next.response, queue)
     })
     handle(request, response)
   }
   return (request, response) => {
     const { socket } = request
     if (socket.destroyed) return
-    const line = lines.get(socket)
-    if (!line) {
+    const queue = queues.get(socket)
+    if (!queue) {
       const empty: Waiting[] = []
-      lines.set(socket, empty)
+      queues.set(socket, empty)
       return begin(request, response, empty)
     }
     const { bytesRead } = socket
-    if (line.length === mostWaiting || bytesRead - (line[0]?.bytesBefore ?? bytesRead) > mostBytes) cutOff(socket)
-    else line.push({ request, response, bytesBefore: bytesRead })
+    if (queue.length === mostWaiting || bytesRead - (queue[0]?.bytesBefore ?? bytesRead) > mostBytes) cutOff(socket)
+    else queue.push({ request, response, bytesBefore: bytesRead })
   }
 }
 

@@ -41,15 +41,15 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
     handlers.http(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
   for (const server of servers.keys() as Iterable<Http2Server>) {
-    const isTooHasty = new WeakMap<object, (stream: ServerHttp2Stream) => boolean>()
+    const resetsTooOften = new WeakMap<object, (stream: ServerHttp2Stream) => boolean>()
     server.on('session', (session) => {
       session.settings({ initialWindowSize: unreadBytes })
-      isTooHasty.set(session, countResets(session))
+      resetsTooOften.set(session, countResets(session))
     })
     const own = server.listeners('stream') as OnStream[]
     server.removeAllListeners('stream')
     server.on('stream', (stream, headers, flags, rawHeaders: string[]) => {
-      if (stream.session && isTooHasty.get(stream.session)?.(stream)) return
+      if (stream.session && resetsTooOften.get(stream.session)?.(stream)) return
       stream.setTimeout(patience)
       stream.on('timeout', () => {
         // Any other way to end the stream would wait until the client has read the answer.
@@ -66,8 +66,8 @@ export function shareStreams(grpc: Server, handlers: StreamHandlers, patience: n
       }
       opened?.call(grpc, stream)
       // Node ends the answer to a HEAD before it begins.
-      if (stream.writableFinished) takeLeave(stream, patience)
-      else stream.once('finish', () => takeLeave(stream, patience))
+      if (stream.writableFinished) drain(stream, patience)
+      else stream.once('finish', () => drain(stream, patience))
       if (isGrpc) handlers.grpc(stream, headers, rawHeaders)
       else others.emit('stream', stream, headers, flags, rawHeaders)
     })
@@ -102,20 +102,20 @@ function countResets(session: ServerHttp2Session): (stream: ServerHttp2Stream) =
 }
 
 /** How many streams of a connection may still send after their answer, and how much: twice the longest message. */
-const [mostLeaving, restBytes] = [4, 2 * 1024 * 1024]
+const [mostDraining, restBytes] = [4, 2 * 1024 * 1024]
 /** The most milliseconds between two looks at such a stream. */
 const lookEvery = 5_000
-const leaving = new WeakMap<object, number>()
+const draining = new WeakMap<object, number>()
 
 // Lets the rest of an answered request come, and drops it: a client may send all of it before it looks at the answer.
 // The stream is reset where the client pauses, goes on for longer than `patience` milliseconds or for too many bytes, or
 // is one of many. RFC 9113 section 8.1 allows that only once the end of the answer has left. No event says when that is.
-function takeLeave(stream: ServerHttp2Stream, patience: number) {
+function drain(stream: ServerHttp2Stream, patience: number) {
   const { session } = stream
   if (!session || stream.endAfterHeaders || stream.readableEnded) return void stream.resume()
   const isWhole = () => stream.closed || stream.state.localClose === 1
-  const others = leaving.get(session) ?? 0
-  leaving.set(session, others + 1)
+  const others = draining.get(session) ?? 0
+  draining.set(session, others + 1)
   const until = performance.now() + patience
   let [rest, seen] = [0, 0]
   const look = () => {
@@ -126,9 +126,9 @@ function takeLeave(stream: ServerHttp2Stream, patience: number) {
   const looking = setInterval(look, Math.min(lookEvery, patience))
   stream.once('close', () => {
     clearInterval(looking)
-    leaving.set(session, leaving.get(session)! - 1)
+    draining.set(session, draining.get(session)! - 1)
   })
-  if (others >= mostLeaving) {
+  if (others >= mostDraining) {
     // Node would close the stream at once, were it neither read nor paused.
     stream.pause()
     const lookSoon = (ticks: number) => {

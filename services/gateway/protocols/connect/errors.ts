@@ -2,7 +2,7 @@ import { codes, type RosterError } from '#lib/errors'
 import { statusToJson, toStatus } from '#lib/status'
 import { type Exchange, protective, send } from '../../listen/exchange.ts'
 import { statusOfCode } from '../../listen/http-status.ts'
-import { ways } from '../compression.ts'
+import { compressions } from '../compression.ts'
 import { errorHeaders } from '../error-headers.ts'
 
 const names = new Map<number, string>(
@@ -34,7 +34,7 @@ export function sendConnectError(
   status = statusOfCode[error.code],
   own: Record<string, string> = {},
 ): void {
-  const known = error.reason === 'COMPRESSION_UNSUPPORTED' && { 'accept-encoding': ways.connect.join() }
+  const known = error.reason === 'COMPRESSION_UNSUPPORTED' && { 'accept-encoding': compressions.connect.join() }
   const headers = { ...protective, 'content-type': 'application/json', ...errorHeaders(error), ...known, ...own }
   send(exchange, status, headers, JSON.stringify(toConnectError(error)))
 }

@@ -4,7 +4,7 @@ import type { Allowance } from '../../listen/admission.ts'
 import { readBody, tooLarge } from '../../listen/body.ts'
 import type { Exchange } from '../../listen/exchange.ts'
 import { limitValues, type ValueLimit } from '../../rate-limits/value-limit.ts'
-import { inflate, ways } from '../compression.ts'
+import { inflate, compressions } from '../compression.ts'
 import { readFrame } from '../frames.ts'
 import { bodyNotAllowed, malformed } from '../json/errors.ts'
 import { readRequest } from '../json/read.ts'
@@ -22,7 +22,10 @@ export function receiveBody(isJson: boolean): Receive {
     const compression = header('content-encoding')
     // Nothing is nothing, compressed or not.
     const isCompressed = body.length > 0 && compression !== undefined && compression !== 'identity'
-    return { isJson, message: await inflate({ message: body, isCompressed }, compression, ways.connect, allowance) }
+    return {
+      isJson,
+      message: await inflate({ message: body, isCompressed }, compression, compressions.connect, allowance),
+    }
   }
 }
 
@@ -33,7 +36,7 @@ export const receiveQuery: Receive = async ({ request, header, query }, allowanc
   const { isJson, compression, message } = readQuery(query)
   if (message.length > allowance.bytes) throw tooLarge(allowance.bytes)
   const isCompressed = compression !== undefined && compression !== 'identity'
-  return { isJson, message: await inflate({ message, isCompressed }, compression, ways.connect, allowance) }
+  return { isJson, message: await inflate({ message, isCompressed }, compression, compressions.connect, allowance) }
 }
 
 /** Receives the message of a call that is answered with a stream: it is in a frame. */
@@ -42,7 +45,10 @@ export function receiveFrame(isJson: boolean): Receive {
     header('content-type')
     const body = await readBody(request, header('content-length'), allowance, allowance.bytes + 5)
     const framed = readFrame(body, allowance.bytes)
-    return { isJson, message: await inflate(framed, header('connect-content-encoding'), ways.connect, allowance) }
+    return {
+      isJson,
+      message: await inflate(framed, header('connect-content-encoding'), compressions.connect, allowance),
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import type { Gateway } from '../../call/gateway.ts'
 import { performStream } from '../../call/perform-stream.ts'
 import { type Exchange, protective, send, sendHead } from '../../listen/exchange.ts'
 import { arrive } from '../arrive.ts'
-import { frameAnswer, mayCompress, ways } from '../compression.ts'
+import { frameAnswer, mayCompress, compressions } from '../compression.ts'
 import { errorHeaders } from '../error-headers.ts'
 import { frame } from '../frames.ts'
 import { readConnectTimeout } from '../timeout.ts'
@@ -20,7 +20,7 @@ export async function serveStream(gateway: Gateway, exchange: Exchange, method: 
   const headers = {
     ...protective,
     'content-type': `application/connect+${isJson ? 'json' : 'proto'}`,
-    'connect-accept-encoding': ways.connect.join(),
+    'connect-accept-encoding': compressions.connect.join(),
     ...(may && { 'connect-content-encoding': 'gzip' }),
   }
   const error = await performStream(

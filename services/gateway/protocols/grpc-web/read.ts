@@ -3,7 +3,7 @@ import type { Allowance } from '../../listen/admission.ts'
 import { readBody } from '../../listen/body.ts'
 import type { Exchange } from '../../listen/exchange.ts'
 import { limitValues, type ValueLimit } from '../../rate-limits/value-limit.ts'
-import { inflate, ways } from '../compression.ts'
+import { inflate, compressions } from '../compression.ts'
 import { frameMalformed, readFrame } from '../frames.ts'
 
 /** Reads the request message of a call, in bytes. */
@@ -18,7 +18,7 @@ export async function readCall(
   const limit = allowance.bytes + 5
   const body = await readBody(request, header('content-length'), allowance, text ? Math.ceil(limit / 3) * 4 : limit)
   const framed = readFrame(text ? decodeText(body.toString('latin1')) : body, allowance.bytes)
-  const message = await inflate(framed, header('grpc-encoding'), ways.grpc, allowance)
+  const message = await inflate(framed, header('grpc-encoding'), compressions.grpc, allowance)
   return limitValues(input, message, values)
 }
 

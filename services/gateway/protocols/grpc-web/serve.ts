@@ -51,7 +51,7 @@ function sendError(exchange: Exchange, error: RosterError, text: boolean, may: b
   send(exchange, 200, headersOf(text, may), pack(frame, text))
 }
 
-// A request that is not let in is answered as any other one.
+// A request that is not admitted is answered as any other one.
 function refuseUnknown(gateway: Gateway, exchange: Exchange): RosterError {
   const began = performance.now()
   let error = unknownMethod(exchange.path)

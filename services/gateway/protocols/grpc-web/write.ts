@@ -1,5 +1,5 @@
 import { protective } from '../../listen/exchange.ts'
-import { takenCompressions } from '../compression.ts'
+import { acceptedCompressions } from '../compression.ts'
 import { frame } from '../frames.ts'
 
 /** The headers of an answer. Its messages may be compressed. */
@@ -7,7 +7,7 @@ export function headersOf(text: boolean, compressed: boolean) {
   return {
     ...protective,
     'content-type': `application/grpc-web${text ? '-text' : ''}+proto`,
-    'grpc-accept-encoding': takenCompressions,
+    'grpc-accept-encoding': acceptedCompressions,
     ...(compressed && { 'grpc-encoding': 'gzip' }),
   }
 }

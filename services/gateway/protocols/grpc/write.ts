@@ -2,7 +2,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import type { RosterError } from '#lib/errors'
 import type { Incoming } from '../../listen/admission.ts'
 import type { Header } from '../../listen/headers.ts'
-import { takenCompressions } from '../compression.ts'
+import { acceptedCompressions } from '../compression.ts'
 import { toGrpcTrailers } from './errors.ts'
 
 /** A gRPC call on a stream of its own. */
@@ -17,7 +17,7 @@ export interface Call extends Incoming {
 const headOf = ({ requestId }: Call) => ({
   ':status': 200,
   'content-type': 'application/grpc+proto',
-  'grpc-accept-encoding': takenCompressions,
+  'grpc-accept-encoding': acceptedCompressions,
   'x-request-id': requestId,
 })
 
