@@ -34,7 +34,12 @@ describe.each(streamingOver('connect'))('a stream over $encoding', ({ open, enco
     })
     const stream = open('WatchEvents', { cursor: 'mine', limit: 7 }, options)
     await vi.waitFor(() => expect(asked).toHaveLength(4), { timeout: 10_000 })
-    expect(asked.map(({ cursor, limit }) => [cursor, limit])).toEqual([['mine', 7], ['c0', 7], ['c0', 7], ['c2', 7]]) // prettier-ignore
+    expect(asked.map(({ cursor, limit }) => [cursor, limit])).toEqual([
+      ['mine', 7],
+      ['c0', 7],
+      ['c0', 7],
+      ['c2', 7],
+    ])
     expect(stream.messages.map(({ cursor }) => cursor)).toEqual(['c0', 'c2'])
     stream.cancel()
   })
@@ -78,7 +83,11 @@ describe.each(streamingOver('connect'))('a stream over $encoding', ({ open, enco
     const stream = open('WatchEvents', {}, options)
     await vi.waitFor(() => expect(asked).toHaveLength(2))
     stream.cancel()
-    await vi.waitFor(() => expect(gateway.log).toContainEqual(expect.objectContaining({ reason: 'CANCELLED', encoding: encoding.replace(/-(text|json)$/, '') }))) // prettier-ignore
+    await vi.waitFor(() =>
+      expect(gateway.log).toContainEqual(
+        expect.objectContaining({ reason: 'CANCELLED', encoding: encoding.replace(/-(text|json)$/, '') }),
+      ),
+    )
     answer.resolve({ cursor: 'd' })
     await sleep(300)
     expect(asked).toHaveLength(2)

@@ -34,7 +34,11 @@ test('a client is the same in every encoding, with or without the port that a pr
   await call(6, (n) => `spoofed, 198.51.100.1:${1000 + n}`)
   await call(6, (n) => `[2001:db8:1:2::${n}]:${1000 + n}`)
   await call(3, () => 'for=198.51.100.1')
-  expect(seen).toEqual([...Array(6).fill('198.51.100.1'), ...Array(6).fill('2001:db8:1:2::/64'), ...Array(3).fill('127.0.0.1')]) // prettier-ignore
+  expect(seen).toEqual([
+    ...Array(6).fill('198.51.100.1'),
+    ...Array(6).fill('2001:db8:1:2::/64'),
+    ...Array(3).fill('127.0.0.1'),
+  ])
 })
 
 test('the log warns once of a proxy that TRUSTED_PROXIES does not count', async () => {

@@ -28,11 +28,30 @@ describe('X-Forwarded-For', () => {
   })
 
   test.each([
-    '', ' ', ',', ',,, ,', 'unknown', '_hidden', 'for=198.51.100.1', '"198.51.100.1"', '198.51.100.1:', '198.51.100.1:x', '198.51.100.1:80:90',
-    '198.51.100', '1', '0x7f000001', '300.1.1.1', '[198.51.100.1', '[]:80', '[x]:80', '198.51.100.1\r\nx', 'ü', 'x'.repeat(100_000),
+    '',
+    ' ',
+    ',',
+    ',,, ,',
+    'unknown',
+    '_hidden',
+    'for=198.51.100.1',
+    '"198.51.100.1"',
+    '198.51.100.1:',
+    '198.51.100.1:x',
+    '198.51.100.1:80:90',
+    '198.51.100',
+    '1',
+    '0x7f000001',
+    '300.1.1.1',
+    '[198.51.100.1',
+    '[]:80',
+    '[x]:80',
+    '198.51.100.1\r\nx',
+    'ü',
+    'x'.repeat(100_000),
   ])('%.60j is no address: the other end of the connection counts', (forwarded) => {
     expect(read(forwarded)).toBe(peer)
-  }) // prettier-ignore
+  })
 
   test('counts from the right, as far as there are proxies', () => {
     const forwarded = 'spoofed, 10.0.0.1:1, 10.0.0.2:2, 10.0.0.3'

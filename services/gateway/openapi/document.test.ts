@@ -100,7 +100,8 @@ describe('a request:', () => {
   })
 
   test('the rules of fields are in the schema', () => {
-    const at = (more: object) => check(schemaOf('AddHumanUser'), { ...valid['users.v1.UserService.AddHumanUser'], ...more }) // prettier-ignore
+    const at = (more: object) =>
+      check(schemaOf('AddHumanUser'), { ...valid['users.v1.UserService.AddHumanUser'], ...more })
     expect(at({ userId: 'a-b_c' })).toEqual([])
     expect(at({ userId: 'a b' })).not.toEqual([])
     expect(at({ userName: 'x'.repeat(201) })).not.toEqual([])

@@ -31,7 +31,6 @@ async function start(environment = {}, answer: (n: number) => Promise<JsonObject
     ['h3', 'home'],
     ['a1', 'away'],
   ] as const)
-    // prettier-ignore
     gateway.backstage.callers.set(userId, {
       userId,
       organizationId,

@@ -85,8 +85,8 @@ function tidyItem({ scalar, message }: DescField, value: Json): Json {
 // protobuf-es takes the 30th of February for a day of March. The hour 24 is the next day to JavaScript, and nothing in
 // RFC 3339.
 function isDate(time: string): boolean {
-  const [year, month, day, hour] = [0, 5, 8, 11].map((at) => Number.parseInt(time.slice(at), 10)) as [number, number, number, number] // prettier-ignore
-  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate() && hour < 24
+  const [year, month, day, hour] = [0, 5, 8, 11].map((at) => Number.parseInt(time.slice(at), 10))
+  return day! <= new Date(Date.UTC(year!, month!, 0)).getUTCDate() && hour! < 24
 }
 
 // For a Value and a NullValue, null is a value.
@@ -159,8 +159,18 @@ function expectationOf({ scalar, message, enum: enumeration }: DescField, value:
   return scalar === ScalarType.BYTES ? 'a string in base64' : 'a number'
 }
 
-const { INT32, SINT32, SFIXED32, UINT32, FIXED32, INT64, SINT64, SFIXED64, UINT64, FIXED64 } = ScalarType
-const whole = new Set<ScalarType | undefined>([INT32, SINT32, SFIXED32, UINT32, FIXED32, INT64, SINT64, SFIXED64, UINT64, FIXED64]) // prettier-ignore
+const whole = new Set<ScalarType | undefined>([
+  ScalarType.INT32,
+  ScalarType.SINT32,
+  ScalarType.SFIXED32,
+  ScalarType.UINT32,
+  ScalarType.FIXED32,
+  ScalarType.INT64,
+  ScalarType.SINT64,
+  ScalarType.SFIXED64,
+  ScalarType.UINT64,
+  ScalarType.FIXED64,
+])
 
 function isObject(json: Json): json is { [name: string]: Json } {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
