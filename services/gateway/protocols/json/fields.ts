@@ -86,7 +86,7 @@ function tidyItem({ scalar, message }: DescField, value: Json): Json {
 // RFC 3339.
 function isDate(time: string): boolean {
   const [year, month, day, hour] = [0, 5, 8, 11].map((at) => Number.parseInt(time.slice(at), 10))
-  return day! <= new Date(Date.UTC(year!, month!, 0)).getUTCDate() && hour! < 24
+  return day! <= new Date(Date.UTC(year!, month, 0)).getUTCDate() && hour! < 24
 }
 
 // For a Value and a NullValue, null is a value.
