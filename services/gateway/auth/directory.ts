@@ -44,7 +44,6 @@ export interface Directory {
   checkOrganization(organizationId: string): Promise<Cached<string>>
 }
 
-/** The services that the directory asks. */
 export interface DirectoryServices {
   users: Client<typeof UsersDefinition, (typeof internalCalls.gateway.users)[number]>
   grants: Client<typeof GrantsDefinition, (typeof internalCalls.gateway.grants)[number]>

@@ -16,7 +16,7 @@ export interface Arrival {
   header: Header
   /** The request that brought it. It is not admitted yet. */
   incoming: Incoming
-  /** Reads how many milliseconds the client gives the call; undefined where it names none. INVALID_ARGUMENT TIMEOUT_MALFORMED. */
+  /** Reads how many milliseconds the client gives the call. INVALID_ARGUMENT TIMEOUT_MALFORMED. */
   timeout(header: Header): number | undefined
   /** The client's address as limits count it: see `ClientAddresses`. */
   clientAddress: string

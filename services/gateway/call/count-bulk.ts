@@ -6,7 +6,6 @@ import type { IdentifiedCall } from './identify.ts'
 /** The count of a call that may have many items. */
 export interface BulkCount {
   values: ValueLimit
-  /** Counts the items of the request. */
   countItems(request: Uint8Array): void
 }
 

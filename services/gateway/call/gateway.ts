@@ -23,7 +23,6 @@ export interface Gateway {
   stopping: AbortSignal
 }
 
-/** The settings that calls read: see `config.ts`. */
 export interface CallSettings extends BodySettings {
   TRUST_TRACEPARENT: string
   CALL_TIMEOUT_MS: number

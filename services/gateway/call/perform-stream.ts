@@ -12,7 +12,6 @@ import type { Gateway } from './gateway.ts'
 import { type IdentifiedCall, identify } from './identify.ts'
 import type { Read } from './perform.ts'
 
-/** How a stream is answered. */
 export interface StreamAnswer {
   /** Sends the head, before the first message is there: a stream may be quiet for long. */
   begin(): void

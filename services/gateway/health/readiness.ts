@@ -8,13 +8,11 @@ import { answers, ready } from '../measures.ts'
 import { askReplicas, findMisfit, type Replica, versionsOf } from './fleet.ts'
 
 export interface Readiness {
-  /** Looks how the services are. */
   look(): Promise<Report>
   /** Makes the gateway not ready from now on, even if all services answer. */
   close(): void
 }
 
-/** How the gateway and the services behind it are. */
 export interface Report {
   /** The services that are missing right now. Empty when the gateway can answer every call. */
   missing: string[]

@@ -46,7 +46,6 @@ export interface Allowance {
   hold: Hold
 }
 
-/** The settings that bound a body: see `config.ts`. */
 export interface BodySettings {
   PUBLIC_REQUEST_BYTES: number
   REQUEST_TIMEOUT_MS: number

@@ -114,7 +114,6 @@ export function tooLarge(limit: number): RosterError {
   return new RosterError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', `The request has more than ${most}.`)
 }
 
-/** The error of a request that does not arrive in time. */
 export function requestTimeout(): RosterError {
   return new RosterError('DEADLINE_EXCEEDED', 'REQUEST_TIMEOUT', 'The request did not arrive in time.')
 }

@@ -31,7 +31,6 @@ const statusOfReason = new Map([
   ['HEADERS_TOO_LARGE', 431],
 ])
 
-/** The HTTP status of an error. */
 export function httpStatus({ code, reason }: RosterError): number {
   return statusOfReason.get(reason) ?? statusOfCode[code]
 }

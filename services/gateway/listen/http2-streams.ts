@@ -7,7 +7,6 @@ import { unreadBytes } from '../rate-limits/under-way.ts'
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 
-/** The handlers of the streams of HTTP/2. */
 export interface StreamHandlers {
   /** Serves a request that is no gRPC, in the shape of HTTP/1.1. */
   http(request: IncomingMessage, response: ServerResponse): void

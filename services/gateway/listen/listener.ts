@@ -9,7 +9,6 @@ import { networkOf } from './client-addresses.ts'
 import { certificateEnd, connections } from '../measures.ts'
 import { sniff } from './sniff.ts'
 
-/** The settings of the port: see `config.ts`. */
 export interface ListenerSettings {
   TLS_CERT: string | undefined
   TLS_KEY: string | undefined
@@ -27,7 +26,6 @@ export interface Listener {
   server: Server
   /** Ends the connections whose protocol is not known yet. */
   closeUndecided(): void
-  /** Ends every connection. */
   closeAll(): void
 }
 

@@ -20,7 +20,6 @@ import { serveJson } from './json/serve.ts'
 import { sendJson } from './json/write.ts'
 import { serveOAuth } from './oauth/serve.ts'
 
-/** The parts of the gateway that the handler needs. */
 export interface HttpOptions {
   gateway: Gateway
   cors: Cors

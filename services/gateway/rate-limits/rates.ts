@@ -24,7 +24,6 @@ const readsPerWrite = 10
 const callsPerKey = 100
 const keysAtOnce = 1000
 
-/** The settings of the rates: see `config.ts`. */
 export interface RateSettings {
   WRITES_PER_CALLER: number
   WRITES_PER_MEMBER: number

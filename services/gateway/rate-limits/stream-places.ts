@@ -6,7 +6,6 @@ import { streams } from '../measures.ts'
 /** Takes a place for a stream of the caller, and gives the function that frees it. RESOURCE_EXHAUSTED LIMIT_REACHED. */
 export type StreamPlaces = (caller: Caller) => () => void
 
-/** The settings of the places: see `config.ts`. */
 export interface StreamSettings {
   STREAMS_PER_CALLER: number
   STREAMS_PER_ORGANIZATION: number

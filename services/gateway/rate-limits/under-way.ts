@@ -15,7 +15,6 @@ export interface UnderWay {
   open(kind: Kind, connection: object, address: string): Hold
 }
 
-/** The bytes of one request and its answer. */
 export interface Hold {
   /** Counts bytes. Where they are too many, they do not count: RESOURCE_EXHAUSTED TOO_MUCH_UNDER_WAY. */
   take(bytes: number): void

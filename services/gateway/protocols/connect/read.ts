@@ -10,7 +10,6 @@ import { bodyNotAllowed, malformed } from '../json/errors.ts'
 import { readRequest } from '../json/read.ts'
 import { checkVersion, readQuery } from './query.ts'
 
-/** Receives the message of a call. */
 export type Receive = (exchange: Exchange, allowance: Allowance) => Promise<{ isJson: boolean; message: Uint8Array }>
 
 /** Receives the message of a POST: its body. */

@@ -1,7 +1,6 @@
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js'
 import { unreadBytes } from '../../rate-limits/under-way.ts'
 
-/** The settings of the server: see `config.ts`. */
 export interface GrpcServerSettings {
   MAX_STREAMS_PER_CONNECTION: number
   MAX_CALL_TIMEOUT_MS: number

@@ -6,7 +6,6 @@ import { writeOut } from '../write-out.ts'
 import { readCall } from './read.ts'
 import { begin, type Call, end } from './write.ts'
 
-/** Answers a call of one message with a stream. */
 export async function serveStream(gateway: Gateway, call: Call, arrival: Arrival): Promise<void> {
   const { method } = arrival
   const may = mayCompress(method, call.header('grpc-accept-encoding'))

@@ -8,7 +8,6 @@ export function writeJson({ desc: { output } }: Method, answer: Uint8Array): str
   return toJsonString(output, fromBinary(output, answer), { registry })
 }
 
-/** Answers with JSON text. */
 export function sendJson(exchange: Exchange, status: number, text: string): void {
   send(exchange, status, { ...protective, 'content-type': 'application/json' }, text)
 }
