@@ -5,9 +5,8 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Log } from '#lib/log'
 import { limitsHit } from '#lib/limits-hit'
-import { networkOf } from './client-addresses.ts'
 import { certificateEnd, connections } from '../measures.ts'
-import { sniff } from './sniff.ts'
+import { limitConnections } from './connection-limit.ts'
 
 export interface ListenerSettings {
   TLS_CERT: string | undefined
@@ -59,7 +58,7 @@ export function createListener(config: ListenerSettings, log: Log, http2: Serve)
   const http1 = server.listeners(event)[0] as Serve
   server.removeListener(event, http1)
   const limit = config.TRUSTED_PROXIES > 0 ? Infinity : config.MAX_CONNECTIONS_PER_ADDRESS
-  const isOneTooMany = countConnections(limit, log)
+  const isOneTooMany = limitConnections(limit, log)
   const all = new Set<Socket>()
   connections.watch(() => all.size)
   const undecided = new Set<Socket>()
@@ -108,30 +107,33 @@ function createTls(
   return server
 }
 
-// Refuses silently, as Node does beyond `maxConnections`: an attacker that opens connections wants just the work of an
-// answer to each.
-function countConnections(limit: number, log: Log): (socket: Socket) => boolean {
-  const counts = new Map<string, number>()
-  let warned = -Infinity
-  return (socket) => {
-    const address = networkOf(socket.remoteAddress ?? '')
-    const count = (counts.get(address) ?? 0) + 1
-    if (count > limit) {
-      limitsHit.add(1, 'connections')
-      if (performance.now() > warned + 60_000) {
-        warned = performance.now()
-        log.warn({ limit }, 'refused connections of an address that has too many')
-      }
-      return true
-    }
-    counts.set(address, count)
-    socket.once('close', () => {
-      const left = counts.get(address)! - 1
-      if (left > 0) counts.set(address, left)
-      else counts.delete(address)
-    })
-    return false
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+
+/**
+ * Reads just enough of a connection to tell the HTTP/2 preface from any other beginning, and puts it back. Decides on
+ * undefined where the connection ended before. A connection that does not show within `timeout` milliseconds is
+ * destroyed.
+ */
+function sniff(socket: Socket, timeout: number, decide: (isHttp2: boolean | undefined) => void) {
+  const quit = () => socket.destroy()
+  const timer = setTimeout(quit, timeout)
+  const settle = (isHttp2: boolean | undefined) => {
+    clearTimeout(timer)
+    socket.off('readable', look).off('error', quit).off('end', quit).off('close', giveUp)
+    decide(isHttp2)
   }
+  const giveUp = () => settle(undefined)
+  let head = Buffer.alloc(0)
+  const look = () => {
+    const bytes = socket.read() as Buffer | null
+    if (bytes === null) return
+    head = Buffer.concat([head, bytes])
+    const isPreface = head.subarray(0, preface.length).equals(preface.subarray(0, head.length))
+    if (isPreface && head.length < preface.length) return
+    socket.unshift(head)
+    settle(isPreface)
+  }
+  socket.on('readable', look).on('error', quit).on('end', quit).on('close', giveUp)
 }
 
 function track(socket: Socket, sockets: Set<Socket>) {
