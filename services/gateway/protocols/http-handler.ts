@@ -5,7 +5,7 @@ import { measures } from '#lib/telemetry/instruments'
 import { checkHost } from '../listen/admission.ts'
 import type { Gateway } from '../call/gateway.ts'
 import { byGrpcPath, findRoutes, offeredVerbs } from '../call/routes.ts'
-import { isReady, type Readiness } from '../health/readiness.ts'
+import type { Readiness } from '../health/readiness.ts'
 import { admitOther, countOther } from './arrive.ts'
 import type { Cors } from '../listen/cors.ts'
 import { type Exchange, openExchange, protective, send } from '../listen/exchange.ts'
@@ -17,8 +17,8 @@ import { sendConnectError } from './connect/errors.ts'
 import { isGrpcWeb, serveGrpcWeb } from './grpc-web/serve.ts'
 import { sendError, unsupportedType } from './json/errors.ts'
 import { serveJson } from './json/serve.ts'
-import { sendJson } from './json/write.ts'
 import { serveOAuth } from './oauth/serve.ts'
+import { createProbes } from './probes.ts'
 
 export interface HttpOptions {
   gateway: Gateway
@@ -27,58 +27,48 @@ export interface HttpOptions {
   readiness: Readiness
 }
 
-/** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, Connect, gRPC-web, pages, health. */
+/** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, Connect, gRPC-web, pages, probes. */
 export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptions) {
+  const probes = createProbes(readiness)
+
   async function serve(exchange: Exchange): Promise<void> {
     const { request, path } = exchange
-    const routes = findRoutes(path)
-    const method = byGrpcPath.get(path)
     const preflight = cors.preflight(request.method, request.headers)
-    const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
-    if (!preflight) {
-      if (verb === 'POST' && isGrpcWeb(request.headers['content-type'])) return serveGrpcWeb(gateway, exchange, method)
-      const match = routes.get(verb)
-      if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
-      const serveConnect = method && findConnect(exchange, method)
-      if (serveConnect) return serveConnect(gateway, exchange)
-      const probe = verb === 'GET' && operational.get(path)
-      if (probe) {
-        measure(exchange, path)
-        // A probe passes no limit: a busy gateway is alive.
-        checkHost(request.rawHeaders)
-        return probe(exchange)
-      }
+    if (preflight) {
+      admitNoCall(exchange)
+      return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
     }
+    const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
+    const method = byGrpcPath.get(path)
+    if (verb === 'POST' && isGrpcWeb(request.headers['content-type'])) return serveGrpcWeb(gateway, exchange, method)
+    const routes = findRoutes(path)
+    const match = routes.get(verb)
+    if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
+    const serveConnect = method && findConnect(exchange, method)
+    if (serveConnect) return serveConnect(gateway, exchange)
+    const probe = verb === 'GET' && probes.get(path)
+    if (probe) {
+      measure(exchange, path)
+      // A probe passes no limit: a busy gateway is alive.
+      checkHost(request.rawHeaders)
+      return probe(exchange)
+    }
+    admitNoCall(exchange)
     const page = pages.get(path)
-    measure(exchange, page ? path : '_OTHER')
-    admitOther(gateway, exchange)
-    countOther(gateway, exchange)
-    if (preflight) return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
     if (routes.size > 0) return refuseVerb(exchange, offeredVerbs(routes))
     if (page && verb === 'GET') return servePage(exchange, page)
-    if (page || operational.has(path)) return refuseVerb(exchange, ['GET'])
+    if (page || probes.has(path)) return refuseVerb(exchange, ['GET'])
     if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
     if (isConnect(exchange)) return refuseUnknown(exchange)
     sendError(exchange, new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.'))
   }
 
-  const operational = new Map<string, (exchange: Exchange) => void | Promise<void>>([
-    ['/healthz', (exchange) => sendJson(exchange, 200, '{"status":"ok"}')],
-    [
-      '/readyz',
-      async (exchange) => {
-        const { versions, ...flaws } = await readiness.look()
-        const present = Object.fromEntries(Object.entries(flaws).filter(([, some]) => Object.keys(some).length > 0))
-        const isFlawless = Object.keys(present).length === 0
-        const [http, status] = isFlawless
-          ? [200, 'ok']
-          : isReady(flaws.missing)
-            ? [200, 'degraded']
-            : [503, 'unavailable']
-        sendJson(exchange, http, JSON.stringify({ status, ...present, versions }))
-      },
-    ],
-  ])
+  // Whatever is no call of an operation: a preflight, a page, a wrong path or verb.
+  function admitNoCall(exchange: Exchange) {
+    measure(exchange, pages.has(exchange.path) ? exchange.path : '_OTHER')
+    admitOther(gateway, exchange)
+    countOther(gateway, exchange)
+  }
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = openExchange(request, response, cors.headers(request.headers.origin))
