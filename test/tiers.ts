@@ -20,8 +20,8 @@ export const secondTier = [
   'lib/eventstore/outbox/outbox-outages.integration.test.ts',
   'lib/eventstore/take-over.integration.test.ts',
   'lib/events/stream-keeper.integration.test.ts',
-  'services/gateway/connections/{listener,whole-answers}.integration.test.ts',
-  'services/gateway/limits/memory-of-attacks.integration.test.ts',
+  'services/gateway/listen/{listener,whole-answers}.integration.test.ts',
+  'services/gateway/rate-limits/memory-of-attacks.integration.test.ts',
   'services/notifier/mails/outages.integration.test.ts',
   'services/notifier/mails/{mail-queue,slow-mail-server}.integration.test.ts',
   'services/notifier/process.integration.test.ts',
@@ -50,8 +50,8 @@ export const secondTier = [
 /** Tests that read counters or start telemetry, which a process has once. Each has a process of its own. */
 export const counting = [
   'lib/eventstore/{given-up,releases,traces}.integration.test.ts',
-  'services/gateway/calls/trace-call.integration.test.ts',
-  'services/gateway/connections/{crowds,whole-answers}.integration.test.ts',
+  'services/gateway/call/trace-call.integration.test.ts',
+  'services/gateway/listen/{crowds,whole-answers}.integration.test.ts',
   'services/notifier/ledger/intake-lag.integration.test.ts',
   'services/notifier/oldest-waiting.integration.test.ts',
   'services/users/passwords/limits-counted.integration.test.ts',

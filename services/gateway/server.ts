@@ -9,28 +9,27 @@ import type { Service } from '#lib/process'
 import { type AskingNats, createClient } from '#lib/rpc/call'
 import { addMicroService } from '#lib/rpc/micro-service'
 import { createCallerSigner } from '#lib/rpc/sign-callers'
-import { createClientAddresses } from './arrival/client-addresses.ts'
-import { createAuthenticator } from './callers/authenticate.ts'
-import type { Gateway } from './calls/gateway.ts'
-import { createRefusals } from './calls/refusals.ts'
+import { createClientAddresses } from './listen/client-addresses.ts'
+import { createAuthenticator } from './auth/authenticate.ts'
+import type { Gateway } from './call/gateway.ts'
+import { createRefusals } from './call/refusals.ts'
 import type { GatewayConfig } from './config.ts'
-import { answerBrokenRequests } from './connections/broken-requests.ts'
-import { shareStreams } from './connections/http2-streams.ts'
-import { inOrder } from './connections/in-order.ts'
-import { createListener } from './connections/listener.ts'
+import { shareStreams } from './listen/http2-streams.ts'
+import { answerBrokenRequests, inOrder } from './listen/http1-requests.ts'
+import { createListener } from './listen/listener.ts'
 import { addHealth } from './health/grpc-health.ts'
 import { watchReadiness } from './health/readiness.ts'
-import { createHttpHandler } from './http-handler.ts'
-import { createCors } from './http/cors.ts'
+import { createHttpHandler } from './protocols/http-handler.ts'
+import { createCors } from './listen/cors.ts'
 import { startKeeper } from './keeper.ts'
-import { createRates } from './limits/rates.ts'
-import { createStreamPlaces } from './limits/stream-places.ts'
-import { createUnderWay } from './limits/under-way.ts'
+import { createRates } from './rate-limits/rates.ts'
+import { createStreamPlaces } from './rate-limits/stream-places.ts'
+import { createUnderWay } from './rate-limits/under-way.ts'
 import { describeApi } from './openapi/pages.ts'
 import { readPages } from './pages/pages.ts'
-import { createGrpcServer } from './protocols/grpc-server.ts'
-import { createGrpcHandler, createWatchGuard } from './protocols/grpc.ts'
-import { addReflection } from './protocols/reflection.ts'
+import { createGrpcServer } from './protocols/grpc/server.ts'
+import { createGrpcHandler, createWatchGuard } from './protocols/grpc/serve.ts'
+import { addReflection } from './protocols/grpc/reflection.ts'
 import { internalCalls } from '../internal-calls.ts'
 
 export interface GatewayOptions {
@@ -47,7 +46,7 @@ export async function startGateway(options: GatewayOptions): Promise<Service & {
   const { config, log, clock = () => performance.now() } = options
   const nats: AskingNats = { ...options.nats, sign: createCallerSigner(config.ROSTER_CALLER_KEYS(log)) }
   const rates = createRates(config, clock)
-  const authenticator = createAuthenticator(nats, rates.strangers)
+  const authenticator = createAuthenticator(nats, rates.byAddress)
   const stopping = new AbortController()
   const { UNDER_WAY_BYTES: inAll, UNDER_WAY_BYTES_PER_CONNECTION: perConnection } = config
   const gateway: Gateway = {

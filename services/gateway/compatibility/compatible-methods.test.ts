@@ -3,7 +3,7 @@ import { FileDescriptorSetSchema, type MethodOptions } from '@bufbuild/protobuf/
 import { expect, test } from 'vitest'
 import { descriptorSet, registry } from '#lib/registry'
 import { methods } from '#lib/rpc/methods'
-import { byGrpcPath, offered } from '../calls/routes.ts'
+import { byGrpcPath, offered } from '../call/routes.ts'
 import { compatibleMethods, readMethod, translationOf } from './compatible-methods.ts'
 import { plan } from './plan.ts'
 

@@ -34,7 +34,7 @@ export interface Equal {
 }
 
 /**
- * Compares both messages and gives the plan. Throws where they do not fit. `skip` tells fields that another plan has.
+ * Compares both messages and gives the plan. Throws where they do not fit. `skip` names the fields that another plan has.
  */
 export function plan(
   way: Way,

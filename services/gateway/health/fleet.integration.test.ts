@@ -20,7 +20,7 @@ async function readyz() {
 }
 const said = (message: string) => gateway.log.filter(({ msg }) => msg === message)
 
-/** Another replica, of users if nothing else is said, which tells this. */
+/** Another replica, of users unless another service is named, which answers this. */
 async function alsoRuns(info: string, { connection }: Nats = gateway.nats.users, service = 'users') {
   const replica = connection.subscribe(`$SRV.INFO.${service}`, { callback: (_, message) => void message.respond(info) })
   onTestFinished(() => replica.unsubscribe())
@@ -92,7 +92,7 @@ describe('a gateway that starts', () => {
   })
 
   // It may have been taken over, and say anything.
-  test.each(['idp', 'notifier'] as const)('does not refuse for %s: it tells of it in its log', async (name) => {
+  test.each(['idp', 'notifier'] as const)('does not refuse for %s: it warns in its log', async (name) => {
     await alsoRuns(far(name), gateway.nats[name], name)
     const { url, lines } = await startAnother()
     await vi.waitFor(async () => {
@@ -149,7 +149,7 @@ describe('a service that was taken over', () => {
     })
     onTestFinished(() => many.unsubscribe())
     await connection.flush()
-    // Once a whole second of answers was heard.
+    // Once a whole second of answers is over.
     await vi.waitFor(async () => expect((await readyz()).versions['users']).toHaveLength(5), soon)
     for (let n = 0; n < 20; n++) expect(JSON.stringify(await readyz()).length).toBeLessThan(1000)
     expect(said('services of different versions run side by side').length - logged).toBeLessThanOrEqual(4)

@@ -6,7 +6,7 @@ import type { Nats } from '#lib/nats'
 /** One process of a service, in its own words. */
 export interface Replica {
   service: string
-  /** Tells processes apart. */
+  /** The id of the process. */
   instance: string
   version: string
   /** The release before that one. */
@@ -26,14 +26,14 @@ const listenFor = 1000
 const patience = 50
 
 /**
- * Asks the replicas of a service about themselves. Hands each answer to `heard`. Resolves as soon as one of them can
- * answer calls, or it is clear that none can. Answers may still come after that. `silent` runs after the last one.
+ * Asks the replicas of a service about themselves. Hands each answer to `onAnswer`. Resolves as soon as one of them can
+ * answer calls, or it is clear that none can. Answers may still come after that. `onEnd` runs after the last one.
  */
 export async function askReplicas(
   { connection }: Pick<Nats, 'connection'>,
   service: string,
-  heard: (replica: Replica) => void,
-  silent: () => void,
+  onAnswer: (replica: Replica) => void,
+  onEnd: () => void,
 ): Promise<void> {
   const { promise: ready, resolve } = Promise.withResolvers<void>()
   const listen = async () => {
@@ -45,20 +45,20 @@ export async function askReplicas(
       // The server itself answers like this where no service listens.
       if (answer.headers?.code === 503) break
       const replica = readReplica(service, answer.string())
-      heard(replica)
+      onAnswer(replica)
       if (replica.starting) setTimeout(resolve, patience)
       else resolve()
     }
   }
   void listen()
     .catch(() => {})
-    .then(silent)
+    .then(onEnd)
     .then(resolve)
   await ready
 }
 
 // A service lists all its endpoints, and nothing of them counts here. A service that was taken over may answer
-// anything. Its words must not fill the log, nor the answers to strangers.
+// anything. Its words must not fill the log, nor the answers of `/readyz`.
 function readReplica(service: string, info: string): Replica {
   const read = (name: string, pattern: string) => new RegExp(`"${name}":"(${pattern})"`).exec(info)?.[1]
   return {

@@ -1,12 +1,12 @@
 import type { Server } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
-import { byGrpcPath } from '../calls/routes.ts'
+import { byGrpcPath } from '../call/routes.ts'
 import { translationOf } from '../compatibility/compatible-methods.ts'
 import { isReady } from './readiness.ts'
 
 /**
- * Adds gRPC health of the whole server and each service that it answers. Gives the function that tells it which
- * services behind the gateway are missing.
+ * Adds gRPC health of the whole server and each service that it answers. Gives the function that sets it by
+ * the services behind the gateway that are missing.
  */
 export function addHealth(server: Server): (missing: string[]) => void {
   const behind = new Map([['', new Set<string>()]])

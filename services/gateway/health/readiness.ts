@@ -3,18 +3,16 @@ import { Misfit, releaseOf } from '#lib/health/release'
 import { readWaits } from '#lib/health/waits'
 import type { Log } from '#lib/log'
 import type { Nats } from '#lib/nats'
-import { offered } from '../calls/routes.ts'
+import { offered } from '../call/routes.ts'
 import { answers, ready } from '../measures.ts'
 import { askReplicas, findMisfit, type Replica, versionsOf } from './fleet.ts'
 
 export interface Readiness {
-  /** Looks how the services are. */
   look(): Promise<Report>
   /** Makes the gateway not ready from now on, even if all services answer. */
   close(): void
 }
 
-/** How the gateway and the services behind it are. */
 export interface Report {
   /** The services that are missing right now. Empty when the gateway can answer every call. */
   missing: string[]
@@ -28,7 +26,7 @@ export interface Report {
 
 const interval = 2_000
 /** Lines about versions in the log, a minute. */
-const mostTellings = 4
+const mostLines = 4
 /** Milliseconds that replicas may answer later than the first one of their service, when a gateway starts. */
 const firstAnswersWithin = 200
 /** Replicas of a service that count. */
@@ -48,27 +46,27 @@ export function isReady(missing: string[]): boolean {
 }
 
 /**
- * Watches whether the services answer. Tells `onChange` which are missing, once at the start and at every change.
+ * Watches whether the services answer. Calls `onChange` with the missing ones, once at the start and at every change.
  * Rejects where a service runs in a version that must not work beside this one.
  */
 export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: string[]) => void): Promise<Readiness> {
   let closed = false
   let known: string | undefined
   let knownVersions = ''
-  let tellings: number[] = []
+  let lines: number[] = []
   let looking: Promise<Report> | undefined
   let next: Promise<Report> | undefined
   const missingSince = new Map<string, string>()
   let last: string[] | undefined
   ready.watch(() => last && Number(isReady(last)))
   for (const name of services) answers.watch(() => last && Number(!last.includes(name) && !last.includes('nats')), name)
-  const listen = openEars(nats)
+  const askAll = createQuestions(nats)
 
   async function check(): Promise<Report> {
-    const { missing, replicas } = await listen()
+    const { missing, replicas } = await askAll()
     const report = closed ? { ...nothing, missing: ['gateway'] } : reportOf(nats, missing, replicas, since(missing))
-    tell(report)
-    tellVersions(report, replicas)
+    publish(report)
+    logVersions(report, replicas)
     last = report.missing
     return report
   }
@@ -79,7 +77,7 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
     return Object.fromEntries(missingSince)
   }
 
-  function tell({ missing, waiting }: Report) {
+  function publish({ missing, waiting }: Report) {
     const waits = Object.entries(waiting).map(([name, servers]) => `${name}: ${Object.keys(servers).join()}`)
     const text = `${missing.join()} ${waits.join()}`
     if (text === known) return
@@ -89,14 +87,14 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
     onChange(missing)
   }
 
-  function tellVersions({ versions }: Report, replicas: Replica[]) {
+  function logVersions({ versions }: Report, replicas: Replica[]) {
     const all = [...new Set(Object.values(versions).flat())].toSorted()
     const wasMixed = knownVersions.includes(' ')
     if (replicas.length === 0 || all.join(' ') === knownVersions) return
     // A captured service may change its mind with each look.
-    tellings = tellings.filter((at) => at > Date.now() - 60_000)
-    if (tellings.length >= mostTellings) return
-    tellings.push(Date.now())
+    lines = lines.filter((at) => at > Date.now() - 60_000)
+    if (lines.length >= mostLines) return
+    lines.push(Date.now())
     knownVersions = all.join(' ')
     if (all.length > 1) log.warn({ versions }, 'services of different versions run side by side')
     else if (wasMixed) log.info({ versions }, 'all services run in one version')
@@ -115,7 +113,7 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
     return look()
   }
 
-  const wrong = findMisfit(await hearEssential(nats))
+  const wrong = findMisfit(await askEssential(nats))
   if (wrong) throw new Misfit(`${wrong.service} is`, releaseOf(wrong.version))
   const timer = setInterval(() => void look(), interval)
   void look()
@@ -132,32 +130,32 @@ export async function watchReadiness(nats: Nats, log: Log, onChange: (missing: s
 const nothing: Report = { missing: [], parked: {}, waiting: {}, versions: {} }
 
 /**
- * Hears the replicas that decide whether this gateway may start. A service that the gateway can do without may be
+ * Asks the replicas that decide whether this gateway may start. A service that the gateway can do without may be
  * captured, and must not keep it from starting. Users and grants could refuse all calls anyway, and another gateway
  * could act as every caller.
  */
-async function hearEssential(nats: Nats): Promise<Replica[]> {
-  const heard: Replica[] = []
+async function askEssential(nats: Nats): Promise<Replica[]> {
+  const replicas: Replica[] = []
   const asked = ['users', 'grants', 'gateway'].map((service) =>
     askReplicas(
       nats,
       service,
-      (replica) => void (heard.length < mostReplicas && heard.push(replica)),
+      (replica) => void (replicas.length < mostReplicas && replicas.push(replica)),
       () => {},
     ),
   )
   await Promise.all(asked)
   // The first answer of a service need not be that of the wrong replica.
   await sleep(firstAnswersWithin)
-  return heard
+  return replicas
 }
 
-/** Gives a function that listens to the services, and to the gateways. */
-function openEars(nats: Nats): () => Promise<{ missing: string[]; replicas: Replica[] }> {
+/** Gives a function that asks all replicas of the services, and of the gateway. */
+function createQuestions(nats: Nats): () => Promise<{ missing: string[]; replicas: Replica[] }> {
   // The replicas that answered to the last question, by service.
   const before = new Map<string, Map<string, Replica>>()
 
-  async function hear(service: string) {
+  async function ask(service: string) {
     const now = new Map<string, Replica>()
     await askReplicas(
       nats,
@@ -171,11 +169,11 @@ function openEars(nats: Nats): () => Promise<{ missing: string[]; replicas: Repl
   }
 
   return async () => {
-    const heard = nats.connected() ? await Promise.all([...services, 'gateway'].map(hear)) : []
+    const asked = nats.connected() ? await Promise.all([...services, 'gateway'].map(ask)) : []
     if (!nats.connected()) return { missing: ['nats'], replicas: [] }
     // A gateway that starts or stops does not answer about itself. It needs no other one.
-    const missing = heard.flatMap(({ service, isMissing }) => (isMissing && service !== 'gateway' ? [service] : []))
-    return { missing, replicas: heard.flatMap(({ replicas }) => replicas) }
+    const missing = asked.flatMap(({ service, isMissing }) => (isMissing && service !== 'gateway' ? [service] : []))
+    return { missing, replicas: asked.flatMap(({ replicas }) => replicas) }
   }
 }
 

@@ -31,7 +31,7 @@ const jsonNames = new Map(
     .flatMap(({ fields }) => fields.map(({ name, jsonName }) => [name, jsonName] as const)),
 )
 
-// The comments take four times the memory of the declarations, so they are read when somebody asks for them.
+// The comments take four times the memory of the declarations, so they are read at the first request for them.
 let files: Map<string, Map<string, string>> | undefined
 
 function readFiles(): Map<string, Map<string, string>> {

@@ -48,7 +48,7 @@ test('it names the server, once and without a slash at its end', () => {
   expect(document.servers).toEqual([{ url: 'https://id.example.com' }])
 })
 
-test('it tells who may call: with a token unless the method is public, and with which permission', () => {
+test('it says who may call: with a token unless the method is public, and with which permission', () => {
   for (const { desc, access } of routed) {
     const { security, description } = byId.get(desc.name)!.operation
     expect(security.some((way) => 'bearer' in way)).toBe(access.rule !== 'public')
@@ -62,7 +62,7 @@ test('it has the comment of a method, without marks for tools, and names fields 
   expect(JSON.stringify(document)).not.toContain('buf:lint')
 })
 
-test('it tells of streams where they are: not over HTTP', () => {
+test('it says where streams are: not over HTTP', () => {
   for (const { desc } of offered.filter(({ streams }) => streams)) {
     expect(byId.has(desc.name)).toBe(false)
     expect(document.tags.find(({ name }) => name === desc.parent.name)!.description).toContain(`\`${desc.name}\``)
@@ -100,12 +100,13 @@ describe('a request:', () => {
   })
 
   test('the rules of fields are in the schema', () => {
-    const at = (more: object) => check(schemaOf('AddHumanUser'), { ...valid['users.v1.UserService.AddHumanUser'], ...more }) // prettier-ignore
+    const at = (more: object) =>
+      check(schemaOf('AddHumanUser'), { ...valid['users.v1.UserService.AddHumanUser'], ...more })
     expect(at({ userId: 'a-b_c' })).toEqual([])
     expect(at({ userId: 'a b' })).not.toEqual([])
     expect(at({ userName: 'x'.repeat(201) })).not.toEqual([])
     expect(at({ userName: '🦊'.repeat(200) })).toEqual([])
-    expect(at({ email: { email: 'nobody' } })).not.toEqual([])
+    expect(at({ email: { email: 'no address' } })).not.toEqual([])
     expect(at({ profile: { firstName: 'A', lastName: 'B', gender: 'GENDER_UNKNOWN_TO_ALL' } })).not.toEqual([])
     expect(at({ unknown: 1 })).not.toEqual([])
   })
@@ -146,7 +147,7 @@ describe('generators of clients can read it:', () => {
     }
   })
 
-  test('of a choice each member is an optional property, and the text tells how many of them may be given', () => {
+  test('of a choice each member is an optional property, and the text says how many of them may be given', () => {
     const text = 'At most one of `sendCode`, `returnCode` and `isVerified` may be given.'
     for (const name of ['SetEmailBody', 'SetHumanEmail']) {
       const { description, properties, required } = document.components['schemas']![name]!

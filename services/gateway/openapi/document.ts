@@ -1,6 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { roster } from '#lib/health/release'
-import { offered } from '../calls/routes.ts'
+import { offered } from '../call/routes.ts'
 import { jsonCommentOf } from './comments.ts'
 import { errorResponses, errorSchemas } from './errors.ts'
 import { exampleOf } from './examples.ts'
@@ -47,7 +47,7 @@ export function openApiDocument(publicUrl: string): Schema {
 const summary = 'Identity management: users, organizations, projects, grants and identity providers.'
 
 const description = `\
-The same operations answer gRPC, gRPC-web and Connect at the same address. Server reflection tells their messages.
+The same operations answer gRPC, gRPC-web and Connect at the same address. Server reflection describes their messages.
 
 JSON is the canonical mapping of proto3. 64-bit numbers are strings. Default values are left out of answers. In requests
 \`null\` counts as left out, although no schema says so. An unknown field, a wrong type and two members of a oneof are an

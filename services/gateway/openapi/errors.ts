@@ -9,7 +9,7 @@ const statuses: Record<string, [description: string, ...names: (keyof typeof hea
   '401': ['There is no token, or the token is not valid.', 'WWW-Authenticate'],
   '403': ['The caller may not do this, or knows no such object.'],
   '404': ['There is no such object.'],
-  '409': ['The object is there already, or somebody else changes it now.'],
+  '409': ['The object is there already, or another caller changes it now.'],
   '412': ['The object does not have a sequence that `If-Match` names, or has one that `If-None-Match` names.'],
   '422': ['The `Idempotency-Key` belongs to another request.'],
   '429': ['A limit is reached.', 'Retry-After'],
@@ -86,7 +86,7 @@ function errorDetail(schemas: Schemas): Schema {
   )
   return {
     description: [
-      'One detail of an error, of the kind that `@type` tells.',
+      'One detail of an error, of the kind that `@type` names.',
       ...kinds.map((kind) => `- \`${kind.name}\`: ${commentOf(kind)}`),
     ].join('\n'),
     type: 'object',

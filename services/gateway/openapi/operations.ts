@@ -33,7 +33,7 @@ function operationOf(method: Method, rule: HttpRule, index: number, schemas: Sch
     operationId: index === 0 ? desc.name : `${desc.name}${index + 1}`,
     tags: [desc.parent.name],
     summary: spaced(desc.name),
-    description: [method.oauth ? commentOf(desc) : jsonCommentOf(desc), tellAccess(method)]
+    description: [method.oauth ? commentOf(desc) : jsonCommentOf(desc), describeAccess(method)]
       .filter(Boolean)
       .join('\n\n'),
     ...(deprecatedSince !== undefined && { deprecated: true }),
@@ -122,7 +122,7 @@ function securityOf({ access, desc }: Method): object[] {
   return desc.input.field['clientSecret'] ? [{}, { client: [] }] : []
 }
 
-function tellAccess({ access, desc }: Method): string {
+function describeAccess({ access, desc }: Method): string {
   const { rule, permission, scope, resource, orSelf, project, anyAudience } = access
   const audience = anyAudience ? ' An access token for a project is enough.' : ''
   if (rule === 'public') return 'It needs no token.'

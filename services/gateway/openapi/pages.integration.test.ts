@@ -38,7 +38,7 @@ describe('the OpenAPI document', () => {
   })
 })
 
-test('the page of the API allows no script but its own, and nobody to frame it', async () => {
+test('the page of the API allows no script but its own, and no page to frame it', async () => {
   for (const path of ['/docs', '/docs/']) {
     const policy = String((await send(gateway.url, { path })).headers['content-security-policy'])
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';.* frame-ancestors 'none'$/)

@@ -1,7 +1,7 @@
 import { type DescField, type DescOneof, getOption, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf'
 import { registry } from '#lib/registry'
 
-/** The rules of a field as JSON Schema. The text tells the rules that it cannot express. */
+/** The rules of a field as JSON Schema. The text has the rules that it cannot express. */
 export interface Constraints {
   schema: Record<string, unknown>
   text: string[]
@@ -42,7 +42,7 @@ function translate(rules: Rules, field: string): Constraints {
   for (const [type, typed] of Object.entries(rules).filter(([name]) => name !== 'required' && name !== 'cel'))
     for (const [rule, value] of Object.entries(typed as JsonObject)) {
       const keyword = keywords[`${type}.${rule}`] ?? keywords[`*.${rule}`]
-      if (!keyword) throw new Error(`${field}: nobody has told how OpenAPI spells the rule ${type}.${rule}`)
+      if (!keyword) throw new Error(`${field}: rules.ts does not say how OpenAPI spells the rule ${type}.${rule}`)
       const { text, ...schema } = keyword(value, field)
       Object.assign(found.schema, schema)
       if (text) found.text.push(text)

@@ -31,7 +31,8 @@ export function createSchemas(methods: readonly Method[]): Schemas {
     const { typeName } = message
     const known = wellKnown.get(typeName)
     if (known) return { ...known }
-    if (typeName.startsWith('google.protobuf.')) throw new Error(`nobody has told how JSON spells ${typeName}`)
+    if (typeName.startsWith('google.protobuf.'))
+      throw new Error(`well-known.ts does not say how JSON spells ${typeName}`)
     return component(
       keyOf(message, form, elsewhere),
       [typeName, form, ...elsewhere.map(({ name }) => name)].join(),
@@ -39,7 +40,7 @@ export function createSchemas(methods: readonly Method[]): Schemas {
     )
   }
 
-  // Generators name a class after the key, so it is short. What it is made of tells two messages of one name apart.
+  // Generators name a class after the key, so it is short. Its origin tells two messages of one name apart.
   function component(key: string, origin: string, make: () => Schema): Schema {
     if ((origins.get(key) ?? origin) !== origin) throw new Error(`${key} names two schemas`)
     if (!origins.has(key)) {

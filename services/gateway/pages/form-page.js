@@ -2,9 +2,9 @@ const answerWithin = 20_000
 const element = (id) => document.getElementById(id)
 
 /**
- * Runs a page with one form: shows its texts in the reader's language, sends the form, and tells the outcome. `texts`
+ * Runs a page with one form: shows its texts in the reader's language, sends the form, and shows the outcome. `texts`
  * by language; `begin` runs at the start and for each new link; `request` gives path and body, or a text key of what
- * is wrong; `refused` tells an answer of 400.
+ * is wrong; `refused` is for an answer of 400.
  */
 export function runFormPage({ texts, begin = () => {}, request, refused = () => ({ wrong: 'failed' }) }) {
   const language =

@@ -104,7 +104,7 @@ describe.skipIf(missing)(`in Chromium${missing ? ' (skipped: there is no /usr/bi
       [{ status: 429, retryAfter: 600 }, 'Please wait 10 minutes'],
       [{ status: 503 }, 'Your code is still good'],
       [{ status: 0 }, 'could not be reached'],
-    ])('told %j says "%s", and a second try may succeed', async (refusal, message) => {
+    ])('answered with %j says "%s", and a second try may succeed', async (refusal, message) => {
       answer = refusal
       const page = await open()
       await fill(page, 'New-Password-1')

@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { send } from '../http/answers.ts'
-import type { Exchange } from '../http/exchange.ts'
+import { type Exchange, send } from '../listen/exchange.ts'
 
 /** A file that the gateway serves. */
 export interface Page {
@@ -58,7 +57,7 @@ export function readPages(folder: string): Pages {
   return pages
 }
 
-/** A page whose content is read when somebody first asks for it. */
+/** A page whose content is read at the first request for it. */
 export function createPage(type: string, read: () => Buffer, options: Pick<Page, 'policy' | 'immutable'> = {}): Page {
   let content: Pick<Page, 'body' | 'etag'> | undefined
   const load = () => (content ??= withTag(read()))

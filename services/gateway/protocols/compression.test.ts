@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { offered } from '../calls/routes.ts'
-import { createUnderWay } from '../limits/under-way.ts'
-import { compress, frameAnswer, inflate, mayCompress, ways } from './compression.ts'
+import { offered } from '../call/routes.ts'
+import { createUnderWay } from '../rate-limits/under-way.ts'
+import { compress, frameAnswer, inflate, mayCompress, compressions } from './compression.ts'
 
 const reads = offered.filter((method) => mayCompress(method, 'gzip'))
 
@@ -37,9 +37,9 @@ test('a message is inflated up to the limit and no further, and the memory for i
   const hold = underWay.open('call', {}, 'a')
   const allowance = { bytes: 16 * 1024, patience: 0, hold }
   const framed = (size: number) => ({ message: gzipSync(Buffer.alloc(size)), isCompressed: true })
-  expect((await inflate(framed(16 * 1024), 'gzip', ways.grpc, allowance)).length).toBe(16 * 1024)
-  await expect(inflate(framed(16 * 1024 + 1), 'gzip', ways.grpc, allowance)).rejects.toThrow('more than 16 KiB')
+  expect((await inflate(framed(16 * 1024), 'gzip', compressions.grpc, allowance)).length).toBe(16 * 1024)
+  await expect(inflate(framed(16 * 1024 + 1), 'gzip', compressions.grpc, allowance)).rejects.toThrow('more than 16 KiB')
   hold.add(2 * 1024 * 1024)
-  await expect(inflate(framed(1), 'gzip', ways.grpc, allowance)).rejects.toThrow('under way')
+  await expect(inflate(framed(1), 'gzip', compressions.grpc, allowance)).rejects.toThrow('under way')
   hold.end()
 })

@@ -2,42 +2,43 @@ import { promisify } from 'node:util'
 import { constants, gunzip, gzip as gzipPlain, inflate as inflateZlib } from 'node:zlib'
 import { RosterError } from '#lib/errors'
 import type { Method } from '#lib/rpc/methods'
-import { type Allowance, tooLarge } from '../arrival/body.ts'
-import type { Hold } from '../limits/under-way.ts'
+import type { Allowance } from '../listen/admission.ts'
+import { tooLarge } from '../listen/body.ts'
+import type { Hold } from '../rate-limits/under-way.ts'
 import { frame, type Framed } from './frames.ts'
 
-/** The ways to compress a message. HTTP calls two formats "deflate", so that Connect takes gzip alone. */
-export const ways = { grpc: ['gzip', 'deflate'], connect: ['gzip'] }
-const undo = new Map([
+/** The compressions of messages. HTTP calls two formats "deflate", so that Connect takes gzip alone. */
+export const compressions = { grpc: ['gzip', 'deflate'], connect: ['gzip'] }
+const decompressors = new Map([
   ['gzip', promisify(gunzip)],
   ['deflate', promisify(inflateZlib)],
 ])
 
 /** The value of `grpc-accept-encoding`. */
-export const takenCompressions: string = ['identity', ...ways.grpc].join(',')
+export const acceptedCompressions: string = ['identity', ...compressions.grpc].join(',')
 
 /**
- * Gives the message as its client wrote it, within the allowance. `way` is what the header of the compression says.
+ * Gives the message as its client wrote it, within the allowance. `name` is the value of the header of the compression.
  * UNIMPLEMENTED COMPRESSION_UNSUPPORTED; INTERNAL COMPRESSION_UNNAMED; INVALID_ARGUMENT FRAME_MALFORMED;
  * RESOURCE_EXHAUSTED REQUEST_TOO_LARGE, TOO_MUCH_UNDER_WAY.
  */
 export async function inflate(
   { message, isCompressed }: Framed,
-  way = 'identity',
+  name = 'identity',
   known: string[],
   { bytes, hold }: Allowance,
 ): Promise<Uint8Array> {
-  const work = known.includes(way) ? undo.get(way) : undefined
-  if (!work && way !== 'identity') throw compressionUnsupported(known)
+  const decompress = known.includes(name) ? decompressors.get(name) : undefined
+  if (!decompress && name !== 'identity') throw compressionUnsupported(known)
   if (!isCompressed) return message
-  if (!work) throw compressionUnnamed()
+  if (!decompress) throw compressionUnnamed()
   // The inflated size is not known yet, so the largest allowed counts.
   hold.take(bytes + inflating)
   try {
-    return await work(message, { maxOutputLength: bytes })
+    return await decompress(message, { maxOutputLength: bytes })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytes)
-    throw new RosterError('INVALID_ARGUMENT', 'FRAME_MALFORMED', `The message is not compressed as ${way}.`, { cause })
+    throw new RosterError('INVALID_ARGUMENT', 'FRAME_MALFORMED', `The message is not compressed as ${name}.`, { cause })
   } finally {
     hold.add(-inflating)
   }
@@ -55,7 +56,7 @@ const deflating = 128 * 1024
 
 /**
  * Whether answers of the method may be compressed for a client that takes `accepted`. Only answers to reads are: they
- * hold no secret. The size of a compressed answer could tell a secret to somebody who chooses text beside it.
+ * hold no secret. The size of a compressed answer could reveal a secret to an attacker who chooses text beside it.
  */
 export function mayCompress({ reads }: Method, accepted: string | undefined): boolean {
   return reads && (accepted ?? '').split(',').some((part) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(part))

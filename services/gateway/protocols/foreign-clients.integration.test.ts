@@ -97,7 +97,9 @@ describe('connect-node', () => {
   ]
   // Each road has its share of the kinds. gRPC needs HTTP/2.
   const roads = ['plain HTTP/1.1', 'h2c', 'HTTPS/1.1', 'h2 over TLS'] as const
-  const shared = kinds.map(([kind, make], at) => [kind, roads[/^gRPC( in|$)/.test(kind) ? 1 + 2 * (at % 2) : at % 4]!, make] as const) // prettier-ignore
+  const shared = kinds.map(
+    ([kind, make], at) => [kind, roads[/^gRPC( in|$)/.test(kind) ? 1 + 2 * (at % 2) : at % 4]!, make] as const,
+  )
 
   test.each(shared)('calls and follows in %s, over %s', async (_kind, road, make) => {
     const baseUrl = road.includes('TLS') || road.includes('HTTPS') ? secure!.url : plain!.url

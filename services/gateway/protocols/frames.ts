@@ -1,5 +1,5 @@
 import { RosterError } from '#lib/errors'
-import { tooLarge } from '../arrival/body.ts'
+import { tooLarge } from '../listen/body.ts'
 
 /** The payload of a frame, and whether its flag calls it compressed. */
 export interface Framed {
@@ -23,7 +23,6 @@ export function readFrame(body: Uint8Array, limit: number): Framed {
   return { message: body.subarray(5), isCompressed: body[0] === 1 }
 }
 
-/** Makes a frame around a message. */
 export function frame(flag: number, payload: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(payload.length + 5)
   bytes[0] = flag

@@ -1,8 +1,8 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
-import { byGrpcPath } from '../calls/routes.ts'
+import { byGrpcPath } from '../call/routes.ts'
 import { mayCompress } from './compression.ts'
-import { verbsOf } from './connect/connect.ts'
+import { verbsOf } from './connect/serve.ts'
 
 const offered = [...byGrpcPath.values()]
 const secret = /\.(\w*_)?(secret|password|token|code|key_details|private_key|assertion|credential)$/
@@ -22,7 +22,7 @@ function secretsIn(descs: DescMessage[]): string[] {
   return [...found].filter((field) => secret.test(field) && field !== 'google.rpc.Status.code')
 }
 
-// Their sizes could tell the secret.
+// Their sizes could reveal the secret.
 test('no answer that may be compressed has a field for a secret', () => {
   const methods = offered.filter((method) => mayCompress(method, 'gzip'))
   expect(methods.length).toBeGreaterThan(20)

@@ -4,10 +4,10 @@ import { RosterError } from '#lib/errors'
 import { method } from '#lib/rpc/methods'
 import { statusToJson } from '#lib/status'
 import { isStrictWire } from '#lib/rpc/wire'
-import { toGrpcTrailers } from './grpc-status.ts'
-import { decodeText } from './grpc-web.ts'
-import { readRequest } from './json-request.ts'
-import { limitValues } from './wire-values.ts'
+import { toGrpcTrailers } from './grpc/errors.ts'
+import { decodeText } from './grpc-web/read.ts'
+import { readRequest } from './json/read.ts'
+import { limitValues } from '../rate-limits/value-limit.ts'
 
 const mebibyte = 1024 * 1024
 const grant = method('roster.grants.v1.UserGrantService.AddUserGrant')

@@ -1,7 +1,7 @@
 import { readFileSync, readSync, writeSync } from 'node:fs'
 import { create, createFileRegistry, type DescMessage, fromBinary, toBinary, toJsonString } from '@bufbuild/protobuf'
 import { Edition, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
-import { readRequest } from '../protocols/json-request.ts'
+import { readRequest } from '../protocols/json/read.ts'
 
 // The program that the conformance suite of the protobuf project talks to, over its standard input and output: it reads
 // and writes JSON as the gateway does. The first argument is the descriptors of the suite.

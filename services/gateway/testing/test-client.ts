@@ -4,7 +4,7 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { codes } from '#lib/errors'
 import { method } from '#lib/rpc/methods'
 import { registry } from '#lib/registry'
-import { decodeText } from '../protocols/grpc-web.ts'
+import { decodeText } from '../protocols/grpc-web/read.ts'
 
 /** How a call ended, in any encoding. */
 export interface Ending {

@@ -1,8 +1,8 @@
 import type { ServerHttp2Stream } from 'node:http2'
-import { createGrpcHandler as createRosterHandler } from '../../../services/gateway/protocols/grpc.ts'
+import { createGrpcHandler as createRosterHandler } from '../../../services/gateway/protocols/grpc/serve.ts'
 import { asRecord, inSuiteCall, type SuiteCall } from './suite-call.ts'
 
-export * from '../../../services/gateway/protocols/grpc.ts'
+export * from '../../../services/gateway/protocols/grpc/serve.ts'
 
 /** Adds the suite's headers and trailers to each answer in gRPC. */
 export const createGrpcHandler: typeof createRosterHandler = (gateway) => {

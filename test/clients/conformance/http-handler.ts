@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { createHttpHandler as createRosterHandler } from '../../../services/gateway/http-handler.ts'
+import { createHttpHandler as createRosterHandler } from '../../../services/gateway/protocols/http-handler.ts'
 import { asRecord, inSuiteCall, type SuiteCall } from './suite-call.ts'
 
 /** Adds the suite's headers to each answer over HTTP. A call of one message in Connect has its trailers there, too. */

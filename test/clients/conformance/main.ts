@@ -9,14 +9,14 @@ const replaced = new Map(
     'lib/registry.ts': 'registry.ts',
     'lib/rpc/methods.ts': 'methods.ts',
     'lib/rpc/call.ts': 'call.ts',
-    'services/gateway/calls/perform-stream.ts': 'perform-stream.ts',
+    'services/gateway/call/perform-stream.ts': 'perform-stream.ts',
     // Its answers have headers, trailers and details of the suite's choice, and its streams may end well.
-    'services/gateway/http-handler.ts': 'http-handler.ts',
-    'services/gateway/protocols/grpc.ts': 'grpc.ts',
+    'services/gateway/protocols/http-handler.ts': 'http-handler.ts',
+    'services/gateway/protocols/grpc/serve.ts': 'grpc.ts',
     'services/gateway/protocols/frames.ts': 'frames.ts',
     'lib/status.ts': 'status.ts',
     // It tells the suite the timeout that the gateway read.
-    'services/gateway/arrival/timeout.ts': 'timeout.ts',
+    'services/gateway/protocols/timeout.ts': 'timeout.ts',
   }).map(([file, own]) => [String(pathToFileURL(`${projectRoot}/${file}`)), String(new URL(own, import.meta.url))]),
 )
 const here = String(new URL('./', import.meta.url))

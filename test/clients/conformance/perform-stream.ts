@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
-import { performStream as performRosterStream } from '../../../services/gateway/calls/perform-stream.ts'
+import { performStream as performRosterStream } from '../../../services/gateway/call/perform-stream.ts'
 import { readRequest } from './call.ts'
 
 /**
@@ -12,8 +12,8 @@ export const performStream: typeof performRosterStream = (gateway, arrival, read
   return performRosterStream(
     gateway,
     arrival,
-    async (values) => {
-      const bytes = await read(values)
+    async (allowance, values) => {
+      const bytes = await read(allowance, values)
       readRequest(input, bytes)
       return bytes
     },

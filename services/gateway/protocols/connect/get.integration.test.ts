@@ -72,13 +72,13 @@ describe('a call by GET', () => {
     expect(services.received).toEqual([])
   })
 
-  test('tells all faults of its query at once', async () => {
+  test('reports all faults of its query at once', async () => {
     const { body } = await get('encoding=xml&base64=2&x=1')
     const fieldViolations = ['x', 'encoding', 'base64', 'message'].map((field) => expect.objectContaining({ field }))
     expect(readConnectError(body.toString())).toMatchObject({ details: [{}, { fieldViolations }] })
   })
 
-  test('must not have a body, and says nothing of its faults to a stranger', async () => {
+  test('must not have a body, and reports no faults to a client without a token', async () => {
     const query = `encoding=json&message=${text}`
     const withBody = await ask(`${searchUsers.path}?${query}`, {
       method: 'GET',
@@ -86,8 +86,8 @@ describe('a call by GET', () => {
       body: '{}',
     })
     expect(reasonOf(withBody)).toBe('BODY_NOT_ALLOWED')
-    const stranger = await ask(`${searchUsers.path}?encoding=xml`, { method: 'GET' })
-    expect([stranger.status, reasonOf(stranger)]).toEqual([401, 'TOKEN_MISSING'])
+    const anonymous = await ask(`${searchUsers.path}?encoding=xml`, { method: 'GET' })
+    expect([anonymous.status, reasonOf(anonymous)]).toEqual([401, 'TOKEN_MISSING'])
   })
 
   test('is refused for a method that writes or streams, and so is any other verb', async () => {

@@ -66,7 +66,7 @@ describe('a call by POST', () => {
     ['another version', { ...proto, 'connect-protocol-version': '2' }, '', 400, 'PROTOCOL_VERSION_UNSUPPORTED'],
     ['no version in its header', { ...proto, 'connect-protocol-version': '' }, '', 400, 'PROTOCOL_VERSION_UNSUPPORTED'],
     ['a query besides its body', proto, '?message=&encoding=proto', 400, 'REQUEST_MALFORMED'],
-    ['a compression that nobody knows', { ...proto, 'content-encoding': 'br' }, '', 501, 'COMPRESSION_UNSUPPORTED'],
+    ['an unknown compression', { ...proto, 'content-encoding': 'br' }, '', 501, 'COMPRESSION_UNSUPPORTED'],
     ['two compressions', { ...proto, 'content-encoding': 'gzip, gzip' }, '', 501, 'COMPRESSION_UNSUPPORTED'],
     ['a compression that it does not have', { ...proto, 'content-encoding': 'gzip' }, '', 400, 'FRAME_MALFORMED'],
     [

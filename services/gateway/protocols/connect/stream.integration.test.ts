@@ -36,7 +36,7 @@ describe('a stream', () => {
     return { flag, code: status.code, reason: status.details[0]!.reason, metadata }
   }
 
-  test.each(['proto', 'json'])('in %s is frames, and the last one tells its end', async (type) => {
+  test.each(['proto', 'json'])('in %s is frames, and the last one says why it ended', async (type) => {
     services.answer = once
     const got = await stream(
       type,

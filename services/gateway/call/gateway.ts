@@ -1,0 +1,31 @@
+import type { Log } from '#lib/log'
+import type { AskingNats } from '#lib/rpc/call'
+import type { BodySettings } from '../listen/admission.ts'
+import type { ClientAddresses } from '../listen/client-addresses.ts'
+import type { Authenticator } from '../auth/authenticate.ts'
+import type { Rates } from '../rate-limits/rates.ts'
+import type { StreamPlaces } from '../rate-limits/stream-places.ts'
+import type { Refusals } from './refusals.ts'
+import type { UnderWay } from '../rate-limits/under-way.ts'
+
+/** The parts of a running gateway that every call needs. */
+export interface Gateway {
+  config: CallSettings
+  nats: AskingNats
+  log: Log
+  authenticator: Authenticator
+  clientAddresses: ClientAddresses
+  rates: Rates
+  streamPlaces: StreamPlaces
+  refusals: Refusals
+  underWay: UnderWay
+  /** Aborted once the gateway stops. */
+  stopping: AbortSignal
+}
+
+export interface CallSettings extends BodySettings {
+  TRUST_TRACEPARENT: string
+  CALL_TIMEOUT_MS: number
+  MAX_CALL_TIMEOUT_MS: number
+  STREAM_MAX_AGE_MS: number
+}

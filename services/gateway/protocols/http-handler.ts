@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { codes, RosterError, toRosterError } from '#lib/errors'
+import type { Method } from '#lib/rpc/methods'
+import { measures } from '#lib/telemetry/instruments'
+import { checkHost } from '../listen/admission.ts'
+import type { Gateway } from '../call/gateway.ts'
+import { byGrpcPath, findRoutes, offeredVerbs } from '../call/routes.ts'
+import type { Readiness } from '../health/readiness.ts'
+import { admitOther, countOther } from './arrive.ts'
+import type { Cors } from '../listen/cors.ts'
+import { type Exchange, openExchange, protective, send } from '../listen/exchange.ts'
+import { httpStatus } from '../listen/http-status.ts'
+import { requests } from '../measures.ts'
+import { type Pages, servePage } from '../pages/pages.ts'
+import { findConnect, isConnect, refuseUnknown, typesOf, verbsOf } from './connect/serve.ts'
+import { sendConnectError } from './connect/errors.ts'
+import { isGrpcWeb, serveGrpcWeb } from './grpc-web/serve.ts'
+import { sendError, unsupportedType } from './json/errors.ts'
+import { serveJson } from './json/serve.ts'
+import { serveOAuth } from './oauth/serve.ts'
+import { createProbes } from './probes.ts'
+
+export interface HttpOptions {
+  gateway: Gateway
+  cors: Cors
+  pages: Pages
+  readiness: Readiness
+}
+
+/** Answers every request over HTTP/1.1, or over HTTP/2 in its shape: JSON, OAuth, Connect, gRPC-web, pages, probes. */
+export function createHttpHandler({ gateway, cors, pages, readiness }: HttpOptions) {
+  const probes = createProbes(readiness)
+
+  async function serve(exchange: Exchange): Promise<void> {
+    const { request, path } = exchange
+    const preflight = cors.preflight(request.method, request.headers)
+    if (preflight) {
+      admitNoCall(exchange)
+      return send({ ...exchange, headers: { 'x-request-id': exchange.requestId } }, 204, preflight, '')
+    }
+    const verb = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
+    const method = byGrpcPath.get(path)
+    if (verb === 'POST' && isGrpcWeb(request.headers['content-type'])) return serveGrpcWeb(gateway, exchange, method)
+    const routes = findRoutes(path)
+    const match = routes.get(verb)
+    if (match) return (match.method.oauth ? serveOAuth : serveJson)(gateway, exchange, match)
+    const serveConnect = method && findConnect(exchange, method)
+    if (serveConnect) return serveConnect(gateway, exchange)
+    const probe = verb === 'GET' && probes.get(path)
+    if (probe) {
+      measure(exchange, path)
+      // A probe passes no limit: a busy gateway is alive.
+      checkHost(request.rawHeaders)
+      return probe(exchange)
+    }
+    admitNoCall(exchange)
+    const page = pages.get(path)
+    if (routes.size > 0) return refuseVerb(exchange, offeredVerbs(routes))
+    if (page && verb === 'GET') return servePage(exchange, page)
+    if (page || probes.has(path)) return refuseVerb(exchange, ['GET'])
+    if (method) return verb === 'POST' ? refuseType(exchange, method) : refuseVerb(exchange, verbsOf(method))
+    if (isConnect(exchange)) return refuseUnknown(exchange)
+    sendError(exchange, new RosterError('NOT_FOUND', 'PATH_NOT_FOUND', 'There is nothing at this path.'))
+  }
+
+  // Whatever is no call of an operation: a preflight, a page, a wrong path or verb.
+  function admitNoCall(exchange: Exchange) {
+    measure(exchange, pages.has(exchange.path) ? exchange.path : '_OTHER')
+    admitOther(gateway, exchange)
+    countOther(gateway, exchange)
+  }
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const exchange = openExchange(request, response, cors.headers(request.headers.origin))
+    serve(exchange).catch((error: unknown) => {
+      const refusal = toRosterError(error)
+      if (refusal.code === codes.INTERNAL) gateway.log.error({ err: error, requestId: exchange.requestId }, 'failed')
+      sendError(exchange, refusal)
+    })
+  }
+}
+
+// Measures a request that is no call of an operation.
+function measure({ request, response }: Exchange, route: string) {
+  if (!measures()) return
+  const began = performance.now()
+  response.once('close', () => {
+    requests.record((performance.now() - began) / 1000, request.method, route, String(response.statusCode))
+  })
+}
+
+function refuseVerb(exchange: Exchange, verbs: string[]) {
+  const allow = [...verbs, ...(verbs.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  if (exchange.request.method === 'OPTIONS') return send(exchange, 204, { ...protective, allow }, '')
+  const error = new RosterError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED', `This path accepts only ${allow}.`)
+  refuse(exchange, error, { allow })
+}
+
+function refuseType(exchange: Exchange, method: Method) {
+  const accepted = typesOf(method, exchange.request.httpVersionMajor >= 2).join(', ')
+  refuse(exchange, unsupportedType(`one of ${accepted}`), { 'accept-post': accepted })
+}
+
+// Answers in the form of errors that the client reads.
+function refuse(exchange: Exchange, error: RosterError, own: Record<string, string>) {
+  if (isConnect(exchange)) sendConnectError(exchange, error, httpStatus(error), own)
+  else sendError(exchange, error, own)
+}

@@ -1,0 +1,51 @@
+import { codes, type RosterError } from '#lib/errors'
+import { httpStatus } from '../../listen/http-status.ts'
+import { errorHeaders } from '../error-headers.ts'
+
+/** OAuth's name of an error: by its reason, else by its code. */
+const byReason = new Map([
+  ['INVALID_CLIENT', 'invalid_client'],
+  ['INVALID_GRANT', 'invalid_grant'],
+  ['INVALID_SCOPE', 'invalid_scope'],
+  ['UNSUPPORTED_GRANT_TYPE', 'unsupported_grant_type'],
+  ['DPOP_PROOF_INVALID', 'invalid_dpop_proof'],
+  ['REQUEST_TOO_LARGE', 'invalid_request'],
+])
+const byCode = new Map<number, string>([
+  [codes.INVALID_ARGUMENT, 'invalid_request'],
+  [codes.UNAUTHENTICATED, 'invalid_token'],
+  [codes.PERMISSION_DENIED, 'insufficient_scope'],
+  [codes.RESOURCE_EXHAUSTED, 'temporarily_unavailable'],
+  [codes.UNAVAILABLE, 'temporarily_unavailable'],
+  [codes.DEADLINE_EXCEEDED, 'temporarily_unavailable'],
+  [codes.ABORTED, 'temporarily_unavailable'],
+])
+
+/** The answer of RFC 6749 section 5.2, or RFC 6750 section 3.1, for an error. `basic`: the client sent HTTP Basic. */
+export function toOAuthError(error: RosterError, basic: boolean) {
+  const name = byReason.get(error.reason) ?? byCode.get(error.code) ?? 'server_error'
+  const headers = errorHeaders(error)
+  const challenge =
+    name === 'invalid_client' ? 'Basic realm="roster"' : bearerChallenge(name, headers['www-authenticate'])
+  delete headers['www-authenticate']
+  // Challenge only a client that sent its credentials in a header.
+  const refused = name === 'invalid_client' && !basic
+  if (challenge && !refused) headers['www-authenticate'] = challenge
+  return {
+    status: refused ? 400 : httpStatus(error),
+    headers,
+    body: { error: name, error_description: toDescription(error.message) },
+  }
+}
+
+function bearerChallenge(name: string, usual: string | undefined) {
+  return name === 'insufficient_scope' ? 'Bearer realm="roster", error="insufficient_scope"' : usual
+}
+
+// Keeps to the characters that RFC 6749 allows in a description.
+function toDescription(message: string): string {
+  return message
+    .replaceAll('"', "'")
+    .replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
+    .slice(0, 1000)
+}
