@@ -50,7 +50,9 @@ function showSpeed({ commit, beside, time, machine, rows }: Of<'speed'>): string
   ])
   return [
     '## Requests',
-    `Commit ${commit}${beside ? `, beside commit ${beside}` : ''}, ${time.slice(0, 10)}; ${Object.entries(machine).map(([name, fact]) => `${name} ${fact}`).join(', ')}.`, // prettier-ignore
+    `Commit ${commit}${beside ? `, beside commit ${beside}` : ''}, ${time.slice(0, 10)}; ${Object.entries(machine)
+      .map(([name, fact]) => `${name} ${fact}`)
+      .join(', ')}.`,
     table([['', 'requests/s', 'of the bare chain', 'p50 ms', 'p99 ms', 'CPU µs of all processes'], ...lines]),
     '![CPU time of a request, by process](performance.svg)',
     table([

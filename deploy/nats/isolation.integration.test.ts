@@ -76,7 +76,11 @@ describe.each(attackers)('with the credentials of %s', (user) => {
     await broker.settle()
     // Allowed: the place of the question itself, an answer on its way back, and all that the attacker could have
     // asked with the same words.
-    const may = new Set([...asks.map(([subject]) => subject), ...places].flatMap((subject) => reaches(own, subject)).map(({ account, subject }) => `${account} ${subject}`)) // prettier-ignore
+    const may = new Set(
+      [...asks.map(([subject]) => subject), ...places]
+        .flatMap((subject) => reaches(own, subject))
+        .map(({ account, subject }) => `${account} ${subject}`),
+    )
     const strange = elsewhere(user).filter(
       ({ account, subject, mark }) =>
         !subject.startsWith('_R_.') &&

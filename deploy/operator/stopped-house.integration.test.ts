@@ -35,7 +35,12 @@ describe('checkpoints', () => {
     const own = makeAuditKey()
     const { checkpoint } = readCheckpoint(one.jws)
     const forged = signCheckpoint({ ...checkpoint, hash: 'x' }, own.key.kid, own.secret)
-    const file = await keep(key, one, { kind: 'key', service: 'grants', key: own.key }, { kind: 'checkpoint', service: 'grants', number: 1, jws: forged }) // prettier-ignore
+    const file = await keep(
+      key,
+      one,
+      { kind: 'key', service: 'grants', key: own.key },
+      { kind: 'checkpoint', service: 'grants', number: 1, jws: forged },
+    )
     expect(await house.found('users', '--checkpoints', file)).toEqual([])
     const grants = await house.roster('verify', '--audit', 'grants', '--checkpoints', file)
     expect(grants.status).toBe(1)
@@ -88,7 +93,14 @@ describe('checkpoints', () => {
     const [, first] = await some(1)
     const one = readCheckpoint(signCheckpoint(readCheckpoint(first.jws).checkpoint, key.kid, secret))
     const { number, page } = one.checkpoint
-    const anew: Checkpoint = { ...one.checkpoint, number: number + 1, previous: one.hash, page: page + 1, epoch: 2, reason: 'sealed' } // prettier-ignore
+    const anew: Checkpoint = {
+      ...one.checkpoint,
+      number: number + 1,
+      previous: one.hash,
+      page: page + 1,
+      epoch: 2,
+      reason: 'sealed',
+    }
     const jws = signCheckpoint(anew, key.kid, secret)
     const file = await keep({ kind: 'key', service: 'users', key }, { ...first, jws: one.jws })
     await changed(
@@ -171,12 +183,17 @@ describe('checkpoints', () => {
     const forged = signCheckpoint({ ...readCheckpoint(one.jws).checkpoint, hash: 'x' }, own.key.kid, own.secret)
     const found = async (...lines: object[]) => house.found('users', '--checkpoints', await keep(...lines))
     const row = 'kept checkpoint number=1'
-    expect(await found(key, one, { ...one, jws: forged })).toEqual([{ row, problem: 'two of this number were kept, and they differ' }]) // prettier-ignore
+    expect(await found(key, one, { ...one, jws: forged })).toEqual([
+      { row, problem: 'two of this number were kept, and they differ' },
+    ])
     expect(await found(key, { ...one, jws: forged })).toEqual([
       { row: 'audit_checkpoints number=1', problem: 'it is not the one that was kept' },
       { row, problem: 'its signature is not that of a known key' },
     ])
-    expect(await found(key, { ...one, number: 2 })).toContainEqual({ row: 'kept checkpoint number=2', problem: 'it has another number' }) // prettier-ignore
+    expect(await found(key, { ...one, number: 2 })).toContainEqual({
+      row: 'kept checkpoint number=2',
+      problem: 'it has another number',
+    })
   })
 
   test('after a change of keys, the new one is written beside the kept one, which names it', async () => {

@@ -116,7 +116,8 @@ export function alerts(scale = 1): Alert[] {
         ` unless on () (${late}) unless on () (${stuck}) unless on () (${full}) unless on () (${blocked})`,
       for: minutes(2),
       severity: 'warning',
-      summary: '{{ $labels.service }} does not take in events{{ with $labels.roster_source }} of {{ . }}{{ end }}{{ with $labels.roster_follower }}: {{ . }}{{ end }}.', // prettier-ignore
+      summary:
+        '{{ $labels.service }} does not take in events{{ with $labels.roster_source }} of {{ . }}{{ end }}{{ with $labels.roster_follower }}: {{ . }}{{ end }}.',
     },
     {
       name: 'RosterEventsParked',

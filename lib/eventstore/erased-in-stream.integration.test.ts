@@ -105,6 +105,8 @@ test('a removal while much is published makes the outbox publish nothing again',
 
 async function insertRemoved(id: string): Promise<string> {
   await insertEvent(sql(), { id, sequence: 2, type: 'removed', payload: {} })
-  const [row] = await sql()<{ position: string }[]>`select max(position) as position from events where aggregate_id = ${id}` // prettier-ignore
+  const [row] = await sql()<
+    { position: string }[]
+  >`select max(position) as position from events where aggregate_id = ${id}`
   return row!.position
 }

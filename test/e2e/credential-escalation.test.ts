@@ -32,7 +32,13 @@ beforeAll(async () => {
   }
 })
 
-const all = ['a machine without roles', 'ORG_OWNER here', 'ORG_OWNER_VIEWER here', 'ORG_OWNER elsewhere', 'ORG_OWNER_VIEWER elsewhere'] // prettier-ignore
+const all = [
+  'a machine without roles',
+  'ORG_OWNER here',
+  'ORG_OWNER_VIEWER here',
+  'ORG_OWNER elsewhere',
+  'ORG_OWNER_VIEWER elsewhere',
+]
 const may: [caller: string, machines: string[]][] = [
   ['the instance’s owner', all],
   // Roles from another organization do not shield a machine from its own organization.

@@ -51,7 +51,10 @@ describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
       expect(Date.parse(forgetAt) - Date.parse(details.changeDate)).toBe(7 * 86_400_000)
 
       for (const operation of ['GetUser', 'DeleteUser', 'LockUser', 'DeactivateUser'] as const)
-      expect([operation, reason(await call(operation, { userId }, house.machine))]).toEqual([operation, 'USER_NOT_FOUND']) // prettier-ignore
+        expect([operation, reason(await call(operation, { userId }, house.machine))]).toEqual([
+          operation,
+          'USER_NOT_FOUND',
+        ])
       const found = await act('SearchUsers', { query: { userName: { text: userName } } }).catch(() => ({ users: [] }))
       expect(found.users ?? []).toEqual([])
       expect(reason(await signIn(human))).toBe('CREDENTIALS_INVALID')
@@ -108,8 +111,14 @@ describe.each(over('grpc'))(`over $encoding${why}`, ({ call }) => {
     const { sessionToken } = ok(await signIn(manager))
     const asManager = { ...house.machine, token: sessionToken as string }
     ok(await call('DeleteUser', { userId }, house.machine))
-    for (const [operation, request] of [['DeleteUser', { forgetNow: true }], ['RestoreUser', {}]] as const) // prettier-ignore
-      expect([operation, reason(await call(operation, { userId, ...request }, asManager))]).toEqual([operation, 'PERMISSION_DENIED']) // prettier-ignore
+    for (const [operation, request] of [
+      ['DeleteUser', { forgetNow: true }],
+      ['RestoreUser', {}],
+    ] as const)
+      expect([operation, reason(await call(operation, { userId, ...request }, asManager))]).toEqual([
+        operation,
+        'PERMISSION_DENIED',
+      ])
     ok(await call('RestoreUser', { userId }, house.machine))
     const plain = await newHuman()
     await act('RemoveOrganizationMember', { userId: plain.userId })

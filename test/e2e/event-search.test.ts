@@ -120,7 +120,11 @@ describe.each(over('grpc-web'))('events over $encoding', ({ call, encoding }) =>
       const { events = [] } = await searchHome(request)
       for (const event of events) expect(event.organizationId).toBe(home)
     }
-    const answer = await call('SearchOrganizationEvents', { filter: { organizationId: abroad } }, { ...viewer, organization: home }) // prettier-ignore
+    const answer = await call(
+      'SearchOrganizationEvents',
+      { filter: { organizationId: abroad } },
+      { ...viewer, organization: home },
+    )
     expect(factsOf(answer)).toMatchObject({ code: 3, fields: ['filter.organizationId'] })
   })
 
@@ -196,7 +200,10 @@ describe.skipIf(!house)(`the events of PostgreSQL${house ? '' : ' (a Roster by U
       const rows = await sql<{ id: string }[]>`
         select ${service} || '-' || position as id from ${sql(`roster_${service}`)}.events e order by e.transaction_id, e.position
       `
-      stored.set(service, rows.map(({ id }) => id)) // prettier-ignore
+      stored.set(
+        service,
+        rows.map(({ id }) => id),
+      )
     }
     const { events } = await all(search, { limit: 333 })
     for (const service of services) {

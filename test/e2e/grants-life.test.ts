@@ -71,7 +71,9 @@ describe.each(over('connect'))('grants over $encoding', ({ call }) => {
     expect(reason(more)).toBe('ROLE_NOT_FOUND')
     await here('DeactivateProjectGrant', request)
     expect(reason(await call('DeactivateProjectGrant', request, admin(home)))).toBe('PROJECT_GRANT_ALREADY_INACTIVE')
-    expect((await here('SearchProjectGrants', { state: 'PROJECT_GRANT_STATE_INACTIVE', projectId })).projectGrants).toHaveLength(1) // prettier-ignore
+    expect(
+      (await here('SearchProjectGrants', { state: 'PROJECT_GRANT_STATE_INACTIVE', projectId })).projectGrants,
+    ).toHaveLength(1)
     expect(await rolesOf(projectId, userId)).toEqual([])
     const late = { userId: (await newHuman(abroad)).userId, projectId }
     expect(reason(await call('AddUserGrant', late, admin(abroad)))).toBe('PROJECT_GRANT_INACTIVE')

@@ -180,7 +180,8 @@ describe('knowledge and end of a token:', () => {
     const owner = await newClient({ organization: home })
     const { userId } = owner
     const { token: pat, tokenId } = ok(await call('AddPersonalAccessToken', { userId }, admin()))
-    const seen = () => Promise.all(urls.map(async (url) => factsOf(await call('GetUser', { userId }, { token: pat, url })).reason)) // prettier-ignore
+    const seen = () =>
+      Promise.all(urls.map(async (url) => factsOf(await call('GetUser', { userId }, { token: pat, url })).reason))
     await revoke(client, pat)
     expect(await introspect(pat)).toMatchObject({ active: true, sub: userId, token_type: 'Bearer' })
     expect(await seen()).toEqual([undefined, undefined])

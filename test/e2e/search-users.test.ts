@@ -108,7 +108,11 @@ test.each<[string, Options, string[]]>([
     'none of several',
     query(
       { typeQuery: { type: 'TYPE_HUMAN' } },
-      { notQuery: { query: { orQuery: { queries: [text('email', 'a', 'STARTS_WITH'), text('firstName', 'Ada', 'EQUALS')] } } } }, // prettier-ignore
+      {
+        notQuery: {
+          query: { orQuery: { queries: [text('email', 'a', 'STARTS_WITH'), text('firstName', 'Ada', 'EQUALS')] } },
+        },
+      },
     ),
     ['Grace', 'zoe'],
   ],

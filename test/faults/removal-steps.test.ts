@@ -169,7 +169,8 @@ test('a receipt that is forged, missing or about another removal is a violation'
     })),
   )
   const { userId, answer } = one!
-  const wrongWith = (change: object) => checkReceipts(running, inspection, [{ ...one!, answer: { ...answer, ...change } }]) // prettier-ignore
+  const wrongWith = (change: object) =>
+    checkReceipts(running, inspection, [{ ...one!, answer: { ...answer, ...change } }])
   const [head, , signature] = answer.receipt.split('.')
   const forged = [head, other!.answer.receipt.split('.')[1], signature].join('.')
   for (const receipt of [forged, '', undefined])

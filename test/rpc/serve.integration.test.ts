@@ -138,7 +138,14 @@ describe('the order of the checks', () => {
   })
 
   test('where permit refuses: 7, even if the request is invalid too', async () => {
-    await start({ addMachineUser: { ...spying, permit: () => { throw permissionDenied() } } }) // prettier-ignore
+    await start({
+      addMachineUser: {
+        ...spying,
+        permit: () => {
+          throw permissionDenied()
+        },
+      },
+    })
     expect(await failure(send('AddMachineUser', machine({ userName: '' })))).toMatchObject(denied)
     expect(order).toEqual([])
   })
@@ -163,7 +170,10 @@ describe('the order of the checks', () => {
     await start({ addMachineUser: spying })
     const call = headers()
     call.set('roster-deadline', String(Date.now() - 1))
-    const { headers: marked } = await serving.gateway.connection.request(subject('AddMachineUser'), machine(), { headers: call, timeout: 5000 }) // prettier-ignore
+    const { headers: marked } = await serving.gateway.connection.request(subject('AddMachineUser'), machine(), {
+      headers: call,
+      timeout: 5000,
+    })
     expect(marked?.get('roster-error')).toBe('DEADLINE_EXCEEDED')
     expect(order).toEqual([])
   })

@@ -39,9 +39,17 @@ export async function startAuditedHouse(): Promise<AuditedHouse> {
   const kept = join(folder, 'kept.jsonl')
   const started = await startTestServers()
   const { servers } = started
-  const admin = postgres(servers.databaseUrl, { max: 2, onnotice: () => {}, connection: { search_path: 'roster_users' } }) // prettier-ignore
+  const admin = postgres(servers.databaseUrl, {
+    max: 2,
+    onnotice: () => {},
+    connection: { search_path: 'roster_users' },
+  })
   const roster = (...args: string[]) => runOperator(args, operatorSettings(servers))
-  const house = await startHouse(servers.serviceDatabaseUrls, { WRITES_PER_CALLER: '100000', CHECKPOINT_INTERVAL: '1' }, { servers }) // prettier-ignore
+  const house = await startHouse(
+    servers.serviceDatabaseUrls,
+    { WRITES_PER_CALLER: '100000', CHECKPOINT_INTERVAL: '1' },
+    { servers },
+  )
   try {
     await vi.waitFor(
       async () => {

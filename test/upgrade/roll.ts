@@ -98,7 +98,9 @@ async function roll(fleet: Fleet, seed: number, say: (line: string) => void): Pr
     await during(`all ${version} again`, () => more(load))
     await load.stop()
 
-    const again = load.writes.filter(({ attempts, answer }, index) => answer !== undefined && (attempts > 1 || index % repeated === 1)) // prettier-ignore
+    const again = load.writes.filter(
+      ({ attempts, answer }, index) => answer !== undefined && (attempts > 1 || index % repeated === 1),
+    )
     for (const write of again) replayed.push(...(await replay({ url, token }, write)))
     const { webhook, follow } = await readers.check()
     const violations = [

@@ -99,7 +99,10 @@ async function leaveTakenNames(
 }
 
 async function lookFor({ target }: Migration, items: NewUser[]): Promise<Map<string, Found>> {
-  const there = await findUsers(target, items.map(({ id }) => id)) // prettier-ignore
+  const there = await findUsers(
+    target,
+    items.map(({ id }) => id),
+  )
   return new Map(
     items.flatMap(({ id, name, user }): [string, Found][] => {
       const found = there.get(id)

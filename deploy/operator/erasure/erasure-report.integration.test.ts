@@ -85,7 +85,9 @@ test('of a removed user nothing readable is left: the command says so, and no st
   expect(living.status).toBe(1)
   expect(living.out).toContain('! This user can still be read.')
   await vi.waitFor(async () => {
-    const [{ stores }] = (await run('forgotten', userId, '--json')).json() as [{ stores: { store: string; readable: number }[] }] // prettier-ignore
+    const [{ stores }] = (await run('forgotten', userId, '--json')).json() as [
+      { stores: { store: string; readable: number }[] },
+    ]
     const readable = (name: string) => stores.find(({ store }) => store === name)!.readable
     for (const store of ['subject_keys', 'found_users', 'stream', 'deliveries', 'passwords', 'unique_keys'])
       expect([store, readable(store) > 0]).toEqual([store, true])

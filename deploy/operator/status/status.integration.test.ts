@@ -271,7 +271,9 @@ describe('the audit chain', () => {
       out: expect.stringContaining('! idp: the audit chain is held, because stored events are being changed'),
     })
     await inIdp((sql) => sql`select audit_begin('by hand')`)
-    await vi.waitFor(async () => expect((await there.status()).chains.idp).toMatchObject({ epoch: 2, held: false }), { timeout: 20_000 }) // prettier-ignore
+    await vi.waitFor(async () => expect((await there.status()).chains.idp).toMatchObject({ epoch: 2, held: false }), {
+      timeout: 20_000,
+    })
     await there.allIsWell()
   })
 

@@ -63,9 +63,13 @@ function problemsOf(found: Status): string[] {
     ...Object.entries(services ?? {}).flatMap(([name, replicas]) => replicaProblems(name, replicas)),
     ...Object.entries(tails).flatMap(([name, outbox]) => outboxProblems(name, outbox)),
     ...waits.flatMap(({ late: what, seconds }) => (what ? [`${what}; it has for ${Math.round(seconds!)} s`] : [])),
-    ...toClean.map(({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`), // prettier-ignore
+    ...toClean.map(
+      ({ store, seconds }) => `${store} may still tell of a user who was removed ${Math.round(seconds)} s ago`,
+    ),
     ...Object.entries(chains).flatMap(([name, chain]) => chainProblems(name, chain)),
-    ...(keys?.lost ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`] : []), // prettier-ignore
+    ...(keys?.lost
+      ? [`users: the keys of ${keys.lost} users are lost, such as of ${keys.users.join(', ')}: nobody can read them`]
+      : []),
     ...(versions.size > 1 ? [`several versions run: ${[...versions].toSorted().join(', ')}`] : []),
   ]
 }

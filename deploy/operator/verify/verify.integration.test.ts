@@ -116,7 +116,9 @@ describe('verify names each row, and no other one,', () => {
         `users: aggregates type="user" id="${userId}": the unique key of kind user_name is missing`,
         `idp: idps idp_id="${id}": it belongs to no object`,
         new RegExp(`^idp: unique_keys kind="idp_name" scope="[^"]+" aggregate_id="${id}": its holder has no such key$`),
-        ...events.map(({ position }) => `idp: events position=${position}: aggregates has no row for its object, idp ${id}`), // prettier-ignore
+        ...events.map(
+          ({ position }) => `idp: events position=${position}: aggregates has no row for its object, idp ${id}`,
+        ),
       ],
     )
   })
@@ -133,7 +135,12 @@ describe('verify names each row, and no other one,', () => {
       `users: unique_keys kind="${one.kind}" scope="${one.scope}" aggregate_id="${one.aggregate_id}": its holder has no such key`
     await expectNamed(
       [
-        altered('users', 'unique_keys', `set aggregate_id = 'thief'`, `kind = 'user_name' and key = '${key}' and scope = '${scope}'`), // prettier-ignore
+        altered(
+          'users',
+          'unique_keys',
+          `set aggregate_id = 'thief'`,
+          `kind = 'user_name' and key = '${key}' and scope = '${scope}'`,
+        ),
         added('aggregates', { type: '', id: '' }),
         added('found_users', { user_id: '' }),
         ...keys.map((row) => added('unique_keys', row)),
@@ -205,10 +212,12 @@ describe('verify names each event and message, and no other one,', () => {
         `set payload = payload || jsonb_build_object('isVerified', not (payload ->> 'isVerified')::boolean)`,
         `position = ${human['position']}`,
       )(() =>
-        // prettier-ignore
-        altered('users', 'events', `set payload = payload || '{"$sealed":"AAAA"}'`, `position = ${other['position']}`)(() =>
-          altered('grants', 'events', 'delete', `position = ${project['position']}`)(look),
-        ),
+        altered(
+          'users',
+          'events',
+          `set payload = payload || '{"$sealed":"AAAA"}'`,
+          `position = ${other['position']}`,
+        )(() => altered('grants', 'events', 'delete', `position = ${project['position']}`)(look)),
       ).catch(reject)
     })
     expect(status).toBe(1)
@@ -285,7 +294,13 @@ test('verify names a service that cannot be read, looks at its sisters, and ends
 async function writeUntil(over: AbortSignal): Promise<number> {
   const { organizationId, projectId } = there.all.values as { organizationId: string; projectId: string }
   const own = async (operation: Operation, request: JsonObject) =>
-    ok(await callGrpc(operation, request, { url: there.house.url, token: there.house.adminToken, organization: organizationId })) // prettier-ignore
+    ok(
+      await callGrpc(operation, request, {
+        url: there.house.url,
+        token: there.house.adminToken,
+        organization: organizationId,
+      }),
+    )
   let writes = 0
   const one = async () => {
     while (!over.aborted) {
@@ -317,7 +332,10 @@ test('a healthy Roster has nothing that differs, under load and afterwards', asy
     await writeFile(kept, (await there.roster('checkpoints')).out)
     for (const args of [[], ['--audit', '--checkpoints', kept, '--keys', kept], []]) {
       const { status, out, err } = await there.roster('verify', ...args)
-      expect({ status, err: err.replace(/^(stream|users|grants|idp|notifier): .*\n/gm, '') }).toEqual({ status: 0, err: '' }) // prettier-ignore
+      expect({ status, err: err.replace(/^(stream|users|grants|idp|notifier): .*\n/gm, '') }).toEqual({
+        status: 0,
+        err: '',
+      })
       expect(out).toMatch(/^Nothing differs\.\n$/m)
     }
   } finally {

@@ -98,7 +98,10 @@ describe('events in the stream', () => {
     const { sql } = b!
     const slow = (id: string, seconds: number) => ({
       ...count(id),
-      decide: (counter: any) => ({ ...count(id).decide(counter), writes: [(sql: any) => sql`select pg_sleep(${seconds})`] }), // prettier-ignore
+      decide: (counter: any) => ({
+        ...count(id).decide(counter),
+        writes: [(sql: any) => sql`select pg_sleep(${seconds})`],
+      }),
     })
     // Beside the transactions of the store, further ones begin together and commit in reverse order.
     const commits = Array.from({ length: 6 }, () => Promise.withResolvers<void>())

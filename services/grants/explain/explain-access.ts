@@ -99,7 +99,8 @@ function isOpenState(organization: Organization | undefined): boolean {
 
 function withRoles(caller: Caller, organizationId: string, { projectId, roles }: Member): Caller {
   if (organizationId === instance.id) return { ...caller, instanceRoles: roles }
-  if (projectId === undefined) return { ...caller, organizationRoles: { ...caller.organizationRoles, [organizationId]: roles } } // prettier-ignore
+  if (projectId === undefined)
+    return { ...caller, organizationRoles: { ...caller.organizationRoles, [organizationId]: roles } }
   const there = { ...caller.projectRoles[organizationId], [projectId]: roles }
   return { ...caller, projectRoles: { ...caller.projectRoles, [organizationId]: there } }
 }
@@ -120,8 +121,12 @@ async function toGround(
     !isOfInstance &&
     (organizationId !== question.organizationId || (projectId !== undefined && projectId !== question.projectId))
   // Wherever it is: would it be enough there?
-  const there = { ...question, organizationId: isOfInstance ? question.organizationId : organizationId, projectId: projectId ?? question.projectId } // prettier-ignore
-  const enough = await thatAreEnough(there, organizationId, states, nobody) // prettier-ignore
+  const there = {
+    ...question,
+    organizationId: isOfInstance ? question.organizationId : organizationId,
+    projectId: projectId ?? question.projectId,
+  }
+  const enough = await thatAreEnough(there, organizationId, states, nobody)
   const gives = (state: Member) => !state.removed && enough.has(JSON.stringify(state.roles))
   if ((isElsewhere || removed) && !states.some(gives)) return undefined
   const faults: GroundFault[] = []

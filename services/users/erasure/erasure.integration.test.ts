@@ -88,8 +88,10 @@ describe('a removal that can be undone', () => {
       decide: () => removedUntil(forgetAt),
     })
   const tomorrow = () => new Date(Date.now() + 86_400_000)
-  const claimed = async (userId: string) => (await removals.users.sql`select 1 from unique_keys where aggregate_id = ${userId}`).length // prettier-ignore
-  const keys = async (userId: string) => (await removals.users.sql`select 1 from subject_keys where subject_id = ${userId}`).length // prettier-ignore
+  const claimed = async (userId: string) =>
+    (await removals.users.sql`select 1 from unique_keys where aggregate_id = ${userId}`).length
+  const keys = async (userId: string) =>
+    (await removals.users.sql`select 1 from subject_keys where subject_id = ${userId}`).length
   const stateOf = async (userId: string) => (await removals.users.store.load<User>('user', userId))!.state
 
   test('forgets the user once its time is over, once, and by an event that names the removal', async () => {
@@ -118,7 +120,8 @@ describe('a removal that can be undone', () => {
   test('leaves no trace of the removal once it was undone', async () => {
     const userId = await removals.addHuman()
     const before = await stateOf(userId)
-    const found = () => removals.users.sql`select * from found_users join found_addresses using (user_id) where user_id = ${userId}` // prettier-ignore
+    const found = () =>
+      removals.users.sql`select * from found_users join found_addresses using (user_id) where user_id = ${userId}`
     const [row] = await found()
     await removeFor(userId, tomorrow())
     expect(await found()).toHaveLength(0)

@@ -54,7 +54,11 @@ beforeEach(async () => {
 
 const remove = () => deleteUser(other, { userId, forgetNow: false }, callIn('home'))
 const signIn = () =>
-  createSession(users, { loginName: userId, password: 'password' }, { ...callIn(''), caller: anonymous, clientAddress: address }) // prettier-ignore
+  createSession(
+    users,
+    { loginName: userId, password: 'password' },
+    { ...callIn(''), caller: anonymous, clientAddress: address },
+  )
 const askForCode = () => mailCode(users, userId, { ...callIn(''), caller: anonymous, clientAddress: address })
 
 /** Runs a statement in a transaction of its own, which stays open. Gives the function that ends it. */
@@ -83,7 +87,15 @@ const waiting = (count: number) =>
 
 /** What is left of the user beside its events and its state. */
 async function left(): Promise<string[]> {
-  const tables = ['known_addresses', 'passwords', 'tokens', 'unsent_mails', 'unsent_email_codes', 'found_users', 'found_addresses'] // prettier-ignore
+  const tables = [
+    'known_addresses',
+    'passwords',
+    'tokens',
+    'unsent_mails',
+    'unsent_email_codes',
+    'found_users',
+    'found_addresses',
+  ]
   const counts = tables.map(async (table) => {
     const { count } = await admin`select from ${admin(table)} where user_id = ${userId}`
     return count > 0 ? [table] : []

@@ -50,7 +50,10 @@ test('many failures at once over two replicas are one event, and one with their 
   await failAll(user, 10)
   await aMinuteLater()
   await tellAll()
-  expect(await eventsOf('many')).toEqual([['failed', undefined], ['failures.counted', 40]]) // prettier-ignore
+  expect(await eventsOf('many')).toEqual([
+    ['failed', undefined],
+    ['failures.counted', 40],
+  ])
   await tellAll()
   await failAll(user, 2)
   expect((await eventsOf('many')).slice(2)).toEqual([['failed', undefined]])
@@ -87,5 +90,7 @@ test('a sign-in of an unknown name is no event, and one of a removed user goes w
   await failAll(user, 2)
   expect(await users.sql`select from failed_sign_ins where user_id = 'gone'`).toHaveLength(0)
   expect(await eventsOf('gone')).toHaveLength(1)
-  expect(await users.sql`select distinct aggregate_id from events where aggregate_type = 'user.signin' and aggregate_id not in ('many', 'beside', 'gone')`).toHaveLength(0) // prettier-ignore
+  expect(
+    await users.sql`select distinct aggregate_id from events where aggregate_type = 'user.signin' and aggregate_id not in ('many', 'beside', 'gone')`,
+  ).toHaveLength(0)
 })

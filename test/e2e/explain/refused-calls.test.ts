@@ -49,7 +49,9 @@ describe.each(over('json'))('a refused call, explained over $encoding,', ({ call
       refusedCall: { requestId, operation: '/roster.grants.v1.ProjectService/AddProject' },
     })
     expect(await explanation()).not.toHaveProperty('allowed')
-    expect(ok(await call('ExplainPermission', { userId, requestId }, { token: user.token }))).toHaveProperty('refusedCall') // prettier-ignore
+    expect(ok(await call('ExplainPermission', { userId, requestId }, { token: user.token }))).toHaveProperty(
+      'refusedCall',
+    )
   })
 })
 
@@ -62,7 +64,11 @@ test('a call that the roles allowed was refused because of what it asked for, an
   ]
   const [found, unknown] = await Promise.all(both.map((id) => explained(owner.userId, id, admin(home))))
   expect(found).toMatchObject({ allowed: true, refusedCall: { becauseOfRequest: true } })
-  const without = ({ refusedCall: { operation, becauseOfRequest }, ...answer }: any) => ({ ...answer, operation, becauseOfRequest }) // prettier-ignore
+  const without = ({ refusedCall: { operation, becauseOfRequest }, ...answer }: any) => ({
+    ...answer,
+    operation,
+    becauseOfRequest,
+  })
   expect(without(found)).toEqual(without(unknown))
 })
 

@@ -25,7 +25,11 @@ async function explain(userId: string, options: Parameters<typeof call>[2]) {
   const { allowed, grounds = [] } = ok(
     await call('ExplainPermission', { userId, role: { projectId, roleKey: 'reader' } }, options),
   )
-  const shown = grounds.map((ground: any) => [ground.kind.replace('GROUND_KIND_', ''), ground.organizationId, ground.faults ?? []]) // prettier-ignore
+  const shown = grounds.map((ground: any) => [
+    ground.kind.replace('GROUND_KIND_', ''),
+    ground.organizationId,
+    ground.faults ?? [],
+  ])
   return { allowed: allowed ?? false, shown }
 }
 

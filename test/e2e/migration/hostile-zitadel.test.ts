@@ -28,7 +28,10 @@ const human = (userId: string, username: string, email = `${userId}@example.com`
   details: { resourceOwner },
   type: {
     case: 'human' as const,
-    value: { profile: { givenName: 'A', familyName: 'B', preferredLanguage: 'nonsense_' }, email: { email, isVerified: true } }, // prettier-ignore
+    value: {
+      profile: { givenName: 'A', familyName: 'B', preferredLanguage: 'nonsense_' },
+      email: { email, isVerified: true },
+    },
   },
 })
 const unseen = newId()
@@ -204,7 +207,10 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
   })
 
   test('ends the run where a list does not end', async () => {
-    const endless = await startZitadel({ ...noData(), organizations: [organization(newId(), unique('Endless'))], users: [human('1', 'u')] }, { endless: true }) // prettier-ignore
+    const endless = await startZitadel(
+      { ...noData(), organizations: [organization(newId(), unique('Endless'))], users: [human('1', 'u')] },
+      { endless: true },
+    )
     const { status, said } = await runMigration(endless.url, ['--most', '2000'])
     await endless.stop()
     expect(said.at(-1)).toContain('A list of ZITADEL has more than 2000 objects')

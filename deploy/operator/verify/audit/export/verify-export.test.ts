@@ -1,7 +1,21 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '#lib/eventstore/audit/canonical-row'
-import { beginning, chain, changedLine, checkpointOf, exportOf, found, keys, lines, of, pageLines, replaced, signed, type Line } from './testing/true-export.ts' // prettier-ignore
+import {
+  beginning,
+  chain,
+  changedLine,
+  checkpointOf,
+  exportOf,
+  found,
+  keys,
+  lines,
+  of,
+  pageLines,
+  replaced,
+  signed,
+  type Line,
+} from './testing/true-export.ts'
 
 test('a true export has no finding, whatever ends of lines its names have', async () => {
   expect(await found(lines)).toEqual([])
@@ -131,7 +145,9 @@ describe('a service', () => {
     expect(both.filter((line) => line === stranger).length).toBe(2)
     const kept = Object.entries(keys).map(([service, { key }]) => JSON.stringify({ kind: 'key', service, key }))
     expect(await found(forged, kept.join('\n'))).toEqual(both)
-    const own = forged.map((line) => line['kind'] === 'checkpoint' ? signed(grants.checkpoints[Number(line === forged[8])]!, keys.grants) : line) // prettier-ignore
+    const own = forged.map((line) =>
+      line['kind'] === 'checkpoint' ? signed(grants.checkpoints[Number(line === forged[8])]!, keys.grants) : line,
+    )
     expect(await found(own)).toEqual([])
   })
 

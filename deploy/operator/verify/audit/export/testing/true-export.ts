@@ -143,6 +143,7 @@ export async function found(some: readonly (Line | string)[], trusted = allKeys(
 /** The true lines of a kind. */
 export const of = (kind: string) => lines.filter((line) => line['kind'] === kind)
 /** The true lines, with others in place of one. */
-export const replaced = (line: Line, ...others: (Line | string)[]) => lines.flatMap((one): (Line | string)[] => (one === line ? others : [one])) // prettier-ignore
+export const replaced = (line: Line, ...others: (Line | string)[]) =>
+  lines.flatMap((one): (Line | string)[] => (one === line ? others : [one]))
 /** The true lines, with other members in one. */
 export const changedLine = (line: Line, other: Line) => replaced(line, { ...line, ...other })
