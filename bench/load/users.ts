@@ -30,7 +30,7 @@ function newHuman(userId: string): object {
     userId,
     userName: userId,
     profile: { firstName: 'Bench', lastName: userId, preferredLanguage: 'en' },
-    // Nobody verified it, so that no change of it tells the former address.
+    // It is not verified, so that no change of it sends a notice to the former address.
     email: { email: `${userId}@example.com`, returnCode: {} },
   }
 }
