@@ -85,7 +85,7 @@ describe('the derived key that replaces a former key for one purpose', () => {
   })
 })
 
-test('the id of a key is the same everywhere and tells nothing about the key', () => {
+test('the id of a key is the same everywhere and reveals nothing about the key', () => {
   expect(encryptionKey.read(first).currentId).toBe(old.currentId)
   expect(rotated.currentId).not.toBe(old.currentId)
   expect(Buffer.from(first, 'base64').includes(Buffer.from(old.currentId, 'hex'))).toBe(false)

@@ -33,7 +33,7 @@ describe.each(Object.entries(outputs))('standard output %s', (_, before) => {
   })
 })
 
-test('a process whose log nobody reads goes on', async () => {
+test('a process whose log is not read goes on', async () => {
   const program = `import { logLines } from ${JSON.stringify(file)}
     setInterval(() => logLines.write('line\\n'), 1).unref()
     setTimeout(() => process.exit(7), 50)`

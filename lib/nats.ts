@@ -27,7 +27,7 @@ const patience = 2000
 
 /**
  * Connects, and reconnects without limit. Waits for the server as long as it takes.
- * User and password come from the URL. The inbox prefix belongs to the user, because NATS lets nobody read a foreign
+ * User and password come from the URL. The inbox prefix belongs to the user, because NATS lets no user read a foreign
  * inbox.
  */
 export async function connectNats(url: string, service: string, log: Log): Promise<Nats> {
@@ -85,7 +85,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
   }
 }
 
-// The first try tells why it failed. The client waits in silence.
+// The error of the first try says why it failed. The client waits in silence.
 async function connectOrWait(options: ConnectionOptions, waits: Waits): Promise<NatsConnection> {
   const silent = setTimeout(() => waits.begin('NATS', new Error('it does not answer')), patience)
   try {

@@ -46,7 +46,7 @@ export const loading = spanOfStatement('SELECT aggregates', { 'db.collection.nam
  * about, by their ids.
  */
 // It has no parts: each part of a statement costs as much as the lookup of a row. A missing aggregate has a row too,
-// which tells the time.
+// which holds the time.
 export async function loadAggregates(
   sql: Sql | Transaction,
   keys: AggregateKey[],

@@ -212,7 +212,7 @@ describe('a poisonous command fails alone', () => {
   })
 })
 
-test('one bulk runs at a time, owners take turns, and single commands go on meanwhile', async () => {
+test('one bulk runs at a time, owners are served round robin, and single commands go on meanwhile', async () => {
   const { arrived, release } = slowA.hold()
   const order: string[] = []
   const run = async (lane: string) => {

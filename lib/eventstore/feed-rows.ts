@@ -73,7 +73,7 @@ export async function look(sql: Sql, after: EventPosition, { organizationId }: E
 /** Events that are counted, at most: the count must stay cheap where many wait. */
 const mostCounted = 10_000
 
-/** Counts the committed rows after a place, without those of before a time, and tells the time of the first one. */
+/** Counts the committed rows after a place, without those of before a time, and returns the time of the first one. */
 export async function countBehind(sql: Sql, after: EventPosition, since: Date | undefined) {
   const [found] = await sql<[{ behind: number; behindSince: Date | null }]>`
     select count(*)::int as behind, min(created_at) as "behindSince"

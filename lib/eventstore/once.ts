@@ -24,7 +24,7 @@ export interface Once {
 /** The earlier answer: bytes of the response, or the error. */
 export type EarlierAnswer = { bytes: Uint8Array } | { error: RosterError }
 
-/** The store throws this where a request turns out to have been answered before. */
+/** The store throws this where a request was answered before. */
 export class AnsweredBefore extends Error {
   readonly answer: EarlierAnswer
 

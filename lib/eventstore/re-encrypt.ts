@@ -28,7 +28,7 @@ export async function reEncrypt(
     try {
       plain = keys.decrypt(purpose, encrypted)
     } catch (error) {
-      log.error({ err: error, table }, 'what was sealed with an encryption key that is gone cannot be opened')
+      log.error({ err: error, table }, 'a value that was encrypted with a key that is gone cannot be decrypted')
       continue
     }
     await sql`update ${sql(table)} set ${sql(column)} = ${keys.encrypt(purpose, plain)} where ${sql(column)} = ${encrypted}`

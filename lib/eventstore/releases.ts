@@ -30,7 +30,7 @@ function newest(notes: Required<Other>[]): Other {
   return notes.find(({ release }) => notes.every(({ former }) => former !== release)) ?? { release: releaseOf(untold) }
 }
 
-// The releases of the other replicas of this service, as their connections tell. They end with their process.
+// The releases of the other replicas of this service, as their connections state. They end with their process.
 async function runningReleases(transaction: Transaction): Promise<string[]> {
   const rows = await transaction<{ name: string }[]>`
     select distinct application_name as name from pg_stat_activity

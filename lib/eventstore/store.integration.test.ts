@@ -79,7 +79,7 @@ describe('an error of the decision', () => {
   test('does not touch the commands that share its transaction', async () => {
     const outcomes = await Promise.all([
       outcome(a!.store.execute(add('beside-1', 'beside-1'))),
-      outcome(a!.store.execute(count('nobody'))),
+      outcome(a!.store.execute(count('absent'))),
       outcome(a!.store.execute(add('beside-2', 'beside-2'))),
     ])
     expect(outcomes).toEqual(['stored', 'COUNTER_NOT_FOUND', 'stored'])

@@ -49,7 +49,7 @@ export async function authorize<Context>(
 
   async function ownerOf(name: string) {
     const findOwner = owners[name]
-    if (!findOwner) throw new Error(`nobody knows who owns a ${name}`)
+    if (!findOwner) throw new Error(`no function finds the owner of a ${name}`)
     const id = fieldOf(name)
     // Validation runs later, so check here for an id that no database can hold. Such an object has no owner.
     return id.includes('\0') ? undefined : findOwner(context, id)

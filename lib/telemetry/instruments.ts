@@ -6,7 +6,7 @@ export interface Declared {
   name: string
   kind: 'counter' | 'gauge' | 'histogram'
   unit: string
-  /** What it tells an operator. */
+  /** The description, for an operator. */
   tells: string
   /** Its labels in their order. Each has few values: these, or those that a word such as `operation` stands for. */
   labels: Record<string, readonly string[] | string>

@@ -74,7 +74,7 @@ export const intakeLag = gauge({
 export const intakeLagAge = gauge({
   name: 'roster.intake.lag.age',
   unit: 's',
-  tells: 'how long the first of these events has waited, or how long nobody could tell; 0 if there is none',
+  tells: 'how long the first of these events has waited, or how long they could not be counted; 0 if there is none',
   labels: { 'roster.source': sources },
 })
 

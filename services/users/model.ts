@@ -23,7 +23,7 @@ export const model: Vocabulary = {
     return type === 'user' && user && !user.removed ? [userNameKey(organizationId, user.userName)] : []
   },
   keyKinds: { [userNameKind]: 'user' },
-  keyKindsOfNobody: singleUseKinds,
+  keyKindsWithoutHolder: singleUseKinds,
   personal: {
     subject: 'user',
     events: [codeMailType, passwordCodeType, noticeType],

@@ -89,7 +89,7 @@ describe.each(events)('an event of %s, %s,', (aggregateType, type) => {
     )
   })
 
-  test('opens in no other place and with no other key: nobody can describe it then', () => {
+  test('opens in no other place and with no other key: it cannot be described then', () => {
     const full = Object.fromEntries(desc.fields.map((field) => [field.jsonName, sample(field)]))
     const stored = encryptPayload(key, row(full))
     const elsewhere = [{ aggregate_id: 'other' }, { sequence: '8' }, { aggregate_type: 'other' }, { type: 'other' }]

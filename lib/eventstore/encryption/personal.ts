@@ -25,8 +25,8 @@ export interface PersonalData {
 export interface Personal extends SubjectKeys {
   data: PersonalData
   /**
-   * Events as they are shown: decrypted, or without their personal fields where the person is erased. Those that nobody
-   * can open stay encrypted.
+   * Events as they are shown: decrypted, or without their personal fields where the person is erased. Those that no key
+   * decrypts stay encrypted.
    */
   decryptEvents<Row extends StoredEvent>(sql: Sql | Transaction, events: Row[]): Promise<Row[]>
   /**
