@@ -11,7 +11,7 @@ export type KeyHolder = (typeof storing)[number] | 'gateway' | 'operator'
 export type KeyVariables = Record<string, string>
 
 /**
- * The keys of each service, derived from the root of an installation. No key tells another, nor the root. A root is
+ * The keys of each service, derived from the root of an installation. No key reveals another, nor the root. A root is
  * 32 bytes in base64; to change it, give several, separated by commas, the new one first. Throws if it is no such
  * key.
  */

@@ -92,7 +92,7 @@ describe.each(attackers)('with the credentials of %s', (user) => {
     expect(await broker.state(user)).toEqual(before)
   })
 
-  test('nothing is heard of what others say, and nobody is answered for', async () => {
+  test('a service hears nothing of what others say, and cannot answer in their place', async () => {
     await open()
     const overheard: string[] = []
     const hear = (subject: string, queue?: string) =>

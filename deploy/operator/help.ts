@@ -12,7 +12,7 @@ export function generalHelp(commands: Command[]): string {
     '',
     ...general,
     '',
-    `${call} COMMAND --help tells more of a command. docs/command.md tells which rights it needs.`,
+    `${call} COMMAND --help explains a command. docs/command.md lists the rights that it needs.`,
   ].join('\n')
 }
 

@@ -117,7 +117,7 @@ describe('checkpoints', () => {
             status: 1,
             out: '',
             err: expect.stringContaining(
-              'number=2: the chain began anew: if you know why, call it with --accept-epoch 2',
+              'number=2: the audit chain started a new epoch. If you know why, add --accept-epoch 2',
             ),
           })
         const { status, json } = await write('--accept-epoch', '2')
@@ -131,7 +131,7 @@ describe('checkpoints', () => {
   test.each([
     ['is kept', 2],
     ['comes next', 1],
-  ])('a checkpoint of the year 2999 that %s is told, and those after it are written', async (_, number) => {
+  ])('a checkpoint of the year 2999 that %s is reported, and those after it are written', async (_, number) => {
     const { admin, changed, roster } = house
     const all = (await some(1000)).filter(({ kind }) => kind === 'checkpoint')
     const { key, secret } = makeAuditKey()
@@ -248,7 +248,7 @@ describe('an export with proofs', () => {
     expect(await verifyExport(lines)).toMatchObject({ status: 0, out: '' })
   })
 
-  test('an export holds nothing that tells of the events of others', () => {
+  test('an export holds nothing of the events of others', () => {
     const own = new Set(events(lines).map(({ service, proof }) => `${service} ${proof.page}`))
     expect(own.size).toBeGreaterThan(0)
     expect(
@@ -259,7 +259,7 @@ describe('an export with proofs', () => {
 
   test.each([
     ['payload', { more: 1 }],
-    ['creator', 'nobody'],
+    ['creator', 'no-one'],
     ['createdAt', '2020-01-01T00:00:00.000Z'],
     ['aggregateId', 'other'],
   ])('an export with another %s of an event is found', async (name, value) => {
@@ -285,7 +285,7 @@ describe('an export with proofs', () => {
     expect((await verifyExport(lines.slice(0, -1))).status).toBe(1)
   })
 
-  test('an export that is made in many portions tells each page, its entries and each checkpoint once', async () => {
+  test('an export that is made in many portions has each page, its entries and each checkpoint once', async () => {
     await house.changed(
       // One checkpoint signs all pages, so the first portion has the headers of all.
       () => house.admin`delete from audit_checkpoints where page < (select page from audit_chain)`,
@@ -300,8 +300,10 @@ describe('an export with proofs', () => {
         )
         for (const row of stored) {
           for await (const line of prover!.lines([row])) some.push(line)
-          const told = events(lines).find(({ service, position }) => service === 'users' && position === row.position)
-          some.push({ ...told, proof: prover!.proofOf(row) })
+          const exported = events(lines).find(
+            ({ service, position }) => service === 'users' && position === row.position,
+          )
+          some.push({ ...exported, proof: prover!.proofOf(row) })
         }
         const objects = some.filter(({ kind }) => kind === 'object').length
         some.push({ kind: 'end', events: stored.length, objects })
@@ -347,7 +349,7 @@ describe('at a terminal', () => {
     expect(await parked()).toEqual([one, two])
   })
 
-  test('verify tells its progress on the standard error, and removes it from a terminal', async () => {
+  test('verify writes its progress to the standard error, and removes it from a terminal', async () => {
     const { out, err } = await roster('verify', 'grants', '--without-stream')
     expect(out).toBe('Nothing differs.\n')
     expect(err).toMatch(/^grants: \d+ of \d+ objects\n/)

@@ -15,7 +15,7 @@ interface NewUser extends Item {
 
 /**
  * Adds the users of an organization, and shuts those out that are shut out. Every address is unverified for now: until
- * all is in its place, nobody can recover a password and sign in.
+ * all is in its place, no one can recover a password and sign in.
  */
 export async function moveUsers(migration: Migration, organization: OurOrganization): Promise<void> {
   const { source, report, dry } = migration
@@ -74,7 +74,7 @@ function toRequest({ userId, username: userName, type }: User) {
         preferredLanguage: preferredLanguage === 'und' ? '' : (preferredLanguage ?? ''),
         gender,
       },
-      // Nobody is mailed, and nobody keeps the code.
+      // No mail is sent, and the code is not kept.
       email: { email: email?.email ?? '', returnCode: {} },
     },
   }

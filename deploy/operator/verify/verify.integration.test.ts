@@ -84,7 +84,7 @@ describe('verify names each row, and no other one,', () => {
         ...rows.map(({ line }) => line),
         `grants: memberships user_id="${member['user_id']}" organization_id="${member['organization_id']}" project_id="": roles.0: not what the events say`,
         `grants: aggregates type="project" id="${id}": changedAt: not what its events say`,
-        new RegExp(`^users: aggregates type="user" id="${userId}": its sealed state cannot be opened: `),
+        new RegExp(`^users: aggregates type="user" id="${userId}": its state cannot be decrypted: `),
       ],
     )
   })
@@ -127,8 +127,8 @@ describe('verify names each row, and no other one,', () => {
     const where = `kind = 'user_name' and aggregate_id = '${userId}'`
     const { scope, key } = await there.first('users', 'unique_keys', where)
     const keys = [
-      { kind: 'user_name', scope: '', key: '', aggregate_id: 'nobody' },
-      { kind: 'unheard_of', scope: 'a', key: 'b', aggregate_id: 'nobody' },
+      { kind: 'user_name', scope: '', key: '', aggregate_id: 'no-one' },
+      { kind: 'unheard_of', scope: 'a', key: 'b', aggregate_id: 'no-one' },
       { kind: '', scope: '', key: '', aggregate_id: '' },
     ]
     const nameOf = (one: { kind: string; scope: string; aggregate_id: string }) =>
@@ -223,7 +223,7 @@ describe('verify names each event and message, and no other one,', () => {
     expect(status).toBe(1)
     for (const line of [
       `${named(ofHuman)}: data.isVerified: not what event users-${human['position']} of the database says`,
-      `users: events position=${other['position']}: its sealed part cannot be opened`,
+      `users: events position=${other['position']}: its encrypted part cannot be decrypted`,
       `grants: aggregates type="project" id="${project['aggregate_id']}": event 1 is missing`,
       `${named(ofProject).replace('users', 'grants')}: the database has no event grants-${project['position']}`,
     ])
@@ -253,7 +253,7 @@ describe('verify names each event and message, and no other one,', () => {
       await expectNamed(
         [withoutStrange],
         [
-          `${event}: it is parked: the stream does not have it`,
+          `${event}: it is a dead letter: the stream does not have it`,
           `${named(bare)}: it has no attributes of CloudEvents`,
           `${named(elsewhere)}: it calls itself a checkpoint, and lies elsewhere than those`,
           `${named(forged)}: it is not checkpoint ${checkpoint.header.get('ce-sequence')} of the database`,
@@ -283,7 +283,7 @@ test('verify names a service that cannot be read, looks at its sisters, and ends
     expect(await there.roster('verify', 'idp', 'grants')).toMatchObject({
       status: 2,
       out: '0 rows differ.\n',
-      err: expect.stringMatching(/^idp: it is not told how far events are published$/m),
+      err: expect.stringMatching(/^idp: the place up to which events are published is missing$/m),
     })
   } finally {
     await there.admin`insert into roster_idp.published ${there.admin(row!)}`

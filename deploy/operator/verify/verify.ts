@@ -129,7 +129,7 @@ async function verifyStored(
 
 async function readPublished(sql: Sql): Promise<ChainPlace> {
   const [place] = await sql<ChainPlace[]>`select transaction_id::text as "transactionId", position::text from published`
-  if (!place) throw new Error('it is not told how far events are published')
+  if (!place) throw new Error('the place up to which events are published is missing')
   return place
 }
 

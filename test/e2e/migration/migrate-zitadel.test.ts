@@ -74,7 +74,7 @@ describe('the migration from ZITADEL', { timeout: 120_000 }, () => {
     const { status, out } = await runMigration(zitadel.url, args)
     expect(out.filter((line) => line.startsWith('not moved: '))).toEqual([
       ...homes.map((id, n) => expect.stringContaining(`member "${id} ${users[n + 6]!.userId}"`)),
-      expect.stringContaining(`OIDC": ZITADEL gives nobody its secret`),
+      expect.stringContaining(`OIDC": ZITADEL does not return its secret`),
     ])
     expect(status).toBe(1)
   })

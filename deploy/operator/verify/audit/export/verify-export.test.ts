@@ -60,9 +60,9 @@ describe('an event', () => {
     ['a cause', { cause: 'users-9' }],
     ['an unknown member', { roles: ['ORG_OWNER'] }],
     ['another payload', { payload: { n: 2 } }],
-    ['a personal field in its payload, though nothing of it is sealed', { payload: { n: 1, userName: 'x' } }],
-    ['a sealed part', { sealed: 'text' }],
-    ['less, as if it were forgotten', { forgotten: true }],
+    ['a personal field in its payload, though nothing of it is encrypted', { payload: { n: 1, userName: 'x' } }],
+    ['an encrypted part', { sealed: 'text' }],
+    ['less, as if the person were erased', { forgotten: true }],
   ])('with %s than the proven row is found', async (_, other) => {
     expect(await found(changedLine(event, other))).toContainEqual('event users-1: it does not say what is proven')
   })

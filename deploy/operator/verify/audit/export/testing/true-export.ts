@@ -44,7 +44,7 @@ export interface Chain {
   checkpoints: Checkpoint[]
 }
 
-/** Three pages of four events; one of them is sealed. A checkpoint signs the first page, another one the third. */
+/** Three pages of four events; one of them is encrypted. A checkpoint signs the first page, another one the third. */
 export function chain(service: StoringService, end: ChainEnd = beginning): Chain {
   const sealed = { userName: 'a\u2028b', profile: 1 }
   const portions = [
@@ -121,7 +121,7 @@ export function exportOf(...chains: Chain[]): Line[] {
 export const allKeys = () =>
   JSON.stringify({ keys: Object.entries(keys).map(([service, { key }]) => ({ ...key, service })) })
 
-/** The lines of a true export of users. Nobody changes them. */
+/** The lines of a true export of users. They are never changed. */
 export const lines: readonly Line[] = exportOf(chain('users'))
 
 /** What `verify` finds in an export of these lines. `trusted`: the file of keys. */
