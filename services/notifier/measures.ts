@@ -31,7 +31,7 @@ export const jobsAge = gauge({
   name: 'roster.queue.oldest.age',
   unit: 's',
   tells:
-    'how long the oldest of the waiting jobs has waited for a worker, whatever its turn, without the time that it ' +
+    'how long the oldest of the waiting jobs has waited for a worker, whatever its place, without the time that it ' +
     'rested; 0 if none waits. Of more than 20,000 mails, it looks at the first and the last 10,000',
   labels: { 'roster.queue': queues },
 })

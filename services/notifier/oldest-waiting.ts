@@ -22,7 +22,7 @@ const script = `
  * then on: it rested meanwhile.
  */
 export function watchOldest(queue: Queue, redis: Redis): () => Promise<number | undefined> {
-  // The last number that was given to a job, by the time of each look. So a number tells when its job came.
+  // The last number that was given to a job, by the time of each look. So a number shows when its job came.
   let looks: { at: number; last: number }[] = []
 
   async function ofPrioritized(): Promise<number | undefined> {

@@ -106,7 +106,7 @@ test('what is personal stands encrypted in every table but those of searches, an
   }
 })
 
-test('once a user is removed, no table tells of it, and its events come without what was personal, at each replica', async () => {
+test('once a user is removed, no table has anything of it, and its events come without what was personal, at each replica', async () => {
   await addHuman('grace')
   await setEmail.handle(users, { userId: 'grace', email: 'grace@new.example', verification: verified }, call())
   // Both replicas know the key, and one has the events in memory.
@@ -137,7 +137,7 @@ test('once a user is removed, no table tells of it, and its events come without 
   await expect(addHuman('grace')).rejects.toMatchObject({ reason: 'USER_ID_TAKEN' })
 })
 
-test('how a mail ended tells nothing of a user who was removed meanwhile', async () => {
+test('how a mail ended reveals nothing of a user who was removed meanwhile', async () => {
   await addHuman('anna')
   await setEmail.handle(users, { userId: 'anna', email: 'anna@new.example', verification: verified }, call())
   const [{ id }] = await users.sql<[{ id: string }]>`select mail_id as id from unsent_mails where user_id = 'anna'`

@@ -59,7 +59,7 @@ export function createPersonal(
       if (ids.size === 0) return events
       const found = await findKeys(sql, passingOver(subjectKeys), [...ids])
       const missing = [...ids].filter((id) => !found.has(id))
-      if (missing.length > 0) for (const id of await findLost(sql, data.subject, missing)) found.set(id, nobodys)
+      if (missing.length > 0) for (const id of await findLost(sql, data.subject, missing)) found.set(id, foreignKey)
       return events.map((event) => decryptEvent(found.get(event.aggregate_id), event))
     },
     decryptState({ state, key, ...place }) {
@@ -100,7 +100,7 @@ export function hashedKey(secret: KeyObject, kind: string, key: string): string 
 }
 
 // What it gives opens nothing.
-const nobodys = createSecretKey(randomBytes(32))
+const foreignKey = createSecretKey(randomBytes(32))
 
 /**
  * To read with: where a wrapped key was changed, what it encrypted cannot be decrypted, and all else can. A wrong
@@ -112,7 +112,7 @@ export function passingOver({ unwrap }: Pick<SubjectKeys, 'unwrap'>): Pick<Subje
       try {
         return unwrap(text)
       } catch {
-        return nobodys
+        return foreignKey
       }
     },
   }

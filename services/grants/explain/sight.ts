@@ -43,7 +43,7 @@ export function sightOf(asker: Asker, userId: string): Sight {
   }
 }
 
-/** A place of which an explanation tells: an organization, or a project there. */
+/** A place that an explanation is about: an organization, or a project there. */
 interface Seen {
   organizationId: string
   projectId?: string | null

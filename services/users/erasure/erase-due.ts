@@ -17,7 +17,7 @@ export function startDueErasure(context: Context): Service {
     work: async () => ((await eraseDue(context, await readNow(context.sql))) === mostAtOnce ? 'more' : undefined),
     every,
     retryAfter: every,
-    failed: throttled(context.log, 'removed users are not forgotten, which is tried again'),
+    failed: throttled(context.log, 'removed users are not erased, which is tried again'),
   })
 }
 

@@ -47,7 +47,7 @@ test.each(['before', 'after'])('another replica goes on where one was lost %s th
     else removals.nats.ask(subject, ...rest).answer.then(() => lost.resolve(), lost.reject)
     return { answer: new Promise(() => {}), fail: () => {} }
   }
-  // It is lost for good, so nobody waits for its end.
+  // It is lost for good, so no test waits for its end.
   removals.start({ ...removals.nats, ask })
   removals.abandon()
   await removals.remove(userId)
@@ -152,7 +152,7 @@ describe('a removal that can be undone', () => {
     expect(await removals.users.sql`select user_id from forgettings where forget_at <= ${later}`).toEqual([])
   })
 
-  test('cannot be undone once its time is over, also before the user is forgotten', async () => {
+  test('cannot be undone once its time is over, also before the user is erased', async () => {
     const userId = await removals.addHuman()
     await removeFor(userId, new Date(Date.now() - 1))
     await expect(restoreUser(removals.users, { userId }, callIn('acme'))).rejects.toThrow('no such user')
@@ -160,7 +160,7 @@ describe('a removal that can be undone', () => {
     await eraseDue(removals.users, later)
   })
 
-  test('is undone or forgotten, never both', async () => {
+  test('is undone or carried out, never both', async () => {
     const userId = await removals.addHuman()
     await removeFor(userId, tomorrow())
     const [undone] = await Promise.allSettled([

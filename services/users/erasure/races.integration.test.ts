@@ -161,7 +161,7 @@ test('a code that is asked for while the removal commits is not made', async () 
   expect(await left()).toEqual([])
 })
 
-test('the key goes in the transaction of the removal: nobody is removed whose key is still there', async () => {
+test('the key goes in the transaction of the removal: no user is removed whose key is still there', async () => {
   const release = await hold('lock table subject_keys in share mode')
   const removed = remove()
   await waiting(1)

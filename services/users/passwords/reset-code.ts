@@ -41,7 +41,7 @@ export function judge(
 ): { answer: Answer; codeId: string } {
   const human = isActive(user) && isOpen({ state: status }) ? user?.human : undefined
   const living = human && canRenew(code, human, now) ? code : undefined
-  const known = living ?? codeOfNobody(keys)
+  const known = living ?? unknownCode(keys)
   const matches = matchesCode(typed, deriveCode(keys, known, userId, human?.email ?? '', 'password-code'))
   return { answer: living ? (matches ? 'right' : 'wrong') : 'dead', codeId: known.codeId }
 }
@@ -93,9 +93,9 @@ export function codeInvalid() {
   return invalid([{ field: 'verificationCode', description: 'is wrong, expired, used or replaced' }], 'CODE_INVALID')
 }
 
-// Nobody has no code.
+// A code that no user has.
 const anyTime = new Date(0)
 
-function codeOfNobody({ currentId: keyId }: Keyring): NewCode {
+function unknownCode({ currentId: keyId }: Keyring): NewCode {
   return { codeId: '', keyId, expiresAt: '' }
 }

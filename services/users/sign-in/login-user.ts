@@ -24,7 +24,8 @@ export interface LoginUser {
 /**
  * The user of a login name, whose organization is open. Where the call names an organization, the name is looked up
  * there. Otherwise a qualified name means its organization, and a bare one belongs to the user who had it first on the
- * instance. Grants is asked whenever there is an @, so that the duration of the answer does not tell which names exist.
+ * instance. Grants is asked whenever there is an @, so that the duration of the answer does not reveal which names
+ * exist.
  */
 export async function findLoginUser(
   context: Pick<Context, 'sql' | 'grants' | 'personal' | 'log'>,

@@ -181,7 +181,7 @@ describe('the addresses that a user signs in from', () => {
     expect(JSON.stringify(await users.sql`select t::text from turns t`)).not.toContain('198.51')
   })
 
-  test('are forgotten with the user', async () => {
+  test('are erased with the user', async () => {
     const { userId, signIn } = await newHuman()
     await signIn()
     await deleteUser(users, { userId, forgetNow: false }, callIn('home'))

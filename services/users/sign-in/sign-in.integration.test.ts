@@ -90,7 +90,7 @@ describe('a human signs in', () => {
       { userName: 'robot', name: 'R', description: '', accessTokenType: 0, userId: undefined },
       callIn('acme'),
     )
-    for (const name of ['robot', 'nopassword', 'nobody', 'nobody@acme.localhost', 'nobody@nowhere', '@', '@@', ' '])
+    for (const name of ['robot', 'nopassword', 'no-one', 'no-one@acme.localhost', 'no-one@nowhere', '@', '@@', ' '])
       expect([name, await reasonOf(signIn(name, 'password'))]).toEqual([name, 'CREDENTIALS_INVALID'])
   })
 })

@@ -164,7 +164,7 @@ describe('while a name is attacked', () => {
     expect(await waitOf(attempt(name, from))).toBe(0)
   })
 
-  test('its user has buckets of its own at a known address, and nobody else there can empty them', async () => {
+  test('its user has buckets of its own at a known address, and no one else there can empty them', async () => {
     const [name, from] = [newName(), fresh()]
     await attack(name)
     await passing(101, () => attempt(newName(), from))

@@ -62,7 +62,7 @@ export const noCredentials: Credentials = { pat: [], key: [], secret: [] }
 
 /** The credentials after an event. */
 export function evolveCredentials(credentials: Credentials, event: CredentialEvent, at: Date): Credentials {
-  // Expired credentials are forgotten here, so that a machine does not grow.
+  // Expired credentials are dropped here, so that a machine does not grow.
   const including = <Kind extends CredentialKind>(kind: Kind, added: Omit<Credentials[Kind][number], 'createdAt'>) => ({
     ...credentials,
     [kind]: [...living<Credential>(credentials[kind], at), { ...added, createdAt: at.toISOString() }],

@@ -11,7 +11,7 @@ export type HumanEvent =
   | { type: 'email.changed'; payload: { email: string; isVerified: boolean; vouched?: boolean; setBy?: string } }
   /** `codeId`: the code that verified it. Missing where a caller with permission did. */
   | { type: 'email.verified'; payload: { codeId?: string; vouched?: boolean; setBy?: string } }
-  /** A mail to the former address, which tells of the change. */
+  /** A mail to the former address, which announces the change. */
   | { type: 'email.notice.requested'; payload: { noticeId: string; expiresAt: string } }
   /** A code to be mailed. */
   | { type: 'email.code.requested'; payload: NewCode & { urlTemplate?: string; cause: CodeCause } }

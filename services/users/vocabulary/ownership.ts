@@ -1,5 +1,5 @@
 /**
- * The aggregate that tells whether a user, or the users of an organization, count as owners of the instance. Grants
+ * The aggregate that says whether a user, or the users of an organization, count as owners of the instance. Grants
  * gives and takes the role. While it does, they do not count.
  */
 export const ownershipType = 'ownership'

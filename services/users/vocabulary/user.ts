@@ -96,7 +96,7 @@ export function machineCredentials(user: User | undefined): Credentials {
 
 /**
  * The credentials of a user other than a password: none for a human and where there is no user. A user who can be
- * restored still has them, though nobody can sign in with them.
+ * restored still has them, though no one can sign in with them.
  */
 export function credentialsOf(user: User | undefined): Credentials {
   return (user?.former ?? user)?.machine?.credentials ?? noCredentials
