@@ -323,7 +323,9 @@ describe('at a terminal', () => {
   const roster = (...args: string[]) => house.roster(...args)
   const answer = (text: string, ...args: string[]) => answerOperator(text, args, operatorSettings(house.servers))
   const park = () => house.admin`insert into parked_events (position, reason) values (1, 'a reason'), (2, 'a reason')`
-  const parked = async () => [...(await house.admin`select position::int, retry from parked_events order by position`)]
+  const deadLetters = async () => [
+    ...(await house.admin`select position::int, retry from parked_events order by position`),
+  ]
   const [one, two] = [
     { position: 1, retry: false },
     { position: 2, retry: false },
@@ -339,14 +341,14 @@ describe('at a terminal', () => {
     const ran = await answer(text, 'parked', 'drop', 'users-1')
     expect(ran).toMatchObject({ status, out })
     expect(ran.err).toContain('One event will never reach the stream or the follower. Type yes to go on: ')
-    expect(await parked()).toEqual(left)
+    expect(await deadLetters()).toEqual(left)
   })
 
   test.each(['drop', 'retry'])('parked %s takes either IDs or --all, and else does nothing', async (name) => {
     await park()
     const ran = await roster('parked', name, 'users-1', '--all', '--yes')
     expect(ran).toMatchObject({ status: 2, out: '', err: expect.stringContaining('Nothing was done') })
-    expect(await parked()).toEqual([one, two])
+    expect(await deadLetters()).toEqual([one, two])
   })
 
   test('verify writes its progress to the standard error, and removes it from a terminal', async () => {

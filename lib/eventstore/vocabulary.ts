@@ -23,7 +23,7 @@ export interface Vocabulary {
   /** What is stored encrypted, so that a person can be erased. */
   personal?: PersonalData
   /** Types whose aggregates are deleted after a time. Their events stay. */
-  forgotten?: string[]
+  shortLived?: string[]
   /** Tables and columns that the operator's command may read beside those: no secret. */
   watched?: { table: string; columns?: string[] }[]
 }

@@ -54,7 +54,7 @@ test('all violations are reported at once, with their JSON paths', () => {
     userName: '',
     userId: 'a b',
     profile: { firstName: '', lastName: 'x'.repeat(201), nickName: '', preferredLanguage: 'de_DE', gender: 9 },
-    email: { email: 'nobody', sendCode: { urlTemplate: '' } },
+    email: { email: 'no-address', sendCode: { urlTemplate: '' } },
     password: 'short',
   }
   expect(faults('users.v1.UserService.AddHumanUser', request).sort()).toEqual([

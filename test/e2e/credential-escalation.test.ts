@@ -50,7 +50,7 @@ const may: [caller: string, machines: string[]][] = [
   ['a machine without roles', []],
 ]
 
-describe.each(adds)('nobody gains permissions by %s:', (operation) => {
+describe.each(adds)('no one gains permissions by %s:', (operation) => {
   test.each(may)('%s makes them for %j', async (caller, allowed) => {
     for (const [index, machine] of all.entries()) {
       const { call } = encodings[index % encodings.length]!

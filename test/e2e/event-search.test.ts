@@ -91,7 +91,7 @@ describe.each(over('grpc-web'))('events over $encoding', ({ call, encoding }) =>
       'roster.member.added.v1',
       'roster.organization.added.v1',
     ])
-    expect(await types({ actors: ['nobody-at-all'] })).toEqual([])
+    expect(await types({ actors: ['no-one-at-all'] })).toEqual([])
     expect(await types({ since: new Date(Date.now() + 3_600_000).toISOString() })).toEqual([])
     expect(await types({ since: '2020-01-01T00:00:00Z', organizationId: home })).toEqual(await types({}))
     // The first and the last valid time.

@@ -194,8 +194,8 @@ describe('a user', () => {
     expect(permissions).toContain('user.grant.write')
     expect(permissions).not.toContain('org.member.write')
     expect(permissions.filter((name: string) => name.startsWith('iam.'))).toEqual([])
-    const nobody = await newMember(home, [])
-    expect((await act('GetMyPermissions', {}, nobody)).permissions ?? []).toEqual([])
+    const roleless = await newMember(home, [])
+    expect((await act('GetMyPermissions', {}, roleless)).permissions ?? []).toEqual([])
     const all = (await act('GetMyPermissions', {})).permissions
     const owner = (await act('GetMyPermissions', {}, await newMember(home, ['ORG_OWNER']))).permissions
     expect(all).toEqual(expect.arrayContaining(['org.create', ...owner]))

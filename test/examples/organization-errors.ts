@@ -35,7 +35,7 @@ export const organizationErrors: ErrorCase[] = [
   fails(
     'SearchOrganizations',
     { ...invalid, reason: 'CURSOR_INVALID' },
-    'nobody gave the cursor',
+    'the cursor is made up',
     () => ({ cursor: 'abc' }),
     { fields: ['cursor'] },
   ),

@@ -78,6 +78,6 @@ export async function checkForgotten(inspection: Inspection, doomed: Doomed): Pr
   for (const end = Date.now() + goneWithin; ; await sleep(200)) {
     const places = await inspection.readable(doomed)
     if (places.length === 0) return []
-    if (Date.now() > end) return places.map((place) => `${place} still tells who was removed`)
+    if (Date.now() > end) return places.map((place) => `${place} still shows who was removed`)
   }
 }

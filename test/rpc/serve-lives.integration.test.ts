@@ -41,7 +41,7 @@ describe('a malformed call', () => {
     await send('AddMachineUser', machine())
   })
 
-  test('nobody can use the name of an object’s built-in property as a role', async () => {
+  test('no one can use the name of an object’s built-in property as a role', async () => {
     await start({ addMachineUser: async () => added })
     for (const organizationId of ['__proto__', 'constructor', 'toString']) {
       const call = callOf(owner, { organizationId })

@@ -26,7 +26,7 @@ export interface Outcome {
   /** gRPC code and reason of each error answer, counted. */
   errors: Record<string, number>
   violations: string[]
-  /** The versions that today's gateway told while a former service ran. */
+  /** The versions that today's gateway reported while a former service ran. */
   mixed: Record<string, string[]>
 }
 

@@ -31,7 +31,7 @@ type Row = StoredEvent & { known: boolean; parked: boolean; published: boolean; 
 export async function* checkEvents(
   sql: Sql,
   service: StoringService,
-  { forgotten = [], personal: data }: Vocabulary,
+  { shortLived = [], personal: data }: Vocabulary,
   personal: Personal | undefined,
   expected: Expected | undefined,
 ): AsyncGenerator<{ found: Finding[]; looked: number; of: number }> {
@@ -61,7 +61,7 @@ export async function* checkEvents(
 
   function problemOf(event: Row): string | undefined {
     const { aggregate_type: type, aggregate_id: id, person } = event
-    if (!event.known && !forgotten.includes(type)) return `aggregates has no row for its object, ${type} ${id}`
+    if (!event.known && !shortLived.includes(type)) return `aggregates has no row for its object, ${type} ${id}`
     const deadLetter = event.parked ? 'it is a dead letter: ' : ''
     if (isEncrypted(event)) return `${deadLetter}its encrypted part cannot be decrypted`
     try {

@@ -105,7 +105,7 @@ describe('what stands outside', () => {
       expect((await explain(user.userId, question, { token })).grounds).toMatchObject([{ roles: ['ORG_OWNER'] }])
   })
 
-  test('memberships that strangers gave are neither told to others nor counted', async () => {
+  test('memberships that strangers gave are neither shown to others nor counted', async () => {
     const user = await newMember(home, [])
     const owner = await newMember(home, ['ORG_OWNER'])
     const projects = await Promise.all(Array.from({ length: 22 }, () => newProject(abroad)))

@@ -13,7 +13,7 @@ beforeAll(async () => {
   ;[home, abroad] = await Promise.all([newOrganization(), newOrganization()])
 })
 
-// The gateway tells grants within a second.
+// The gateway reports to grants within a second.
 const patience = { timeout: 10_000 }
 
 /** Has a call refused, and gives its request id. */
@@ -55,7 +55,7 @@ describe.each(over('json'))('a refused call, explained over $encoding,', ({ call
   })
 })
 
-test('a call that the roles allowed was refused because of what it asked for, and nobody learns more', async () => {
+test('a call that the roles allowed was refused because of what it asked for, and no one learns more', async () => {
   const owner = await newMember(home, ['ORG_OWNER'])
   const foreign = await newHuman(abroad)
   const both = [

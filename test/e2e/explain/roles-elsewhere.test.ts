@@ -36,7 +36,7 @@ async function explain(userId: string, options: Parameters<typeof call>[2]) {
 const ofHome = ['PROJECT_GRANT', expect.anything(), []]
 const elsewhere = ['USER_GRANT', expect.anything(), ['GROUND_FAULT_ELSEWHERE']]
 
-test('a role that another organization gave is not told to those who may not read there', async () => {
+test('a role that another organization gave is not shown to those who may not read there', async () => {
   const { userId } = await userOf(home)
   const asker = await newMember(home, ['ORG_OWNER'])
   expect(await explain(userId, { token: asker.token })).toEqual({ allowed: false, shown: [ofHome] })

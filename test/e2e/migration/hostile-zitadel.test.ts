@@ -162,7 +162,7 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
     expect(grantedProjects).toEqual([])
   })
 
-  test('gets those users alone that collide with nobody', async () => {
+  test('gets those users alone that collide with no one', async () => {
     const another = ['another user of Roster has this id']
     expect(why('user', 'admin"')).toEqual(another)
     expect(why('user', 'admin-machine')).toEqual(another)
@@ -191,7 +191,7 @@ describe('a hostile ZITADEL', { timeout: 120_000 }, () => {
     expect(why('member', `${good} ${first}`)).toHaveLength(2)
   })
 
-  test('gives nobody a role above those of the caller', async () => {
+  test('gives no one a role above those of the caller', async () => {
     expect(why('member', `instance ${third}`)).toEqual([expect.stringContaining('PERMISSION_DENIED')])
     expect(ok(await call('SearchInstanceMembers', { userId: third }, admin())).members ?? []).toEqual([])
   })
