@@ -110,7 +110,7 @@ describe.each([
     expect(byIdp).not.toBe(deriveCode(rings.users, code, 'u', 'a@example.com'))
   })
 
-  test('none opens what another encrypts, for whatever purpose', () => {
+  test('none decrypts what another encrypts, for whatever purpose', () => {
     for (const owner of storing)
       for (const sister of storing.filter((name) => name !== owner))
         for (const purpose of purposes) {
@@ -214,7 +214,7 @@ describe('a root that is changed', () => {
   const next = randomBytes(32).toString('base64')
   const ring = (roots: string) => encryptionKey.read(deriveKeys(roots).users['ROSTER_ENCRYPTION_KEY']!)
 
-  test('comes first in each service’s keys, and what the former one closed opens until it goes', () => {
+  test('comes first in each service’s keys, and what the former one encrypted can be decrypted until it goes', () => {
     const encrypted = ring(root).encrypt('signing-key', 'x')
     const both = ring(`${next},${root}`)
     expect(both.decrypt('signing-key', encrypted)).toBe('x')

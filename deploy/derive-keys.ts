@@ -58,7 +58,7 @@ function derive(root: Buffer, service: string, use: 'encryption' | 'caller'): st
   return Buffer.from(hkdfSync('sha256', root, '', `roster service ${service} ${use}`, 32)).toString('base64')
 }
 
-// The command opens what is personal with the key for this purpose, and has no other key of the service.
+// The command decrypts personal fields with the key for this purpose, and has no other key of the service.
 function personal(root: Buffer): string {
   const own = decodeKey(derive(root, 'users', 'encryption'))
   return [own, root]

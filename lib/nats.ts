@@ -72,7 +72,7 @@ export async function connectNats(url: string, service: string, log: Log): Promi
       if (status.type === 'error' && !waits.has('NATS')) log.error({ error: status.data }, 'NATS error')
     }
   }
-  watch().catch((error: unknown) => log.error({ err: error }, 'NATS status'))
+  watch().catch((error: unknown) => log.error({ err: error }, 'the status of NATS cannot be read'))
   return {
     connection,
     ask: requests.ask,

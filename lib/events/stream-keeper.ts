@@ -88,7 +88,7 @@ export function startStreamKeeper({ nats, log, erasable }: KeeperOptions): Servi
   }
 
   function complain(error: Error) {
-    if (error.message !== failure) log.error({ err: error }, 'the stream cannot be looked after')
+    if (error.message !== failure) log.error({ err: error }, 'the keeper of the stream failed')
     failure = error.message
   }
 

@@ -73,7 +73,7 @@ export function onceId(scope: string[]): Buffer {
 export function keepAnswers(sql: Sql, keys: Keyring, log: Log): Answers {
   const underWay = new BriefMap<string, true>()
   const encrypted = new WeakSet<RosterError>()
-  const timer = setInterval(() => prune().catch((err: unknown) => log.warn({ err }, 'pruning')), pruneEvery)
+  const timer = setInterval(() => prune().catch((err: unknown) => log.warn({ err }, 'pruning failed')), pruneEvery)
 
   async function find(requests: Once[]): Promise<(EarlierAnswer | RosterError | undefined)[]> {
     const ids = requests.map(({ id }) => id.toString('hex'))

@@ -1,4 +1,4 @@
--- What the operator's command may do: read what no caller's secret is in, decide about dead letters, and ask the tail
+-- What the operator's command may do: read what no caller's secret is in, decide about dead letters, and ask the outbox
 -- to publish anew. The key of the messages stays the service's own. `roster_operator` stands for the role of this
 -- service.
 grant select on migrations, events, aggregates, unique_keys, followers, parked_events, parked_for_followers

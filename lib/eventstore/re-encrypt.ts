@@ -11,7 +11,7 @@ export interface EncryptedColumn {
 
 /**
  * Encrypts again, with the key in use, each value that a former key encrypted. Then the former key may be removed.
- * Several replicas may run it at once, and a second run does nothing. A value that no key opens stays as it is.
+ * Several replicas may run it at once, and a second run does nothing. A value that no key decrypts stays as it is.
  */
 export async function reEncrypt(
   sql: Sql,

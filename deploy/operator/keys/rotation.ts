@@ -4,7 +4,7 @@ import { keyId, decodeKey } from '#lib/keys'
 export interface Rotation {
   /**
    * `known`: every service gets the new key, and the former one is in use. `used`: the new key is in use, and the
-   * former one still opens what it closed. Without a rotation, there is one key.
+   * former one still decrypts what it encrypted. Without a rotation, there is one key.
    */
   step: 'known' | 'used'
   /** When that step was taken. */

@@ -88,7 +88,7 @@ describe('keys of users', () => {
   const addUser = async () =>
     String((await there.act('AddMachineUser', { userName: unique('machine'), name: 'A machine' })).userId)
 
-  test('are all there and open where no key was lost, also after a user was removed', async () => {
+  test('are all there and can be unwrapped where no key was lost, also after a user was removed', async () => {
     await addUser()
     await there.act('DeleteUser', { userId: await addUser() })
     await there.allIsWell()
@@ -101,7 +101,7 @@ describe('keys of users', () => {
     expect((await there.roster('status')).out).toContain(`keys of users: all ${alive} looked at, 0 lost\n`)
   })
 
-  test('that are lost or cannot be opened are counted, and their users named', async () => {
+  test('that are lost or cannot be unwrapped are counted, and their users named', async () => {
     const [missing, broken] = [await addUser(), await addUser()]
     await vi.waitFor(async () => expect((await there.status()).tails.users.waiting).toBe(0), { timeout: 20_000 })
     await there.admin`create table kept_keys as table roster_users.subject_keys`

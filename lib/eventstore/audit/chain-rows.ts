@@ -121,7 +121,7 @@ export function createCheckpointList(sql: Sql): ListCheckpoints {
     const [checkpoints, keys] = await orUnavailable(
       Promise.all([checkpointsAfter(sql, after, Math.min(Math.max(limit, 0), most)), readAuditKeys(sql)]),
     )
-    // Whoever asks knows whom he asked.
+    // Whoever asks knows whom they asked.
     return { checkpoints, keys: keys.map((key) => ({ ...key, service: '' })) }
   }
 }

@@ -47,8 +47,8 @@ interface Known {
   value?: unknown
 }
 
-// A call reads a user more than once, and the outbox opens what this process has just encrypted. To decrypt costs ten
-// times as much as to find a text here. A caller without the very key and place finds nothing.
+// A call reads a user more than once, and the outbox decrypts what this process has just encrypted. To decrypt costs
+// ten times as much as to find a text here. A caller without the very key and place finds nothing.
 const texts = new Map<string, Known>()
 const mostTexts = 4000
 /** Characters of a text that is remembered. So many texts of any size would fill the memory. */

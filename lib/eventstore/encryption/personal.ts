@@ -99,7 +99,7 @@ export function hashedKey(secret: KeyObject, kind: string, key: string): string 
   return `H${createHmac('sha256', secret).update(kind).update('/').update(key).digest('base64url')}`
 }
 
-// What it gives opens nothing.
+// Decrypts nothing.
 const foreignKey = createSecretKey(randomBytes(32))
 
 /**

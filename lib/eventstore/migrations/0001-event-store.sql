@@ -125,12 +125,12 @@ create table published (
 
 insert into published (transaction_id, position) values ('0', 0);
 
--- Events that were refused for good, by the broker or by proto/: the tail went on without them.
+-- Events that were refused for good, by the broker or by proto/: the outbox went on without them.
 create table parked_events (
   position bigint primary key,
   reason text not null,
   parked_at timestamptz not null default now(),
-  -- Set where somebody asked for another try: the tail sends the event again.
+  -- Set where an operator asked for another try: the outbox sends the event again.
   retry boolean not null default false
 );
 
@@ -214,7 +214,7 @@ create table audit_keys (
 );
 
 -- The key of each person, with which the personal fields of its events and its states are encrypted
--- (docs/decisions/23-erasure.md). The service's own encryption key wraps it. Whoever deletes a row forgets that person.
+-- (docs/decisions/23-erasure.md). The service's own encryption key wraps it. Deleting a row erases that person.
 create table subject_keys (
   subject_id text collate "C" primary key,
   wrapped bytea not null,

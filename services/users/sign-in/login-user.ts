@@ -82,7 +82,7 @@ async function select(
     limit 2
   `)
   const [user] = open(personal, rows, (error, userId) =>
-    log.error({ err: error, userId }, 'the state of a user cannot be opened: the user cannot sign in'),
+    log.error({ err: error, userId }, 'the state of a user cannot be decrypted: the user cannot sign in'),
   )
   return user
 }
