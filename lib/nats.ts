@@ -18,7 +18,7 @@ export interface Nats {
   connected(): boolean
   /** The servers that the service of this connection waits for. */
   waits: Waits
-  /** Calls back whenever the connection is lost. Gives a function that ends this. */
+  /** Calls back whenever the connection is lost. Returns a function that ends this. */
   onDisconnect(callback: () => void): () => void
 }
 

@@ -3,7 +3,7 @@ import { openClient } from './client.ts'
 const most = 1000
 
 /**
- * Adds so many humans, unless they are there. Gives their ids. Default: in the organization of
+ * Adds so many humans, unless they are there. Returns their ids. Default: in the organization of
  * the administrator.
  */
 export async function addHumans(

@@ -16,7 +16,7 @@ const mostCost = 1.1
 /**
  * Measures the CPU time of a request with one, two and four processes of users and of the gateway. Each process gets
  * as many connections and users as a single one. The bare and the echo chain, with as many processes, show how much of
- * that the machine costs, whose processors they share. Gives the costs of Roster that are too high.
+ * that the machine costs, whose processors they share. Returns the costs of Roster that are too high.
  */
 export async function compareReplicas(options: Options): Promise<string[]> {
   const rows = await alternate([1, 2, 4], options, (replicas) =>

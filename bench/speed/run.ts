@@ -23,7 +23,7 @@ interface Side {
   acknowledged: Stored
 }
 
-/** Runs the rounds and prints the tables. Gives the faults that it found. */
+/** Runs the rounds and prints the tables. Returns the faults that it found. */
 export async function measureSpeed(options: Options): Promise<string[]> {
   const generator = startGenerator()
   const begun: { stop(): Promise<void> | void }[] = [generator]

@@ -43,7 +43,7 @@ export interface TelemetryPrice {
 
 /**
  * Measures the price of metrics and of 1 % of all traces. One system switches its telemetry on and off under load,
- * since two systems of the same code differ by more than the price. Gives the prices that are too high by more than
+ * since two systems of the same code differ by more than the price. Returns the prices that are too high by more than
  * twice their standard error: 25 rounds have one of about 1 %.
  */
 export async function measureTelemetry(options: Options): Promise<string[]> {

@@ -43,7 +43,7 @@ export async function bundle(folder: string, plugins: Plugin[] = []): Promise<vo
   renameSync(draft, folder)
 }
 
-// Gives the files that the bundle holds.
+// Returns the files that the bundle holds.
 async function bundleProgram(name: string, main: string, folder: string, plugins: Plugin[]): Promise<string[]> {
   const build = await rolldown({
     input: { [name]: main },

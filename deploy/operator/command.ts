@@ -23,7 +23,7 @@ export interface Command {
   mayWrite?: boolean
   /** Works without servers, always or with these options. */
   isOffline?: (options: Called['options']) => boolean
-  /** Gives the exit status: 0 where all is well, 1 where it found something. */
+  /** Returns the exit status: 0 where all is well, 1 where it found something. */
   run(call: Called): Promise<number>
 }
 

@@ -148,7 +148,7 @@ export async function readNow(sql: Sql | Transaction): Promise<Date> {
   return now
 }
 
-/** Gives the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL does not give it. */
+/** Returns the result, or UNAVAILABLE STORE_UNAVAILABLE where PostgreSQL does not give it. */
 export async function orUnavailable<T>(result: PromiseLike<T>): Promise<T> {
   try {
     return await result

@@ -37,9 +37,9 @@ export class AnsweredBefore extends Error {
 /** The answers to keyed requests. They are encrypted, because an answer may hold a code or token that is shown once. */
 export interface Answers {
   /**
-   * Runs the work unless its request was answered before. In that case gives the earlier answer, marked as `replayed`.
-   * INVALID_ARGUMENT IDEMPOTENCY_KEY_REUSED for another request under the same key. ABORTED REQUEST_UNDER_WAY while the
-   * request still runs in this process.
+   * Runs the work unless its request was answered before. In that case returns the earlier answer, marked as
+   * `replayed`. INVALID_ARGUMENT IDEMPOTENCY_KEY_REUSED for another request under the same key. ABORTED
+   * REQUEST_UNDER_WAY while the request still runs in this process.
    * `beforeReplay` runs before the caller learns anything about an earlier request, and may throw. Its result runs once
    * the earlier request is found to be the same one and to have succeeded.
    */

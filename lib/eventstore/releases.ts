@@ -7,7 +7,7 @@ const noteOf = /^release (\d+\.\d+) after (\d+\.\d+)$/
 
 /**
  * Throws where the schema is newer or older than this version can work with, or where replicas of such a version are
- * connected. `applied` are the names of the migrations so far. Gives the note of this release if it is new here.
+ * connected. `applied` are the names of the migrations so far. Returns the note of this release if it is new here.
  */
 export async function checkReleases(transaction: Transaction, applied: Set<string>): Promise<string | undefined> {
   if (applied.size > 0) {

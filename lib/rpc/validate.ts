@@ -32,8 +32,8 @@ export function parse(
 }
 
 /**
- * Gives the result of `read`. INVALID_ARGUMENT REQUEST_MALFORMED where it throws, for example at an impossible time. If
- * the message is known, the error names the fields.
+ * Returns the result of `read`. INVALID_ARGUMENT REQUEST_MALFORMED where it throws, for example at an impossible time.
+ * If the message is known, the error names the fields.
  */
 export function orMalformed<T>(desc: DescMessage, read: () => T, message?: Message): T {
   try {

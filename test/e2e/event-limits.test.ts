@@ -28,7 +28,7 @@ async function newOrganization(): Promise<string> {
   return ok(await call('AddOrganization', { name: unique('Organization') }, roster.machine)).organizationId
 }
 
-/** Adds a project with these roles and gives its id. */
+/** Adds a project with these roles and returns its id. */
 async function newProject(roleKeys: string[]): Promise<string> {
   const { id } = ok(await call('AddProject', { name: unique('Project') }, owner()))
   for (let at = 0; at < roleKeys.length; at += 50)

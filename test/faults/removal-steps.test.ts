@@ -60,7 +60,7 @@ const streamed = async ({ organizationId, userId }: Leaver) => {
   return Object.keys(state.subjects ?? {}).map((subject) => subject.split('.').slice(6).join('.'))
 }
 
-/** Locks a table. Gives the function that lets it go, which does nothing a second time. */
+/** Locks a table. Returns the function that lets it go, which does nothing a second time. */
 async function lock(table: string, mode: string): Promise<() => Promise<void>> {
   const connection = await sql.reserve()
   await connection.unsafe(`begin; lock table ${table} in ${mode} mode`)

@@ -8,8 +8,8 @@ import type { Running } from './running.ts'
 const erasedWithin = 60_000
 
 /**
- * Waits until nothing can be read of them. Gives the places where something still can. `except`: stores of the command
- * `erasure-report` that may take longer.
+ * Waits until nothing can be read of them. Returns the places where something still can. `except`: stores of the
+ * command `erasure-report` that may take longer.
  */
 export async function checkLeft(
   { operator }: Running,

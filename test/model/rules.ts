@@ -59,7 +59,7 @@ const maxWrongTries = 5
 const mostMailsToAnAddress = 5
 const refused = (reason: string): Outcome => ({ reason })
 
-/** Gives the outcome of a step. Changes the model where the step is stored. */
+/** Returns the outcome of a step. Changes the model where the step is stored. */
 export function apply(model: Model, step: Step): Outcome {
   switch (step.kind) {
     case 'AddHumanUser':

@@ -19,9 +19,9 @@ export interface AuditedHouse {
   roster(...args: string[]): Promise<Ran>
   /** Calls the command with a heap of so many megabytes. */
   rosterWithin(megabytes: number, ...args: string[]): Promise<Ran>
-  /** Writes a file of lines as `checkpoints` does, outside of that folder, and gives its path. */
+  /** Writes a file of lines as `checkpoints` does, outside of that folder, and returns its path. */
   keep(name: string, ...lines: object[]): Promise<string>
-  /** Calls `verify --audit --json`, and gives the findings of the users service. */
+  /** Calls `verify --audit --json`, and returns the findings of the users service. */
   found(...args: string[]): Promise<{ row: string; problem: string }[]>
   /** Runs statements as the role of the users service, which owns the tables. */
   asUsers(statements: string): Promise<void>

@@ -116,7 +116,7 @@ async function verifyStored(
   })
   return isReadable && isWhole
 
-  // Gives since when each published event must be in the stream.
+  // Returns since when each published event must be in the stream.
   async function readStream(): Promise<Date | undefined> {
     const { config } = await (await system.jetstream()).streams.info(streamName)
     for await (const { found, looked, of } of checkStream(system, readable, inStream)) {

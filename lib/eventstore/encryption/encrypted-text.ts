@@ -6,7 +6,7 @@ export const encryptedAs = '$sealed'
 const nonceLength = 12
 const authTagLength = 16
 
-/** Encrypts a value of JSON with AES-256-GCM, bound to its place `about`. Gives nonce, tag and text in base64. */
+/** Encrypts a value of JSON with AES-256-GCM, bound to its place `about`. Returns nonce, tag and text in base64. */
 export function encryptJson(key: KeyObject, value: unknown, about: string): string {
   const plain = JSON.stringify(value)
   const nonce = nextNonce()

@@ -31,7 +31,7 @@ $$;
 --          drops: types of events whose mails to the user, if they still wait, are not to be sent any more
 --          A row of `dropped` has no id, organization_id, event_id and code_id.
 --          forget_at: of a removal that can be undone until then
--- Gives the webhooks that there is something for; null where nothing was taken in.
+-- Returns the webhooks that there is something for; null where nothing was taken in.
 create or replace function take_in(of_service text, was jsonb, is_now jsonb, wanted jsonb, mails jsonb, most_wrong_tries int)
 returns text[] language plpgsql as $$
 declare
@@ -140,7 +140,8 @@ $$;
 --   most, most_slow: places that whoever takes has, and how many of these are for webhooks that are not quick
 --   of_organization, of_organization_slow, of_webhook: most that one may have of all places; a slow webhook has one
 --   taken_for: seconds after which somebody else may take it
--- Gives what was taken, with the head of each chain; and alone the ids, `aggregate` being null, of webhooks that must wait.
+-- Returns what was taken, with the head of each chain; and alone the ids, `aggregate` being null, of webhooks that must
+-- wait.
 create or replace function take_chains(
   ids text[], most int, most_slow int, of_organization int, of_organization_slow int, of_webhook int, taken_for double precision
 )

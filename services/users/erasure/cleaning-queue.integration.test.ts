@@ -11,7 +11,9 @@ beforeAll(async () => {
 beforeEach(() => removals.begin())
 afterAll(() => removals?.stop())
 
-/** Begins to clean. `hold` is waited for before each question to the keeper. Gives the users in the order of these. */
+/**
+ * Begins to clean. `hold` is waited for before each question to the keeper. Returns the users in the order of these.
+ */
 function start(hold: (userId: string) => Promise<unknown>) {
   const { nats } = removals
   const asked: string[] = []

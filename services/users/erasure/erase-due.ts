@@ -21,7 +21,7 @@ export function startDueErasure(context: Context): Service {
   })
 }
 
-/** Erases those that are due at this time, a hundred at most. Gives their number. */
+/** Erases those that are due at this time, a hundred at most. Returns their number. */
 export async function eraseDue({ sql, store }: Pick<Context, 'sql' | 'store'>, now: Date): Promise<number> {
   const due = await sql<{ userId: string; cause: string }[]>`
     select user_id as "userId", (

@@ -61,7 +61,7 @@ const signIn = () =>
   )
 const askForCode = () => mailCode(users, userId, { ...callIn(''), caller: anonymous, clientAddress: address })
 
-/** Runs a statement in a transaction of its own, which stays open. Gives the function that ends it. */
+/** Runs a statement in a transaction of its own, which stays open. Returns the function that ends it. */
 async function hold(statement: string): Promise<() => Promise<void>> {
   const connection: ReservedSql = await admin.reserve()
   await connection.unsafe(`begin; ${statement}`)

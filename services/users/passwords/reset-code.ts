@@ -48,7 +48,7 @@ export function judge(
 
 /**
  * Counts a try of a code before anything depends on it, one after the other, so that simultaneous guesses count too.
- * INVALID_ARGUMENT CODE_INVALID for every code that is not right: the same answer, and the same work. Gives the id of
+ * INVALID_ARGUMENT CODE_INVALID for every code that is not right: the same answer, and the same work. Returns the id of
  * the user's organization.
  */
 export async function countTry(context: Context, userId: string, typed: string, call: Call): Promise<string> {

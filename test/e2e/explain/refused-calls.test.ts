@@ -16,7 +16,7 @@ beforeAll(async () => {
 // The gateway reports to grants within a second.
 const patience = { timeout: 10_000 }
 
-/** Has a call refused, and gives its request id. */
+/** Has a call refused, and returns its request id. */
 async function refused(operation: Operation, request: JsonObject, options: CallOptions, id = unique('request')) {
   const answer = await json(operation, request, { ...options, headers: { 'x-request-id': id } })
   expect(factsOf(answer).code).toBe(7)

@@ -15,7 +15,7 @@ export interface Kept {
   found: Finding[]
 }
 
-/** Gives the keys that may sign for a service. */
+/** Returns the keys that may sign for a service. */
 export type TrustedKeys = (service: StoringService) => AuditKey[]
 
 type Line = Record<string, unknown>

@@ -24,8 +24,8 @@ interface Asked {
 const atOnce = 500
 
 /**
- * Reads the checkpoints of the database and those that were kept, and reports what does not fit. Gives those of the epoch
- * by their page, and the last one.
+ * Reads the checkpoints of the database and those that were kept, and reports what does not fit. Returns those of the
+ * epoch by their page, and the last one.
  */
 export async function readWitnesses(
   sql: Sql,
