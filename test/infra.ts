@@ -14,7 +14,6 @@ declare module 'vitest' {
   }
 }
 
-/** Servers that a test uses. */
 export interface TestServers {
   /** The administrator's URL of a provisioned database. */
   databaseUrl: string

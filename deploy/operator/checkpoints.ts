@@ -9,7 +9,6 @@ import { checkCheckpoints } from './verify/audit/check-checkpoints.ts'
 import { type Kept, readKept } from './verify/audit/kept.ts'
 import { checkpointName } from './verify/audit/read-witnesses.ts'
 
-/** The command `checkpoints`. */
 export const checkpoints: Command = {
   name: 'checkpoints',
   takes: '[SERVICE…]',

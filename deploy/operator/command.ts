@@ -15,7 +15,6 @@ export interface Command {
   /** Lines for the command's own help. */
   more?: string[]
   options?: ParseArgsOptionsConfig
-  /** A line for each option. */
   optionLines?: string[]
   /** The fewest and the most arguments. */
   arguments: [least: number, most: number]

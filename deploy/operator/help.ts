@@ -2,7 +2,6 @@ import type { Command } from './command.ts'
 
 const call = 'npm run roster --'
 
-/** The help of all commands. */
 export function generalHelp(commands: Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
   return [
@@ -16,7 +15,6 @@ export function generalHelp(commands: Command[]): string {
   ].join('\n')
 }
 
-/** The help of one command. */
 export function helpOf({ name, alias, takes, summary, more = [], optionLines = [] }: Command): string {
   const usage = [call, name, ...(takes === undefined ? [] : [takes])].join(' ')
   const same = alias === undefined ? [] : [`\`${alias}\` is the same command.`]

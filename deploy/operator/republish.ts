@@ -5,7 +5,6 @@ import { storingServices } from '../provision.ts'
 import type { Called, Command } from './command.ts'
 import { eachService, readServices } from './services.ts'
 
-/** The command `republish`. */
 export const republish: Command = {
   name: 'republish',
   takes: '[SERVICE…]',

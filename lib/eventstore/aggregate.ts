@@ -32,7 +32,6 @@ export class UnreadableState extends Error {
   }
 }
 
-/** An aggregate that exists. */
 export type Existing<State> = Aggregate<State> & { state: State }
 
 /** What was read, and PostgreSQL's time of that. */

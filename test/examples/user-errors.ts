@@ -114,7 +114,6 @@ export const userStateRefusals: ErrorCase[] = [
   fails('UnlockUser', precondition('USER_NOT_LOCKED'), 'the user is active', (world) => idOf(world.machineId)),
 ]
 
-/** SetEmail. */
 export const setEmailErrors: ErrorCase[] = [
   fails('SetEmail', unauthenticated('TOKEN_MISSING'), 'there is no token', ofHuman, anonymous),
   fails('SetEmail', unauthenticated('TOKEN_INVALID'), 'the token is unknown', ofHuman, {

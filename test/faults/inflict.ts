@@ -36,7 +36,6 @@ export async function begin(running: Running, fault: Fault): Promise<() => Promi
   }
 }
 
-/** The process with that name. */
 export function processOf({ servers, services }: Running, name: Process) {
   return isServer(name) ? servers[name]! : services.handles[name]
 }

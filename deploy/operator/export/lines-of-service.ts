@@ -7,7 +7,6 @@ import type { StoredEvent } from '#lib/events/stored-event'
 import type { StoringService } from '../../provision.ts'
 import type { Prover } from './prove-events.ts'
 
-/** A line of an export. */
 export interface ExportLine {
   kind: 'event' | 'object' | 'page' | 'entries' | 'checkpoint'
 }

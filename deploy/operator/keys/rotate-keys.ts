@@ -9,7 +9,6 @@ import type { Called, Command } from '../command.ts'
 import { Refusal } from '../refusal.ts'
 import { nextStep, type Rotation } from './rotation.ts'
 
-/** The command `keys rotate`. */
 export const rotateKeys: Command = {
   name: 'keys rotate',
   summary: 'Takes the next step of a change of the root, from which every service has its keys.',

@@ -13,7 +13,6 @@ import { type Status, waitingOf } from './waiting.ts'
 /** Seconds that an event may wait to be published before it is a matter for somebody. */
 const late = 60
 
-/** The command `status`. */
 export const status: Command = {
   name: 'status',
   summary: 'Shows what runs, in which version, what waits, and dead letters.',

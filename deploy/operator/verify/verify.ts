@@ -18,7 +18,6 @@ import { checkSurplus } from './check-surplus.ts'
 import type { FileFinding } from './finding.ts'
 import { Positions } from './positions.ts'
 
-/** The command `verify`. */
 export const verify: Command = {
   name: 'verify',
   takes: '[SERVICE…]',

@@ -115,7 +115,6 @@ export type ListCheckpoints = (context: unknown, request: ListCheckpointsRequest
 
 const most = 1000
 
-/** Answers ListCheckpoints. */
 export function createCheckpointList(sql: Sql): ListCheckpoints {
   return async (_context, { after, limit }) => {
     const [checkpoints, keys] = await orUnavailable(

@@ -37,7 +37,6 @@ export async function addDeadLetters(transaction: Transaction, log: Log, refused
   }
 }
 
-/** The reason as it is stored. */
 function storedReason(reason: Error): string {
   return reason.message.slice(0, longestReason).replaceAll('\0', '')
 }

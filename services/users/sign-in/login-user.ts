@@ -11,7 +11,6 @@ import { meantName } from '../user-name.ts'
 import { lookupDomain } from '../organization-domain.ts'
 import type { User } from '../vocabulary/user.ts'
 
-/** The user of a login name. */
 export interface LoginUser {
   userId: string
   organizationId: string

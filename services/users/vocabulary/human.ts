@@ -1,7 +1,6 @@
 import type { Gender } from '#gen/roster/users/v1/user'
 import type { Code, CodeCause, NewCode } from './code.ts'
 
-/** The events of a human. */
 export type HumanEvent =
   | { type: 'human.added'; payload: { userName: string; profile: Profile; email: string; isVerified: boolean } }
   | { type: 'profile.changed'; payload: Profile }
@@ -54,7 +53,6 @@ export interface Human {
   resends: string[]
 }
 
-/** The human after an event. */
 export function evolveHuman(human: Human, event: HumanEvent, at: Date): Human {
   switch (event.type) {
     case 'profile.changed':

@@ -4,7 +4,6 @@
  */
 export const ownershipType = 'ownership'
 
-/** The events of an ownership. */
 export type OwnershipEvent =
   | { type: 'released'; payload: { releaseId: string } }
   | { type: 'restored'; payload: { releaseIds: string[] } }
@@ -14,7 +13,6 @@ export interface Ownership {
   releaseIds: string[]
 }
 
-/** The ownership after an event. */
 export function evolveOwnership(ownership: Ownership | undefined, { type, payload }: OwnershipEvent): Ownership {
   const { releaseIds } = ownership ?? { releaseIds: [] }
   if (type === 'released') return { releaseIds: [...releaseIds, payload.releaseId] }

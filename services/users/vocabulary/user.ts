@@ -4,7 +4,6 @@ import { evolveHuman, type Human, type HumanEvent } from './human.ts'
 import { evolveMachine, type Machine, type MachineEvent } from './machine.ts'
 import { userNotFound } from './user-not-found.ts'
 
-/** The events of a user. */
 export type UserEvent =
   | HumanEvent
   | MachineEvent
@@ -37,7 +36,6 @@ export interface User {
 
 const gone: User = { userName: '', removed: true }
 
-/** The user after an event. */
 export function evolveUser(user: User | undefined, event: UserEvent, at: Date): User {
   if (event.type === 'human.added') {
     const { userName, profile, email, isVerified } = event.payload

@@ -9,7 +9,6 @@ import type { FileFinding } from '../../../finding.ts'
 import { readKeys } from '../../kept.ts'
 import { verifyExport } from '../verify-export.ts'
 
-/** A line of an export. */
 export type Line = Record<string, any>
 type Signer = ReturnType<typeof makeAuditKey>
 
@@ -70,7 +69,6 @@ export function checkpointOf({ header, hash: digest }: Page, number: number): Ch
   return { service, number, previous: '', at: `2026-01-0${number}`, epoch, reason, page, hash: digest, last, events }
 }
 
-/** The lines of pages and entries. */
 export function pageLines({ service, pages }: Chain): Line[] {
   return pages.flatMap((page) => [
     { kind: 'page', service, header: page.headerText },
@@ -140,7 +138,6 @@ export async function found(some: readonly (Line | string)[], trusted = allKeys(
   }
 }
 
-/** The true lines of a kind. */
 export const of = (kind: string) => lines.filter((line) => line['kind'] === kind)
 /** The true lines, with others in place of one. */
 export const replaced = (line: Line, ...others: (Line | string)[]) =>
