@@ -23,7 +23,7 @@ export function helpOf({ name, alias, takes, summary, more = [], optionLines = [
 
 const general = [
   '  --json          writes JSON, a value on each line',
-  '  --yes           agrees to what is asked',
+  '  --yes           answers each question with yes',
   '  --help          writes this',
-  'Exit status: 0 all is well, 1 the command found something, 2 it did not do its work.',
+  'Exit status: 0 all is well, 1 the command found something, 2 it could not do its work.',
 ]

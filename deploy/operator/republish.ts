@@ -8,7 +8,7 @@ import { eachService, readServices } from './services.ts'
 export const republish: Command = {
   name: 'republish',
   takes: '[SERVICE…]',
-  summary: 'Has the events published to the stream anew, as after its loss.',
+  summary: 'Publishes the events to the stream again, as after its loss.',
   more: [
     'The service sends every event that is young enough for the stream once more, in order, dead letters with them.',
     'What the stream holds stays. Readers get these events twice; an event keeps its id.',

@@ -21,7 +21,7 @@ import { Positions } from './positions.ts'
 export const verify: Command = {
   name: 'verify',
   takes: '[SERVICE…]',
-  summary: 'Makes every object anew from its events, and names each stored row that differs.',
+  summary: 'Rebuilds every object from its events, and names each stored row that differs.',
   more: [
     'It compares aggregates, the tables of searches, unique keys, events, and the messages of the stream.',
     'It only reads, a short transaction at a time, so it may run at any time. Exit status 1 where something differs.',
