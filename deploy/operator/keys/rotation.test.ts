@@ -55,7 +55,7 @@ test('no step comes too early', () => {
 
 test('a root that somebody else changed is left alone', () => {
   const { rotation } = nextStep(key(), undefined, later(0), options)
-  expect(() => nextStep(`${key()},${key()}`, rotation, later(day), options)).toThrow('Somebody changed it')
+  expect(() => nextStep(`${key()},${key()}`, rotation, later(day), options)).toThrow('It was changed meanwhile')
   expect(() => nextStep(`${key()},${key()}`, undefined, later(0), options)).toThrow('several keys')
 })
 
