@@ -3,7 +3,7 @@ import { table } from '../output.ts'
 import { Refusal } from '../refusal.ts'
 import { lookForUser } from './look-for-user.ts'
 
-/** The command `erasure-report`, which is `forgotten` by its first name. */
+/** The report of an erasure. Its first name was `forgotten`. */
 export const erasureReport: Command = {
   name: 'forgotten',
   alias: 'erasure-report',

@@ -37,7 +37,7 @@ interface EventLine {
 }
 
 /** An event that was read, until all pages are known. */
-interface ToldEvent {
+interface StatedEvent {
   service: StoringService
   position: string
   page: number
@@ -65,7 +65,7 @@ export async function verifyExport(
       new SignedPages(service, keys(service), (...problem) => say(service, ...problem)),
     ]),
   )
-  const events: ToldEvent[] = []
+  const events: StatedEvent[] = []
   /** The last sequence of each object. */
   const sequences = new Map<string, number>()
   const counted = { lines: 0, events: 0, objects: 0 }
