@@ -84,7 +84,7 @@ describe('checkpoints', () => {
       await refused('it stands in the place of another one')
       expect(await roster('checkpoints', 'users')).toMatchObject({ status: 1, out: '' })
     })
-    await changed(forge({ epoch: 2, reason: 'x' }), () => refused('call it with --accept-epoch 2'))
+    await changed(forge({ epoch: 2, reason: 'x' }), () => refused('add --accept-epoch 2'))
   })
 
   test('a new epoch is written only where somebody accepts it', async () => {
