@@ -1,6 +1,10 @@
 import { defineConfig } from 'vitest/config'
 import { patience, projects } from './vitest.config.ts'
 
+// Programs that others wrote, compilers and the former release. They wait much, so they run beside each other. Files that
+// renew the table in docs/clients.md write it one after another.
+const foreign = { maxWorkers: process.env['ROSTER_RENEW_TABLES'] ? 1 : 3, sequence: { groupOrder: 4 } }
+
 /** The second tier, `npm run test:all`: every test, each scenario in every encoding, and programs that others wrote. */
 export default defineConfig({
   test: {
@@ -23,7 +27,7 @@ export default defineConfig({
           name: 'upgrade',
           ...patience,
           include: ['test/upgrade/**/*.test.ts'],
-          sequence: { groupOrder: 4 },
+          ...foreign,
         },
       },
       {
@@ -35,9 +39,7 @@ export default defineConfig({
           // A first run downloads and compiles what the tools of another language need.
           testTimeout: 600_000,
           hookTimeout: 900_000,
-          // Compilers and h2spec wait much. Files that renew the table in docs/clients.md write it one after another.
-          maxWorkers: process.env['ROSTER_RENEW_TABLES'] ? 1 : 2,
-          sequence: { groupOrder: 5 },
+          ...foreign,
         },
       },
       {
@@ -48,7 +50,7 @@ export default defineConfig({
           globalSetup: './test/infra.ts',
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 6 },
+          ...foreign,
         },
       },
     ],

@@ -1,4 +1,4 @@
-import { type DescField, type DescMethod, getOption, isMessage, toJson } from '@bufbuild/protobuf'
+import { type DescEnumValue, type DescField, type DescMethod, getOption, isMessage, toJson } from '@bufbuild/protobuf'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import { registry } from '../registry.ts'
 
@@ -131,7 +131,8 @@ function readHttp(desc: DescMethod): HttpRule[] {
 // The option in canonical JSON.
 type HttpOption = Record<string, string | undefined> & { additionalBindings?: Record<string, string | undefined>[] }
 
-function option(desc: DescMethod, name: string): unknown {
+/** The value of an option of proto/, a message in canonical JSON. */
+export function option(desc: DescMethod | DescEnumValue, name: string): unknown {
   const extension = registry.getExtension(name)
   if (!extension) throw new Error(`${name} is no extension of proto/`)
   const value: unknown = getOption(desc, extension)

@@ -1,4 +1,5 @@
-import { methods } from './methods.ts'
+import { registry } from '../registry.ts'
+import { methods, option } from './methods.ts'
 
 /** Where a role is held: on the whole instance, in one organization, or in one project of an organization. */
 export type RoleLevel = 'instance' | 'organization' | 'project'
@@ -8,71 +9,8 @@ interface Role {
   gives(permission: string): boolean
 }
 
-const anything = () => true
-const notOfInstance = (permission: string) => !permission.startsWith('iam.')
-const isRead = (permission: string) => permission.endsWith('.read')
-const only = (permissions: string) => {
-  const given = new Set(permissions.trim().split(/\s+/))
-  return (permission: string) => given.has(permission)
-}
-
-const managesUsers = `
-  org.read project.read project.role.read session.read session.delete
-  user.read user.write user.delete user.grant.read user.grant.write user.grant.delete user.membership.read`
-const editsPermissions = `
-  org.read org.member.read project.read project.member.read project.role.read project.grant.read
-  user.read user.grant.read user.grant.write user.grant.delete`
-const ownsProject = `
-  project.read project.write project.delete project.role.read project.role.write project.role.delete
-  project.member.read project.member.write project.member.delete
-  project.grant.read project.grant.write project.grant.delete
-  user.grant.read user.grant.write user.grant.delete`
-
-/**
- * Every role, where it is held, and the permissions that it gives there. The names and their meaning are those of
- * ZITADEL. A permission that no method asks for in a project, such as `user.read`, gives nothing there.
- */
-const roles = new Map<string, Role>([
-  ['IAM_OWNER', { level: 'instance', gives: anything }],
-  ['IAM_OWNER_VIEWER', { level: 'instance', gives: isRead }],
-  ['IAM_ORG_MANAGER', { level: 'instance', gives: notOfInstance }],
-  [
-    'IAM_USER_MANAGER',
-    {
-      level: 'instance',
-      gives: only(`${managesUsers} org.member.read org.member.delete project.member.read
-        project.grant.read project.grant.write project.grant.delete`),
-    },
-  ],
-  ['ORG_OWNER', { level: 'organization', gives: notOfInstance }],
-  [
-    'ORG_OWNER_VIEWER',
-    { level: 'organization', gives: (permission) => isRead(permission) && notOfInstance(permission) },
-  ],
-  ['ORG_USER_MANAGER', { level: 'organization', gives: only(managesUsers) }],
-  ['ORG_USER_PERMISSION_EDITOR', { level: 'organization', gives: only(editsPermissions) }],
-  [
-    'ORG_PROJECT_PERMISSION_EDITOR',
-    { level: 'organization', gives: only(`${editsPermissions} project.grant.write project.grant.delete`) },
-  ],
-  ['PROJECT_OWNER', { level: 'project', gives: only(ownsProject) }],
-  [
-    'PROJECT_OWNER_VIEWER',
-    {
-      level: 'project',
-      gives: only('project.read project.role.read project.member.read project.grant.read user.grant.read'),
-    },
-  ],
-  [
-    'PROJECT_GRANT_OWNER',
-    {
-      level: 'project',
-      gives: only(
-        'project.read project.role.read project.grant.read user.grant.read user.grant.write user.grant.delete',
-      ),
-    },
-  ],
-])
+/** Every role of proto/roster/options/v1/roles.proto, by the name that requests use. */
+const roles = readRoles()
 
 // Operations on webhooks of all organizations ask for these in code. The access options of proto/ name all others.
 const askedInCode = ['iam.webhook.read', 'iam.webhook.write']
@@ -112,4 +50,36 @@ const levels: RoleLevel[] = ['project', 'organization', 'instance']
 function reachOf(role: string): number {
   const known = roles.get(role)
   return known ? levels.indexOf(known.level) : -1
+}
+
+// `roster.options.v1.Gives` in canonical JSON.
+interface Gives {
+  level: `LEVEL_${Uppercase<RoleLevel>}`
+  permissions?: string[]
+  except?: string[]
+  also?: string[]
+}
+
+function readRoles(): Map<string, Role> {
+  const { values } = registry.getEnum('roster.options.v1.Role')!
+  const declared = values.filter(({ number }) => number !== 0)
+  const given = new Map(declared.map((value) => [value.name, option(value, 'roster.options.v1.gives') as Gives]))
+  const compile = ({ permissions: own = [], except = [], also = [] }: Gives): Role['gives'] => {
+    const [isOwn, isExcepted] = [matcher(own), matcher(except)]
+    const others = also.map((name) => compile(given.get(name)!))
+    return (permission) => (isOwn(permission) && !isExcepted(permission)) || others.some((gives) => gives(permission))
+  }
+  return new Map(
+    [...given].map(([name, gives]) => {
+      const level = gives.level.replace('LEVEL_', '').toLowerCase() as RoleLevel
+      return [name.replace('ROLE_', ''), { level, gives: compile(gives) }]
+    }),
+  )
+}
+
+function matcher(patterns: string[]): (permission: string) => boolean {
+  const [wild, exact] = [patterns.filter((pattern) => pattern.includes('*')), new Set(patterns)]
+  const parts = wild.map((pattern) => pattern.split('*') as [string, string])
+  return (permission) =>
+    exact.has(permission) || parts.some(([start, end]) => permission.startsWith(start) && permission.endsWith(end))
 }

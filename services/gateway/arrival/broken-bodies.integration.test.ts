@@ -140,7 +140,7 @@ test.each(['a', 'a.example:8080', '[::1]:80', 'xn--4ca.example', ''])('the host 
   )
 })
 
-test('a body over the limit of public methods is refused, in pieces too', async () => {
+test('a body over the limit of public methods is refused, with its length and without', async () => {
   const headers = { 'content-type': 'application/json' }
   const pieces: Record<string, string> = { 'transfer-encoding': 'chunked' }
   for (const more of [{}, pieces]) {
